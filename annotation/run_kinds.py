@@ -68,6 +68,7 @@ class Answers(AnswersKind, RunKind):
 
     name = "answers"
     title = lazy("Generated answers")
+    unusable = lazy("Not usable")
     home = Home("answers", "generations", lazy("Generated answers"))
     prompts = answer_prompts.PROMPTS
     tried_on = ANSWERS_PREVIEW

@@ -30,6 +30,7 @@ class Writing(writing.WritingKind, RunKind):
 
     name = writing.KIND
     title = lazy("Key points written")
+    unusable = lazy("Not usable")
     home = Home("key_points", "system_runs", lazy("Runs of systems"))
     prompts = writing_prompts.PROMPTS
     tried_on = writing_preview.WRITING

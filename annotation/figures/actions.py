@@ -1,16 +1,19 @@
 """The figures of a campaign: asked for, computed in the background, kept as a snapshot."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import build_votes_csv, marker, read_votes, recipe_of
 from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Study, User
 from cqa_site.results.keeping import make
-from cqa_site.results.kind import Computed, ResultKind
+from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
 from cqa_site.results.rows import pack
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
@@ -58,6 +61,13 @@ class CampaignResults(ResultKind):
         if snapshot.is_frozen:
             return reverse("snapshot", args=[*ids, snapshot.number])
         return reverse("figures", args=ids)
+
+    def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
+        votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
+        computed = Snapshot.objects.filter(campaign=OuterRef("pk"), computed_at__isnull=False)
+        rows = Campaign.objects.filter(Exists(votes), ~Exists(computed), study=study)
+        for campaign in rows.order_by("-pk")[:MOST_UNMADE]:
+            yield campaign.name, reverse("figures", args=[study.public_id, campaign.public_id])
 
 
 CAMPAIGNS = CampaignResults()

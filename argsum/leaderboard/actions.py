@@ -1,15 +1,19 @@
 """The leaderboard of key points as a snapshot: asked for, computed in the background, kept."""
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as lazy
 
+from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.choice import BoardChoice, board_choice
-from cqa_site.people.models import User
+from cqa_site.people.models import Study, User
 from cqa_site.results.keeping import make
-from cqa_site.results.kind import Computed, ResultKind
+from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
 from cqa_site.results.rows import pack
 from cqa_site.runs.jobs import JobRefused, Work, enqueue
 from cqa_site.runs.models import Job
@@ -25,6 +29,7 @@ class KeyPointResults(ResultKind):
     subject = ("study", "dataset", "split")
     what = lazy("Key points")
     page = "key_point_board"
+    unmade_says = lazy("not kept as a snapshot yet: the page shows them as they are now")
     needed = ("study", "dataset")
 
     def place(self, subject: BoardChoice) -> dict[str, Any]:
@@ -52,6 +57,14 @@ class KeyPointResults(ResultKind):
 
     def about(self, snapshot: KeyPointSnapshot) -> str:
         return f"{snapshot.dataset} {snapshot.split}".strip()
+
+    def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
+        sets = SummarySet.objects.filter(cell__dataset=OuterRef("pk"), state=SummarySet.State.DONE)
+        kept = KeyPointSnapshot.objects.filter(dataset=OuterRef("pk"), computed_at__isnull=False)
+        rows = study.argument_datasets.filter(Exists(sets), ~Exists(kept))
+        page = reverse("key_points", args=[study.public_id])
+        for dataset in rows.order_by("-pk")[:MOST_UNMADE]:
+            yield str(dataset), f"{page}?dataset={dataset.public_id}"
 
 
 KEY_POINTS = KeyPointResults()

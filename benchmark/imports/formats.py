@@ -19,7 +19,7 @@ from cqa_site.tabular import Preview
 
 from . import samples
 from .actions.book import SheetReconciliation
-from .actions.entries import BOOK, chosen_rubric
+from .actions.entries import BOOK, UNSCORED_BOOK, chosen_rubric
 from .actions.human import read_human_table
 from .actions.judged import read_judged_answers
 from .actions.tables import read_score_sheets
@@ -27,6 +27,9 @@ from .asking import AskingJudge, AskingRubric, AskingSheets
 from .methods.judged_files import judge_of
 
 NEW_SHEETS = ngettext_lazy("%(shown)s new score sheet", "%(shown)s new score sheets", "number")
+NEW_UNSCORED = ngettext_lazy(
+    "%(shown)s new unscored sheet", "%(shown)s new unscored sheets", "number"
+)
 NEXT_STEP = _("Its score sheets count beside those made here, by the same version of the rubric.")
 SCORES_PAGE = ("scores", _("Leaderboard of scores"))
 
@@ -62,7 +65,10 @@ class JudgedFormat(AnswersFormat):
 
 def register_score_imports() -> None:
     """Make formats of score sheets known to the platform."""
-    register_counted(Counted(BOOK, _("Score sheets"), NEW_SHEETS, _("New sheets")))
+    register_counted(
+        Counted(BOOK, _("Score sheets"), NEW_SHEETS, _("New sheets")),
+        Counted(UNSCORED_BOOK, _("Unscored sheets, kept but in no figure"), NEW_UNSCORED),
+    )
     register_options(Option("rubric", longest=36, hint="A version by its id.", is_shared=True))
     register_format(
         JudgedFormat(

@@ -1,11 +1,13 @@
 """Keeping the live board of a rubric: asked for, computed in the background, stored."""
 
 import hashlib
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as lazy
 
@@ -26,7 +28,7 @@ from benchmark.scoring.reports.sheet_rows import count_learned_sheets
 from cqa_site.people.models import Study, User
 from cqa_site.results.checking import as_json
 from cqa_site.results.keeping import make
-from cqa_site.results.kind import Computed, ResultKind
+from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
 
@@ -75,6 +77,13 @@ class BoardResults(ResultKind):
 
     def about(self, snapshot: BoardSnapshot) -> str:
         return str(snapshot.rubric)
+
+    def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
+        page = reverse("scores", args=[study.public_id])
+        made = study.board_snapshots.filter(computed_at__isnull=False)
+        known = set(made.values_list("rubric", flat=True))
+        for rubric in [each for each in boards_of(study) if each.pk not in known][:MOST_UNMADE]:
+            yield str(rubric), f"{page}?rubric={rubric.public_id}"
 
     def changes(self, before: BoardSnapshot | None, after: BoardSnapshot) -> dict[str, Any]:
         return changes_between(before, after)

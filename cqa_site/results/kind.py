@@ -1,15 +1,20 @@
 """What a kind of figures says about itself; how it is kept is the same for all."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.people.models import Study
 
 from .models import Snapshot
+
+# More than these say nothing more of what is missing.
+MOST_UNMADE = 6
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class ResultKind(ABC):
         What the figures are, in a word or two.
     page
         The name of the address of a snapshot, with (study, number).
+    unmade_says
+        What becomes of figures that are not there yet when somebody opens their page.
     """
 
     name: str
@@ -52,6 +59,7 @@ class ResultKind(ABC):
     in_study: str = "study"
     what: str | Promise
     page: str
+    unmade_says: str | Promise = lazy("not computed yet: opening the page computes them")
     # What `about` and `url` read beside a snapshot.
     needed: tuple[str, ...] = ()
 
@@ -84,6 +92,10 @@ class ResultKind(ABC):
         rows = self.Model._default_manager.filter(**{self.in_study: study})
         computed = rows.filter(computed_at__isnull=False).select_related(*self.needed)
         return computed.defer("rows", "figures", "changes").order_by("-computed_at", "-pk")
+
+    def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
+        """What has rows but no figures yet: name and address of the page; a query or two."""
+        return ()
 
     def study_of(self, snapshot: Any) -> Study:
         """The study in whose history it stands."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from django.http import HttpResponse
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.judging.extraction import Unscored
 
@@ -129,6 +130,8 @@ class RunKind(Protocol):
     title: Promise
     home: Home
     parser_version: int
+    # What a call without a usable value is called; where texts are written nothing is scored.
+    unusable: Promise = lazy("Unscored")
     prompts: Mapping[str, PromptKind]
     tried_on: Previewed
     call_subjects: CallSubjects
@@ -204,6 +207,11 @@ def kind_of(run: Run) -> RunKind:
 def about(run: Run) -> str:
     """What a run is about, in a few words; its kind's bare name where no app knows it."""
     return kind_of(run).about(run) if run.kind in KINDS else run.kind
+
+
+def unusable(run: Run) -> Promise:
+    """What its calls without a usable value are called."""
+    return kind_of(run).unusable if run.kind in KINDS else RunKind.unusable
 
 
 @cache

@@ -133,7 +133,9 @@ def price(units: Decimal) -> str:
 def state_in_words(run: Run) -> str:
     """What a run does now."""
     sentences: dict[str, str] = {
-        Run.State.DRAFT: _("A worker writes down the requests; nothing has been sent yet."),
+        Run.State.DRAFT: _(
+            "It is queued: a worker writes down the requests first; nothing has been sent yet."
+        ),
         Run.State.CHECKING: _("A small sample goes first. The rest waits for what it shows."),
         Run.State.CHECKED: _("The sample is back. Nothing more is sent until you decide."),
         Run.State.RUNNING: _("Requests are being sent."),

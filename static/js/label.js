@@ -196,9 +196,9 @@ async function ask(url) {
   }
 }
 
-// The server has nothing more and everything is saved: its page says why.
+// The server has nothing more and everything is saved: its page says why; a trial ends at its round.
 function leaveWhenDone() {
-  if (form && !shown() && state && !outbox.waiting().length) location.replace(place.page);
+  if (form && !shown() && state && !outbox.waiting().length) location.replace(place.done || place.page);
 }
 
 // -- what is not saved ------------------------------------------------------------------------

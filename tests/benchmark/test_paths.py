@@ -42,8 +42,11 @@ def test_the_sample_of_score_sheets_leads_to_a_ranking(settings, tmp_path):
     call_command("import_score_sheets", str(path), "--study", study.name)
     client = cast.sign_in(cast.make_member(study, "researcher"))
     assert [each.is_done for each in steps(study)] == [True, True, True, True, False]
+    page = f"{reverse('scores', args=[study.public_id])}?rubric={default_rubric(study).public_id}"
+    assert list(BOARDS.unmade(study)) == [(str(default_rubric(study)), page)]
     board = keeping.refresh(BOARDS, default_rubric(study))
     assert all(each.is_done for each in steps(study))
+    assert list(BOARDS.unmade(study)) == []
     text = client.get(reverse("scores", args=[study.public_id])).content.decode()
     assert board.number == 1
     assert "thorough_model leads with 11.50 of 19 points, 2.00 more than brief_model." in text

@@ -27,7 +27,9 @@ def boss(study):
 def test_labels_on_trial_by_keys_to_the_end(visit, study, boss):
     campaign = make_campaign(study, ordinary=6, controls=2)
     page = visit(boss).go("label_trial", study.public_id, campaign.public_id, 1)
-    expect(page.get_by_role("complementary", name="Trial")).to_contain_text("Nothing is stored")
+    line = page.get_by_role("complementary", name="Trial")
+    expect(line).to_contain_text("Nothing is stored")
+    said = line.inner_text()
     seen = set()
     for number in range(1, 9):
         # A sentence that is on its way is announced in its place.
@@ -38,11 +40,13 @@ def test_labels_on_trial_by_keys_to_the_end(visit, study, boss):
             break
         page.keyboard.press("2")
         expect(page.locator("[data-sentence]")).not_to_have_text(sentence)
+        # The line stays as it is: it offers no item of its own, keys alone go on.
+        expect(line).to_have_text(said, use_inner_text=True)
+        expect(line.get_by_role("link")).to_have_text(["Back to the round"])
     assert len(seen) == 8
-    # After the last one the trial begins again; nothing of it all was kept.
-    with page.expect_navigation():
-        page.keyboard.press("2")
-    expect(page.get_by_role("complementary", name="Trial")).to_contain_text("the first 8 items")
+    # After the last one the trial ends at the round; nothing of it all was kept.
+    page.keyboard.press("2")
+    page.wait_for_url("**" + reverse("campaign", args=[study.public_id, campaign.public_id]))
     assert not Assignment.objects.exists()
     assert not Place.objects.exists()
 

@@ -92,6 +92,9 @@ def released(folder):
     return sheets[is_kept]
 
 
+UNSCORED = "unscored sheets, kept but in no figure"
+
+
 def count_of(said: str, kind: str, name: str) -> list[str]:
     found = re.search(rf"^ *{name} +((?:[\d,]+ +){{3}}[\d,]+)$", said[said.index(kind) :], re.M)
     return found[1].split()
@@ -101,7 +104,8 @@ def test_the_counts_are_those_of_the_release(imported):
     study, said = imported
     assert count_of(said, "Answers of one system", "answers") == ["2,158", "0", "0", "0"]
     assert count_of(said, "Judged answers", "answers") == ["0", "2,158", "0", "0"]
-    assert count_of(said, "Judged answers", "score sheets") == ["2,158", "0", "0", "0"]
+    assert count_of(said, "Judged answers", "score sheets") == ["2,157", "0", "0", "0"]
+    assert count_of(said, "Judged answers", UNSCORED) == ["1", "0", "0", "0"]
     assert count_of(said, "Consolidated scores", "score sheets") == ["367", "0", "0", "0"]
     assert "rejected:" not in said
     assert "sheets of gpt4: submitted: 2,157" in said
@@ -174,7 +178,8 @@ def test_the_whole_folder_comes_in_with_both_judges_and_the_own_sheets_of_people
     asked = ("--study", "Whole", "--create-study")
     call_command("import_compqa", str(FOLDER), *asked, stdout=out)
     said = out.getvalue()
-    assert count_of(said, "Judged answers", "score sheets") == ["4,316", "0", "0", "0"]
+    assert count_of(said, "Judged answers", "score sheets") == ["4,250", "0", "0", "0"]
+    assert count_of(said, "Judged answers", UNSCORED) == ["66", "0", "0", "0"]
     assert count_of(said, "Any table", "score sheets") == ["364", "0", "0", "13"]
     assert count_of(said, "Consolidated scores", "score sheets") == ["367", "0", "0", "0"]
     study = Study.objects.get(name="Whole")

@@ -266,7 +266,7 @@ def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, stat
     assert "Round 1" not in text
 
 
-@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 26)])
+@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 29)])
 def test_page_costs_the_same_for_many_campaigns(
     study, people, role, limit, django_assert_max_num_queries
 ):
@@ -284,3 +284,26 @@ def test_whoever_has_done_everything_is_led_to_the_last_page(researcher, study, 
         _PATHS, "relevance", replace(path_of("relevance"), steps=lambda _: [ended])
     )
     assert 'primary" href="/figures/">The figures<' in flat(overview(researcher, study))
+
+
+def test_figures_that_nobody_opened_are_named_until_somebody_does(researcher, study, people):
+    """After an import, the part about results says which page makes them."""
+    campaign = cast.make_campaign(
+        study, name="From a file", origin=Campaign.Origin.IMPORTED, state="closed"
+    )
+    cast.make_campaign(study, name="Empty one", origin=Campaign.Origin.IMPORTED, state="closed")
+    assert "once labels, scores or key points are in" in overview(researcher, study)
+    vote(campaign, people["annotator"], 2)
+    page = reverse("figures", args=[study.public_id, campaign.public_id])
+    part = newest_results(researcher, study)
+    assert f'<a href="{page}">From a file</a>' in part
+    assert "Labels · not computed yet: opening the page computes them" in flat(part)
+    assert "Empty one" not in part
+    keeping.refresh(CAMPAIGNS, campaign)
+    part = newest_results(researcher, study)
+    assert "computed" in part
+    assert "not computed yet" not in part
+
+
+def newest_results(client, study):
+    return overview(client, study).split('id="results-title"')[1].split("</section>")[0]

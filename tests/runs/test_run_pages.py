@@ -318,12 +318,18 @@ def test_a_draft_says_when_no_worker_lives_and_when_planning_failed(
     new_run(client, campaign, **chosen)
     run = Run.objects.get()
     url = reverse("run_progress", args=[study.public_id, run.public_id])
-    assert "make worker" in client.get(url).text
+    text = client.get(url).text
+    assert "make worker" in text
+    assert ">Starting</span>" in text
+    assert "It is queued" in text
+    assert "Draft" not in text
     WorkerBeat.objects.create(worker="w", host="h", process_id=1, seen_at=timezone.now())
     assert "make worker" not in client.get(url).text
     Job.objects.filter(kind="plan_run").update(state="failed", error="The disk is full.")
     response = client.get(url)
     assert "The disk is full." in response.text
+    assert ">Not started</span>" in response.text
+    assert ">Starting<" not in response.text
     assert "hx-trigger" not in response.text
     assert response["HX-Trigger"] == "job-ended"
 

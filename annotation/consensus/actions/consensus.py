@@ -21,6 +21,7 @@ from annotation.consensus.reports import (
     vote_table,
 )
 from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import VoteEvent
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import Work, enqueue
@@ -112,9 +113,19 @@ def keep_current(campaign: Campaign, actor: User | None = None) -> Job | None:
 
 
 def is_stale(campaign: Campaign) -> bool:
-    """Whether votes came or went since the labels were computed; a machine's is none."""
+    """Whether votes came, went or changed since the labels were computed; a machine's is none."""
     used = campaign.final_labels.aggregate(votes=Sum("votes"))["votes"] or 0
-    return used != counted_votes(campaign).count()
+    return used != counted_votes(campaign).count() or _has_changes(campaign)
+
+
+def _has_changes(campaign: Campaign) -> bool:
+    """Whether somebody changed a label after the last computation was asked for."""
+    done = _jobs(campaign).filter(state=Job.State.DONE)
+    last = done.order_by("-created_at").values_list("created_at", flat=True).first()
+    if last is None:
+        return False
+    changes = VoteEvent.objects.filter(assignment__campaign=campaign, at__gt=last)
+    return changes.filter(kind=VoteEvent.Kind.CHANGE).exists()
 
 
 def make_final_labels(work: Work) -> None:

@@ -54,6 +54,16 @@ class Result:
     is_frozen: bool
 
 
+@dataclass(frozen=True)
+class Unmade:
+    """A page of figures that has rows, though nobody opened it yet."""
+
+    what: str
+    name: str
+    url: str
+    says: str
+
+
 def things_waiting(study: Study) -> list[Waiting]:
     """Files, runs and labels that stand still until somebody decides."""
     return [*_files(study), *_runs(study), *_disputes(study)]
@@ -165,3 +175,12 @@ def results_of(study: Study) -> list[Result]:
         for snapshot in kind.newest(study)[:SHOWN]
     ]
     return sorted(found, key=lambda each: each.at, reverse=True)[:SHOWN]
+
+
+def unmade_of(study: Study) -> list[Unmade]:
+    """Pages that make figures when they are opened; a query or two a kind, nothing computed."""
+    return [
+        Unmade(str(kind.what), name, url, str(kind.unmade_says))
+        for kind in RESULTS.values()
+        for name, url in kind.unmade(study)
+    ][:SHOWN]

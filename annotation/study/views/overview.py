@@ -13,7 +13,7 @@ from cqa_site.people.models import Role, Study
 from cqa_site.rounds.own_work import waiting_for
 from cqa_site.web.navigation.paths import path_of, paths
 
-from .happening import lanes_of, results_of, things_waiting
+from .happening import lanes_of, results_of, things_waiting, unmade_of
 
 
 @study_page(*EVERYONE)
@@ -55,6 +55,7 @@ def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
         "waiting": things_waiting(study),
         "lanes": lanes_of(study),
         "results": results_of(study),
+        "unmade": unmade_of(study),
     }
     return render(request, "annotation/study/overview_researcher.html", context)
 

@@ -9,6 +9,7 @@ from django.db.models import Count, Q
 
 from argsum.datasets.models import Cell, CellArgument, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
+from argsum.scorers.methods.cluster_figures import share_clustered
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.tables import TableData
@@ -102,6 +103,16 @@ class Side:
     def share(self) -> float | None:
         """Share of the arguments that belong to a key point, 0–1."""
         return self.matched / self.total if self.total else None
+
+    @property
+    def clustered(self) -> float | None:
+        """Share of the arguments that were in a cluster before, 0–1; None without clusters.
+
+        It differs from `share`: key points are made from clusters, and afterwards every argument
+        belongs to the key point that it matches best, whether it was in a cluster or not.
+        """
+        clusters = self.made.clusters
+        return share_clustered(clusters) if clusters else None
 
     @property
     def some_unassigned(self) -> Sequence[Belonging]:

@@ -48,7 +48,10 @@ class SetLine:
 
 @dataclass(frozen=True)
 class CellLine:
-    """One cell of a run: how many sets there are, and the best of its settings."""
+    """One cell of a run: how many sets there are, and the best of its settings.
+
+    ``arguments`` are those that take part, also where no set is there yet.
+    """
 
     cell: Cell
     arguments: int
@@ -129,6 +132,8 @@ def cell_lines(
         run.sets.filter(cell__in=cells).order_by().values_list("cell").annotate(Count("pk"))
     )
     arguments = CellArgument.objects.filter(cell__in=cells).order_by()
+    if not run.is_unfiltered:
+        arguments = arguments.filter(left_out="")
     sizes: dict[int, int] = dict(arguments.values_list("cell").annotate(Count("pk")))
     is_compared = sum(sizes.get(pk, 0) * n for pk, n in sets.items()) <= MOST_COMPARED
     held = () if is_compared else ("arguments", "clusters")
@@ -212,9 +217,10 @@ def _cell_line(
     ]
     return CellLine(
         cell=cell,
+        # Before its first set is there, a cell has the arguments that will take part.
         arguments=size
         if references is None
-        else max((len(row.arguments) for row in rows), default=0),
+        else max((len(row.arguments) for row in rows), default=size),
         states=Counter(row.state for row in rows),
         seconds=sum(row.seconds or 0.0 for row in rows),
         excluding=excluding,

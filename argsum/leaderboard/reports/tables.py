@@ -62,7 +62,10 @@ def board_method(found: SummaryBoard) -> str:
         "Ranked by: weighted score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\n"
         "Means: over %(n)d cells of “%(dataset)s”; 95 %% intervals resample cells (bootstrap, "
         "percentile, 2,000 resamples, seed 0).\n\n"
-        "Left out: ARI without unclustered arguments counts from %(share)d %% clustered on."
+        "Left out: ARI without unclustered arguments counts from %(share)d %% clustered on.\n\n"
+        "Share clustered: of the arguments that match exactly one reference, those that were in "
+        "a cluster. How many belong to a key point in the end is another share, which the match "
+        "with key points decides, not the clusters."
     ) % {
         "coverage": source_name(choice.coverage),
         "redundancy": source_name(choice.redundancy),

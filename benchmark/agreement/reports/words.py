@@ -119,12 +119,11 @@ def reasons_of(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
-    """One line for each result: which columns, of the total and the criteria, have it."""
+    """One line for each result: which columns (total, groups, criteria) have it."""
     verdicts = figures.verdict[judge]
-    columns = [each for each in figures.columns if each.kind != "group"]
     lines = []
     for result, text in RESULTS.items():
-        own = [each for each in columns if verdicts[each.key].result == result]
+        own = [each for each in figures.columns if verdicts[each.key].result == result]
         if own:
             lines.append({"badge": BADGES[result], "text": text, "columns": own})
     return lines
@@ -140,6 +139,21 @@ def headline(figures: Agreement, judge: str, name: str) -> str:
     return _("Not shown: these data cannot tell whether %(name)s may take a person's place.") % {
         "name": name
     }
+
+
+def chance_of(figures: Agreement, judge: str) -> str:
+    """That a judge's totals may as well be guessed, where its alpha does not exclude it."""
+    beside = figures.with_people.get(judge, {}).get(TOTAL)
+    found = beside.alpha_interval if beside is not None else None
+    if found is None or found.value is None:
+        return ""
+    if found.value > 0 and (found.low is None or found.low > 0):
+        return ""
+    text = _(
+        "It is not shown to score above chance level: alpha with people %s, where guessing gives "
+        "0."
+    )
+    return text % _estimate(found)
 
 
 def missing_of(verdict: Verdict) -> list[str]:

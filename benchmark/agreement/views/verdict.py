@@ -16,6 +16,7 @@ from benchmark.agreement.reports.words import (
     SOURCES,
     answer_of,
     cautions_of,
+    chance_of,
     headline,
     missing_of,
     numbers_of,
@@ -31,7 +32,7 @@ def verdict_context(figures: Agreement, choice: Choice) -> dict[str, Any]:
     return {
         "finding": Finding(
             headline(figures, choice.judge, name),
-            _ground(figures),
+            f"{chance_of(figures, choice.judge)} {_ground(figures)}".strip(),
             BADGES[verdicts["total"].result],
         ),
         "reasons": reasons_of(verdicts["total"]),

@@ -55,7 +55,7 @@ class SheetReconciliation(StudyReconciliation):
                 continue
             found = stored.find(entry, answer, rater)
             if found is None:
-                self.result(BOOK, "new")
+                self.result(entry.book, "new")
                 new.append((entry, answer, rater))
             else:
                 self._compare_sheet(entry, answer, found)
@@ -131,7 +131,7 @@ class SheetReconciliation(StudyReconciliation):
         if earlier is entry:
             return False
         if earlier.values == entry.values:
-            self.result(BOOK, "same")
+            self.result(entry.book, "same")
             return True
         reason = _(
             "row %s already holds this rater's sheet for this answer; number repeated ones in a "
@@ -149,7 +149,7 @@ class SheetReconciliation(StudyReconciliation):
             )
             self._reject(entry, reason)
         elif values_of(found) == entry.values:
-            self.result(BOOK, "same")
+            self.result(entry.book, "same")
             if not is_its_place and not entry.sheet:
                 self._elsewhere[found.source] += 1
         elif is_its_place:
@@ -158,7 +158,7 @@ class SheetReconciliation(StudyReconciliation):
             reason = _("this rater has another sheet for this answer, from %s")
             self._reject(entry, reason % found.source)
         else:
-            self.result(BOOK, "changed")
+            self.result(entry.book, "changed")
             reason = _("Differs from the sheet that was made here, which stays as it is.")
             self.mention(entry.row, "", reason)
 
@@ -167,7 +167,7 @@ class SheetReconciliation(StudyReconciliation):
 
     def _change(self, entry: SheetEntry, found: ScoreSheet) -> None:
         """Replace what the same place of the file said before; both stay among the events."""
-        self.result(BOOK, "changed")
+        self.result(entry.book, "changed")
         shown = found.reason or ", ".join(f"{key} {said:g}" for key, said in found.points.items())
         self.mention(entry.row, "", self.changed(shown))
         if not (self.write and self.update_changed):

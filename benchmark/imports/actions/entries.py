@@ -16,6 +16,8 @@ from cqa_site.files.actions.rows import Entry, ImportRefused
 from cqa_site.people.models import Study
 
 BOOK = "sheets"
+# Sheets of a model without usable points: kept with the reason, and in no figure.
+UNSCORED_BOOK = "unscored_sheets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ class SheetEntry(Entry):
     is_extra: bool = False
     submitted_at: datetime | None = None
     sheet: str = ""
+
+    @property
+    def book(self) -> str:
+        """Under what it is counted."""
+        return UNSCORED_BOOK if self.reason else BOOK
 
     @property
     def values(self) -> tuple[Any, ...]:

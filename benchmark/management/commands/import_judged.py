@@ -6,6 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.imports.actions.origin import origin_of
 from annotation.management.studies import opened_study
 from benchmark.imports.actions.boards import boards_once
+from benchmark.imports.actions.entries import BOOK, UNSCORED_BOOK
 from benchmark.imports.methods.judged_files import judge_of
 from benchmark.management.score_files import ScoreImportCommand
 from cqa_site.files.actions.rows import ImportRefused, Outcome
@@ -55,17 +56,19 @@ class Command(ScoreImportCommand):
 
     def _summary(self, taken: dict[Path, Outcome | str]) -> None:
         """One line a file, and a reason for every one that was not taken."""
-        words = ("system", "scenario", "answers", "sheets", "same", "changed", "rejected", "file")
+        words = ["system", "scenario", "answers", "sheets", "unscored"]
+        words += ["same", "changed", "rejected", "file"]
         self.stdout.write(" ".join(f"{word:>12}" for word in words))
         for path, said in taken.items():
             if isinstance(said, str):
                 self.stdout.write(f"not taken: {path.name}: {said}")
                 continue
             origin = origin_of(path.name, {})
-            sheets = said.counts["sheets"]
-            new = (said.counts["answers"]["new"], sheets["new"])
-            cells = (origin.system, origin.scenario, *new, sheets["same"], sheets["changed"])
-            line = " ".join(f"{cell:>12}" for cell in (*cells, said.rejected))
+            books = [said.counts[name] for name in (BOOK, UNSCORED_BOOK)]
+            new = (said.counts["answers"]["new"], *(book["new"] for book in books))
+            others = [sum(book[name] for book in books) for name in ("same", "changed")]
+            cells = (origin.system, origin.scenario, *new, *others, said.rejected)
+            line = " ".join(f"{cell:>12}" for cell in cells)
             self.stdout.write(f"{line} {path.name:>12}")
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:

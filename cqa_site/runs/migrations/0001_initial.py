@@ -170,7 +170,7 @@ class Migration(migrations.Migration):
                 ('prompt', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='runs.promptversion')),
                 ('spec', models.JSONField()),
                 ('spec_hash', models.CharField(max_length=64)),
-                ('state', models.CharField(choices=[('draft', 'Draft'), ('checking', 'Pre-flight'), ('checked', 'Waiting for your decision'), ('running', 'Running'), ('paused', 'Paused'), ('done', 'Done'), ('cancelled', 'Cancelled')], default='draft', max_length=9)),
+                ('state', models.CharField(choices=[('draft', 'Starting'), ('checking', 'Pre-flight'), ('checked', 'Waiting for your decision'), ('running', 'Running'), ('paused', 'Paused'), ('done', 'Done'), ('cancelled', 'Cancelled')], default='draft', max_length=9)),
                 ('mode', models.CharField(choices=[('live', 'One by one, at once'), ('batch', "As files to the provider's batch service, within a day")], default='live', max_length=5)),
                 ('pause_reason', models.CharField(blank=True, max_length=300)),
                 ('budget', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='run', to='runs.budget')),

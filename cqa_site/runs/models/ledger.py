@@ -39,7 +39,7 @@ class Run(models.Model):
     class State(models.TextChoices):
         """draft → checking → checked → running ⇄ paused → done; cancelled ends any of them."""
 
-        DRAFT = "draft", _("Draft")
+        DRAFT = "draft", _("Starting")
         CHECKING = "checking", _("Pre-flight")
         CHECKED = "checked", _("Waiting for your decision")
         RUNNING = "running", _("Running")

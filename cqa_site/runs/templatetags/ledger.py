@@ -5,8 +5,8 @@ from decimal import Decimal
 from django import template
 from django.utils.translation import gettext as _
 
-from cqa_site.runs import words
-from cqa_site.runs.models import Run
+from cqa_site.runs import kinds, words
+from cqa_site.runs.models import Call, Run
 
 register = template.Library()
 MILLION = 1_000_000
@@ -73,6 +73,20 @@ def capability(name: str) -> str:
 def state_sentence(run: Run) -> str:
     """What a run does now, or why it does nothing."""
     return words.state_in_words(run)
+
+
+@register.filter
+def unusable(run: Run) -> str:
+    """What its requests without a usable value are called."""
+    return str(kinds.unusable(run))
+
+
+@register.filter
+def call_state(call: Call) -> str:
+    """The state of a request, in the words of its run's kind."""
+    if call.state == Call.State.UNSCORED:
+        return unusable(call.run)
+    return str(call.get_state_display())
 
 
 @register.filter

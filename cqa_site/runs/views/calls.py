@@ -12,7 +12,7 @@ from django.urls import path
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.kinds import kind_of
+from cqa_site.runs.kinds import kind_of, unusable
 from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning.asked import asked_again
 from cqa_site.runs.views.context import home_of
@@ -45,7 +45,10 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
         "titles": kind_of(run).call_subjects.titles,
         "page": page,
         "state": state,
-        "states": Call.State.choices,
+        "states": [
+            (value, unusable(run) if value == Call.State.UNSCORED else title)
+            for value, title in Call.State.choices
+        ],
         "reason": reason,
         "reasons": reasons,
     }

@@ -181,8 +181,8 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
 
 
 def _context(face: ListFace, study: Study) -> dict[str, Any]:
-    home = kind_named(face.kind).home
-    return {"study": study, "face": face, "home": home}
+    kind = kind_named(face.kind)
+    return {"study": study, "face": face, "home": kind.home, "unusable": kind.unusable}
 
 
 def _fields(face: RunFace, form: PlanForm) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import pytest
 from annotation.consensus.actions import consensus
 from annotation.consensus.actions.adjudication import adjudicate
 from annotation.labelling.models.campaigns import Item
+from annotation.labelling.models.votes import VoteEvent
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.opening import close_round
 from cqa_site.runs.models import Job
@@ -81,6 +82,25 @@ def test_the_button_recomputes_in_the_background(
         client.post(here(campaign, "recompute/"))
     assert Job.objects.get(kind="final_labels").state == "done"
     assert campaign.final_labels.order_by("argument").first().label == 1
+
+
+def test_it_says_when_a_label_was_changed_since(
+    campaign, client, django_capture_on_commit_callbacks
+):
+    """As many labels as before, but another one: the page says it and leads to the button."""
+
+    def recompute():
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post(here(campaign, "recompute/"))
+
+    recompute()
+    assert not consensus.is_stale(campaign)
+    changed = campaign.assignments.filter(label=0).first()
+    campaign.assignments.filter(pk=changed.pk).update(label=3)
+    VoteEvent.objects.create(assignment=changed, client_key="k", kind="change", label=3)
+    assert "Labels came in, changed or dropped out" in client.get(here(campaign)).text
+    recompute()
+    assert not consensus.is_stale(campaign)
 
 
 def test_closing_a_campaign_asks_for_its_labels(study):

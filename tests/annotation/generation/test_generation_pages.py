@@ -13,6 +13,7 @@ from cqa_site.runs.models import Endpoint, Run
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.made_generations import make_generation, write_by_text
 from tests.cast import make_arguments, make_member, make_study, sign_in
+from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
@@ -234,6 +235,21 @@ def test_requests_of_a_run_say_which_question_they_ask(client, lab):
     assert "Compare &quot;thing 2&quot; and &quot;other 2&quot;." in shown
     assert "&quot;max_tokens&quot;: 900" in shown
     assert "its key still matches" in shown
+
+
+def test_nothing_is_called_unscored_where_texts_are_written(client, lab):
+    run = wrote(lab, lambda request: ChatReply(text="One two.", finish_reason="length"))
+    call = run.calls.filter(state="unscored").first()
+    pages = {
+        url(lab, "generations"): ">Not usable</th>",
+        url(lab, "run", run.public_id): "Not usable, by reason",
+        url(lab, "run_calls", run.public_id): "Not usable because",
+        url(lab, "run_call", run.public_id, call.public_id): ">Not usable</span>",
+    }
+    for page, words in pages.items():
+        text = flat(client.get(page).text)
+        assert words in text
+        assert not re.search(r">[^<]*unscored", text, re.IGNORECASE), page
 
 
 def test_lengths_and_choices_of_a_run(client, lab):

@@ -219,6 +219,23 @@ def test_the_state_polls_while_a_job_waits(lab):
     assert "HX-Refresh" not in state
 
 
+def test_a_cell_without_a_set_yet_has_arguments_but_no_results(lab):
+    """While a run works its cells are not empty: what is not computed is a dash with a reason."""
+    run = lab.run()
+    done, waiting = lab.dataset.cells.order_by("position")[:2]
+    left_out = waiting.arguments.first()
+    CellArgument.objects.filter(pk=left_out.pk).update(left_out="short")
+    SummarySet.objects.filter(cell=waiting).delete()
+    SystemRun.objects.filter(pk=run.pk).update(state="running")
+    page = flat(lab.get("system_run", system_run_id=run.public_id).content.decode())
+    rows = page.split('<table class="cells">')[1].split("</table>")[0].split("<tr")[2:]
+    assert f'<td class="number">{done.arguments.count()}</td>' in rows[0]
+    assert f'<td class="number">{waiting.arguments.count() - 1}</td>' in rows[1]
+    assert "not computed yet" not in rows[0]
+    assert "not computed yet" in rows[1]
+    assert "0.00" not in rows[1]
+
+
 def test_a_language_model_is_chosen_with_its_price_in_sight(lab):
     endpoint = make_endpoint(lab.study, lab.researcher)
     run = lab.run(variant="global", grid={"threshold": [0.5], "min_size": [3]})
@@ -277,6 +294,18 @@ def test_key_points_of_both_stances_stand_side_by_side(lab):
     assert finding.says.startswith("4 key points stand for 100 % of 12 arguments; most, 3, say: “")
     assert "no person or judge has compared" in finding.sure
     assert text.index(finding.says[:40]) < text.index("Supporting")
+
+
+def test_what_was_clustered_and_what_belongs_are_told_apart(lab):
+    """Key points come from clusters; arguments from outside belong to one all the same."""
+    run = lab.run()
+    made = run.sets.get(cell__stance=-1, state="done")
+    SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
+    text = flat(lab.get("summary_set", set_id=made.public_id).content.decode())
+    assert "6 of 6 arguments belong to one (100 %). The clusters" in text
+    assert "from which they were made held 67 % of the arguments" in text
+    page = flat(lab.get("system_run", system_run_id=run.public_id).content.decode())
+    assert "“Clustered” is the share of these arguments that were in a cluster" in page
 
 
 def test_the_slider_moves_weak_matches_out(lab):

@@ -183,3 +183,15 @@ def test_files_of_a_snapshot(study, boss, sets):
     assert client.get(url(study, "key_point_board_file", 1, "other.csv")).status_code == 404
     outsider = sign_in(make_member(make_study("Other"), "admin"))
     assert outsider.get(url(study, "key_point_board_file", 1, "rows.csv")).status_code == 404
+
+
+def test_the_overview_names_key_points_that_nobody_kept(study, sets, boss):
+    make_dataset(study, name="No key points yet")
+    dataset = board_choice(study, {}).chosen
+    page = f"{url(study, 'key_points')}?dataset={dataset.public_id}"
+    assert list(KEY_POINTS.unmade(study)) == [(str(dataset), page)]
+    text = sign_in(boss).get(url(study, "study")).content.decode()
+    assert f'href="{page}"' in text
+    assert "not kept as a snapshot yet" in text
+    keeping.refresh(KEY_POINTS, board_choice(study, {}))
+    assert list(KEY_POINTS.unmade(study)) == []

@@ -16,7 +16,8 @@ from benchmark.agreement.methods.figures import (
 )
 from benchmark.agreement.reports.choice import TOTAL, Choice
 from benchmark.agreement.reports.pair_tables import PAIR_TABLES
-from benchmark.agreement.reports.words import numbers_of
+from benchmark.agreement.reports.words import answer_of, chance_of, numbers_of
+from benchmark.agreement.views.verdict import verdict_context
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.stats.as_json import from_json, to_json
 
@@ -124,6 +125,20 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
         "consistency",
     }
     assert dice.rules["bias"].result == dice.rules["unscored"].result == "yes"
+    # The words beside the verdict: groups fail as criteria do, and guessing is called so.
+    named = {
+        one.key
+        for line in answer_of(found, "id-dice")
+        if line["badge"] == "bad"
+        for one in line["columns"]
+    }
+    failed = {key for key, each in found.verdict["id-dice"].items() if each.result == "no"}
+    assert named == failed
+    assert {"total", "structure", "relevance", "quality"} <= named
+    assert "above chance level: alpha with people" in chance_of(found, "id-dice")
+    assert chance_of(found, "id-good") == ""
+    context = verdict_context(found, Choice(judge="id-dice"))
+    assert "not shown to score above chance level" in context["finding"].sure
 
 
 def test_one_no_is_enough_and_yes_needs_all():

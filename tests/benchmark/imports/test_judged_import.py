@@ -53,7 +53,9 @@ def test_answers_and_sheets_are_made_together(study, tmp_path):
 def test_a_dry_run_makes_nothing_not_even_the_rubric(study, tmp_path):
     path = judged_file(tmp_path, judged_record("One.", ALL_ONES), judged_record("Two.", {}))
     outcome = take(study, "judged", path, write=False, rater="gpt4")
-    assert numbers(outcome, "sheets") == (2, 0, 0, 0)
+    # Of the two, only one can be used.
+    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
+    assert numbers(outcome, "unscored_sheets") == (1, 0, 0, 0)
     assert numbers(outcome, "raters") == (1, 0, 0, 0)
     assert not RubricVersion.objects.exists()
     assert not Rater.objects.exists()
@@ -71,6 +73,11 @@ def test_an_unusable_judgement_is_unscored_with_its_reason(study, tmp_path, read
     assert any("1 of 2 judgements" in note for note in outcome.notes)
     flag = next(flag for flag in outcome.flags if flag.column == "score_dict")
     assert (flag.row, flag.is_rejection) == (1, False)
+    counted = [numbers(outcome, name) for name in ("sheets", "unscored_sheets")]
+    assert counted == [(1, 0, 0, 0), (1, 0, 0, 0)]
+    again = take(study, "judged", path, rater="gpt4")
+    counted = [numbers(again, name) for name in ("sheets", "unscored_sheets")]
+    assert counted == [(0, 1, 0, 0), (0, 1, 0, 0)]
 
 
 def test_a_sum_that_is_not_the_sum_is_said(study, tmp_path):
@@ -184,8 +191,8 @@ def test_a_folder_is_taken_file_by_file(study, tmp_path, settings):
             call_command(*asked, *more, stdout=out)
         assert ScoreSheet.objects.count() == sheets
     lines = [line.split() for line in out.getvalue().splitlines()]
-    assert ["alpha", "3", "1", "1", "0", "0", "0", "alpha_scenario_3.json"] in lines
-    assert ["beta", "0", "1", "1", "0", "0", "0", "beta.json"] in lines
+    assert ["alpha", "3", "1", "1", "0", "0", "0", "0", "alpha_scenario_3.json"] in lines
+    assert ["beta", "0", "1", "1", "0", "0", "0", "0", "beta.json"] in lines
     assert "not taken: notes.txt:" in out.getvalue()
     assert set(ScoreSheet.objects.values_list("rater__name", flat=True)) == {"gpt4"}
     (folder / "notes.txt").unlink()

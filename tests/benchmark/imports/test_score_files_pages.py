@@ -75,7 +75,7 @@ def test_a_judged_file_asks_for_its_judge(client, study, inline):
     page = client.get(address("import_file", study, file)).content.decode()
     assert "1 of 2 judgements of “gpt4” can be used" in page
     assert "unscored, empty" in page
-    assert "2 new score sheets" in page
+    assert "1 new score sheet, 1 new unscored sheet" in page
     assert not ScoreSheet.objects.exists()
     with inline():
         client.post(address("import_apply", study, file))
@@ -253,14 +253,15 @@ def test_an_export_comes_in_again_elsewhere_unchanged(client, scored, tmp_path, 
     options = {"mapping": mapping, "undo_spreadsheet_marks": format == "csv"}
     asked = {"kind": "score_sheets", "path": path, "name": path.name, "options": options}
     outcome = import_path(study=other, write=True, **asked)
-    assert outcome.counts["sheets"] == {"new": 12, "same": 0, "changed": 0, "rejected": 0}
+    assert outcome.counts["sheets"] == {"new": 11, "same": 0, "changed": 0, "rejected": 0}
+    assert outcome.counts["unscored_sheets"]["new"] == 1
     assert outcome.counts["answers"]["new"] == 6
     assert contents(other) == contents(scored)
     assert other.systems.filter(name="=Beta").exists()
     # And here it is nothing new, nor there the second time.
     for study in (scored, other):
         again = import_path(study=study, write=True, **asked)
-        assert again.counts["sheets"] == {"new": 0, "same": 12, "changed": 0, "rejected": 0}
+        assert again.counts["sheets"] == {"new": 0, "same": 11, "changed": 0, "rejected": 0}
     assert Answer.objects.filter(study=scored).count() == 6
 
 

@@ -188,7 +188,7 @@ def test_every_bad_cell_of_a_row_is_named(study, answers, tmp_path):
 def test_a_models_bad_row_is_kept_as_unscored(study, answers, tmp_path, cells, reason):
     row = row_of(answers[0], rater="judge-1", rater_kind="model") | cells
     outcome = imported(study, tmp_path, row)
-    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
+    assert numbers(outcome, "unscored_sheets") == (1, 0, 0, 0)
     sheet = ScoreSheet.objects.get()
     assert (sheet.state, sheet.reason, sheet.total) == ("unscored", reason, None)
     assert sheet.rater.name == "judge-1"
