@@ -4,6 +4,8 @@ import re
 
 from django.conf import settings
 
+from cqa_site.web.charts.drawing import THEMES
+
 SHEETS = settings.BASE_DIR / "static" / "css"
 # The sentence to label is set large; the letters of counting have colours of their own.
 WIDTHS = {"label.css: max-width: 44ch"}
@@ -27,3 +29,12 @@ def test_colours_are_tokens():
     assert {each.partition(":")[0] for each in literal} <= {"count.css"}
     fallen_back = declared(r"var\(--(?:good|warn|bad|accent)[\w-]*, [^)]*\)")
     assert fallen_back == set()
+
+
+def test_two_sides_have_one_colour_each_on_pages_and_in_charts():
+    text = (SHEETS / "counterpoint.css").read_text()
+    for name in ("first", "second"):
+        [(light, dark)] = re.findall(rf"--{name}: light-dark\((\S+), (\S+)\);", text)
+        assert (light, dark) == (THEMES["light"][name], THEMES["dark"][name])
+    sides = (SHEETS / "key-points.css").read_text()
+    assert re.findall(r"--side: ([^;]+);", sides) == ["var(--first)", "var(--second)"]
