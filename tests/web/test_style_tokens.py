@@ -38,3 +38,23 @@ def test_two_sides_have_one_colour_each_on_pages_and_in_charts():
         assert (light, dark) == (THEMES["light"][name], THEMES["dark"][name])
     sides = (SHEETS / "key-points.css").read_text()
     assert re.findall(r"--side: ([^;]+);", sides) == ["var(--first)", "var(--second)"]
+
+
+def test_a_tap_leaves_no_button_grey_and_undo_stays_under_the_thumb():
+    base = (SHEETS / "counterpoint.css").read_text()
+    outside = re.sub(r"@media \(hover: hover\) \{.*?\n\}", "", base, flags=re.S)
+    assert not re.findall(r"^(?:\.button|button)[^{\n]*:hover", outside, flags=re.M)
+    assert re.search(r"@media \(pointer: coarse\) \{[^}]*> kbd[^}]*display: none", base)
+    for sheet in ("score.css", "count.css", "editing.css"):
+        for line in (SHEETS / sheet).read_text().splitlines():
+            is_for_fingers = re.search(r"\.(point|count-mark|reason-chip):hover", line)
+            assert not is_for_fingers or "@media (hover: hover)" in line
+    label = (SHEETS / "label.css").read_text()
+    assert re.search(r"\.tools \{ position: sticky; bottom: 0", label)
+
+
+def test_people_are_cards_on_a_phone():
+    page = (settings.BASE_DIR / "templates" / "people" / "members.html").read_text()
+    assert page.count('class="as-cards"') == page.count("<table")
+    phone = (SHEETS / "people.css").read_text().partition("@media (max-width: 40rem)")[2]
+    assert ".as-cards tr { display: flex;" in phone
