@@ -77,7 +77,7 @@ def test_a_run_is_started_from_the_form(lab):
     assert run.state == SystemRun.State.DONE
     page = lab.get("system_run", system_run_id=run.public_id).content.decode()
     assert "4 of 4 sets" in page
-    assert "best, oracle" in page
+    assert "Best, oracle" in page
 
 
 def test_the_setting_that_dev_chose_is_one_choice(lab):
