@@ -53,8 +53,16 @@ def test_a_tap_leaves_no_button_grey_and_undo_stays_under_the_thumb():
     assert re.search(r"\.tools \{ position: sticky; bottom: 0", label)
 
 
-def test_people_are_cards_on_a_phone():
+def test_people_and_results_of_practice_are_cards_on_a_phone():
     page = (settings.BASE_DIR / "templates" / "people" / "members.html").read_text()
     assert page.count('class="as-cards"') == page.count("<table")
-    phone = (SHEETS / "people.css").read_text().partition("@media (max-width: 40rem)")[2]
+    practice = settings.BASE_DIR / "templates" / "benchmark" / "scoring" / "score_feedback.html"
+    assert 'class="as-cards"' in practice.read_text()
+    phone = (SHEETS / "counterpoint.css").read_text().partition("@media (max-width: 40rem)")[2]
     assert ".as-cards tr { display: flex;" in phone
+
+
+def test_a_citation_stays_with_its_brackets():
+    rule = re.search(r"\.answer-text \.cited \{([^}]*)\}", (SHEETS / "score.css").read_text())
+    assert rule
+    assert "inline-block" not in rule[1]
