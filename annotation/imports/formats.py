@@ -172,7 +172,7 @@ def register_study_imports() -> None:
     register_format(
         StudyFormat(
             "toloka",
-            _("Toloka assignments (TSV)"),
+            _("Labels of crowd workers (Toloka, TSV)"),
             sources.read_crowd,
             is_many=True,
             fits=samples.fits_toloka,
@@ -180,7 +180,7 @@ def register_study_imports() -> None:
         ),
         StudyFormat(
             "expert_workbook",
-            _("Expert workbook (XLSX)"),
+            _("Labels of experts, one sheet each (XLSX)"),
             sources.read_experts,
             fits=samples.fits_experts,
             sample=samples.SAMPLES["expert_workbook"],
@@ -227,7 +227,7 @@ def register_study_imports() -> None:
         ),
         TableFormat(
             "table",
-            _("Any table, columns mapped by you"),
+            _("Sentences or labels in any table, columns mapped by you"),
             sources.read_mapped,
             asks="mapping",
             asking=AskingTable,

@@ -102,7 +102,7 @@ def register_score_imports() -> None:
         ),
         SheetsFormat(
             "score_sheets",
-            _("Any table of score sheets, columns mapped by you"),
+            _("Score sheets in any table, columns mapped by you"),
             read_score_sheets,
             asking=AskingSheets,
             holds=_(

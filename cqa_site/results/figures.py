@@ -12,20 +12,11 @@ from cqa_site.web.charts.drawing import WIDTHS, Spec
 from cqa_site.web.tables import TableData
 
 from .files import PICTURES, TABLES, chart_file, table_file
+from .page_tables import PageTable, joined
 
 PLAIN = "results/_plain.html"
 # What it is called, and its address.
 Link = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A table as a page shows it, where that is not the table of the file."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    numeric: Sequence[bool] = ()
-    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,8 +50,8 @@ class Figure:
     ----------
     slug, anchor
         In addresses of files; as the target of links on the page, where it is another one.
-    title, about
-        Its name, and soft words beside it.
+    title, word, about
+        Its name, what the glossary calls it where that is explained, and soft words beside it.
     recipe
         How it was made, in a sentence.
     table, shown, printed
@@ -75,13 +66,14 @@ class Figure:
         Where it goes away, and further files.
     is_wide
         Whether it takes the whole width of a page.
-    needed
-        What would fill it, said where its table has no rows.
+    needed, way
+        What would fill it, said where its table has no rows, and the link to where that is done.
     """
 
     slug: str
     anchor: str = ""
     title: Any
+    word: str = ""
     about: str = ""
     recipe: Any = ""
     table: TableData
@@ -96,11 +88,12 @@ class Figure:
     more: list[Link] = field(default_factory=list)
     is_wide: bool = False
     needed: Any = ""
+    way: Link | None = None
 
     @property
     def page_table(self) -> TableData | PageTable:
         """Its numbers as the page shows them."""
-        return self.shown or self.table
+        return self.shown or joined(self.table)
 
     @property
     def numbers(self) -> str:

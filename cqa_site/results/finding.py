@@ -13,6 +13,8 @@ from .boards import bounds_of
 
 # Names that a sentence can hold.
 MOST_NAMES = 4
+# Letters of a name in a sentence; the table below it has the whole.
+LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,17 @@ def level_of(alpha: Bounded) -> tuple[str, str]:
     return _("too little for conclusions"), "warn"
 
 
+def short(name: str) -> str:
+    """A name that leaves room for its sentence: beginning and end of a long one."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    end = LONGEST_NAME // 3
+    return f"{name[: LONGEST_NAME - end - 1].rstrip()}…{name[-end:].lstrip()}"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence; of many the first."""
-    shown, more = list(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    shown, more = [short(name) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
     if more > 0:
         return _("%(names)s and %(n)d more") % {"names": ", ".join(shown), "n": more}
     if len(shown) == 1:

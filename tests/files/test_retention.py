@@ -120,7 +120,7 @@ def test_an_expired_export_says_so_and_cannot_be_downloaded(study, researcher, p
     assert gone.status_code == 404
     assert "deleted because it is old" in gone.text
     shown = client.get(reverse("exports", args=place)).text
-    assert "expired" in shown
+    assert "Expired" in shown
     assert file.sha256[:12] in shown
     assert address not in shown
 

@@ -228,3 +228,10 @@ def test_what_the_study_wants_to_find_out_comes_first(goal, first):
     is_meant = [goal in each for each in goals]
     assert is_meant == sorted(is_meant, reverse=True)
     assert first in [format.name for format, _before in _samples(study)][: sum(is_meant)]
+
+
+def test_samples_are_named_by_what_they_hold_with_the_format_beside_it():
+    titles = [str(format.title) for format, _before in _samples(cast.make_study())]
+    firsts = ("Toloka", "Expert workbook", "Any table", "CSV", "JSON")
+    assert not [title for title in titles if title.startswith(firsts)]
+    assert "Labels of crowd workers (Toloka, TSV)" in titles

@@ -9,8 +9,10 @@ from django.urls import path
 
 from cqa_site.home import pages as home
 from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.results.page_tables import joined, turned
 from cqa_site.web.charts.intervals import intervals
 from cqa_site.web.tables import TableData
+from tests.flat import flat
 
 ROWS = [{"who": "A", "value": 0.5}]
 FIGURE = Figure(
@@ -69,3 +71,41 @@ def test_the_card_shows_chart_numbers_recipe_and_files():
     assert "0.500" in page
     assert "Means." in page
     assert "<img" not in render_to_string("results/_figure.html", {"card": FIGURE})
+
+
+def test_a_page_shows_an_interval_below_its_value_and_a_file_keeps_both_bounds():
+    columns = ["Who", "Mean", "low", "high", "Slope", "Low", "High", "n"]
+    rows = [
+        ["A", 0.523, 0.414, 0.801, 0.0123, 0.01, 0.02, 5],
+        ["B", None, None, None, 0.0, None, None, 1],
+    ]
+    table = TableData(columns, rows)
+    card = replace(FIGURE, table=table)
+    shown = card.page_table
+    assert list(shown.columns) == ["Who", "Mean", "Slope", "n"]
+    page = flat(render_to_string("results/_table.html", {"table": shown, "card": card}))
+    assert '0.52<div class="soft small nowrap">[0.41, 0.80]</div>' in page
+    # Two decimals would say nothing of it.
+    assert '0.012<div class="soft small nowrap">[0.010, 0.020]</div>' in page
+    assert "not defined" in page
+    assert table.to_csv().decode("utf-8-sig").startswith("Who,Mean,low,high,Slope,Low,High,n")
+    assert FIGURE.page_table is FIGURE.table
+
+
+def test_rows_and_columns_change_places():
+    table = joined(TableData(["System", "C1", "low", "high"], [["A", 0.5, 0.4, 0.6]]))
+    made = turned(table)
+    assert list(made.columns) == ["System", "A"]
+    [(name, cell)] = made.rows
+    assert (name, cell.text, cell.bounds) == ("C1", "0.50", "[0.40, 0.60]")
+
+
+def test_instead_of_heads_alone_there_is_what_would_fill_the_table():
+    needed = "Two raters have to score the same answers."
+    way = ("Scoring rounds", "/rounds/")
+    card = replace(FIGURE, table=TableData(["Rater", "n"], []), needed=needed, way=way)
+    for template in ("results/_table.html", "benchmark/agreement/_table.html"):
+        page = render_to_string(template, {"table": card.page_table, "card": card})
+        assert "<table" not in page
+        assert needed in page
+        assert '<a class="button small" href="/rounds/">Scoring rounds</a>' in page

@@ -7,7 +7,7 @@ import pytest
 from argsum.leaderboard.methods.system_board import FIGURES, SystemRow
 from argsum.leaderboard.reports.board import SummaryBoard
 from argsum.leaderboard.reports.finding import board_finding
-from cqa_site.results.finding import in_words, level_of, listed
+from cqa_site.results.finding import in_words, level_of, listed, short
 from cqa_site.stats.estimate import Estimate
 
 
@@ -45,6 +45,13 @@ def test_names_are_listed_and_many_are_counted():
     assert listed(["A"]) == "A"
     assert listed(["A", "B", "C"]) == "A, B and C"
     assert listed(list("ABCDEF")) == "A, B, C, D and 2 more"
+
+
+def test_a_long_name_leaves_room_for_its_sentence():
+    long = "a-laboratory/a-model-with-a-very-long-name-of-70-billions-instruct-v2.1"
+    assert short("Judge") == "Judge"
+    assert short(long) == "a-laboratory/a-model-with-…instruct-v2.1"
+    assert listed([long]) == short(long)
 
 
 def estimate(value):

@@ -220,7 +220,7 @@ def test_the_model_in_the_box_comes_with_one_press_and_says_what_it_is(client, s
         client.post(reverse("endpoint_embedded", args=[study.public_id]))
     endpoint = Endpoint.objects.get()
     shown = client.get(reverse("endpoints", args=[study.public_id])).text
-    assert "demonstration: answers at chance level" in shown
+    assert "Demonstration: answers at chance level" in shown
     url = reverse("endpoint", args=[study.public_id, endpoint.public_id])
     assert set(client.get(url).context["form"].fields) == {"name", "deadline_seconds"}
     client.post(url, {"name": "Tiny", "deadline_seconds": "90", "model": "gpt", "key": SENTINEL})

@@ -156,9 +156,9 @@ def campaign(n):
     return Made(guideline=Made(values=list(range(min(n, 8)))))
 
 
-def side(stance, n):
+def side(stance, n, sign=1):
     points = [Made(number=at, count=100 * (n - at)) for at in range(1, n + 1)]
-    return Made(cell=Made(get_stance_display=lambda: stance), points=points)
+    return Made(cell=Made(get_stance_display=lambda: stance, stance=sign), points=points)
 
 
 def board(n):
@@ -385,7 +385,7 @@ CASES = {
         for name in ("figures", "labels")
     },
     "prevalence": lambda n, size: key_points.prevalence_chart(
-        [side("For", n), side("Against", n)], size
+        [side("For", n), side("Against", n, -1)], size
     ),
     **{
         f"summaries {name}": lambda n, size, chart=each.chart: chart.draw(summary_board(n), size)

@@ -46,6 +46,17 @@ def test_every_word_that_a_page_explains_is_in_the_glossary():
     assert not asked - set(glossary())
 
 
+def test_words_of_one_field_alone_are_explained_where_they_head_a_column():
+    shown = r'<th[^>]*>\s*\{% translate "(Splits?|Cells?|Calibration[^"]*|after Holm)" %\}'
+    found = {
+        f"{file.name}: {hit}"
+        for file in (Path(settings.BASE_DIR) / "templates").rglob("*.html")
+        for hit in re.findall(shown, file.read_text(encoding="utf-8"))
+    }
+    assert found == set()
+    assert {"split", "cell", "calibration set", "p after Holm", "thin cell"} <= set(glossary())
+
+
 def test_all_kinds_and_questions_explain_their_words():
     assert all(each.terms for each in (*kinds(), *paths()))
 

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.judges.reports.found import Figures, JudgeFigures, TrainedFigures
-from cqa_site.results.finding import Finding, in_words, level_of
+from cqa_site.results.finding import Finding, in_words, level_of, short
 from cqa_site.web.tables import text_of
 
 
@@ -24,7 +24,7 @@ def judges_finding(figures: Figures) -> Finding | None:
     difference = best.difference
     if difference.value is None or difference.low is None or difference.high is None:
         says = _("Whether %(name)s agrees with people as they do with each other cannot be told.")
-        return Finding(says % {"name": best.name}, _reason(best, difference.reason), "warn")
+        return Finding(says % {"name": short(best.name)}, _reason(best, difference.reason), "warn")
     if difference.low > 0:
         says = _("%(name)s agrees with people more than people agree with each other.")
         mark = "good"
@@ -37,7 +37,7 @@ def judges_finding(figures: Figures) -> Finding | None:
             "each other."
         )
         mark = ""
-    return Finding(says % {"name": best.name}, _numbers(figures, best), mark)
+    return Finding(says % {"name": short(best.name)}, _numbers(figures, best), mark)
 
 
 def _best(figures: Figures) -> JudgeFigures | None:

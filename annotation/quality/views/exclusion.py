@@ -113,6 +113,7 @@ def _figures(campaign: Campaign, state: str) -> list[Figure]:
             alt=f"{title}. {curve_alt(rows)}",
             draw=partial(curve_chart, campaign, rows, slug),
             files=files,
+            is_wide=True,
         )
         for slug, title in TITLES.items()
     ]

@@ -227,7 +227,13 @@ def prevalence_chart(sides: Sequence[Side], size: str) -> charts.Spec:
         for point in side.points
     ]
     titles = ("Key point, by prevalence", "Arguments")
-    return grouped_bars(rows, x="rank", y="n", series="stance", titles=titles, size=size)
+    names = [side.cell.get_stance_display() for side in sides]
+    # Opposing has its colour also where nothing stands for the other side.
+    if sides[0].cell.stance < 0:
+        names.insert(0, str(Cell.Stance.SUPPORTING.label))
+    return grouped_bars(
+        rows, x="rank", y="n", series="stance", titles=titles, names=names, size=size
+    )
 
 
 def _belongings(

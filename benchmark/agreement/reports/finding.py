@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.agreement.methods.figures import Agreement, Beside, Figure, JudgeRow
-from cqa_site.results.finding import Finding, in_words, level_of, listed
+from cqa_site.results.finding import Finding, in_words, level_of, listed, short
 from cqa_site.web.tables import text_of
 
 from .choice import TOTAL, Choice
@@ -53,14 +53,14 @@ def _by_judges(figures: Agreement) -> str:
     best = next((each for each in figures.judges if each.agreement.value is not None), None)
     if best is None:
         return ""
-    said = {"name": best.name, "figure": _with_n(best.agreement)}
+    said = {"name": short(best.name), "figure": _with_n(best.agreement)}
     return _("%(name)s agrees with them at alpha %(figure)s.") % said
 
 
 def _beside(name: str, with_people: Figure) -> str:
     if with_people.value is None:
         return ""
-    said = {"name": name, "alpha": text_of(with_people.value, 2)}
+    said = {"name": short(name), "alpha": text_of(with_people.value, 2)}
     return _("; %(name)s agrees with them at %(alpha)s") % said
 
 
@@ -99,7 +99,7 @@ def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
         needed = _("It needs answers that people and a judge have both scored.")
         return Finding(_("No judge can be compared with people yet."), needed, "warn")
     first, level = known[0], [each.name for each in known[1:] if each.rank_low == 1]
-    said = {"name": first.name, "figure": _with_n(first.agreement)}
+    said = {"name": short(first.name), "figure": _with_n(first.agreement)}
     if len(known) == 1:
         return Finding(_("%(name)s agrees with people at alpha %(figure)s.") % said)
     if level:

@@ -110,6 +110,7 @@ TWICE = gettext_lazy(
     "A rater has to score answers twice: ask for replicates in a run, or for blind repeats in a "
     "round."
 )
+RUNS = ("scoring_runs", gettext_lazy("Scores by judges"))
 JUDGE_TABLES: dict[str, Entry] = {
     "judges": Entry(
         gettext_lazy("Judges beside each other"),
@@ -123,6 +124,8 @@ JUDGE_TABLES: dict[str, Entry] = {
             "site gave them. The chart shows 12 judges at most, the best ones."
         ),
         _judges,
+        gettext_lazy("No judge has scored any of these answers."),
+        RUNS,
     ),
     "consistency": Entry(
         gettext_lazy("Self-consistency"),
@@ -133,6 +136,7 @@ JUDGE_TABLES: dict[str, Entry] = {
         ),
         _consistency,
         TWICE,
+        RUNS,
     ),
     "replicates": Entry(
         gettext_lazy("What more sheets of each answer would buy"),
@@ -143,6 +147,7 @@ JUDGE_TABLES: dict[str, Entry] = {
         ),
         _replicates,
         TWICE,
+        RUNS,
     ),
     "preference": Entry(
         gettext_lazy("Does a judge favour its own family?"),
@@ -154,6 +159,7 @@ JUDGE_TABLES: dict[str, Entry] = {
         ),
         _preference,
         gettext_lazy("A judge has to score answers of its own family and of others."),
+        RUNS,
     ),
     "length": Entry(
         gettext_lazy("Scores and length"),

@@ -41,12 +41,16 @@ SHARED = gettext_lazy("Two raters have to score the same answers.")
 
 @dataclass(frozen=True)
 class Entry:
-    """A table: its title, how its numbers were made, what builds it, and what would fill it."""
+    """A table: its title, how its numbers were made, what builds it, and what would fill it.
+
+    ``way`` is the page where that is done, and its name.
+    """
 
     title: Any
     recipe: Any
     build: Callable[[Agreement, Choice], Built]
     needed: Any = SHARED
+    way: tuple[str, Any] = ("scoring_rounds", gettext_lazy("Scoring rounds"))
 
 
 def rater_names(figures: Agreement) -> dict[str, str]:

@@ -144,6 +144,7 @@ def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: s
         about=_about(figures, choice, slug),
         recipe=entry.recipe,
         needed=entry.needed,
+        way=(entry.way[1], reverse(entry.way[0], args=[study])),
         body=BODIES.get(slug, WITH_CHART if chart else PLAIN),
         rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
         table=table_of(snapshot, figures, choice, slug, entry),

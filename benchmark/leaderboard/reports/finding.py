@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.leaderboard.methods.figures import Board, JudgeRanking
-from cqa_site.results.finding import Finding, listed
+from cqa_site.results.finding import Finding, listed, short
 from cqa_site.stats.ranks.standing import Standing
 from cqa_site.web.tables import text_of
 
@@ -23,7 +23,7 @@ def board_finding(board: Board, judge: str) -> Finding:
     ranked = [each for each in ranking.standings if each.rank is not None]
     if not ranked:
         return _nobody(board, judge, ranking)
-    names = {each.system: board.systems[int(each.system)].name for each in ranked}
+    names = {each.system: short(board.systems[int(each.system)].name) for each in ranked}
     top = [each for each in ranked if each.tie_group == ranked[0].tie_group]
     if len(ranked) == 1:
         says = _("%(name)s is the only system with a rank: %(points)s points on average.")
@@ -63,7 +63,7 @@ def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
     rows = [each for each in board.rows if each.judge == judge and each.mean is not None]
     if len(rows) == 1:
         said = {
-            "name": board.systems[rows[0].system].name,
+            "name": short(board.systems[rows[0].system].name),
             "points": text_of(rows[0].mean or 0.0, 2),
         }
         says = _("%(name)s is the only system with scores: %(points)s points on average.")

@@ -103,7 +103,7 @@ def part_table(kind: str) -> Callable[[Board, str, dict[str, Any]], Made]:
             for each in wanted
         ]
         bounded = [title for name in names for title in with_bounds(name)]
-        columns = [_("System"), *bounded, _("Answers n, fewest"), _("most")]
+        columns = [_("System"), *bounded, _("Answers n, fewest"), _("Answers n, most")]
         means = board.parts.get(judge, {})
         rows = []
         for row in board_rows(board, judge):

@@ -54,8 +54,13 @@ def board_table_of(
         rows,
         caption=f"{entry.title}. {source_of(snapshot, board, judge, filters)}",
         note=one_line(entry.recipe),
-        name=f"board-{slug}-snapshot-{snapshot.number}",
+        name=f"{_called(slug)}-snapshot-{snapshot.number}",
     )
+
+
+def _called(slug: str) -> str:
+    """The name of a figure in names of files: the board itself needs no second one."""
+    return slug if slug == "board" else f"board-{slug}"
 
 
 def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filters) -> str:

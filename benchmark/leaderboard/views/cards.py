@@ -1,6 +1,5 @@
 """What the templates of a board need: rows, cards, and why a column is hidden."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +11,13 @@ from benchmark.leaderboard.reports.charts import CHARTS
 from benchmark.leaderboard.reports.finding import board_finding, ground_of
 from benchmark.leaderboard.reports.paper import RECIPE, has_paper
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
-from benchmark.leaderboard.reports.view import conditions_of, ranking_of, version_of
+from benchmark.leaderboard.reports.view import column_name, conditions_of, ranking_of, version_of
 from benchmark.leaderboard.reports.warnings import first_version
 from benchmark.leaderboard.views.face import leaderboard, paper_board
-from cqa_site.results.boards import Board, bounds_of, with_columns
-from cqa_site.results.figures import Figure, PageTable
+from cqa_site.results.boards import Board, with_columns
+from cqa_site.results.figures import Figure
+from cqa_site.results.page_tables import PageTable, joined, turned
 from cqa_site.web.charts.chart import chart_of
-from cqa_site.web.tables import TableData, text_of
 
 from .shown import Shown
 
@@ -37,6 +36,8 @@ CARDS = (
 
 WIDE = ("conditions", "criteria", "judges", "paper-cells")
 PAPER_CARDS = ("paper-cells",)
+# Figures that the glossary explains.
+WORDS = {"thin": "thin cell"}
 
 
 def board_context(shown: Shown) -> dict[str, Any]:
@@ -65,7 +66,8 @@ def board_cards(shown: Shown) -> list[Figure]:
     slugs = PAPER_CARDS if shown.is_paper else CARDS
     hidden = () if conditions_of(shown.found[1]) else ("conditions",)
     found = [figure_of(shown, slug) for slug in slugs if slug not in hidden]
-    return [replace(each, shown=_joined(each.table)) for each in found if each.table.rows]
+    recipe = shown.found[0].recipe
+    return [_as_shown(each, recipe) for each in found if each.table.rows]
 
 
 def _main(shown: Shown) -> Figure:
@@ -76,7 +78,7 @@ def _main(shown: Shown) -> Figure:
     found = figure_of(shown, "board")
     if shown.judge:
         ground = ground_of(shown.found[1], shown.judge)
-        source = _("Source: %s.") % found.table.caption.removeprefix(f"{found.title}. ")
+        source = _("Source: %s") % found.table.caption.removeprefix(f"{found.title}. ")
         found = replace(found, recipe="\n\n".join((ground, str(found.recipe), source)))
     if shown.is_public:
         return found
@@ -97,6 +99,7 @@ def figure_of(shown: Shown, slug: str) -> Figure:
         slug=slug,
         anchor=f"board-{slug}",
         title=entry.title,
+        word=WORDS.get(slug, ""),
         recipe=entry.recipe,
         table=board_table_of(snapshot, board, judge, shown.filters, slug),
         files=shown.files,
@@ -111,25 +114,24 @@ def _leaderboard(shown: Shown, board: Figures) -> Board:
     return with_columns(found, shown.columns)
 
 
-def _joined(table: TableData) -> PageTable:
-    """Columns of a value and its bounds as one."""
-    low, high = _("low"), _("high")
-    places = [at for at, name in enumerate(table.columns) if name not in (low, high)]
-    bounded = [table.columns[at + 1 : at + 3] == [low, high] for at in places]
-    pairs = list(zip(places, bounded, strict=True))
-    return PageTable(
-        columns=[table.columns[at] for at in places],
-        rows=[
-            [_with_interval(row[at : at + 3]) if is_one else row[at] for at, is_one in pairs]
-            for row in table.rows
-        ],
-        numeric=[table.numeric[at] for at in places],
-        caption=table.caption,
-    )
+def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
+    """A figure as the page shows it: criteria are too many for columns, and have names."""
+    table = joined(figure.table)
+    if figure.slug not in ("groups", "criteria") or not isinstance(table, PageTable):
+        return figure
+    table = _counted(table)
+    if figure.slug == "groups":
+        return replace(figure, shown=table)
+    names = {key: column_name(recipe, key) for key in table.columns if key[1:].isdigit()}
+    named = [names.get(each, each) for each in table.columns[1:]]
+    return replace(figure, shown=turned(replace(table, columns=[_("Criterion"), *named])))
 
 
-def _with_interval(cells: Sequence[Any]) -> str:
-    value, low, high = cells
-    if value is None or low is None:
-        return text_of(value)
-    return f"{text_of(value, 2)} {bounds_of(low, high)}"
+def _counted(table: PageTable) -> PageTable:
+    """The fewest and the most answers behind a row, the last two columns, as one."""
+    rows = [
+        [*row[:-2], row[-1] if row[-2] == row[-1] else f"{row[-2]}–{row[-1]}"]
+        for row in table.rows
+    ]
+    columns = [*table.columns[:-2], _("Answers n")]
+    return replace(table, columns=columns, rows=rows, numeric=table.numeric[:-1])

@@ -50,10 +50,17 @@ def stacked_bars(
 
 
 def grouped_bars(
-    rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
+    rows: Rows,
+    *,
+    x: str,
+    y: str,
+    series: str,
+    titles: tuple[str, str],
+    names: Sequence[str] = (),
+    size: str = "wide",
 ) -> Spec:
-    """Bars of the series side by side for each ``x``."""
-    order, names = _kinds(rows, x), _kinds(rows, series)
+    """Bars of the series side by side for each ``x``; ``names`` keeps colours of absent series."""
+    order, names = _kinds(rows, x), names or _kinds(rows, series)
     above, start = legend(names, size, sign="square")
     up = axis_of([0.0, *(row[y] for row in rows)], is_whole=True)
     plane = plane_of(_places(order), up, titles, size, start=start)

@@ -51,11 +51,11 @@ def percent(share: float | None, places: int = 0) -> str:
 
 
 @register.filter
-def interval(entry: Bounded) -> str:
+def interval(entry: Bounded, places: int = 3) -> str:
     """Both bounds of an estimate in brackets, or nothing."""
     if entry.low is None or entry.high is None:
         return ""
-    return f"[{text_of(float(entry.low))}, {text_of(float(entry.high))}]"
+    return f"[{text_of(float(entry.low), places)}, {text_of(float(entry.high), places)}]"
 
 
 @register.filter
@@ -63,6 +63,9 @@ def cell(value: Any) -> SafeString | str:
     """One cell of a table."""
     if value is None:
         return format_html('<span class="soft">{}</span>', _("not defined"))
+    if hasattr(value, "bounds"):
+        shown = '{} <div class="soft small nowrap">{}</div>'
+        return format_html(shown, value.text, value.bounds)
     return text_of(value)
 
 

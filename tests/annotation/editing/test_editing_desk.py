@@ -80,8 +80,8 @@ def test_arguments_with_label_and_citation_the_text_and_every_check(client, shee
     assert text_field(html) == sheet.answer.text
     listed = re.findall(r'<li data-argument="(\d)".*?class="(cited)?">', flat(html))
     assert listed == [("1", "cited"), ("2", "cited"), ("3", "")]
-    assert "relevance 3" in html
-    assert html.count("no label") == 2
+    assert "Relevance 3" in html
+    assert html.count("No label") == 2
     for name in CHECKS:
         assert f'data-name="{name}"' in html
 

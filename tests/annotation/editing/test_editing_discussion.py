@@ -105,7 +105,7 @@ def test_opening_again_hides_what_others_wrote_and_marks_what_comes_later(shared
     for sheet, is_marked in ((shared[0], False), (late, True)):
         history = reverse("editing_history", args=[row.study.public_id, sheet.public_id])
         html = sign_in(boss).get(history).content.decode()
-        assert ("after the round had been closed" in html) == is_marked
+        assert ("After the round had been closed" in html) == is_marked
 
 
 def test_drafts_of_others_stay_private_after_the_end(shared, boss):

@@ -407,7 +407,7 @@ def test_the_page_of_a_run(lab, client):
     one = client.get(
         reverse("run_call", args=[lab.study.public_id, run.public_id, call.public_id])
     )
-    assert "its key still matches" in one.content.decode()
+    assert "Its key still matches" in one.content.decode()
     assert "It says the same." in one.content.decode()
 
 

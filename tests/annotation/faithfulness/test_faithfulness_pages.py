@@ -316,7 +316,7 @@ def test_a_revision_and_its_verdicts(study, researcher, client):
     )
     shown = text_of(page(client, "faithfulness_revision", study.public_id, revision.public_id))
     assert "revision 1 by Expert Example" in shown
-    assert shown.count("not coherent") == 2
+    assert shown.count("Not coherent") == 2
     assert "cite missing" not in shown
     rows = page(client, "faithfulness_rows", study.public_id, query="?texts=edited&sort=coherence")
     (row,) = rows.context["page"]

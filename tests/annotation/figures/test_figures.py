@@ -437,7 +437,7 @@ def test_the_fragment_answers_only_what_is_new(campaign, client):
     VoteEvent.objects.create(assignment=row, client_key="late", kind="answer", label=0)
     answer = client.get(poll)
     assert answer.status_code == 200
-    assert "updating" in answer.content.decode()
+    assert "Updating" in answer.content.decode()
 
 
 def test_polling_ends_when_a_closed_campaign_is_up_to_date(campaign, client):

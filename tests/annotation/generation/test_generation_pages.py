@@ -234,7 +234,7 @@ def test_requests_of_a_run_say_which_question_they_ask(client, lab):
     assert "The reply was cut by the token limit." in shown
     assert "Compare &quot;thing 2&quot; and &quot;other 2&quot;." in shown
     assert "&quot;max_tokens&quot;: 900" in shown
-    assert "its key still matches" in shown
+    assert "Its key still matches" in shown
 
 
 def test_nothing_is_called_unscored_where_texts_are_written(client, lab):
@@ -333,7 +333,7 @@ def test_two_runs_are_compared_question_by_question(client, lab, django_assert_m
     assert (len(compared.pairs), compared.decided, compared.changed) == (4, 4, 4)
     assert compared.first.choices == {"object1": 12}
     assert compared.second.choices == {"object2": 4}
-    assert "another object" in response.text
+    assert "Another object" in response.text
     assert "4 questions are in both" in response.text
     same = client.get(url(lab, "generation_compare", query=f"?a={first.number}&b={first.number}"))
     assert "compared" not in same.context

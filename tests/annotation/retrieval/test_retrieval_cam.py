@@ -202,10 +202,10 @@ def test_while_it_waits_the_page_says_so(client, study, comparison, researcher):
     assert "The service was asked" in page
     assert "hx-get" in page
     url = reverse("find_cam", args=[study.public_id, comparison.public_id])
-    assert "waiting" in client.get(url).content.decode()
+    assert "Waiting" in client.get(url).content.decode()
     Job.objects.update(state="failed")
     assert "No sentences came" in client.get(page_of(study, comparison, asked)).content.decode()
-    assert "failed" in client.get(url).content.decode()
+    assert "Failed" in client.get(url).content.decode()
 
 
 # -- taking -----------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison, resea
     url = page_of(study, comparison, asked, "cam_take")
     response = client.post(url, {"chosen": ["2", "3"]}, follow=True)
     assert "2 new arguments." in response.content.decode()
-    assert response.content.decode().count("already an argument") == 2
+    assert response.content.decode().count("Already an argument") == 2
     client.post(url, {"chosen": ["1", "2", "3", "4", "99", "x", "-1", "9" * 5]})
     assert comparison.arguments.count() == 1 + len(SENTENCES)
     argument = comparison.arguments.get(text=SENTENCES[1])

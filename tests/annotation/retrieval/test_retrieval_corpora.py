@@ -391,7 +391,7 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison):
     response = client.post(take + "?words=any", {"chosen": keys[:2]}, follow=True)
     assert response.redirect_chain[0][0].endswith("/find/?words=any")
     assert "2 new arguments." in response.content.decode()
-    assert response.content.decode().count("already an argument") == 2
+    assert response.content.decode().count("Already an argument") == 2
     response = client.post(take, {"chosen": keys}, follow=True)
     assert "1 new argument. Here before: 2." in response.content.decode()
     assert comparison.arguments.count() == 4

@@ -9,7 +9,7 @@ from argsum.datasets.models import CellArgument
 from argsum.keypoints.actions import system_inputs
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports import system_runs as system_runs_report
-from argsum.keypoints.reports.key_points import sides_of
+from argsum.keypoints.reports.key_points import prevalence_chart, sides_of
 from argsum.keypoints.reports.system_runs import cell_lines
 from cqa_site.people.models import Role
 from tests.argsum.made_cells import make_dataset, make_set
@@ -77,7 +77,7 @@ def test_a_run_is_started_from_the_form(lab):
     assert run.state == SystemRun.State.DONE
     page = lab.get("system_run", system_run_id=run.public_id).content.decode()
     assert "4 of 4 sets" in page
-    assert "best, oracle" in page
+    assert "Best, oracle" in page
 
 
 def test_the_setting_that_dev_chose_is_one_choice(lab):
@@ -317,9 +317,19 @@ def test_the_slider_moves_weak_matches_out(lab):
     assert len(side.unassigned) == 4
     text = lab.get("summary_set", {"least": "0.95"}, set_id=made.public_id).content.decode()
     assert "4 arguments belong to no key point" in text
+    assert 'Least match score of the arguments shown: <output id="least-shown">0.95' in flat(text)
+    assert 'aria-describedby="least-words"' in text
     for wrong in ("2", "much", "nan"):
         response = lab.get("summary_set", {"least": wrong}, set_id=made.public_id)
         assert response.status_code == 400
+
+
+def test_each_stance_keeps_its_colour_in_the_chart(lab):
+    made = lab.run().sets.get(cell__stance=-1, state="done")
+    both = sides_of(made)
+    for sides in (both, [side for side in both if side.cell.stance < 0]):
+        told = json.dumps(prevalence_chart(sides, "wide"))
+        assert '"domain": ["Supporting", "Opposing"]' in told
 
 
 def test_files_hold_every_argument_of_both_stances(lab):

@@ -131,7 +131,7 @@ def test_the_best_per_cell_is_called_an_oracle(study, researcher):
     url = reverse("key_points", args=[study.public_id])
     page = researcher.get(f"{url}?selection=oracle").content.decode()
     assert "An upper bound: every setting" in page
-    assert '<span class="badge warn">oracle</span>' in page
+    assert '<span class="badge warn">Oracle</span>' in page
     assert "An upper bound: every setting" not in researcher.get(url).content.decode()
 
 

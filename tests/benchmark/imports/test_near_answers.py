@@ -190,7 +190,7 @@ def test_near_texts_on_the_page(study, answer, near_file, django_capture_on_comm
         with django_capture_on_commit_callbacks(execute=True):
             client.post(reverse("import_matches", args=args), {"said": said})
     page = client.get(reverse("import_file", args=args)).content.decode()
-    assert "all decided" in page
+    assert "All decided" in page
     with django_capture_on_commit_callbacks(execute=True):
         client.post(reverse("import_apply", args=args), {})
     assert (Answer.objects.count(), ScoreSheet.objects.count()) == (2, 2)

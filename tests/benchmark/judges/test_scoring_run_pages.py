@@ -238,7 +238,7 @@ def test_requests_say_what_they_are_about(lab, client):
     assert "Objects swapped" in shown
     call = run.calls.get(subject=f"a{lab.answers[0].pk}")
     one = words(client.get(reverse("run_call", args=[sid, run.public_id, call.public_id])))
-    assert "its key still matches" in one
+    assert "Its key still matches" in one
     assert "C7: Because of C7." in one
 
 

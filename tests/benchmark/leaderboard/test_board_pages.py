@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import uuid
 
 import pytest
@@ -97,7 +98,7 @@ def test_the_page_shows_everybody_in_few_queries(
     assert "Alpha <b>" not in said
     assert said.count('name="system"') == 3
     assert "Ada Annotator" not in said
-    assert "up to date" in said
+    assert "Up to date" in said
     for part in ("Scores by scenario", "Scores by group", "People and judge", "Judges of this"):
         assert part in said
 
@@ -109,8 +110,8 @@ def test_new_sheets_make_the_page_stale_and_the_board_follows(
     assert client.get(address("scores_fragment", study, query=seen)).status_code == 204
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
     with django_capture_on_commit_callbacks(execute=True):
-        assert "updating" in page(client, "scores_fragment", study, query=seen)
-    assert "up to date" in page(client, "scores", study)
+        assert "Updating" in page(client, "scores_fragment", study, query=seen)
+    assert "Up to date" in page(client, "scores", study)
     live.refresh_from_db()
     assert live.figures["board"]["counts"]["sheets"] == 95
 
@@ -136,8 +137,8 @@ def test_a_part_follows_when_the_sheets_move_on(
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
     keeping.refresh(BOARDS, rubric)
     with django_capture_on_commit_callbacks(execute=True):
-        assert "updating" in page(client, "scores", study, query=query)
-    assert "up to date" in page(client, "scores", study, query=query)
+        assert "Updating" in page(client, "scores", study, query=query)
+    assert "Up to date" in page(client, "scores", study, query=query)
     assert live.slices.get().figures["counts"]["sheets"] == 95
 
 
@@ -161,7 +162,7 @@ def test_browsers_keep_no_picture_of_older_sheets(
 
 def test_what_nobody_knows_narrows_nothing(study, live, client):
     said = page(client, "scores", study, query="?column=C99&scenario=x&dataset=none&judge=no")
-    assert "up to date" in said
+    assert "Up to date" in said
     assert client.get(address("scores", study, query="?rubric=x")).status_code == 404
 
 
@@ -244,8 +245,16 @@ def test_tables_go_away_in_three_forms_naming_the_snapshot(study, live, client, 
         if kind == "tex":
             assert rb"\toprule" in response.content
             assert live.sha256[:12].encode() in response.content
+        called = "board" if figure == "board" else f"board-{figure}"
+        assert response["Content-Disposition"].endswith(f'"{called}-snapshot-1.{kind}"')
     assert client.get(address("board_figure", study, 1, figure, "xlsx")).status_code == 404
     assert client.get(address("board_figure", study, 1, "nothing", "csv")).status_code == 404
+
+
+def test_the_source_of_a_board_ends_with_one_full_stop(study, live, client):
+    text = flat(page(client, "scores", study))
+    assert "UTC." in text
+    assert "UTC.." not in text
 
 
 @pytest.mark.parametrize("name", ["scenarios", "groups", "distributions", "beside"])
@@ -375,7 +384,7 @@ def test_freezing_and_publishing_say_what_is_thin(study, rubric, client):
     assert "Before you freeze" in said
     assert "1 thin cell is in no mean (Alpha &lt;b&gt; 4)" in said
     assert "too few" in said
-    assert "Thin cells, in no mean" in said
+    assert re.search(r'popovertarget="term-\d+">Thin cells, in no mean<', said)
     client.post(address("board_freeze", study, 1), {"note": ""})
     assert "Before you publish" in page(client, "board", study, 1)
     client.post(address("board_publish", study, 1))
@@ -455,4 +464,4 @@ def test_a_frozen_page_says_what_moved(study, public, boss, client, rubric):
     assert "What moved since snapshot #1" in said
     assert "48 gone" in said
     assert "Judge gone" in said
-    assert page(client, "boards", study).count("frozen</span>") == 1
+    assert page(client, "boards", study).count("Frozen</span>") == 1

@@ -378,7 +378,7 @@ def test_examples_come_first_show_their_key_and_decide(study, researcher):
         reply = submit(client, study, sheet)
         assert reply.json()["page"] == address("score_form", study, sheet.public_id)
         page = client.get(reply.json()["page"]).content.decode()
-        assert "differs" in page
+        assert "Differs" in page
         # The key was seen: this sheet cannot change any more.
         assert (
             submit(client, study, sheet, client_key="z", **{"points-C9": "2"}).status_code == 409
