@@ -6,6 +6,7 @@ import re
 import uuid
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -15,7 +16,7 @@ from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.people.models import Rater
+from cqa_site.people.models import Rater, Study
 from cqa_site.results import keeping
 from tests.benchmark.made_scores import (
     as_first_version,
@@ -31,9 +32,25 @@ pytestmark = pytest.mark.django_db
 NAMES = ("Alpha <b>", "Beta", "Gamma")
 
 
+@pytest.fixture(scope="module")
+def scored(django_db_setup, django_db_blocker):
+    """A study with sheets of a person and a judge and their board, made once for all tests."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        study = make_study()
+        answers = make_scored_answers(
+            study, systems=NAMES, questions=8, scenarios=(1, 2), aspect="price"
+        )
+        people = [make_rater(study, "Ada Annotator")]
+        make_sheets(study, answers, [*people, make_rater(study, "Judge", Rater.Kind.MODEL)])
+        keeping.refresh(BOARDS, default_rubric(study))
+        yield study.pk
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def study():
-    return make_study()
+def study(scored, request, db):
+    """The study with sheets for a test that asks for its rubric, else an empty one."""
+    return Study.objects.get(pk=scored) if "rubric" in request.fixturenames else make_study()
 
 
 @pytest.fixture
@@ -42,18 +59,16 @@ def boss(study):
 
 
 @pytest.fixture
-def rubric(study):
-    answers = make_scored_answers(
-        study, systems=NAMES, questions=8, scenarios=(1, 2), aspect="price"
-    )
-    people = [make_rater(study, "Ada Annotator")]
-    make_sheets(study, answers, [*people, make_rater(study, "Judge", Rater.Kind.MODEL)])
+def rubric(request, study):
+    """With its board for a test that asks for that."""
+    if "live" not in request.fixturenames:
+        BoardSnapshot.objects.all().delete()
     return default_rubric(study)
 
 
 @pytest.fixture
 def live(rubric):
-    return keeping.refresh(BOARDS, rubric)
+    return BoardSnapshot.objects.get(rubric=rubric)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import io
 import json
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -14,9 +15,10 @@ from benchmark.agreement.reports.agreement import compute
 from benchmark.distillation.forms import PairsForm
 from benchmark.distillation.reports.pairs import choose, datasheet, records
 from benchmark.leaderboard.actions import BOARDS, SLICE_JOB
-from benchmark.leaderboard.models import BoardSlice
+from benchmark.leaderboard.models import BoardSlice, BoardSnapshot
 from benchmark.leaderboard.reports.rows import read_rows
 from benchmark.rubrics.actions import default_rubric
+from cqa_site.people.models import Study
 from cqa_site.people.tokens import create_token
 from cqa_site.results import keeping
 from cqa_site.runs import jobs
@@ -33,16 +35,24 @@ pytestmark = [pytest.mark.django_db, pytest.mark.agreement]
 NAME = "Scenario 1 · labels 0–1"
 
 
+@pytest.fixture(scope="module")
+def scored(django_db_setup, django_db_blocker):
+    """Answers of two systems to four questions, those of Beta from useless arguments; the board."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        study = make_study()
+        answers = make_scored_answers(study, questions=4)
+        probe = condition(study, scenario=1, filters={"relevance": "0-1"})
+        Answer.objects.filter(system__name="Beta").update(condition=probe)
+        people = [make_rater(study, name) for name in ("Ada", "Bo")]
+        make_sheets(study, answers, [*people, make_rater(study, "Judge", "model")])
+        keeping.refresh(BOARDS, default_rubric(study))
+        yield study.pk
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def study():
-    """Answers of two systems to four questions, those of Beta from useless arguments."""
-    study = make_study()
-    answers = make_scored_answers(study, questions=4)
-    probe = condition(study, scenario=1, filters={"relevance": "0-1"})
-    Answer.objects.filter(system__name="Beta").update(condition=probe)
-    people = [make_rater(study, name) for name in ("Ada", "Bo")]
-    make_sheets(study, answers, [*people, make_rater(study, "Judge", "model")])
-    return study
+def study(scored, db):
+    return Study.objects.get(pk=scored)
 
 
 @pytest.fixture
@@ -57,7 +67,7 @@ def probe(study):
 
 @pytest.fixture
 def board(study):
-    return keeping.refresh(BOARDS, default_rubric(study))
+    return BoardSnapshot.objects.get(rubric=default_rubric(study))
 
 
 def address(study, name, *args):
