@@ -37,7 +37,7 @@ NAME = "Scenario 1 · labels 0–1"
 
 @pytest.fixture(scope="module")
 def scored(django_db_setup, django_db_blocker):
-    """Answers of two systems to four questions, those of Beta from useless arguments; the board."""
+    """Answers of two systems, those of Beta from useless arguments, their sheets and board."""
     with django_db_blocker.unblock(), transaction.atomic():
         study = make_study()
         answers = make_scored_answers(study, questions=4)
