@@ -386,7 +386,7 @@ def test_the_list_says_what_comes_first_and_where_a_run_is_started(
 ):
     new = reverse("run_new", args=[study.public_id, campaign.public_id])
     shown = page(client, "runs", study.public_id)
-    assert "Choose a round above or below" in shown.text
+    assert "Choose a round and start" in shown.text
     assert new in shown.text
     # An older campaign is no choice of the filter, unless it was asked for.
     monkeypatch.setattr("annotation.judges.views.runs.OFFERED_CAMPAIGNS", 0)

@@ -34,7 +34,7 @@ FACE = ListFace(
         "Language models label the sentences of a round in the background; people's votes "
         "stay apart."
     ),
-    lead=lazy("Choose a round above or below and start the first run."),
+    lead=lazy("Choose a round and start the first run."),
     nothing=lazy("A judge labels the items of a round. Make a round first."),
     starts=(("campaigns", lazy("Rounds")),),
     columns=(RunColumn(lazy("Round"), "annotation/judges/_run_campaign.html"),),
