@@ -52,11 +52,12 @@ def python(code: str, arguments: list[str], output: str) -> None:
     os.rename(output + ".part", output)
 
 
-# Run first in a worker: a scenario that waits for leases to run out need not wait long.
+# Run first in a worker that is to be killed: a scenario that waits for leases to run out need not
+# wait long. No shorter: a busy machine keeps a beat waiting for a second.
 HASTY = """
 from datetime import timedelta
 from django.conf import settings
-settings.CALL_LEASE = timedelta(seconds=1)
+settings.CALL_LEASE = timedelta(seconds=3)
 """
 CHILDREN = {"work": work, "celery": celery, "python": python}
 

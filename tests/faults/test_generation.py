@@ -109,7 +109,7 @@ def test_killed_workers_lose_no_answer_and_repeat_at_most_what_was_in_flight(sit
             # A commit that was on its way to PostgreSQL still counts.
             time.sleep(0.05)
             in_flight |= site.leases()
-        site.nursery.work(after=HASTY)
+        site.nursery.work()
         for run in runs:
             wait_until(lambda one=run: site.state_of(one) == "done", 120)
         answered = stub.counts["answered"]

@@ -28,11 +28,11 @@ MISCHIEF = {
 FAULTS = ("throttled", "broken", "reset", "hung", "dripped", "garbage", "cut")
 
 
-def start(site: FaultSite, number: int) -> int:
+def start(site: FaultSite, number: int, after: str = HASTY) -> int:
     """A Celery worker where there is a broker for it, else `manage.py work`."""
     if site.broker.startswith("redis"):
-        return site.nursery.celery(f"w{number}", after=HASTY)
-    return site.nursery.work(after=HASTY)
+        return site.nursery.celery(f"w{number}", after=after)
+    return site.nursery.work(after=after)
 
 
 def test_forty_kills_lose_nothing_and_double_nothing(site):
@@ -49,7 +49,7 @@ def test_forty_kills_lose_nothing_and_double_nothing(site):
             # A commit that was on its way to PostgreSQL still counts.
             time.sleep(0.05)
             in_flight |= site.leases()
-        start(site, KILLS)
+        start(site, KILLS, after="")
         site.wait(run, 120)
         facts = site.check(run)
         assert all(stub.counts[fault] for fault in FAULTS), stub.counts
@@ -113,7 +113,7 @@ def test_what_a_worker_brings_after_its_lease_passed_on_changes_nothing(site):
         stop_between_commits(site, zombie)
         held = site.leases()
         assert held
-        site.nursery.work(after=HASTY)
+        site.nursery.work()
         site.wait(run, 60)
         assert site.lost() == held
         os.kill(zombie, signal.SIGCONT)
