@@ -402,7 +402,7 @@ def test_one_argument_with_all_that_was_said_about_it(client, study, tmp_path):
     text = flat(page.content.decode())
     assert page.status_code == 200
     assert text.count("<td>Person</td>") == 4
-    assert "control item, known label 3" in text
+    assert "Control item, known label 3" in text
     assert '<mark class="object-1">Tea</mark>' in text
     assert "worker1" not in text  # workers appear under pseudonyms
 

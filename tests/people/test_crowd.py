@@ -183,7 +183,7 @@ def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher,
     make_link(campaign, people, required_items=50)
     text = researcher.get(path).content.decode()
     assert "An open link asks for more items than the round has" in text
-    assert text.count("the round has 10") == 1
+    assert text.count("The round has 10") == 1
 
 
 def test_link_form_sets_declared_fields_only(researcher, campaign, other_study, people):

@@ -164,11 +164,11 @@ def test_the_label_of_the_newest_campaign_stands_beside_an_argument(
     campaign = cast.make_campaign(study)
     FinalLabel.objects.create(campaign=campaign, argument=argument, label=2, provenance="votes")
     page = get(client, "question", study.public_id, answered.public_id)
-    assert page.count("relevance 2") == 1
+    assert page.count("Relevance 2") == 1
     assert page.count("not labelled") == 2
     # An expert may still have to label it.
     theirs = get(expert, "question", study.public_id, answered.public_id)
-    assert "relevance 2" not in theirs
+    assert "Relevance 2" not in theirs
     assert "not labelled" not in theirs
 
 

@@ -110,7 +110,7 @@ def test_sentences_are_shown_before_they_are_kept(ask, comparison):
         ("Tea <b>wins</b>.", 1, 3.0),
     ]
     assert "3 sentences" in page
-    assert page.count("for tea") == 2
+    assert page.count("For tea") == 2
     assert "score 7.25" in page
     assert "Tea <b>" not in page
     assert 'href="javascript' not in page

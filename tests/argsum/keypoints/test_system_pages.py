@@ -228,7 +228,7 @@ def test_a_cell_without_a_set_yet_has_arguments_but_no_results(lab):
     SummarySet.objects.filter(cell=waiting).delete()
     SystemRun.objects.filter(pk=run.pk).update(state="running")
     page = flat(lab.get("system_run", system_run_id=run.public_id).content.decode())
-    rows = page.split('<table class="cells">')[1].split("</table>")[0].split("<tr")[2:]
+    rows = page.split('<table class="cells wraps">')[1].split("</table>")[0].split("<tr")[2:]
     assert f'<td class="number">{done.arguments.count()}</td>' in rows[0]
     assert f'<td class="number">{waiting.arguments.count() - 1}</td>' in rows[1]
     assert "not computed yet" not in rows[0]

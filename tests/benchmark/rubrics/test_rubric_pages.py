@@ -90,7 +90,7 @@ def test_one_version_with_levels_use_and_hash(client, study, django_assert_max_n
     assert "8 sheets" in page
     for criterion in COMPQA.criteria:
         assert criterion.name in page
-    assert "counted by code: Sentences" in page
+    assert "Counted by code: Sentences" in page
     assert "What changed since" not in page
 
 

@@ -508,7 +508,7 @@ def test_the_arguments_an_answer_cites_stand_beside_it_unless_the_round_says_no(
         assert ('<a class="cited" href="#argument-1-1"' in flat(page).replace("\n", " ")) == (
             not fields
         )
-        for secret in ("source.example", "badge label-", "no label", "Alpha.json", "Beta.json"):
+        for secret in ("source.example", "badge label-", "No label", "Alpha.json", "Beta.json"):
             assert secret not in page
         for argument in Argument.objects.all():
             assert str(argument.public_id) not in page
