@@ -13,7 +13,7 @@ application = get_wsgi_application()
 # Else the first request of every process would load all pages.
 import_module(settings.ROOT_URLCONF)
 # What is loaded now stays: garbage is looked for among what requests make, and seldom. A look
-# through everything took a fifth of a second in the midst of somebody's request.
+# through everything takes 0.15 s, in the midst of somebody's request.
 gc.collect()
 gc.freeze()
 gc.set_threshold(50_000, 20, 100)

@@ -22,7 +22,7 @@ class PageTable:
 
 
 @dataclass(frozen=True)
-class Bounded:
+class WithInterval:
     """A value and its interval in words, as one cell."""
 
     text: str
@@ -74,4 +74,4 @@ def _with_interval(cells: Sequence[Any], decimals: int) -> Any:
     text = text_of(float(value), decimals)
     if low is None or high is None:
         return text
-    return Bounded(text, bounds_of(low, high, decimals))
+    return WithInterval(text, bounds_of(low, high, decimals))

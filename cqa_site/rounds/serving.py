@@ -136,7 +136,7 @@ class _Serving:
         salt = Value(f"{self.round_.seed} {self.place.rater_id} ", CharField())
         turn = MD5(Concat(salt, Cast("pk", CharField())))
         order = self._unseen().order_by(turn, "pk")
-        # Nearly always the very next one is free; to ask it of all takes ten times as long.
+        # Nearly always the very next one is free; to ask it of all 3,000 takes twice as long.
         for item in chain(order[:1], with_free_slot(self.round_, order)[:TRIES]):
             slot = take_slot(self.round_, item.pk, minutes=self.round_.lease_minutes)
             if slot is not None:
