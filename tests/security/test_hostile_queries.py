@@ -161,7 +161,7 @@ def mixed(names, page):
 def test_no_query_breaks_a_page(world, visitors, alone, monkeypatch, queries):
     """A page that never looks at its query is asked once; one without finders, with one set."""
     repeated = urlencode({each: ["a", "b", ""] for each in all_names()}, doseq=True)
-    tangled = "&".join([repeated, *["page"] * 20, "=", "%ff=%ff"])
+    odd = "&".join([*["page"] * 20, "=", "%ff=%ff"])
     monkeypatch.setattr("django.core.handlers.wsgi.QueryDict", Watched)
     others = [each for each in all_names() if each not in FINDERS]
     for name, client in visitors.items():
@@ -177,8 +177,8 @@ def test_no_query_breaks_a_page(world, visitors, alone, monkeypatch, queries):
             for names in (others, *finders) if seen else ():
                 for query in queries(names, name):
                     check(client.get(url, query), name, query)
-            if seen:
-                check(client.get(f"{url}?{tangled}"), name, "repeated and odd")
+            last = f"{repeated}&{odd}" if seen else odd
+            check(client.get(f"{url}?{last}"), name, last)
 
 
 def test_it_is_seen_which_pages_look_at_their_query(world, visitors, monkeypatch):
