@@ -5,6 +5,7 @@ by the throughput benchmark and by the race test, which also needs to know
 exactly what the server acknowledged.
 """
 
+import gzip
 import html
 import http.client
 import json
@@ -41,7 +42,7 @@ class Annotator:
 
     def __init__(self, port: int, base: str, seed: int) -> None:
         self.port, self.base, self.random = port, base, random.Random(seed)
-        # Where the last page was, and how many queries the last answer took.
+        # Where the last page is, and how many queries the last answer took.
         self.address, self.queries = "", 0
         self.cookies: dict[str, str] = {}
         self.token = ""
@@ -89,19 +90,19 @@ class Annotator:
         label = self.random.randrange(4)
         fields = {"item": assignment, "label": label, "client_key": uuid.uuid4().hex}
         started = time.monotonic()
-        reply = self._submit(self.base + "answer/", fields, deadline)
+        reply = json.loads(self._submit(self.base + "answer/", fields, deadline))
         self.acknowledged.until_next.append(time.monotonic() - started)
         self.acknowledged.labels[assignment] = label
         return reply["next"], reply["state"]
 
-    def _submit(self, path: str, fields: dict, deadline: float) -> dict:
+    def _submit(self, path: str, fields: dict, deadline: float) -> bytes:
         started = time.monotonic()
         status, body = self._insist("POST", path, fields, deadline)
         if status != 200:
             raise RuntimeError(f"an answer was refused with {status}: {body[:300]!r}")
         self.acknowledged.seconds.append(time.monotonic() - started)
         self.acknowledged.queries.append(self.queries)
-        return json.loads(body)
+        return body
 
     def _insist(
         self, method: str, path: str, fields: dict | None, deadline: float
@@ -128,6 +129,9 @@ class Annotator:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         is_answer = bool(fields) and "client_key" in fields
         headers = {"Accept": "application/json" if is_answer else "text/html"}
+        headers |= {"Accept-Encoding": "gzip"}
+        # As a browser does whose worker can show the page that comes next.
+        headers |= {"Prefer": "return=representation"} if is_answer else {}
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{k}={v}" for k, v in self.cookies.items())
         body = None
@@ -141,9 +145,12 @@ class Annotator:
             name, _, rest = header.partition("=")
             self.cookies[name] = rest.partition(";")[0]
         content = response.read()
+        if response.headers.get("Content-Encoding") == "gzip":
+            content = gzip.decompress(content)
         if method == "GET" and response.status == 302:
             return self.request("GET", response.headers["Location"])
-        self.address, self.queries = path, int(response.headers.get("X-Queries", 0))
+        self.address = response.headers.get("Content-Location", path)
+        self.queries = int(response.headers.get("X-Queries", 0))
         return response.status, content
 
 
@@ -161,16 +168,22 @@ class SheetWorker(Annotator):
         while sheet is not None and time.monotonic() < deadline:
             time.sleep(think * self.random.uniform(0.5, 1.5))
             started = time.monotonic()
-            reply = self._submit(self.address + "submit/", self._filled(sheet), deadline)
-            # The desk stays where it is and shows a link to the next text.
-            following = self.base if reply["page"] == self.address else reply["page"]
-            sheet = self._open_sheet(following, deadline)
+            desk = self.address
+            reply = self._submit(desk + "submit/", self._filled(sheet), deadline)
+            # After the last sheet there is an address instead of a page. The desk stays where it
+            # is and shows a link to the next text.
+            if PAGE.search(reply) and self.address != desk:
+                sheet = self._read_sheet(reply)
+            else:
+                sheet = self._open_sheet(self.base, deadline)
             self.acknowledged.until_next.append(time.monotonic() - started)
         return "deadline" if sheet else "finished"
 
     def _open_sheet(self, path: str, deadline: float) -> str | None:
         """The page of a sheet; None where nothing waits."""
-        _status, page = self._insist("GET", path, None, deadline)
+        return self._read_sheet(self._insist("GET", path, None, deadline)[1])
+
+    def _read_sheet(self, page: bytes) -> str | None:
         if (found := PAGE.search(page)) is None:
             return None
         self.token = _found(CSRF, page)

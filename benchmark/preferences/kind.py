@@ -71,14 +71,7 @@ class Preferring(OneByOne):
     sheet_page = "prefer_form"
     takes_crowd = True
     subject = "pair"
-    needed = (
-        "pair__question__comparison",
-        "pair__first",
-        "pair__second",
-        "round__study",
-        "rater",
-        "slot",
-    )
+    needed = ("pair__question__comparison", "pair__first", "pair__second")
     item_needed = (
         "pair__question__comparison",
         "pair__first__system",

@@ -48,8 +48,7 @@ def _slots_without_their_sheet(kind: SheetKind) -> Iterator[str]:
 
 
 def _submitted(kind: SheetKind) -> Any:
-    rows = kind.Sheet._default_manager
-    return rows.filter(state=Sheet.State.SUBMITTED, round__isnull=False)
+    return kind.sheets().filter(state=Sheet.State.SUBMITTED, round__isnull=False)
 
 
 def _sheets_without_their_slot(kind: SheetKind) -> Iterator[str]:
@@ -65,7 +64,7 @@ def _sheets_unlike_their_history(kind: SheetKind) -> Iterator[str]:
     rows = _submitted(kind).annotate(
         event=Subquery(last.values("pk")[:1]), said=Subquery(last.values("content")[:1])
     )
-    for sheet in rows.select_related(*kind.needed).iterator(FETCH):
+    for sheet in rows.iterator(FETCH):
         unlike = ["event"] if sheet.event is None else _unlike(kind, sheet, _read(sheet.said))
         if unlike:
             names = ", ".join(unlike)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -215,7 +215,7 @@ class SheetKind(TaskKind):
     sheet_page: ClassVar[str]
     # The field of items and sheets that holds the thing itself.
     subject: ClassVar[str]
-    # What is read with a sheet, so that serving, saving and showing ask nothing more.
+    # What a sheet is about: read with it, so that serving, saving and showing ask nothing more.
     needed: ClassVar[tuple[str, ...]]
     # What is read with an item to show researchers what was drawn.
     item_needed: ClassVar[tuple[str, ...]]
@@ -227,6 +227,11 @@ class SheetKind(TaskKind):
     settled: ClassVar[tuple[str, ...]]
     # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
     figures: ClassVar[dict[str, Any]] = {}
+
+    def sheets(self, *around: str) -> QuerySet[Any]:
+        """Sheets, each with what it is about, and with what is around it."""
+        around = around or ("round__study", "rater", "slot")
+        return self.Sheet._default_manager.select_related(*around, *self.needed)
 
     def begin(self, round_: Any, item: Any, rater: Rater) -> dict[str, Any]:
         """Fields of a new sheet beyond those that every sheet has."""

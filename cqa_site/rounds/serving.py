@@ -42,9 +42,8 @@ def place_for(*, round_: Round, rater: Rater) -> Place:
 
 def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
     """The rater's sheets of a round in the order in which they came."""
-    kind = sheet_kind_of(round_)
-    rows = kind.Sheet._default_manager.filter(round=round_.pk, rater=rater)
-    return rows.select_related(*kind.needed).order_by("place")
+    rows = sheet_kind_of(round_).sheets().filter(round=round_.pk, rater=rater)
+    return rows.order_by("place")
 
 
 @transaction.atomic

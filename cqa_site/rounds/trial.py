@@ -65,6 +65,6 @@ def _begun(kind: SheetKind, round_: Any, item: Any, *, number: int, version: int
         **{subject: getattr(item, subject)},
         **kind.begin(round_, item, rater),
     )
-    sheet: Any = kind.Sheet._default_manager.select_related(*kind.needed).get(pk=made.pk)
+    sheet: Any = kind.sheets().get(pk=made.pk)
     sheet.round, sheet.rater = round_, rater
     return sheet

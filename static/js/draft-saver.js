@@ -45,8 +45,8 @@ class LocalCopies {
 
 // What became of a request: "ok", "flawed" (stored, but the reply says what is wrong with it),
 // "conflict", "closed", "not_valid", "again" (no connection or a busy server), "signed_out",
-// "forbidden", "gone".
-async function post(url, fields, csrf) {
+// "forbidden", "gone". With ``wanted`` headers the reply may be the page that comes next itself.
+async function post(url, fields, csrf, wanted = {}) {
   const body = new URLSearchParams(fields);
   let response;
   let reply = {};
@@ -54,12 +54,13 @@ async function post(url, fields, csrf) {
     response = await fetch(url, {
       method: "POST",
       body,
-      headers: { Accept: "application/json", "X-CSRFToken": csrf },
+      headers: { Accept: "application/json", "X-CSRFToken": csrf, ...wanted },
       redirect: "manual",
       keepalive: body.toString().length < KEEPALIVE_LIMIT,
       signal: AbortSignal.timeout(20000),
     });
     if (response.headers.get("Content-Type") === "application/json") reply = await response.json();
+    if (response.headers.has("Preference-Applied")) reply = await broughtPage(response);
   } catch {
     return { outcome: "again", reply };
   }

@@ -141,16 +141,17 @@ async function submitRevision() {
   const sent = saver.fields();
   const fields = [...Object.entries(sent), ["client_key", key], ["comment", form.elements.comment.value]];
   for (const reason of chosenReasons()) fields.push(["reasons", reason]);
+  const wanted = isTried ? {} : nextPage();
   isTried = true;
-  const { outcome, reply } = await post(form.dataset.submit, fields, csrf);
+  const { outcome, reply } = await post(form.dataset.submit, fields, csrf, wanted);
+  if (outcome === "ok") {
+    saver.took(sent);
+    await goTo(reply);
+    return;
+  }
   editor.readOnly = false;
   byId("submit").disabled = false;
   saver.detail = reply.detail || "";
-  if (outcome === "ok") {
-    saver.took(sent);
-    location.assign(reply.page);
-    return;
-  }
   showRefusal(outcome === "not_valid" ? reply.detail : words.not_submitted);
   if (outcome === "conflict" || outcome === "closed") {
     saver.took(sent);

@@ -147,15 +147,16 @@ async function submitSheet() {
   while (saver.busy) await saver.busy;
   clearTimeout(saver.timer);
   const sent = saver.fields();
+  const wanted = isTried ? {} : nextPage();
   isTried = true;
-  const { outcome, reply } = await post(form.dataset.submit, { ...sent, client_key: key }, csrf);
-  isSubmitting = false;
-  saver.detail = reply.detail || "";
+  const { outcome, reply } = await post(form.dataset.submit, { ...sent, client_key: key }, csrf, wanted);
   if (outcome === "ok") {
     saver.took(sent);
-    location.assign(reply.page);
+    await goTo(reply);
     return;
   }
+  isSubmitting = false;
+  saver.detail = reply.detail || "";
   showRefusal(outcome === "not_valid" ? reply.detail : words.not_submitted);
   if (outcome === "not_valid" && reply.missing.length) showMissing(reply.missing);
   if (outcome === "conflict" || outcome === "closed") {

@@ -14,10 +14,22 @@ function isStatic({ origin, pathname }) {
   return origin === self.location.origin && pathname.startsWith("/static/");
 }
 
+// A page that came with the reply to a form is shown once, and only at once.
+const FRESH_MS = 5000;
+let brought = null;
+
+async function takeBrought(url) {
+  const was = brought;
+  brought = null;
+  if (was?.url !== url || performance.now() - was.at > FRESH_MS) return null;
+  const response = new Response(was.text, { headers: was.headers });
+  return response.headers.get(SESSION) === await session() ? response : null;
+}
+
 async function page(event) {
   let response;
   try {
-    response = await fetch(event.request);
+    response = await takeBrought(event.request.url) ?? await fetch(event.request);
   } catch (error) {
     const kept = await keptPage(event.request.url);
     if (kept) return kept;
@@ -69,6 +81,10 @@ async function file(request) {
   }
 }
 
+self.addEventListener("message", ({ data, ports: [port] }) => {
+  brought = { ...data, at: performance.now() };
+  port.postMessage("taken");
+});
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener("fetch", (event) => {

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.core.signals import request_started
 from django.utils import timezone
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
@@ -84,6 +85,36 @@ def test_a_sheet_goes_on_where_it_was(visit, server):
     expect(page.locator("#total")).to_have_text("3")
     assert ScoreSheet.objects.get().draft["points"] == {"C1": 1, "C2": 0, "C3": 1, "C4": 1}
     assert not KeptScore.objects.exists()
+    quiet(visitor)
+
+
+def test_the_next_sheet_comes_with_the_reply_to_the_last_one(visit, server):
+    study = make_study()
+    made = scoring(study)
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    before, asked = page.url, []
+
+    def note(environ, **_kwargs):
+        asked.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+
+    request_started.connect(note)
+    try:
+        press(page, "1" * 15)
+        press(page, ["Control+Enter"])
+        page.wait_for_url(re.compile("^(?!" + re.escape(before) + "$)"))
+        expect(page.locator("#total")).to_have_text("0")
+    finally:
+        request_started.disconnect(note)
+    visits = [path for method, path in asked if method == "GET" and "/sheets/" in path]
+    assert visits == [], "the worker had the page"
+    # A page like any other: it is kept, takes keys, and a reload asks the server.
+    until(page, [page.url])
+    press(page, "1")
+    expect(page.locator("#saved [data-text]")).to_contain_text("Saved")
+    page.reload()
+    expect(page.locator("#total")).to_have_text("1")
+    assert page.locator("html[data-kept]").count() == 0
     quiet(visitor)
 
 

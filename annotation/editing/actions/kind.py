@@ -66,7 +66,7 @@ class Editing(Desk):
     work_page = "desk"
     sheet_page = "desk_form"
     subject = "answer"
-    needed = ("answer__question__comparison", "round__study", "rater__user", "slot")
+    needed = ("answer__question__comparison",)
     item_needed = ("answer__question__comparison",)
     Round = EditingRound
     Item = EditingItem

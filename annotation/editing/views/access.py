@@ -30,7 +30,7 @@ def sees_others(request: StudyRequest, editing_round: EditingRound) -> bool:
 
 def opened_sheets(study: Study) -> QuerySet[EditingSheet]:
     """Sheets of rounds that were opened."""
-    sheets = EditingSheet.objects.filter(study=study).select_related(*EDITING.needed)
+    sheets = EDITING.sheets().select_related("rater__user").filter(study=study)
     return sheets.exclude(round__state=EditingRound.State.DRAFT)
 
 

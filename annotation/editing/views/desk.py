@@ -69,10 +69,10 @@ def _differences(sheet: EditingSheet, mine: EditContent, stored: EditContent) ->
     return changes(stored.text, mine.text)
 
 
-def _after(request: HttpRequest, sheet: EditingSheet) -> str:
+def _after(request: HttpRequest, sheet: EditingSheet) -> EditingSheet:
     """Stay on the desk, which shows the way to the next answer."""
     messages.success(request, _("Submitted as revision %d.") % sheet.events.count())
-    return address_of(sheet)
+    return sheet
 
 
 def _settle(request: HttpRequest, sheet: EditingSheet, kept: KeptText) -> HttpResponse:

@@ -76,7 +76,7 @@ class Counting(OneByOne):
     sheet_page = "count_form"
     takes_crowd = True
     subject = "summary_set"
-    needed = ("summary_set__cell", "round__study", "rater", "slot")
+    needed = ("summary_set__cell",)
     item_needed = ("summary_set__cell", "summary_set__study")
     Round = CountingRound
     Item = CountingItem

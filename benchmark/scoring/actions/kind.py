@@ -49,7 +49,7 @@ class Scoring(OneByOne):
     sheet_page = "score_form"
     takes_crowd = True
     subject = "answer"
-    needed = ("answer__question__comparison", "round__study", "rubric", "rater", "slot")
+    needed = ("answer__question__comparison", "rubric")
     item_needed = (
         "round",
         "answer__question__comparison",

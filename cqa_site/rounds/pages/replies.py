@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _
 
 from cqa_site.web.replies import wants_json
 
+WHOLE = "return=representation"
+
 
 def see_other(address: str) -> HttpResponse:
     """Go there with a GET."""
@@ -21,11 +23,20 @@ def errors_of(form: BaseForm) -> str:
     return " ".join(str(text) for errors in form.errors.values() for text in errors)
 
 
-def submitted_reply(request: HttpRequest, address: str, version: int) -> HttpResponse:
+def submitted_reply(request: HttpRequest, address: str) -> HttpResponse:
     """The sheet is in; go on at the address."""
-    if wants_json(request):
-        return JsonResponse({"page": address, "version": version})
-    return see_other(address)
+    return JsonResponse({"page": address}) if wants_json(request) else see_other(address)
+
+
+def wants_page(request: HttpRequest) -> bool:
+    """Whether a script can show the page that comes next without asking for it (RFC 7240)."""
+    return request.headers.get("Prefer") == WHOLE
+
+
+def brought(page: HttpResponse, address: str) -> HttpResponse:
+    """The page that comes next, whose address is another one than was asked (RFC 9110, 8.7)."""
+    page["Content-Location"], page["Preference-Applied"] = address, WHOLE
+    return page
 
 
 def closed_reply(request: HttpRequest, address: str) -> HttpResponse:

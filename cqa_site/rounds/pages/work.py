@@ -13,7 +13,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import StudyRequest, study_page
@@ -47,12 +47,14 @@ from ..saving import (
 from ..serving import place_for
 from .offline import kept_offline
 from .replies import (
+    brought,
     closed_reply,
     conflict_reply,
     errors_of,
     not_valid_json,
     see_other,
     submitted_reply,
+    wants_page,
 )
 from .ways import ways_of
 
@@ -84,8 +86,8 @@ class Face:
     # the template that shows it.
     differences: Callable[[Any, Any, Any], Any] | None = None
     kept_template: str = "rounds/_kept.html"
-    # Where to go after a submission, if not on to the next sheet.
-    after: Callable[[HttpRequest, Any], str] | None = None
+    # The sheet that is shown after a submission, if not the next one.
+    after: Callable[[HttpRequest, Any], Any] | None = None
     # Answers the choice between a kept draft and the stored one, where two buttons do not do.
     settle: Callable[[HttpRequest, Any, Any], HttpResponse] | None = None
     # The page of the study that lists a person's own sheets, if the kind has one.
@@ -120,7 +122,7 @@ def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPatter
         """Show one own sheet: the form, or an example's key after it was submitted."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
-        if sheet.is_example and sheet.state == Sheet.State.SUBMITTED:
+        if _is_seen_example(sheet):
             return _feedback(face, request, sheet)
         return show_sheet(face, request, sheet)
 
@@ -215,9 +217,20 @@ def take_submit(face: Face, request: Any, sheet: Any) -> HttpResponse:
         sheet.refresh_from_db(fields=("draft", *SAVED_FIELDS))
         return _not_valid(face, request, sheet, form, str(reason), reason.missing)
     if ways_of(sheet).trial:
-        return submitted_reply(request, ways_of(sheet).work, submitted.version)
-    following = (face.after or partial(_after, face))(request, submitted)
-    return submitted_reply(request, following, submitted.version)
+        return submitted_reply(request, ways_of(sheet).work)
+    following = (face.after or _after)(request, submitted)
+    if following is None:
+        return submitted_reply(request, ways_of(submitted).work)
+    if wants_page(request) and not _is_seen_example(following):
+        return brought(show_sheet(face, request, _read(face, following)), address_of(following))
+    return submitted_reply(request, address_of(following))
+
+
+def _read(face: Face, sheet: Any) -> Any:
+    """The sheet with what it is about; what is around it is known."""
+    read: Any = face.kind.sheets("slot").get(pk=sheet.pk)
+    read.round, read.rater = sheet.round, sheet.rater
+    return read
 
 
 def _settle(request: Any, sheet: Any, kept: Any) -> HttpResponse:
@@ -326,8 +339,7 @@ def _differing(face: Face, sheet: Any, mine: Any, stored: Any) -> list[dict[str,
 
 def _stale(face: Face, request: Any, sheet: Any) -> HttpResponse:
     """Both contents side by side; nothing was overwritten."""
-    rows = face.kind.Sheet._default_manager.select_related(*face.kind.needed)
-    stored: Any = rows.get(pk=sheet.pk)
+    stored: Any = face.kind.sheets().get(pk=sheet.pk)
     context = {
         "study": stored.round.study,
         "kind": face.kind,
@@ -355,14 +367,14 @@ def _not_valid(
     return not_valid_json(detail, missing, stored)
 
 
-def _after(face: Face, request: StudyRequest, sheet: Any) -> str:
-    """An example shows its key; anything else goes on with the next item."""
-    if sheet.is_example:
-        return address_of(sheet)
-    following = next_work(request, sheet.round, sheet.rater).sheet
-    if following is not None:
-        return address_of(following)
-    return reverse(face.kind.work_page, args=[sheet.round.study.public_id, sheet.round.public_id])
+def _after(request: StudyRequest, sheet: Any) -> Any | None:
+    """An example shows its key; anything else goes on with the next item, if there is one."""
+    return sheet if sheet.is_example else next_work(request, sheet.round, sheet.rater).sheet
+
+
+def _is_seen_example(sheet: Any) -> bool:
+    """Whether it is shown beside its key and not as a form."""
+    return bool(sheet.is_example and sheet.state == Sheet.State.SUBMITTED)
 
 
 def address_of(sheet: Any) -> str:
