@@ -23,10 +23,9 @@ from cqa_site.people.models import Study
 from cqa_site.results.boards import Board, BoardCell, BoardColumn, BoardRow, figure_cell
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import table_file
-from cqa_site.rounds.access import shown_sheets
 from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
 from cqa_site.rounds.pages.trial import trial_urls
-from cqa_site.rounds.pages.work import Face, address_of, work_urls
+from cqa_site.rounds.pages.work import Face, work_urls
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.rounds.qualifying import EXCLUSIONS
 from cqa_site.web.charts.chart import chart_of
@@ -48,9 +47,6 @@ def _shown(sheet: PreferenceSheet, content: PreferenceContent) -> dict[str, Any]
     """What the form may know: the question and two texts, without who wrote them and why."""
     texts = [sheet.pair.first.text, sheet.pair.second.text]
     left, right = reversed(texts) if sheet.is_swapped else texts
-    assert sheet.round is not None  # noqa: S101 - work pages are of rounds
-    mine = shown_sheets(sheet.round, sheet.rater)
-    before = mine.filter(place__lt=sheet.place, state=PreferenceSheet.State.SUBMITTED).first()
     return {
         "question": str(sheet.pair.question),
         "sides": [("a", "A", left), ("b", "B", right)],
@@ -58,7 +54,6 @@ def _shown(sheet: PreferenceSheet, content: PreferenceContent) -> dict[str, Any]
         "chosen": turned(content.verdict, is_swapped=sheet.is_swapped),
         "comment": content.comment,
         "longest": LONGEST_REASON,
-        "before": address_of(before) if before else "",
     }
 
 

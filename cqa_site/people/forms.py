@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.web.navigation.paths import paths
@@ -93,7 +94,8 @@ class InvitationForm(forms.ModelForm):
 
     class Meta:
         model = Invitation
-        fields = ["note", "role"]
+        fields = ["note", "role", "leads_to"]
+        widgets = {"leads_to": forms.HiddenInput}
         help_texts = {"note": _("A reminder for you; the person does not see it.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -101,6 +103,15 @@ class InvitationForm(forms.ModelForm):
         self.fields["note"].required = True
         if isinstance(role := self.fields["role"], forms.ChoiceField):
             role.choices = Role.choices  # no empty choice: annotator is the usual one
+
+    def clean_leads_to(self) -> str:
+        """A page of the study itself; never another site, or another study."""
+        address: str = self.cleaned_data["leads_to"]
+        if address and not address.startswith(
+            reverse("study", args=[self.instance.study.public_id])
+        ):
+            raise forms.ValidationError(_("That is no page of this study."))
+        return address
 
 
 class RoleForm(forms.ModelForm):

@@ -161,6 +161,8 @@ class Invitation(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=12, choices=Role)
     note = models.CharField(_("for whom"), max_length=120, blank=True)
+    # A page of the study, where somebody who came in begins; empty for its first page.
+    leads_to = models.CharField(max_length=200, blank=True)
     secret_hash = models.CharField(max_length=64, unique=True, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

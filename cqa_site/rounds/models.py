@@ -122,6 +122,11 @@ class Place(models.Model):
         """Whether what the rater said is left out of every figure."""
         return self.excluded_at is not None
 
+    @property
+    def is_held_back(self) -> bool:
+        """Whether the rater cannot go on after the practice unless a researcher says so."""
+        return self.score is not None and not self.is_passed
+
 
 class Item(models.Model):
     """One thing of a round; with a known answer it is an example of the qualification.

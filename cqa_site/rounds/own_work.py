@@ -40,9 +40,9 @@ class Waiting:
 def waiting_for(membership: Membership) -> list[Waiting]:
     """One card for every open round; for people of a crowd link that of the link alone.
 
-    One query, and one more for every kind that has an open round; a few for each of the first
+    Two queries, and one more for every kind that has an open round; a few for each of the first
     rounds that the person began. A round whose sheets are assigned waits only for those who have
-    some to do, and one in which nothing is left for the person comes last.
+    some to do. What the person began comes first, what nothing is left of comes last.
     """
     participant = getattr(membership.user, "participant", None)
     opened = _rounds_for(membership)
@@ -50,12 +50,18 @@ def waiting_for(membership: Membership) -> list[Waiting]:
         opened = opened.filter(links=participant.link_id)
     rounds = list(opened[:LISTED])
     counts = _own_counts(membership, rounds)
-    done = set() if participant else _done(membership, [r for r in rounds if r.pk in counts])
+    places = _places(membership, rounds)
+    begun = [each for each in rounds if each.pk in counts and each.pk in places]
+    done = set() if participant else _done(begun, places)
     shown = [each for each in rounds if each.pk in counts or not kind_of(each).is_assigned]
-    return [
-        _card(membership, each, counts.get(each.pk, 0), participant, is_done=each.pk in done)
-        for each in sorted(shown, key=lambda each: each.pk in done)
-    ]
+    waiting = []
+    for each in sorted(shown, key=lambda each: (each.pk in done, each.pk not in counts)):
+        count, place = counts.get(each.pk, 0), places.get(each.pk)
+        if participant is not None and _is_over(participant, count):
+            waiting.append(_ended(each))
+        else:
+            waiting.append(_card(membership, each, count, place, is_done=each.pk in done))
+    return waiting
 
 
 def _rounds_for(membership: Membership) -> QuerySet[Round]:
@@ -75,35 +81,20 @@ def _own_counts(membership: Membership, rounds: list[Round]) -> dict[int, int]:
     return counts
 
 
-def _done(membership: Membership, begun: list[Round]) -> set[int]:
+def _places(membership: Membership, rounds: list[Round]) -> dict[int, Place]:
+    mine = Place.objects.filter(round__in=rounds, rater__user=membership.user)
+    return {place.round_id: place for place in mine.select_related("rater")}
+
+
+def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
     """Rounds in which nothing is left for somebody who began, among the first ones."""
     free = [each for each in begun if not kind_of(each).is_assigned][:LOOKED_AT]
-    if not free:
-        return set()
-    places = Place.objects.filter(round__in=free, rater__user=membership.user)
-    mine = {place.round_id: place for place in places.select_related("rater")}
-    return {
-        each.pk
-        for each in free
-        if each.pk in mine and kind_of(each).is_done_by(each, mine[each.pk])
-    }
+    return {each.pk for each in free if kind_of(each).is_done_by(each, places[each.pk])}
 
 
 def _card(
-    membership: Membership,
-    round_: Round,
-    count: int,
-    participant: Participant | None,
-    *,
-    is_done: bool,
+    membership: Membership, round_: Round, count: int, place: Place | None, *, is_done: bool
 ) -> Waiting:
-    if participant is not None and _is_over(participant, count):
-        return Waiting(
-            title=round_.name,
-            text=_("Every answer is saved; nothing more is asked of you."),
-            button=_("To your completion code"),
-            url=reverse("participation_end"),
-        )
     kind = kind_of(round_)
     card = kind.card(count)
     if is_done:
@@ -112,12 +103,28 @@ def _card(
             button=_("Look at it"),
             badge=card.badge,
         )
+    elif place is not None and place.is_held_back:
+        card = Card(
+            text=_("The practice did not agree with the key often enough."),
+            button=_("Look at it"),
+            badge=_("Waits for a researcher"),
+        )
     return Waiting(
         title=round_.name,
         text=card.text,
         button=card.button,
         url=reverse(kind.work_page, args=[membership.study.public_id, round_.public_id]),
         badge=card.badge,
+    )
+
+
+def _ended(round_: Round) -> Waiting:
+    """A round of somebody who came by a crowd link and did all that it asks for."""
+    return Waiting(
+        title=round_.name,
+        text=_("Every answer is saved; nothing more is asked of you."),
+        button=_("To your completion code"),
+        url=reverse("participation_end"),
     )
 
 

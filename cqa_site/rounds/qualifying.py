@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from cqa_site.people.access import record
-from cqa_site.people.models import User
+from cqa_site.people.models import Study, User
 
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
-from .models import Place, Sheet
+from .models import Place, Round, Sheet
 
 # What a researcher decides about one person of a round.
 DECISIONS = ("pass", "fail", "exclude", "reinstate")
@@ -36,6 +37,14 @@ def qualify(round_: Any, place: Place) -> None:
     if not place.is_decided_by_person:
         place.is_passed = place.score >= round_.pass_mark
     place.save(update_fields=["score", "is_passed"])
+
+
+def held_back(study: Study) -> QuerySet[Place]:
+    """Places of open rounds about whose practice a researcher has not decided yet."""
+    places = Place.objects.filter(round__study=study, round__state=Round.State.OPEN)
+    return places.filter(
+        score__isnull=False, is_passed=False, is_decided_by_person=False, excluded_at=None
+    )
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:

@@ -1,5 +1,5 @@
 // The queue of decisions has the keys of the label page: digits choose the level, "u" takes the last
-// decision back, "s" skips, "g" opens the guideline.
+// decision back, "s" skips, "g" opens the guideline; "n" leads to the comment, Escape out of it.
 "use strict";
 
 const decision = document.getElementById("adjudicate");
@@ -11,7 +11,7 @@ function openDialog(name) {
 
 const KEYS = {
   u: () => byId("undo")?.click(), backspace: () => byId("undo")?.click(), s: () => byId("skip")?.click(),
-  g: () => openDialog("guideline"), "?": () => openDialog("keys"),
+  g: () => openDialog("guideline"), "?": () => openDialog("keys"), n: () => byId("id_comment")?.focus(),
 };
 
 function choose(digit) {
@@ -19,6 +19,7 @@ function choose(digit) {
 }
 
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !event.isComposing && event.target.matches?.("textarea")) event.target.blur();
   const key = event.repeat ? null : keyOf(event);
   if (!key || (document.querySelector("dialog[open]") && !["g", "?"].includes(key.name))) return;
   const act = KEYS[key.name];

@@ -32,6 +32,9 @@ document.addEventListener("htmx:sendError", () => toast("No connection. Nothing 
 document.addEventListener("htmx:responseError", (event) => {
   toast("The server answered " + event.detail.xhr.status + ".", "error");
 });
+// Where a page that is nothing but a form begins, and where one goes on that was refused.
+const begins = document.querySelector("form[data-begin] input:not([type=hidden])");
+(document.querySelector("main [aria-invalid=true]") ?? begins)?.focus();
 document.querySelectorAll("#toasts .toast").forEach((box) => setTimeout(() => box.remove(), 8000));
 // On a narrow screen the rows of tabs scroll sideways: bring the current one into view.
 document.querySelectorAll(".subtabs [aria-current]").forEach((tab) => {

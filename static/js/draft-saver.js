@@ -1,5 +1,6 @@
 // Drafts on their way to the server. A text is kept in this browser from the keystroke until the
-// server has it; the server says which version it became, or keeps it aside.
+// server has it; the server says which version it became, or keeps it aside. The reply to a submission
+// may bring the page that comes next, which the worker then shows (templates/rounds/work-worker.js).
 "use strict";
 
 const QUIET_MS = 1500;
@@ -76,6 +77,32 @@ function outcomeOf(response, reply) {
   if (response.status === 409 && reply.error) return reply.error;
   if (response.status === 422) return reply.version === undefined ? "not_valid" : "flawed";
   return "again";
+}
+
+const HANDED_MS = 300;
+
+// Headers that ask for it in the reply to a form, where there is a worker that can show it.
+function nextPage() {
+  return navigator.serviceWorker?.controller ? { Prefer: "return=representation" } : {};
+}
+
+async function broughtPage(response) {
+  const page = response.headers.get("Content-Location");
+  // Not how it travelled: the text is unpacked here.
+  const headers = [...response.headers].filter(([name]) => !/^content-(encoding|length)$/.test(name));
+  return { page, headers, text: await response.text() };
+}
+
+// The worker shows the page once, at its own address; without it the server is asked.
+async function goTo({ page, headers, text }) {
+  const worker = navigator.serviceWorker?.controller;
+  if (worker && text) {
+    const { port1, port2 } = new MessageChannel();
+    const url = new URL(page, location.href).href;
+    worker.postMessage({ url, headers, text }, [port2]);
+    await new Promise((go) => { port1.onmessage = go; setTimeout(go, HANDED_MS); });
+  }
+  location.assign(page);
 }
 
 class DraftSaver {

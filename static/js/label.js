@@ -97,6 +97,15 @@ function showProgress() {
   time.textContent = minutes ? text.replace("#", minutes > 120 ? Math.round(minutes / 60) : minutes) : "";
 }
 
+// As on the server: somebody's own median, once there are enough.
+const PACES = 3;
+const paces = [];
+
+function keepPace(seconds) {
+  paces.push(seconds);
+  if (paces.length >= PACES) progress.seconds = [...paces].sort((a, b) => a - b)[Math.floor(paces.length / 2)];
+}
+
 // -- answering --------------------------------------------------------------------------------
 
 let order = 0;
@@ -118,6 +127,7 @@ function give({ label = null, skip_reason = "", comment, flag }) {
   if (label === null) fields.skip_reason = skip_reason;
   if (answer.flag) fields.flag = "on";
   // Stored before it is sent, so that nothing can be lost in between.
+  if (isFirst) keepPace(fields.active_ms / 1000);
   outbox.put({ fields, isFirst, item, answer, at: Date.now(), order: order++ });
   remember(item, answer);
   drafts.delete(item.id);
@@ -144,7 +154,7 @@ function back() {
   const at = reviewed ? past.findIndex((entry) => entry.item.id === reviewed.item.id) : past.length;
   // A change opened from the list may be older than everything here.
   const before = past[(at < 0 ? past.length : at) - 1];
-  if (!before) return say(words.no_earlier);
+  if (!before) return toast(words.no_earlier);
   reviewed = before;
   show(`${words.earlier} ${given(before.answer)}.`);
 }

@@ -35,7 +35,7 @@ function verdict(value) {
 const ACTS = {
   a: verdict("left"), arrowleft: verdict("left"), b: verdict("right"), arrowright: verdict("right"),
   t: verdict("tie"), "=": verdict("tie"), n: verdict("both_bad"),
-  r: () => form.elements.comment.focus(), u: () => byId("before")?.click(),
+  r: () => form.elements.comment.focus(),
 };
 
 function start() {

@@ -219,7 +219,7 @@ function pressKey(event, acts, pressDigit) {
 function startPage(acts, pressDigit) {
   form.classList.add("scripted");
   startDialogs((name) => (name === "guideline" ? openGuideline() : toggleDialog(name)));
-  document.addEventListener("keydown", (event) => pressKey(event, { i: openGuideline, "?": () => toggleDialog("keys"), ...acts }, pressDigit));
+  document.addEventListener("keydown", (event) => pressKey(event, { i: openGuideline, u: () => byId("before")?.click(), "?": () => toggleDialog("keys"), ...acts }, pressDigit));
   form.addEventListener("input", () => changed());
   form.addEventListener("submit", (event) => {
     event.preventDefault();

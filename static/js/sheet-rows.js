@@ -1,5 +1,5 @@
-// Forms that are made of rows, one of which is in hand. A key that answers a row leads on to the
-// next one without an answer, after the last one to the button to submit; arrows lead back. What a
+// Forms that are made of rows, one of which is in hand. What answers a row leads on to the next
+// one without an answer, after the last one to the button to submit; arrows lead back. What a
 // row is, when it has its answer and what keys do to it is the page's own script's, loaded after
 // this one, which calls startRows(). Saving and submitting are in sheet-form.js.
 "use strict";
@@ -76,10 +76,15 @@ function takeRows() {
   const { rows, isOpen, acts, pressDigit } = sheetRows;
   const moves = { arrowdown: () => step(1), arrowup: () => step(-1), j: () => step(1), k: () => step(-1) };
   startPage({ ...moves, ...acts }, pressDigit);
+  let isPointed = false;
+  form.addEventListener("pointerdown", () => { isPointed = true; });
+  form.addEventListener("keydown", () => { isPointed = false; });
   form.addEventListener("change", (event) => {
     rows.find((row) => row.contains(event.target))?.classList.remove("missing");
     changed();
     sheetRows.take(active);
+    // Arrow keys run through the values of a field: with them nothing is answered yet.
+    if (isPointed && event.target.matches("[type=radio]") && event.target.value !== "x") moveOn();
   });
   for (const row of rows) {
     // Not on press: unfolding would move the button away from under the pointer.

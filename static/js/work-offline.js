@@ -24,34 +24,6 @@ if ("serviceWorker" in navigator && "cookieStore" in window && !isKeptPage) {
   window.addEventListener("load", () => startWorker().catch(() => undefined));
 }
 
-// -- the page that comes next ----------------------------------------------------------------------
-
-const HANDED_MS = 300;
-
-// Headers that ask for it in the reply to a form, where there is a worker that can show it.
-function nextPage() {
-  return navigator.serviceWorker?.controller ? { Prefer: "return=representation" } : {};
-}
-
-async function broughtPage(response) {
-  const page = response.headers.get("Content-Location");
-  // Not how it travelled: the text is unpacked here.
-  const headers = [...response.headers].filter(([name]) => !/^content-(encoding|length)$/.test(name));
-  return { page, headers, text: await response.text() };
-}
-
-// The worker shows the page once, at its own address; without it the server is asked.
-async function goTo({ page, headers, text }) {
-  const worker = navigator.serviceWorker?.controller;
-  if (worker && text) {
-    const { port1, port2 } = new MessageChannel();
-    const url = new URL(page, location.href).href;
-    worker.postMessage({ url, headers, text }, [port2]);
-    await new Promise((go) => { port1.onmessage = go; setTimeout(go, HANDED_MS); });
-  }
-  location.assign(page);
-}
-
 // What a page that is reloaded has to go on with; gone with its tab.
 const tabMemory = {
   put(name, told) {

@@ -699,7 +699,7 @@ def test_somebody_whose_round_ran_out_is_not_told_to_go_on(campaign, people):
     text = client.get(DONE).content.decode()
     assert "You did 10 of the 50" in text
     assert "to go" not in text
-    assert "Continue labelling" not in text
+    assert "Go on labelling" not in text
     assert "Others finished the rest" not in finish(client)
 
 
@@ -707,13 +707,13 @@ def test_first_page_leads_to_the_code_once_nothing_more_is_asked(secret, study):
     client, _ = come_in(secret)
     home = reverse("study", args=[study.public_id])
     label_items(Participant.objects.get(), 3)
-    assert "Continue labelling" in client.get(home).content.decode()
+    assert "Go on labelling" in client.get(home).content.decode()
     label_items(Participant.objects.get(), 1)
     for _state in ("all done", "code shown"):
         text = client.get(home).content.decode()
         assert "To your completion code" in text
         assert DONE in text
-        assert "Continue labelling" not in text
+        assert "Go on labelling" not in text
         assert "report a fault" not in text
         finish(client)
 

@@ -114,6 +114,10 @@ class Editing(Desk):
             return _("Nothing has changed since revision %d.") % sheet.events.count()
         if content != before and not set(content.reasons) - {Revision.Reason.UNCHANGED}:
             return _("Choose at least one reason for the changes.")
+        if not content.reasons:
+            return _("The text is as it was. Choose “%s” if that is so.") % (
+                Revision.Reason.UNCHANGED.label
+            )
         if Revision.Reason.OTHER in content.reasons and not content.comment:
             return _("Say in the comment what the other reason is.")
         return ""

@@ -77,7 +77,7 @@ class Labelling(Blocks):
         return Card(
             text=_("Go on where you stopped. Every answer is saved at once."),
             button=self.go_on(),
-            badge=ngettext("%d done by you", "%d done by you", done) % done,
+            badge=ngettext("%d labelled by you", "%d labelled by you", done) % done,
         )
 
     def asks(self, items: int) -> str:
@@ -95,7 +95,7 @@ class Labelling(Blocks):
 
     def go_on(self) -> str:
         """As the first page says it."""
-        return _("Continue labelling")
+        return _("Go on labelling")
 
 
 LABELS = Labelling()

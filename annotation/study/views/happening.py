@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from django.urls import reverse
 from django.utils import timezone
@@ -13,10 +14,11 @@ from annotation.consensus.actions.adjudication import disputed_campaigns
 from cqa_site.files.menu import files_waiting
 from cqa_site.people.models import Study
 from cqa_site.results.kind import KINDS as RESULTS
-from cqa_site.rounds.kind import kinds
+from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.models import Round
 from cqa_site.rounds.own_work import Waiting
 from cqa_site.rounds.progress import rounds_of
+from cqa_site.rounds.qualifying import held_back
 from cqa_site.runs.kinds import about
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import add_counts
@@ -65,8 +67,8 @@ class Unmade:
 
 
 def things_waiting(study: Study) -> list[Waiting]:
-    """Files, runs and labels that stand still until somebody decides."""
-    return [*_files(study), *_runs(study), *_disputes(study)]
+    """Files, runs, people and labels that stand still until somebody decides."""
+    return [*_files(study), *_runs(study), *_people(study), *_disputes(study)]
 
 
 def _files(study: Study) -> Iterator[Waiting]:
@@ -91,6 +93,20 @@ def _runs(study: Study) -> Iterator[Waiting]:
             state_in_words(run),
             _("Open the run"),
             reverse("run", args=[study.public_id, run.public_id]),
+        )
+
+
+def _people(study: Study) -> Iterator[Waiting]:
+    """People whose practice agreed too little with the key, by round."""
+    places = held_back(study).select_related("round", "rater").order_by("round", "pk")
+    for round_, group in groupby(places, key=lambda place: place.round):
+        names = [str(place.rater) for place in group]
+        yield Waiting(
+            _("%(people)s cannot go on: %(name)s")
+            % {"people": ", ".join(names[:SHOWN]), "name": round_.name},
+            _("The practice agreed too little with the key. Let them in, or leave it at that."),
+            _("Decide"),
+            reverse(kind_of(round_).audit.round, args=[study.public_id, round_.public_id]),
         )
 
 

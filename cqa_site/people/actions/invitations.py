@@ -36,7 +36,7 @@ class EmailTaken(Exception):
 
 @transaction.atomic
 def create_invitation(
-    *, study: Study, role: str, note: str, days: int, actor: User
+    *, study: Study, role: str, note: str, days: int, actor: User, leads_to: str = ""
 ) -> tuple[Invitation, str]:
     """Make an invitation; the second value is the secret, which is not kept."""
     secret = new_secret()
@@ -44,6 +44,7 @@ def create_invitation(
         study=study,
         role=role,
         note=note,
+        leads_to=leads_to,
         secret_hash=hash_secret(secret),
         created_by=actor,
         expires_at=timezone.now() + timedelta(days=days),

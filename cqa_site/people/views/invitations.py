@@ -8,6 +8,7 @@ from allauth.core import ratelimit
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
@@ -93,7 +94,7 @@ def _enter_as(request: HttpRequest, user: User, found: Invitation) -> HttpRespon
 
 def _enter(request: HttpRequest, found: Invitation) -> HttpResponse:
     request.session.pop(SESSION_KEY, None)
-    return redirect("study", study_id=found.study.public_id)
+    return redirect(found.leads_to or reverse("study", args=[found.study.public_id]))
 
 
 def _spent(request: HttpRequest, found: Invitation | None) -> HttpResponse:

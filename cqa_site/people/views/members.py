@@ -16,7 +16,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.actions import invitations as invitation_actions
 from cqa_site.people.actions import members as member_actions
 from cqa_site.people.forms import InvitationForm, RoleForm
-from cqa_site.people.models import Membership, Role, Study
+from cqa_site.people.models import Invitation, Membership, Role, Study
 
 PAGE_SIZE = 50
 
@@ -31,7 +31,7 @@ def members(request: StudyRequest, study: Study) -> HttpResponse:
 @require_POST
 def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Make an invitation and show its link, this once: where it was asked for, or here."""
-    form = InvitationForm(request.POST)
+    form = InvitationForm(request.POST, instance=Invitation(study=study))
     if not form.is_valid():
         return _page(request, study, status=422, form=form)
     invitation, secret = invitation_actions.create_invitation(
@@ -41,6 +41,7 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
     made: dict[str, Any] = {"new_invitation": invitation, "link": link}
     if request.htmx:
         made |= {"study": study, "invited_role": invitation.role}
+        made |= {"leads_to": invitation.leads_to}
         return render(request, "people/_invite_form.html", made)
     return _page(request, study, **made)
 

@@ -16,6 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -31,6 +32,12 @@ from ..progress import items_of, progress_of, rounds_of
 from ..qualifying import DECISIONS, LONGEST_REASON, decide_rater
 
 PER_PAGE = 50
+DECIDED = {
+    "pass": lazy("%(rater)s can go on, whatever the practice said."),
+    "fail": lazy("%(rater)s gets nothing more. What is submitted stays and counts."),
+    "exclude": lazy("What %(rater)s did is left out of every figure, and gets done by others."),
+    "reinstate": lazy("What %(rater)s did counts again, where nobody did it meanwhile."),
+}
 # What the buttons of a plan ask for, beside making a draft.
 COUNT, OPEN = "count", "open"
 MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen": reopen_round}
@@ -297,5 +304,6 @@ def _decide(face: RoundFace, request: Any, row: Any, rater_id: uuid.UUID) -> Htt
         messages.error(request, _("Choose what to do."))
         return to_round(row)
     reason = request.POST.get("reason", "").replace("\x00", "").strip()[:LONGEST_REASON]
-    decide_rater(place=place, actor=request.user, decision=decision, reason=reason)
+    if decide_rater(place=place, actor=request.user, decision=decision, reason=reason):
+        messages.success(request, DECIDED[decision] % {"rater": place.rater})
     return to_round(row)

@@ -261,6 +261,7 @@ def show_sheet(
         "sheet": sheet,
         "is_open": is_changeable(sheet),
         "kept": _kept(face, sheet),
+        "before": _before(face, sheet),
         "error": error,
         "missing": missing or [],
         "client_key": uuid.uuid4().hex,
@@ -316,6 +317,15 @@ def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
         "far": how_far(round_, rater, asked),
         "asked": asked,
     }
+
+
+def _before(face: Face, sheet: Any) -> str:
+    """Where the sheet before is, as long as it may be changed; assigned ones have a list."""
+    if face.kind.is_assigned or ways_of(sheet).trial or not is_changeable(sheet):
+        return ""
+    mine = shown_sheets(sheet.round, sheet.rater).filter(is_example=False)
+    before = mine.filter(place__lt=sheet.place, state=Sheet.State.SUBMITTED).first()
+    return address_of(before) if before else ""
 
 
 def _kept(face: Face, sheet: Any) -> list[dict[str, Any]]:

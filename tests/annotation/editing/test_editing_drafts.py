@@ -289,10 +289,13 @@ def test_what_is_no_revision_is_still_a_draft(sheet, text, reasons, message):
     assert not Revision.objects.exists()
 
 
-def test_an_unchanged_answer_can_be_submitted_without_a_reason_but_once(sheet):
-    hand_in(sheet, sheet.machine_text, 0, reasons=())
+def test_an_unchanged_answer_is_submitted_once_by_somebody_who_says_that_it_is_good(sheet):
+    with pytest.raises(SheetNotValid, match="Nothing had to be changed"):
+        hand_in(sheet, sheet.machine_text, 0, reasons=())
+    assert not Revision.objects.exists()
+    hand_in(sheet, sheet.machine_text, 0, sequence=2, reasons=("unchanged",))
     with pytest.raises(SheetNotValid, match="Nothing has changed since revision 1"):
-        hand_in(sheet, sheet.machine_text, 0, sequence=2, key="k2", reasons=())
+        hand_in(sheet, sheet.machine_text, 0, sequence=3, key="k2", reasons=("unchanged",))
     assert Revision.objects.get().text == sheet.answer.text
 
 
@@ -440,6 +443,8 @@ class TwoTabs(RuleBasedStateMachine):
         revisions = [(each.number, each.text) for each in sheet.events.all()]
         kept = {
             sheet.text,
+            # A text that nobody changed is the machine's, which stays.
+            sheet.machine_text,
             *kept_of(sheet),
             *sheet.earlier_drafts.values_list("text", flat=True),
             *(text for _number, text in revisions),
