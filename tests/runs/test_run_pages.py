@@ -1,6 +1,7 @@
 """Pages of judge runs: starting with a look at the price, steering, reading, comparing."""
 
 import re
+import time
 from datetime import timedelta
 
 import pytest
@@ -12,7 +13,17 @@ from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.extraction import Unscored
 from cqa_site.runs import keys, words
-from cqa_site.runs.models import Call, Endpoint, Job, ProviderBatch, Reply, Run, WorkerBeat
+from cqa_site.runs.models import (
+    Attempt,
+    Call,
+    Endpoint,
+    Gate,
+    Job,
+    ProviderBatch,
+    Reply,
+    Run,
+    WorkerBeat,
+)
 from cqa_site.runs.templatetags.ledger import duration, money
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.judging import answer_by_text, good
@@ -332,6 +343,26 @@ def test_a_draft_says_when_no_worker_lives_and_when_planning_failed(
     assert ">Starting<" not in response.text
     assert "hx-trigger" not in response.text
     assert response["HX-Trigger"] == "job-ended"
+    listed = page(client, "runs", study.public_id).text
+    assert ">Not started</span>" in listed
+    assert ">Starting</span>" not in listed
+
+
+def test_a_run_whose_endpoint_does_not_answer_says_so(
+    client, study, campaign, endpoint, researcher
+):
+    run = make_run(campaign, endpoint, researcher, lambda request: good(2))
+    Run.objects.update(state=Run.State.RUNNING)
+    Attempt.objects.update(outcome="failed", failure="connection", message="no such name")
+    closed = {"open_until": time.time() + 48}
+    Gate.objects.update(state=closed | {"is_slow_start": True})
+    shown = page(client, "run_progress", study.public_id, run.public_id).text
+    assert "The endpoint could not be reached. No such name." in shown
+    assert re.search(r"Next try in 4\d s\.", shown)
+    Gate.objects.update(state=closed | {"is_slow_start": False})
+    shown = page(client, "run_progress", study.public_id, run.public_id).text
+    assert "The endpoint asked to wait" in shown
+    assert "Next try" not in shown
 
 
 def test_the_fragment_polls_while_the_run_works(client, study, campaign, endpoint, researcher):
@@ -597,6 +628,19 @@ def test_every_state_and_pause_has_a_sentence():
     for reason in pauses:
         sentence = words.pause_in_words(Run(state="paused", pause_reason=reason))
         assert sentence.startswith(("The", "No", "What", "This", "Somebody"))
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("blocked: address not allowed", "EGRESS_ALLOW. Address not allowed."),
+        ("denied: HTTP 401.", "refused the key. HTTP 401."),
+        ("parameter: max_tokens: not known", "of the request. max_tokens: not known."),
+        ("timeout", "within the deadline."),
+    ],
+)
+def test_the_detail_of_a_failure_is_a_sentence_of_its_own(stored, shown):
+    assert words.failure_in_words(stored).endswith(shown)
 
 
 @pytest.mark.parametrize(

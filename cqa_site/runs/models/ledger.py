@@ -92,6 +92,8 @@ class Run(models.Model):
     unscored: int
     cancelled: int
     ended: int
+    # Whether the calls of a draft could not be written; of runs whose job somebody looked up.
+    planning_failed = False
 
     ACTIVE = (State.CHECKING, State.CHECKED, State.RUNNING, State.PAUSED)
     WORKING = (State.CHECKING, State.RUNNING)

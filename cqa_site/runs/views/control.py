@@ -142,8 +142,9 @@ def progress_context(run: Run) -> dict[str, Any]:
     progress = progress_of(run)
     is_draft = run.state == Run.State.DRAFT
     job = planning_job(run) if is_draft else None
-    has_failed = job is not None and job.state == Job.State.FAILED
-    is_polling = run.is_working or progress.in_flight > 0 or (is_draft and not has_failed)
+    run.planning_failed = job is not None and job.state == Job.State.FAILED
+    is_planned_now = is_draft and not run.planning_failed
+    is_polling = run.is_working or progress.in_flight > 0 or is_planned_now
     return {
         "run": run,
         "kind": kind_of(run),
