@@ -37,7 +37,9 @@ UNUSABLE: dict[str, Promise] = {
     Unscored.NO_JSON: lazy("The reply held no JSON object."),
     Unscored.AMBIGUOUS: lazy("The reply held two different answers."),
     Unscored.NOT_SCHEMA: lazy("The reply was JSON of another shape."),
-    Unscored.OUT_OF_SET: lazy("The label is not on the scale."),
+    Unscored.OUT_OF_SET: lazy(
+        "The reply is outside of what was asked for: off the scale, or far too many."
+    ),
     Unscored.MISSING_ITEM: lazy("The reply left an item of the batch out."),
     Unscored.EXTRA_ITEM: lazy("The reply labelled an item nobody asked about."),
     Unscored.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
