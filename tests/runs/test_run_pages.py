@@ -329,7 +329,7 @@ def test_unscored_requests_are_asked_again_by_reason(
     run = make_run(campaign, endpoint, researcher, answer, preflight="off")
     shown = page(client, "run", study.public_id, run.public_id).text
     assert "The reply held no JSON object." in shown
-    assert "The label is not on the scale." in shown
+    assert "outside of what was asked for: off the scale" in shown
     url = reverse("run_retry", args=[study.public_id, run.public_id])
     client.post(url, {"reason": "no_json"})
     assert run.calls.filter(state=Call.State.READY).count() == 1
