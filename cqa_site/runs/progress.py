@@ -138,16 +138,18 @@ def add_counts(runs: Iterable[Run]) -> None:
         setattr(found[pk], state, count)
     for run in found.values():
         run.ended = run.done + run.unscored + run.cancelled
-    _mark_failed_drafts(found.values())
+    with_planning(found.values())
 
 
-def _mark_failed_drafts(runs: Iterable[Run]) -> None:
-    drafts = {_planning_key(run): run for run in runs if run.state == Run.State.DRAFT}
-    if not drafts:
-        return
-    states = Job.objects.filter(key__in=drafts).order_by("pk").values_list("key", "state")
-    for key, state in dict(states).items():
-        drafts[key].planning_failed = state == Job.State.FAILED
+def with_planning(runs: Iterable[Run]) -> list[Run]:
+    """Runs whose drafts know whether their planning failed: one query where there are drafts."""
+    listed = list(runs)
+    drafts = {_planning_key(run): run for run in listed if run.state == Run.State.DRAFT}
+    if drafts:
+        states = Job.objects.filter(key__in=drafts).order_by("pk").values_list("key", "state")
+        for key, state in dict(states).items():
+            drafts[key].planning_failed = state == Job.State.FAILED
+    return listed
 
 
 def planning_job(run: Run) -> Job | None:

@@ -119,7 +119,7 @@ def test_the_same_again_leads_to_the_run_that_is_there_and_says_so(client, campa
     assert last_message(new_run(client, campaign, **chosen)) == "Run #1 is being prepared."
     Run.objects.update(state=Run.State.PAUSED, pause_reason="person")
     said = last_message(new_run(client, campaign, **chosen))
-    assert "Nothing new was started: run #1 asks the same. Somebody paused it." in said
+    assert said == "Nothing new was started: run #1 asks the same (paused)."
     assert Run.objects.count() == 1
 
 
@@ -367,9 +367,14 @@ def test_a_draft_says_when_no_worker_lives_and_when_planning_failed(
     assert ">Starting<" not in response.text
     assert "hx-trigger" not in response.text
     assert response["HX-Trigger"] == "job-ended"
-    listed = page(client, "runs", study.public_id).text
-    assert ">Not started</span>" in listed
-    assert ">Starting</span>" not in listed
+    for name, *ids in (
+        ("runs",),
+        ("endpoint", endpoint.public_id),
+        ("prompt", run.prompt.public_id),
+    ):
+        listed = page(client, name, study.public_id, *ids).text
+        assert ">Not started</span>" in listed
+        assert ">Starting</span>" not in listed
 
 
 def test_a_run_whose_endpoint_does_not_answer_says_so(

@@ -21,6 +21,7 @@ from cqa_site.runs.forms.endpoints import EndpointForm
 from cqa_site.runs.kinds import KINDS
 from cqa_site.runs.model_box.embedded import model_name
 from cqa_site.runs.models import Endpoint, Job
+from cqa_site.runs.progress import with_planning
 
 PER_PAGE = 50
 
@@ -90,7 +91,7 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
         "found": found_by_probe(stored),
         "job": job,
         "homes": [kind.home for kind in KINDS.values()],
-        "runs": stored.runs.select_related("prompt")[:10],
+        "runs": with_planning(stored.runs.select_related("prompt")[:10]),
         "worker_alive": jobs.is_worker_alive() if job and job.is_active else None,
     }
     status = 422 if form.errors else 200

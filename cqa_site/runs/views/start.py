@@ -14,7 +14,6 @@ from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.forms.plan import PlanForm
 from cqa_site.runs.models import Run
 from cqa_site.runs.planning.planning import estimate_run
-from cqa_site.runs.words import state_in_words
 
 
 def estimate(study: Study, form: PlanForm) -> dict[str, Any]:
@@ -81,10 +80,9 @@ def start_one(request: StudyRequest, study: Study, form: PlanForm) -> HttpRespon
 def to_started(request: StudyRequest, run: Run) -> HttpResponse:
     """Go to a run that was asked for, and say whether it is a new one."""
     if run.was_there:
-        said = {"number": run.number, "state": state_in_words(run)}
-        messages.warning(
-            request, _("Nothing new was started: run #%(number)s asks the same. %(state)s") % said
-        )
+        said = {"number": run.number, "state": run.get_state_display().lower()}
+        text = _("Nothing new was started: run #%(number)s asks the same (%(state)s).")
+        messages.warning(request, text % said)
     else:
         messages.success(request, _("Run #%d is being prepared.") % run.number)
     return redirect("run", run.study.public_id, run.public_id)
