@@ -80,7 +80,10 @@ class StudyFormat(Format):
         if campaign is None:
             return super().links(study, file)
         address = reverse("campaign", args=[study.public_id, campaign.public_id])
-        return [Link(campaign.name, address), *super().links(study, file)]
+        return [
+            Link(gettext("Open the round “%s”") % campaign.name, address),
+            *super().links(study, file),
+        ]
 
 
 @dataclass(frozen=True)

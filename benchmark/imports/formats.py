@@ -31,11 +31,38 @@ NEW_UNSCORED = ngettext_lazy(
     "%(shown)s new unscored sheet", "%(shown)s new unscored sheets", "number"
 )
 NEXT_STEP = _("Its score sheets count beside those made here, by the same version of the rubric.")
+NONE_USABLE = _(
+    "None of its score sheets can be used: they are kept as unscored, each with its reason, and "
+    "are in no figure."
+)
 SCORES_PAGE = ("scores", _("Leaderboard of scores"))
 
 
+def has_no_usable_sheet(file: ImportFile) -> bool:
+    """Whether all sheets that a file brings, or brought, are unscored."""
+    usable, unscored = (_kept(file, book) for book in (BOOK, UNSCORED_BOOK))
+    return unscored > 0 and not usable
+
+
+def _kept(file: ImportFile, book: str) -> int:
+    counts = file.counts.get(book, {})
+    return sum(number for result, number in counts.items() if result != "rejected")
+
+
+class WithSheets(Format):
+    """What is said of sheets depends on how many of them can be used."""
+
+    def caution(self, file: ImportFile) -> Text:
+        """A file of which nothing counts."""
+        return NONE_USABLE if has_no_usable_sheet(file) else super().caution(file)
+
+    def follow(self, file: ImportFile) -> Text:
+        """Where sheets that count stand."""
+        return NONE_USABLE if has_no_usable_sheet(file) else super().follow(file)
+
+
 @dataclass(frozen=True)
-class SheetsFormat(Format):
+class SheetsFormat(WithSheets):
     """A table of score sheets."""
 
     reconciliation: type[Reconciliation] = SheetReconciliation
@@ -53,7 +80,7 @@ class SheetsFormat(Format):
         return guessed(file, shown, mapping, is_own="rubric_sha256" in mapping)
 
 
-class JudgedFormat(AnswersFormat):
+class JudgedFormat(WithSheets, AnswersFormat):
     """Answers with the scores of a judge, after whom their folder is named."""
 
     def of_folder(self, folder: str) -> Mapping[str, Any]:

@@ -120,6 +120,10 @@ class Format:
         """What can be done with what this file brought."""
         return self.next_step
 
+    def caution(self, file: "ImportFile") -> Text:
+        """What to think of before this file is imported; empty where nothing is odd."""
+        return ""
+
     def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[Link]:
         """Where to go on."""
         if self.home is None:

@@ -83,6 +83,11 @@ class Gate:
     tokens_left: float | None = None
     refilled_at: float = 0.0
 
+    @property
+    def is_down(self) -> bool:
+        """Whether a closed gate was closed by the breaker, which alone begins slow start anew."""
+        return self.is_slow_start
+
 
 def after(
     gate: Gate,

@@ -7,11 +7,14 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Min
 from django.db.models.functions import Now
 
+from cqa_site.judging.chat import Failure
 from cqa_site.judging.gate import Gate as GateState
 
 from .models import Attempt, Call, Gate, Job, Run
 
 WINDOW = timedelta(seconds=30)
+# What closes a gate although nobody asked to wait.
+UNANSWERED = (Failure.CONNECTION, Failure.SERVER, Failure.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Progress:
     seconds_left: float | None = None
     oldest_seconds: float | None = None
     opens_in: float = 0.0
+    last_failure: str = ""
 
     @property
     def ended(self) -> int:
@@ -54,7 +58,7 @@ class Progress:
 
 
 def progress_of(run: Run) -> Progress:
-    """Look a run up; six queries, whatever its size."""
+    """Look a run up; six queries, whatever its size, and one more while nobody answers."""
     states = dict(run.calls.values_list("state").annotate(Count("pk")))
     # One query for the clock and the window, so that both use the database's time.
     now = Run.objects.annotate(now=Now()).values_list("now", flat=True).get(pk=run.pk)
@@ -66,6 +70,7 @@ def progress_of(run: Run) -> Progress:
     in_flight = states.get(Call.State.LEASED, 0)
     gate = _gate(run)
     budget = run.budget
+    opens_in = max(0.0, gate.open_until - now.timestamp())
     return Progress(
         planned=run.planned,
         done=states.get(Call.State.DONE, 0),
@@ -84,7 +89,8 @@ def progress_of(run: Run) -> Progress:
         reused=run.reused,
         seconds_left=(waiting + in_flight) / per_second if per_second else None,
         oldest_seconds=_oldest(run, now) if in_flight else None,
-        opens_in=max(0.0, gate.open_until - now.timestamp()),
+        opens_in=opens_in,
+        last_failure=_last_failure(run) if opens_in and gate.is_down else "",
     )
 
 
@@ -104,6 +110,13 @@ def _gate(run: Run) -> GateState:
     return GateState(**(row or {}))
 
 
+def _last_failure(run: Run) -> str:
+    """Why the endpoint gets nothing now, as a pause would name it."""
+    failed = Attempt.objects.filter(call__run__endpoint=run.endpoint_id, failure__in=UNANSWERED)
+    last = failed.order_by("-pk").values_list("failure", "message").first()
+    return ": ".join(last) if last else ""
+
+
 def _oldest(run: Run, now: datetime) -> float | None:
     opened = Attempt.objects.filter(
         call__run=run, call__state=Call.State.LEASED, outcome=Attempt.Outcome.OPEN
@@ -112,7 +125,10 @@ def _oldest(run: Run, now: datetime) -> float | None:
 
 
 def add_counts(runs: Iterable[Run]) -> None:
-    """Give each run ``done``, ``unscored``, ``cancelled`` and ``ended``: one query for all."""
+    """Give each run ``done``, ``unscored``, ``cancelled`` and ``ended``: one query for all.
+
+    A second one where there are drafts, which say whether their planning failed.
+    """
     found = {run.pk: run for run in runs}
     for run in found.values():
         run.done = run.unscored = run.cancelled = 0
@@ -122,8 +138,24 @@ def add_counts(runs: Iterable[Run]) -> None:
         setattr(found[pk], state, count)
     for run in found.values():
         run.ended = run.done + run.unscored + run.cancelled
+    with_planning(found.values())
+
+
+def with_planning(runs: Iterable[Run]) -> list[Run]:
+    """Runs whose drafts know whether their planning failed: one query where there are drafts."""
+    listed = list(runs)
+    drafts = {_planning_key(run): run for run in listed if run.state == Run.State.DRAFT}
+    if drafts:
+        states = Job.objects.filter(key__in=drafts).order_by("pk").values_list("key", "state")
+        for key, state in dict(states).items():
+            drafts[key].planning_failed = state == Job.State.FAILED
+    return listed
 
 
 def planning_job(run: Run) -> Job | None:
     """The newest job that writes the calls of a draft."""
-    return run.study.jobs.filter(key=f"plan_run:{run.public_id}").order_by("-pk").first()
+    return run.study.jobs.filter(key=_planning_key(run)).order_by("-pk").first()
+
+
+def _planning_key(run: Run) -> str:
+    return f"plan_run:{run.public_id}"

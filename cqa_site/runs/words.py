@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
@@ -36,7 +37,9 @@ UNUSABLE: dict[str, Promise] = {
     Unscored.NO_JSON: lazy("The reply held no JSON object."),
     Unscored.AMBIGUOUS: lazy("The reply held two different answers."),
     Unscored.NOT_SCHEMA: lazy("The reply was JSON of another shape."),
-    Unscored.OUT_OF_SET: lazy("The label is not on the scale."),
+    Unscored.OUT_OF_SET: lazy(
+        "The reply is outside of what was asked for: off the scale, or far too many."
+    ),
     Unscored.MISSING_ITEM: lazy("The reply left an item of the batch out."),
     Unscored.EXTRA_ITEM: lazy("The reply labelled an item nobody asked about."),
     Unscored.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
@@ -103,7 +106,16 @@ def failure_in_words(text: str) -> str:
     name, _colon, detail = text.partition(": ")
     if name not in FAILURES:
         return text
-    return f"{FAILURES[name]} {detail}".strip()
+    return f"{FAILURES[name]} {_as_sentence(detail)}".strip()
+
+
+def _as_sentence(detail: str) -> str:
+    """What a library or an endpoint said: its names of parameters stay as they are."""
+    if not detail:
+        return ""
+    first = detail.partition(" ")[0]
+    said = capfirst(detail) if first.isalpha() else detail
+    return said if said.endswith((".", "!", "?", "…")) else f"{said}."
 
 
 def pause_in_words(run: Run) -> str:
@@ -116,6 +128,11 @@ def pause_in_words(run: Run) -> str:
         return _("%s Correct it below; the run goes on from where it is, and nothing is lost.") % (
             failure_in_words(run.pause_reason)
         )
+    if run.pause_reason.startswith(f"{Failure.CONNECTION}:"):
+        return _(
+            "%s Resume once it answers; nothing is lost. If its address is wrong, cancel the run, "
+            "correct the endpoint and start again."
+        ) % failure_in_words(run.pause_reason)
     return _("%s Put it right, then resume; nothing is lost.") % failure_in_words(run.pause_reason)
 
 

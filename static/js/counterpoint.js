@@ -40,3 +40,18 @@ document.querySelectorAll("#toasts .toast").forEach((box) => setTimeout(() => bo
 document.querySelectorAll(".subtabs [aria-current]").forEach((tab) => {
   tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.clientWidth / 2 + tab.clientWidth / 2;
 });
+
+// Help belongs to no study: its pages lead back to the page of one that this tab came from.
+function leadBack(link, study) {
+  if (study) {
+    sessionStorage.setItem("came-from", JSON.stringify([window.location.href, study.textContent]));
+  } else if (!link) {
+    sessionStorage.removeItem("came-from");
+  } else if (sessionStorage.getItem("came-from")) {
+    const [address, name] = JSON.parse(sessionStorage.getItem("came-from"));
+    link.href = address;
+    link.querySelector("span").textContent = name;
+    link.parentElement.hidden = false;
+  }
+}
+leadBack(document.getElementById("help-back"), document.querySelector(".where a"));

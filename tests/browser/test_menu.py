@@ -49,6 +49,19 @@ def test_the_search_box_leads_by_keyboard(boss, visit):
     expect(page.get_by_role("combobox")).to_be_hidden()
 
 
+def test_help_leads_back_to_the_study_it_was_opened_from(boss, visit):
+    visitor = visit(boss)
+    page = visitor.go("arguments", boss.memberships.get().study.public_id, query="?contains=tea")
+    came_from = page.url
+    page.get_by_title("Help").click()
+    page.get_by_role("navigation", name="Documentation").get_by_role("link").nth(1).click()
+    page.get_by_role("link", name="Back to Drinks").click()
+    page.wait_for_url(came_from)
+    visitor.go("home", query="?all=1")
+    visitor.go("help")
+    expect(page.get_by_text("Back to")).to_be_hidden()
+
+
 def test_a_tour_goes_on_after_a_choice_on_the_page_and_a_reload(boss, visit):
     visitor = visit(boss)
     page = visitor.go("arguments", boss.memberships.get().study.public_id, query="?tour=1")

@@ -11,6 +11,7 @@ from cqa_site.judging.chat import Failure
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Call, Gate, Reply, Run
+from cqa_site.runs.progress import progress_of
 from tests.runs.judging import Lab, good
 from tests.runs.turns import A_DAY, change, failures, planned, readings, replies, states, turn
 
@@ -25,6 +26,46 @@ def lab() -> Lab:
 @pytest.fixture
 def run(lab) -> Run:
     return planned(lab)
+
+
+# -- an endpoint that does not answer --------------------------------------------------------
+
+
+def test_a_pre_flight_that_reaches_nobody_pauses_with_the_reason_and_can_be_resumed(lab):
+    run = planned(lab, preflight="ask")
+    sent = turn(lab).outgoing
+    assert len(sent) == 16
+    turn(lab, may_claim=False, finished=failures(sent[:15], Failure.CONNECTION))
+    run.refresh_from_db()
+    # One may still arrive.
+    assert run.state == Run.State.CHECKING
+    turn(lab, may_claim=False, finished=failures(sent[15:], Failure.CONNECTION))
+    run.refresh_from_db()
+    assert (run.state, run.pause_reason) == (Run.State.PAUSED, "connection: no")
+    assert states(run) == {"ready": 40}
+    control.resume_run(run=run, actor=lab.researcher)
+    assert run.state == Run.State.CHECKING
+
+
+@pytest.mark.parametrize("kind", [Failure.TIMEOUT, Failure.SERVER])
+def test_a_pre_flight_that_reaches_somebody_goes_on(lab, kind):
+    run = planned(lab, preflight="ask")
+    sent = turn(lab).outgoing
+    turn(lab, may_claim=False, finished=failures(sent[:15], Failure.CONNECTION))
+    turn(lab, may_claim=False, finished=failures(sent[15:], kind))
+    run.refresh_from_db()
+    assert run.state == Run.State.CHECKING
+
+
+def test_a_closed_gate_says_who_closed_it(lab, run):
+    sent = turn(lab).outgoing
+    turn(lab, may_claim=False, finished=failures(sent[:6], Failure.CONNECTION))
+    found = progress_of(run)
+    assert (found.opens_in > 0, found.last_failure) == (True, "connection: no")
+    Gate.objects.update(state={})
+    turn(lab, may_claim=False, finished=failures(sent[6:], Failure.THROTTLED))
+    found = progress_of(run)
+    assert (found.opens_in > 0, found.last_failure) == (True, "")
 
 
 # -- claiming -------------------------------------------------------------------------------

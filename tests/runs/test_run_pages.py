@@ -1,9 +1,11 @@
 """Pages of judge runs: starting with a look at the price, steering, reading, comparing."""
 
 import re
+import time
 from datetime import timedelta
 
 import pytest
+from django.contrib.messages import get_messages
 from django.urls import reverse
 from django.utils import timezone
 
@@ -12,8 +14,18 @@ from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.extraction import Unscored
 from cqa_site.runs import keys, words
-from cqa_site.runs.models import Call, Endpoint, Job, ProviderBatch, Reply, Run, WorkerBeat
-from cqa_site.runs.templatetags.ledger import duration, money
+from cqa_site.runs.models import (
+    Attempt,
+    Call,
+    Endpoint,
+    Gate,
+    Job,
+    ProviderBatch,
+    Reply,
+    Run,
+    WorkerBeat,
+)
+from cqa_site.runs.templatetags.ledger import duration, milliseconds, money
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.judging import answer_by_text, good
 from tests.runs.made_runs import make_endpoint, make_run
@@ -100,6 +112,29 @@ def test_a_run_that_costs_nothing_starts_at_once(client, campaign, chosen, endpo
     Endpoint.objects.update(price_in=0, price_out=0)
     assert new_run(client, campaign, **chosen, name="First try").status_code == 302
     assert Run.objects.get().name == "First try"
+
+
+def test_the_same_again_leads_to_the_run_that_is_there_and_says_so(client, campaign, chosen):
+    Endpoint.objects.update(price_in=0, price_out=0)
+    assert last_message(new_run(client, campaign, **chosen)) == "Run #1 is being prepared."
+    Run.objects.update(state=Run.State.PAUSED, pause_reason="person")
+    said = last_message(new_run(client, campaign, **chosen))
+    assert said == "Nothing new was started: run #1 asks the same (paused)."
+    assert Run.objects.count() == 1
+
+
+def last_message(response):
+    return str(list(get_messages(response.wsgi_request))[-1])
+
+
+def test_endpoints_that_answered_come_first_and_the_others_are_marked(
+    client, study, campaign, chosen, researcher
+):
+    silent = make_endpoint(study, researcher, "A silent one")
+    Endpoint.objects.filter(pk=silent.pk).update(probed_at=None)
+    shown = page(client, "run_new", study.public_id, campaign.public_id)
+    labels = [label for _value, label in shown.context["form"].fields["endpoint"].choices]
+    assert labels == ["Stub · stub-1", "A silent one · stub-1 (no probe was answered yet)"]
 
 
 def test_looking_starts_nothing(client, campaign, chosen):
@@ -294,7 +329,7 @@ def test_unscored_requests_are_asked_again_by_reason(
     run = make_run(campaign, endpoint, researcher, answer, preflight="off")
     shown = page(client, "run", study.public_id, run.public_id).text
     assert "The reply held no JSON object." in shown
-    assert "The label is not on the scale." in shown
+    assert "outside of what was asked for: off the scale" in shown
     url = reverse("run_retry", args=[study.public_id, run.public_id])
     client.post(url, {"reason": "no_json"})
     assert run.calls.filter(state=Call.State.READY).count() == 1
@@ -332,6 +367,43 @@ def test_a_draft_says_when_no_worker_lives_and_when_planning_failed(
     assert ">Starting<" not in response.text
     assert "hx-trigger" not in response.text
     assert response["HX-Trigger"] == "job-ended"
+    for name, *ids in (
+        ("runs",),
+        ("endpoint", endpoint.public_id),
+        ("prompt", run.prompt.public_id),
+    ):
+        listed = page(client, name, study.public_id, *ids).text
+        assert ">Not started</span>" in listed
+        assert ">Starting</span>" not in listed
+
+
+def test_a_run_whose_endpoint_does_not_answer_says_so(
+    client, study, campaign, endpoint, researcher
+):
+    run = make_run(campaign, endpoint, researcher, lambda request: good(2))
+    Run.objects.update(state=Run.State.RUNNING)
+    Attempt.objects.update(outcome="failed", failure="connection", message="no such name")
+    closed = {"open_until": time.time() + 48}
+    Gate.objects.update(state=closed | {"is_slow_start": True})
+    shown = page(client, "run_progress", study.public_id, run.public_id).text
+    assert "The endpoint could not be reached. No such name." in shown
+    assert re.search(r"Next try in 4\d s\.", shown)
+    Gate.objects.update(state=closed | {"is_slow_start": False})
+    shown = page(client, "run_progress", study.public_id, run.public_id).text
+    assert "The endpoint asked to wait" in shown
+    assert "Next try" not in shown
+
+
+def test_a_run_that_waits_names_the_one_before_it(client, study, campaign, endpoint, researcher):
+    first = make_run(campaign, endpoint, researcher, lambda request: good(2))
+    other = make_run(campaign, endpoint, researcher, lambda request: good(1), seed=2)
+    Run.objects.filter(pk=first.pk).update(state=Run.State.RUNNING)
+    other.calls.update(state=Call.State.READY)
+    for state, is_waiting in (("draft", True), ("checking", True), ("checked", False)):
+        Run.objects.filter(pk=other.pk).update(state=state)
+        shown = page(client, "run_progress", study.public_id, other.public_id).text
+        assert ("It may have to wait for" in shown) == is_waiting
+    assert "have to wait" not in page(client, "run", study.public_id, first.public_id).text
 
 
 def test_the_fragment_polls_while_the_run_works(client, study, campaign, endpoint, researcher):
@@ -505,6 +577,14 @@ def test_the_table_of_calls_filters_by_state_and_reason(
     assert list(count.values()) == [30, 19, 11, 11, 0]
 
 
+def test_the_sample_is_listed_whatever_became_of_it(client, study, campaign, endpoint, researcher):
+    run = make_run(campaign, endpoint, researcher, lambda request: "?")
+    shown = page(client, "run", study.public_id, run.public_id).text
+    link = reverse("run_calls", args=[study.public_id, run.public_id]) + "?state=sample"
+    assert f'href="{link}"' in shown
+    assert client.get(link).context["page"].paginator.count == 20
+
+
 def test_a_huge_body_is_cut_on_the_page_and_says_so(client, study, campaign, endpoint, researcher):
     run = make_run(campaign, endpoint, researcher, preflight="off")
     call = run.calls.first()
@@ -600,6 +680,19 @@ def test_every_state_and_pause_has_a_sentence():
 
 
 @pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("blocked: address not allowed", "EGRESS_ALLOW. Address not allowed."),
+        ("denied: HTTP 401.", "refused the key. HTTP 401."),
+        ("parameter: max_tokens: not known", "of the request. max_tokens: not known."),
+        ("timeout", "within the deadline."),
+    ],
+)
+def test_the_detail_of_a_failure_is_a_sentence_of_its_own(stored, shown):
+    assert words.failure_in_words(stored).endswith(shown)
+
+
+@pytest.mark.parametrize(
     ("micro", "text"),
     [
         (None, "–"), (0, "0"), (1, "< 0.0001"), (100, "0.0001"), (12_345, "0.0123"),
@@ -608,6 +701,15 @@ def test_every_state_and_pause_has_a_sentence():
 )  # fmt: skip
 def test_money_is_shown_in_units(micro, text):
     assert money(micro) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 ms"), (640, "640 ms"), (1_000, "1.0 s"), (2_449, "2.4 s"), (63_764, "64 s"),
+     (720_000, "12 min")],
+)  # fmt: skip
+def test_the_time_of_a_reply_is_told_in_seconds_from_one_second_on(number, text):
+    assert milliseconds(number) == text
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,8 @@ def _read_row(
 def _conflicts(read: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     has_label = read.get("label") is not None
     state = read.get("state")
+    if str(read["object1"]).strip() == str(read["object2"]).strip():
+        yield "object2", "is the same as the other object"
     if has_label and read.get("rater") is None:
         yield "rater", "a label without its rater"
     if state == "answered" and not has_label:

@@ -49,6 +49,7 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Run
+from cqa_site.runs.progress import with_planning
 
 RUNS = 10
 
@@ -128,7 +129,7 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
         "charts": charts,
         "runs": shown.runs,
         "run": shown.run,
-        "coherence_runs": counted_runs(study)[:RUNS],
+        "coherence_runs": with_planning(counted_runs(study)[:RUNS]),
         "job": job,
         "worker_alive": is_worker_alive() if job and job.is_active else None,
         "freshness": freshness(study),

@@ -27,7 +27,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import draft, start_run
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.face import ListFace, RunColumn, list_view
-from cqa_site.runs.views.start import start_page
+from cqa_site.runs.views.start import start_page, to_started
 
 PER_PAGE = 50
 OFFERED = 100
@@ -131,8 +131,7 @@ def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpR
         run = start_run(
             study=study, actor=request.user, plan=replace(plan, cap_micro=matrix.cap_micro)
         )
-        messages.success(request, _("Run #%d is being prepared.") % run.number)
-        return redirect("run", study.public_id, run.public_id)
+        return to_started(request, run)
     launch = start_launch(study=study, actor=request.user, matrix=matrix)
     messages.success(request, _("The runs are being prepared."))
     return redirect("generation_launch", study.public_id, launch.public_id)

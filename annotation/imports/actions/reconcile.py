@@ -76,6 +76,7 @@ class StudyReconciliation(Reconciliation):
         """Add what only the whole file shows."""
         self.outcome.rounds = self.campaigns.ids
         self.comparisons.suggest_merges()
+        self.arguments.finish()
         self.answers.finish()
 
     def remark(self, entry: ArgumentEntry, column: str, reason: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.corpus.models.questions import Argument, Comparison
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ..actions.reconcile import StudyReconciliation
 
 Pair = tuple[str, str]
+REPEATED_SHOWN = 10
 Paired = ArgumentEntry | AnswerEntry | QuestionEntry
 
 
@@ -79,12 +81,15 @@ class ArgumentBook:
     def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         self.known: dict[Unit, int | None] = {}
+        self._first_rows: dict[Unit, int | None] = {}
+        self._repeated: dict[int, None] = {}
 
     def take(self, entries: list[ArgumentEntry]) -> None:
         """Find the arguments of a piece, or make them; their comparisons are known by now."""
         fresh: dict[Unit, ArgumentEntry] = {}
         for entry in entries:
             unit = unit_of(entry)
+            self._note_repeated(unit, entry)
             if unit not in self.known:
                 fresh.setdefault(unit, entry)
         pairs = {pk: pair for pair, pk in self.work.comparisons.known.items() if pk is not None}
@@ -124,6 +129,26 @@ class ArgumentBook:
             for unit, entry in new.items()
         )
         self.known |= {unit: row.pk for unit, row in zip(new, rows, strict=True)}
+
+    def finish(self) -> None:
+        """Say which rows brought nothing, because an earlier one had said it."""
+        if not self._repeated:
+            return
+        text = ngettext(
+            "%(number)s row repeats an argument of the file, which is taken once: row %(rows)s.",
+            "%(number)s rows repeat arguments of the file, which are taken once: rows %(rows)s.",
+            len(self._repeated),
+        )
+        shown = ", ".join(map(str, list(self._repeated)[:REPEATED_SHOWN]))
+        rows = shown if len(self._repeated) <= REPEATED_SHOWN else f"{shown} …"
+        self.work.outcome.notes.append(text % {"number": len(self._repeated), "rows": rows})
+
+    def _note_repeated(self, unit: Unit, entry: ArgumentEntry) -> None:
+        """Of a campaign, many rows are about one argument."""
+        if entry.campaign or entry.row is None:
+            return
+        if self._first_rows.setdefault(unit, entry.row) != entry.row:
+            self._repeated[entry.row] = None
 
     def _compare_argument(self, entry: ArgumentEntry, pk: int, url: str, name: str) -> None:
         """An empty cell says nothing, so it never counts as a change."""

@@ -15,9 +15,11 @@ from benchmark.imports.methods.judged_files import (
     read_judged_file,
 )
 from benchmark.judges.methods.judgement_keys import Reading
+from benchmark.judges.methods.judgement_reading import Judgement
 from benchmark.rubrics.models import RubricVersion
 from cqa_site.files.actions.rows import Flag, ImportRefused, Line, Note, Source, rejected
 from cqa_site.people.models import Rater
+from cqa_site.runs.words import reason_in_words
 
 from .entries import SheetEntry, chosen_rubric
 
@@ -32,8 +34,11 @@ def read_judged_answers(source: Source) -> Iterator[Line]:
     file = read_judged_file(source.path, rubric.rubric, name=source.name)
     yield Note(str(origin))
     yield from _counted(file, judge)
+    found = {each.answer.position: each.judgement for each in file.answers}
     for problem in file.problems:
-        if problem.column in (SCORES, SUM):
+        if problem.column == SCORES and problem.row is not None:
+            yield Flag(problem.row, problem.column, _unscored(found[problem.row]))
+        elif problem.column == SUM:
             yield Flag(problem.row, problem.column, problem.reason)
         else:
             yield rejected(problem, of="answers")
@@ -89,6 +94,11 @@ def _said(judged: JudgedAnswer) -> dict[str, Any]:
     }
 
 
+def _unscored(judgement: Judgement) -> str:
+    why = reason_in_words(judgement.reading.value)
+    return _("Unscored. %(why)s (%(detail)s)") % {"why": why, "detail": judgement.detail}
+
+
 def _counted(file: JudgedFile, judge: str) -> Iterator[Note]:
     """Every way in which judgements were read, with its number."""
     shown = {
@@ -99,5 +109,9 @@ def _counted(file: JudgedFile, judge: str) -> Iterator[Note]:
     yield Note(_("%(valid)s of %(number)s judgements of “%(judge)s” can be used.") % shown)
     others = [(each, number) for each, number in file.counts.items() if each != Reading.VALID]
     if others:
-        listed = ", ".join(f"{each.value} {number}" for each, number in sorted(others))
+        listed = "; ".join(f"{_briefly(each)} ({number})" for each, number in sorted(others))
         yield Note(_("Unscored, kept as such and in no mean: %s.") % listed)
+
+
+def _briefly(reading: Reading) -> str:
+    return reason_in_words(reading.value).rstrip(".")

@@ -58,7 +58,7 @@ def entries_by_criterion(said: object, wanted: Sequence[str]) -> dict[str, objec
     if said is None or said == {}:
         raise Unusable(Reading.EMPTY, "no scores")
     if not isinstance(said, Mapping):
-        raise Unusable(Reading.NOT_SCHEMA, "the scores are no object")
+        raise Unusable(Reading.NOT_SCHEMA, "no list of criteria with their points")
     entries = _named(said)
     missing = [key for key in wanted if key not in entries]
     extra = [key for key in entries if key not in wanted]

@@ -297,6 +297,8 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         "archive": archive_of(file),
         **_taken_for(file, format),
     }
+    if file.state == ImportFile.State.CHECKED:
+        context["caution"] = format.caution(file)
     if file.state == ImportFile.State.APPLIED:
         context |= {"follow": format.follow(file), "links": format.links(study, file)}
     return render(request, "files/file.html", context)

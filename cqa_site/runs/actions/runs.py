@@ -115,6 +115,7 @@ def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | No
     run = draft(plan, study)
     active = (*Run.ACTIVE, Run.State.DRAFT)
     if same := study.runs.filter(spec_hash=run.spec_hash, state__in=active).first():
+        same.was_there = True
         return same
     kind = kind_named(plan.kind)
     if not kind.subjects(run):

@@ -17,7 +17,6 @@ from rest_framework.response import Response
 from cqa_site.api.inputs import NothingInput, require_valid
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
-from cqa_site.people.models import Study
 from cqa_site.runs.actions import corrections
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.api.starts import Start
@@ -171,12 +170,9 @@ class RunViews(StudyViews):
         return self._told(run)
 
     def _started(self, start: Callable[[], Run]) -> Response:
-        with transaction.atomic(), conflict_on(actions.RunRefused):
-            # Under the lock that numbers runs, so that only one caller hears 201.
-            Study.objects.select_for_update().get(pk=self.study.pk)
-            known = set(self.study.runs.values_list("pk", flat=True))
+        with conflict_on(actions.RunRefused):
             run = start()
-        return self._told(run, 200 if run.pk in known else 201)
+        return self._told(run, 200 if run.was_there else 201)
 
     def _told(self, run: Run, status: int = 200) -> Response:
         """Everything about a run as it is now."""

@@ -106,6 +106,9 @@ class ProgressSerializer(serializers.Serializer[Any]):
     seconds_left = serializers.FloatField(allow_null=True)
     oldest_seconds = serializers.FloatField(allow_null=True)
     opens_in = serializers.FloatField(help_text="Seconds for which nothing is sent.")
+    last_failure = serializers.CharField(
+        help_text="Why nothing is sent, where the endpoint did not answer; else empty."
+    )
 
 
 class BatchSerializer(ReadSerializer):

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import Case, Model, When
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
@@ -22,6 +22,8 @@ from cqa_site.web.choices import offer
 
 MOST_TOKENS = 100_000
 SHORTEST_SECRET = 16
+# Those of which nobody knows that they answer; `Endpoint.is_known`.
+LAST_UNKNOWN = Case(When(probed_at=None, kind=Endpoint.Kind.REMOTE, then=1), default=0)
 
 
 class PlanForm(forms.Form):
@@ -151,7 +153,9 @@ class PlanForm(forms.Form):
         self.study = study
         first_prompts(study, {kind: prompt_kinds()[kind] for kind in self.prompt_kinds}, actor)
         prompts = study.prompt_versions.filter(kind__in=self.prompt_kinds)
-        offer(self, endpoint=study.endpoints.filter(is_archived=False))
+        endpoints = study.endpoints.filter(is_archived=False)
+        # The first one is chosen: one that is known to answer.
+        offer(self, endpoint=endpoints.order_by(LAST_UNKNOWN, "name", "pk"))
         offer(self, prompt=prompts.order_by("-kind", "-number"))
         for name, label in (("endpoint", endpoint_label), ("prompt", prompt_label)):
             vars(self.fields[name]).update(label_from_instance=label)
@@ -275,6 +279,8 @@ def prompt_label(version: PromptVersion) -> str:
 def endpoint_label(endpoint: Endpoint) -> str:
     """An endpoint as choices show it."""
     label = f"{endpoint.name} · {endpoint.model}"
+    if not endpoint.is_known:
+        return _("%s (no probe was answered yet)") % label
     if endpoint.kind == Endpoint.Kind.EMBEDDED:
         return _("%s (demonstration: answers at chance level)") % label
     return label

@@ -181,6 +181,7 @@ def _store_failures(run: Run, gate: OpenGate, failed: list[Finished]) -> None:
         Run.objects.filter(pk=run.pk).update(refusals=F("refusals") + refusals)
     if any(done.failure and done.failure.kind is Failure.REQUEST for done in failed):
         _pause_if_all_refused(run)
+    _pause_if_unreachable(run, failed)
 
 
 CHANGED = [
@@ -253,6 +254,21 @@ def _pause_if_all_refused(run: Run) -> None:
     first = list(ends.values_list("reason", flat=True)[:REFUSED_AT_START])
     if len(first) == REFUSED_AT_START and set(first) == {Failure.REQUEST.value}:
         pause(run, "request: the endpoint refuses every request as invalid")
+
+
+def _pause_if_unreachable(run: Run, failed: list[Finished]) -> None:
+    """A pre-flight of which nothing reached the endpoint waits for somebody, not for a clock."""
+    messages = [str(done.failure) for done in failed if _is_unreached(done)]
+    if run.state != Run.State.CHECKING or not messages:
+        return
+    # One that is still on its way has no failure yet: it may arrive.
+    ways = list(Attempt.objects.filter(call__run=run).values_list("failure", flat=True))
+    if len(ways) >= rules.BREAK_AFTER and set(ways) == {Failure.CONNECTION.value}:
+        pause(run, f"{Failure.CONNECTION}: {messages[-1]}")
+
+
+def _is_unreached(done: Finished) -> bool:
+    return done.failure is not None and done.failure.kind is Failure.CONNECTION
 
 
 def _note_models(run: Run, replied: list[Finished]) -> None:

@@ -98,6 +98,11 @@ class Endpoint(models.Model):
         return origin_of(self.base_url)
 
     @property
+    def is_known(self) -> bool:
+        """Whether it answered a probe, or is the one in the box."""
+        return self.probed_at is not None or self.kind == self.Kind.EMBEDDED
+
+    @property
     def has_key(self) -> bool:
         """Whether a key for the present address is stored."""
         return bool(self.key_ciphertext) and self.key_origin == self.origin

@@ -92,6 +92,10 @@ class Run(models.Model):
     unscored: int
     cancelled: int
     ended: int
+    # Whether the calls of a draft could not be written; of runs whose job somebody looked up.
+    planning_failed = False
+    # Whether it was under way already when somebody asked for the same.
+    was_there = False
 
     ACTIVE = (State.CHECKING, State.CHECKED, State.RUNNING, State.PAUSED)
     WORKING = (State.CHECKING, State.RUNNING)

@@ -46,6 +46,14 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
+def milliseconds(number: float) -> str:
+    """How long a reply took: 640 ms, 2.4 s, 64 s, 12 min."""
+    if number < 1_000:
+        return _("%d ms") % number
+    return _("%.1f s") % (number / 1_000) if number < 10_000 else duration(number / 1_000)
+
+
+@register.filter
 def reason(name: str) -> str:
     """Why a call is unscored, or an attempt failed."""
     return words.reason_in_words(name)

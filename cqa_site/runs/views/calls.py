@@ -9,6 +9,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
+from django.utils.translation import gettext as _
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -20,6 +21,7 @@ from cqa_site.runs.views.control import run_or_404
 from cqa_site.web.strict_query import chosen
 
 PER_PAGE = 50
+SAMPLE = "sample"
 LONGEST_BODY = 100_000
 
 
@@ -28,11 +30,13 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
     """List the requests of a run with what they are about and what was read."""
     run = run_or_404(study, run_id)
     reasons = list(_reasons(run))
-    state = chosen(request, "state", Call.State.values)
+    state = chosen(request, "state", (SAMPLE, *Call.State.values))
     # One that no request has lists none: a link to failures outlives their repair.
     reason = request.GET.get("reason", "")
     calls = run.calls.order_by("position")
-    if state:
+    if state == SAMPLE:
+        calls = calls.filter(is_canary=True)
+    elif state:
         calls = calls.filter(state=state)
     if reason:
         calls = calls.filter(reason=reason)
@@ -45,10 +49,7 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
         "titles": kind_of(run).call_subjects.titles,
         "page": page,
         "state": state,
-        "states": [
-            (value, unusable(run) if value == Call.State.UNSCORED else title)
-            for value, title in Call.State.choices
-        ],
+        "states": _states(run),
         "reason": reason,
         "reasons": reasons,
     }
@@ -80,6 +81,13 @@ def run_call(
         "schema": _readable(asked.request.schema) if asked and asked.request.schema else "",
     }
     return render(request, "runs/call.html", context)
+
+
+def _states(run: Run) -> list[tuple[str, Any]]:
+    """Every state in the words of the run's kind, and the pre-flight's whatever became of it."""
+    words: dict[str, Any] = dict(Call.State.choices)
+    words[Call.State.UNSCORED] = unusable(run)
+    return [*words.items(), (SAMPLE, _("any, of the pre-flight"))]
 
 
 def _reasons(run: Run) -> QuerySet[Call, Any]:

@@ -20,7 +20,7 @@ from cqa_site.runs.actions.corrections import correct_run
 from cqa_site.runs.forms.endpoints import CorrectionForm, LimitsForm
 from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Job, Run
-from cqa_site.runs.progress import planning_job, progress_of
+from cqa_site.runs.progress import Progress, planning_job, progress_of
 from cqa_site.runs.words import can_be_corrected
 
 MOVES = {
@@ -142,18 +142,28 @@ def progress_context(run: Run) -> dict[str, Any]:
     progress = progress_of(run)
     is_draft = run.state == Run.State.DRAFT
     job = planning_job(run) if is_draft else None
-    has_failed = job is not None and job.state == Job.State.FAILED
-    is_polling = run.is_working or progress.in_flight > 0 or (is_draft and not has_failed)
+    run.planning_failed = job is not None and job.state == Job.State.FAILED
+    is_planned_now = is_draft and not run.planning_failed
+    is_polling = run.is_working or progress.in_flight > 0 or is_planned_now
     return {
         "run": run,
         "kind": kind_of(run),
         "progress": progress,
         "planning": job,
+        "ahead": _ahead(run, progress) if is_polling else None,
         "is_polling": is_polling,
         "correction": CorrectionForm(run=run) if can_be_corrected(run) else None,
         "answered_since": answered_since(run),
         "worker_alive": jobs.is_worker_alive() if is_polling else None,
     }
+
+
+def _ahead(run: Run, progress: Progress) -> Run | None:
+    """The run that keeps the endpoint busy, where this one has sent nothing yet."""
+    if progress.in_flight or progress.ended or progress.opens_in:
+        return None
+    others = run.endpoint.runs.filter(study=run.study_id, state__in=Run.WORKING)
+    return others.exclude(pk=run.pk).order_by("pk").first()
 
 
 def answered_since(run: Run) -> dict[int, int]:

@@ -18,8 +18,10 @@ from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import endpoints as actions
 from cqa_site.runs.forms.endpoints import EndpointForm
+from cqa_site.runs.kinds import KINDS
 from cqa_site.runs.model_box.embedded import model_name
 from cqa_site.runs.models import Endpoint, Job
+from cqa_site.runs.progress import with_planning
 
 PER_PAGE = 50
 
@@ -88,7 +90,8 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
         "form": form,
         "found": found_by_probe(stored),
         "job": job,
-        "runs": stored.runs.select_related("prompt")[:10],
+        "homes": [kind.home for kind in KINDS.values()],
+        "runs": with_planning(stored.runs.select_related("prompt")[:10]),
         "worker_alive": jobs.is_worker_alive() if job and job.is_active else None,
     }
     status = 422 if form.errors else 200

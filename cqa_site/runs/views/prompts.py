@@ -19,6 +19,7 @@ from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
 from cqa_site.runs.kinds import prompt_kinds, run_kind_of
 from cqa_site.runs.models import PromptVersion
 from cqa_site.runs.planning.previews import preview_prompt
+from cqa_site.runs.progress import with_planning
 from cqa_site.runs.prompt_form import PromptForm
 from cqa_site.runs.text_diff import compare_texts
 from cqa_site.web.strict_query import whole_number
@@ -53,7 +54,7 @@ def prompt(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpRes
         "others": others[:OTHERS],
         "parent": parent,
         "changes": _changes(parent, version) if parent else [],
-        "runs": version.runs.select_related("endpoint")[:RUNS],
+        "runs": with_planning(version.runs.select_related("endpoint")[:RUNS]),
     }
     return render(request, "runs/prompt.html", context)
 

@@ -12,6 +12,7 @@ from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.models import Run
 from cqa_site.runs.planning.planning import estimate_run
 
 
@@ -73,5 +74,15 @@ def _carry_secret(form: PlanForm) -> None:
 def start_one(request: StudyRequest, study: Study, form: PlanForm) -> HttpResponse:
     """Start the one run of a form; raises RunRefused."""
     run = actions.start_run(study=study, actor=request.user, plan=form.plan)
-    messages.success(request, _("Run #%d is being prepared.") % run.number)
-    return redirect("run", study.public_id, run.public_id)
+    return to_started(request, run)
+
+
+def to_started(request: StudyRequest, run: Run) -> HttpResponse:
+    """Go to a run that was asked for, and say whether it is a new one."""
+    if run.was_there:
+        said = {"number": run.number, "state": run.get_state_display().lower()}
+        text = _("Nothing new was started: run #%(number)s asks the same (%(state)s).")
+        messages.warning(request, text % said)
+    else:
+        messages.success(request, _("Run #%d is being prepared.") % run.number)
+    return redirect("run", run.study.public_id, run.public_id)

@@ -103,6 +103,7 @@ def test_numbers_in_sheets_become_their_digits(tmp_path):
         ("active_ms", "-1", "whole number"),
         ("block", "1.5", "whole number"),
         ("position", "9999999999", "whole number"),
+        ("object2", " oak ", "the same as the other object"),
         ("source_url", "https://", "http"),
         ("source_url", "http://[::1", "URL"),
         ("source_url", "https://example.org/" + "x" * 2000, "http"),

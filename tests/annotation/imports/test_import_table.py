@@ -47,6 +47,15 @@ def test_arguments_alone_need_no_campaign(study, tmp_path):
     assert sorted(Argument.objects.values_list("external_id", flat=True)) == ["0", "1", "2"]
 
 
+def test_rows_that_repeat_an_argument_are_counted_and_named(study, tmp_path):
+    texts = ["One.", "Two.", "One.", "Three.", "One."]
+    rows = [{"a": "tea", "b": "coffee", "text": text} for text in texts]
+    outcome = take(study, "table", table_file(tmp_path, *rows), mapping=MAPPING)
+    assert numbers(outcome, "arguments") == (3, 0, 0, 0)
+    said = "2 rows repeat arguments of the file, which are taken once: rows 4, 6."
+    assert outcome.notes == [said]
+
+
 @pytest.mark.parametrize("suffix", ["json", "jsonl"])
 def test_json_and_json_lines(study, tmp_path, suffix):
     records = [{"a": "tea", "b": "coffee", "text": f"S {n}.", "l": n, "w": "x"} for n in (0, 3)]

@@ -12,6 +12,7 @@ from benchmark.scoring.models.sheets import ScoreEvent, ScoreSheet
 from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.formats import FORMATS
 from cqa_site.people.models import Rater, Study
+from cqa_site.runs.words import reason_in_words
 from tests.annotation.imports.import_files import json_file, numbers
 from tests.cast import make_study
 
@@ -69,10 +70,13 @@ def test_an_unusable_judgement_is_unscored_with_its_reason(study, tmp_path, read
     bad, good = ScoreSheet.objects.order_by("position")
     assert (bad.state, bad.reason, bad.total, bad.points) == ("unscored", reading, None, {})
     assert (good.state, good.total) == ("submitted", 15)
-    assert any(f"{reading} 1" in note for note in outcome.notes)
+    words = reason_in_words(reading)
+    assert any(f"{words.rstrip('.')} (1)" in note for note in outcome.notes)
     assert any("1 of 2 judgements" in note for note in outcome.notes)
     flag = next(flag for flag in outcome.flags if flag.column == "score_dict")
     assert (flag.row, flag.is_rejection) == (1, False)
+    assert flag.reason.startswith(f"Unscored. {words} (")
+    assert "_" not in flag.reason
     counted = [numbers(outcome, name) for name in ("sheets", "unscored_sheets")]
     assert counted == [(1, 0, 0, 0), (1, 0, 0, 0)]
     again = take(study, "judged", path, rater="gpt4")

@@ -74,7 +74,8 @@ def test_a_judged_file_asks_for_its_judge(client, study, inline):
         client.post(response.url, {"rater": "gpt4", "rubric": ""})
     page = client.get(address("import_file", study, file)).content.decode()
     assert "1 of 2 judgements of “gpt4” can be used" in page
-    assert "unscored, empty" in page
+    assert "Unscored. The reply was empty, or held reasoning only. (no scores)" in page
+    assert "None of its score sheets can be used" not in page
     assert "1 new score sheet, 1 new unscored sheet" in page
     assert not ScoreSheet.objects.exists()
     with inline():
@@ -82,6 +83,21 @@ def test_a_judged_file_asks_for_its_judge(client, study, inline):
     assert sorted(ScoreSheet.objects.values_list("state", flat=True)) == ["submitted", "unscored"]
     page = client.get(address("import_file", study, file)).content.decode()
     assert "Its score sheets count" in page
+
+
+def test_a_judged_file_of_which_nothing_can_be_used_warns(client, study, inline):
+    content = json.dumps([judged_record("One.", {}), judged_record("Two.", [1])]).encode()
+    upload(client, study, "judged", content, "alpha_scenario_3.json")
+    file = study.import_files.get()
+    with inline():
+        client.post(address("import_scores", study, file), {"rater": "gpt4", "rubric": ""})
+    page = client.get(address("import_file", study, file)).content.decode()
+    assert '<div class="notice warn">None of its score sheets can be used' in page
+    with inline():
+        client.post(address("import_apply", study, file))
+    page = client.get(address("import_file", study, file)).content.decode()
+    assert "None of its score sheets can be used" in page
+    assert "Its score sheets count" not in page
 
 
 def test_correcting_who_wrote_keeps_the_judge(client, study, inline):
