@@ -9,7 +9,8 @@ from argsum.datasets.models import CellArgument
 from argsum.keypoints.actions import system_inputs
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports import system_runs as system_runs_report
-from argsum.keypoints.reports.key_points import prevalence_chart, sides_of
+from argsum.keypoints.reports.finding import sides_finding
+from argsum.keypoints.reports.key_points import ShownPoint, Side, prevalence_chart, sides_of
 from argsum.keypoints.reports.system_runs import cell_lines
 from cqa_site.people.models import Role
 from tests.argsum.made_cells import make_dataset, make_set
@@ -291,9 +292,27 @@ def test_key_points_of_both_stances_stand_side_by_side(lab):
     assert "Night buses cost too much" in text
     assert 'width="100.00"' in text
     finding = page.context["finding"]
-    assert finding.says.startswith("4 key points stand for 100 % of 12 arguments; most, 3, say: “")
+    assert finding.says.startswith("4 key points stand for 100 % of 12 arguments; ")
+    assert finding.says.endswith("4 share first place with 3 each (25 %).")
     assert "no person or judge has compared" in finding.sure
     assert text.index(finding.says[:40]) < text.index("Supporting")
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [((6, 6, 6), "; 3 share first place with 6 each (33 %)."),
+     ((4, 11, 5), "; the most frequent, with 11 (55 %): “text 1”"),
+     ((3,), "1 key point stands for 100 % of 3 arguments; it says: “text 0”")],
+)  # fmt: skip
+def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
+    total = sum(counts)
+    points = [
+        ShownPoint(n, f"text {n}", n, count, 100 * count / total, 100.0, [])
+        for n, count in enumerate(counts)
+    ]
+    finding = sides_finding([Side(SummarySet(), points, [], total, True)], sheets=0)
+    assert finding is not None
+    assert said in finding.says
 
 
 def test_what_was_clustered_and_what_belongs_are_told_apart(lab):
