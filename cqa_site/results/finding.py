@@ -21,12 +21,21 @@ LONGEST_NAME = 40
 class Finding:
     """What was found in one sentence, how sure that is, and how good it is.
 
-    ``mark`` is a class of badges: good, warn, bad; empty for a finding that is neither.
+    Attributes
+    ----------
+    mark
+        A class of badges: good, warn, bad; empty for a finding that is neither.
+    terms
+        Words of it that the glossary explains.
+    way
+        The words and the address of a link to what would make more of it.
     """
 
     says: str
     sure: str = ""
     mark: str = ""
+    terms: tuple[str, ...] = ()
+    way: tuple[str, str] | None = None
 
 
 class Bounded(Protocol):
