@@ -106,7 +106,7 @@ def _answers(study: Study, systems: int) -> Step:
         text=named % {"count": systems} if systems else asked,
         button=_("Generate answers"),
         page="generations",
-        other=(_("Import answers"), "imports"),
+        other=(_("Import answers"), "imports?kind=answers"),
         is_done=systems >= FEWEST,
     )
 
@@ -134,5 +134,5 @@ ANSWERS = Path(
     lazy("Systems answer the same questions; people or judges score them by a rubric."),
     steps,
     place=20,
-    terms=("comparative question", "system", "rubric version", "score sheet", "judge"),
+    terms=("comparative question", "system", "rubric version", "score sheet", "judge", "interval"),
 )
