@@ -38,6 +38,8 @@ CARDS = (
 WIDE = ("conditions", "criteria", "judges", "paper-cells")
 MEANS = ("groups", "criteria")
 PAPER_CARDS = ("paper-cells",)
+# Of more systems than these the chart of points shows the first and the last.
+MOST_SPREAD = 2
 # Figures that the glossary explains.
 WORDS = {"thin": "thin cell"}
 
@@ -116,13 +118,16 @@ def _main(shown: Shown) -> Figure:
 def figure_of(shown: Shown, slug: str) -> Figure:
     """One figure of what is shown; raises KeyError for an unknown one."""
     entry, judge, (snapshot, board) = TABLES[slug], shown.judge, shown.found
+    table = board_table_of(snapshot, board, judge, shown.filters, slug)
+    is_part = slug == "distributions" and len(table.rows) > MOST_SPREAD
     return Figure(
         slug=slug,
         anchor=f"board-{slug}",
         title=entry.title,
         word=WORDS.get(slug, ""),
+        about=_("of the first and the last system; the numbers have all") if is_part else "",
         recipe=entry.recipe,
-        table=board_table_of(snapshot, board, judge, shown.filters, slug),
+        table=table,
         files=shown.files,
         is_wide=slug in WIDE,
         **chart_of(CHARTS, slug, board, judge, snapshot.recipe),
