@@ -16,7 +16,8 @@ DATASETS = Finder(
 
 def key_point_entries() -> Iterator[Entry]:
     """Datasets, what systems make of them, and how good that is."""
-    yield Entry("key_points", _("Datasets"), "datasets", 5, under=("key-points/cells/",))
+    cells, also = ("key-points/cells/",), _("comments export download")
+    yield Entry("key_points", _("Datasets"), "datasets", 5, under=cells, also=also)
     tour = _("Systems that sum up a debate, by how much they cover and how little they repeat.")
     yield Entry("key_points", _("Leaderboard of key points"), "key_points", place=10, tour=tour)
     yield Entry("key_points", _("Metrics of key points"), "summary_metrics", place=15)

@@ -32,7 +32,7 @@ def steps(study: Study) -> list[Step]:
             if datasets
             else _("A table with a comment in each row; topic and stance may stand beside it."),
             button=_("Datasets") if datasets else _("Import comments"),
-            page="datasets" if datasets else "imports",
+            page="datasets" if datasets else "imports?kind=argument_list",
             is_done=datasets > 0,
         ),
         step(
@@ -59,9 +59,9 @@ def steps(study: Study) -> list[Step]:
 
 COMMENTS = Path(
     "comments",
-    lazy("What do these thousand comments say?"),
-    lazy("Comments are grouped into key points, with how many people make each."),
+    lazy("What do all these comments say?"),
+    lazy("Comments are grouped into key points, with how many comments make each."),
     steps,
     place=40,
-    terms=("dataset", "reference key point", "coverage", "uniqueness"),
+    terms=("dataset", "system"),
 )

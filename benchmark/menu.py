@@ -20,7 +20,8 @@ def score_entries() -> Iterator[Entry]:
         "Which system writes the best answers, and how sure each place is. Try another judge, or "
         "another column."
     )
-    yield Entry("score", _("Leaderboard of scores"), "scores", place=10, tour=tour)
+    export = _("export download")
+    yield Entry("score", _("Leaderboard of scores"), "scores", 10, tour=tour, also=export)
     tour = _("Whether a language model may take a person's place, and what would tell.")
     yield Entry("score", _("Replace people?"), "score_replace", place=25, tour=tour)
     yield Entry("score", _("Rubrics"), "rubrics", place=60)

@@ -1,11 +1,13 @@
 """From questions to the systems that answer them best."""
 
+from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.answers.models.answers import Answer
 from benchmark.judges.actions import kind as scoring_judge
+from benchmark.leaderboard.reports.figures import LEAST_QUESTIONS
 from benchmark.preferences import judge
 from benchmark.preferences.kind import PREFERRING
 from benchmark.scoring.actions.kind import SCORING
@@ -25,45 +27,19 @@ def steps(study: Study) -> list[Step]:
     systems = (
         Answer.objects.filter(system__study=study).order_by().values("system").distinct().count()
     )
-    scored = ScoreSheet.objects.filter(study=study, state="submitted")
-    ranked = scored.order_by().values("answer__system").distinct().count()
-    n_scored = scored.count()
+    scored = ScoreSheet.objects.filter(study=study, state="submitted").order_by()
+    counts = scored.aggregate(sheets=Count("pk"), systems=Count("answer__system", distinct=True))
+    by_question = scored.values("answer__question").annotate(
+        systems=Count("answer__system", distinct=True)
+    )
+    shared = by_question.filter(systems__gte=FEWEST).count()
     rounds = Round.objects.filter(study=study, kind__in=(SCORING.name, PREFERRING.name))
     runs = Run.objects.filter(study=study, kind__in=(scoring_judge.KIND, judge.KIND))
     has_scorers = rounds.exclude(state=Round.State.DRAFT).exists() or runs.exists()
-    found = ngettext("%(count)s question is here.", "%(count)s questions are here.", questions)
-    named = ngettext(
-        "%(count)s system answered. A second one makes a comparison: import what it wrote, or let "
-        "a model write here.",
-        "%(count)s systems answered.",
-        systems,
-    )
+    is_enough = shared >= LEAST_QUESTIONS
     return [
-        step(
-            study,
-            title=_("Have questions"),
-            text=found % {"count": f"{questions:,}"}
-            if questions
-            else _(
-                "Comparisons of two things, with an aspect if you like: type them or import them."
-            ),
-            button=_("Questions"),
-            page="questions",
-            is_done=questions > 0,
-        ),
-        step(
-            study,
-            title=_("Have answers of two systems or more"),
-            text=named % {"count": systems}
-            if systems
-            else _(
-                "Import what systems wrote, or let models write here, with one prompt for all."
-            ),
-            button=_("Generate answers"),
-            page="generations",
-            other=(_("Import answers"), "imports"),
-            is_done=systems >= FEWEST,
-        ),
+        _questions(study, questions),
+        _answers(study, systems),
         step(
             study,
             title=_("Choose who scores"),
@@ -74,17 +50,16 @@ def steps(study: Study) -> list[Step]:
             button=_("People"),
             page="scoring_rounds",
             other=(_("Language models"), "scoring_runs"),
-            is_done=has_scorers or ranked > 0,
+            is_done=has_scorers or counts["systems"] > 0,
         ),
         step(
             study,
             title=_("Let them score"),
-            text=ngettext("%(count)s sheet is in.", "%(count)s sheets are in.", n_scored)
-            % {"count": f"{n_scored:,}"},
+            text=_sheets_in(counts["sheets"], counts["systems"], shared),
             button=_("Scoring rounds"),
             page="scoring_rounds",
             other=(_("Runs of judges"), "scoring_runs"),
-            is_done=ranked >= FEWEST,
+            is_done=is_enough,
         ),
         step(
             study,
@@ -93,9 +68,64 @@ def steps(study: Study) -> list[Step]:
             button=_("Leaderboard"),
             page="scores",
             # It is computed when somebody opens it.
-            is_done=ranked >= FEWEST and study.board_snapshots.exists(),
+            is_done=is_enough and study.board_snapshots.exists(),
         ),
     ]
+
+
+def _questions(study: Study, count: int) -> Step:
+    found = ngettext("%(count)s question is here", "%(count)s questions are here", count)
+    text = found % {"count": f"{count:,}"}
+    needed = _("; a ranking needs %(n)s that two systems both answered") % {"n": LEAST_QUESTIONS}
+    asked = _(
+        "Comparisons of two things, with an aspect if you like: type them or import them. A "
+        "sample of score sheets on the imports page goes all the way to a leaderboard."
+    )
+    return step(
+        study,
+        title=_("Have questions"),
+        text=(f"{text}." if count >= LEAST_QUESTIONS else f"{text}{needed}.") if count else asked,
+        button=_("Questions"),
+        page="questions",
+        other=None if count >= LEAST_QUESTIONS else (_("Imports and samples"), "imports"),
+        is_done=count >= LEAST_QUESTIONS,
+    )
+
+
+def _answers(study: Study, systems: int) -> Step:
+    named = ngettext(
+        "%(count)s system answered. A second one makes a comparison: import what it wrote, or let "
+        "a model write here.",
+        "%(count)s systems answered.",
+        systems,
+    )
+    asked = _("Import what systems wrote, or let models write here, with one prompt for all.")
+    return step(
+        study,
+        title=_("Have answers of two systems or more"),
+        text=named % {"count": systems} if systems else asked,
+        button=_("Generate answers"),
+        page="generations",
+        other=(_("Import answers"), "imports?kind=answers"),
+        is_done=systems >= FEWEST,
+    )
+
+
+def _sheets_in(sheets: int, systems: int, shared: int) -> str:
+    """How many, and what a ranking still needs."""
+    text = ngettext("%(count)s sheet is in", "%(count)s sheets are in", sheets) % {
+        "count": f"{sheets:,}"
+    }
+    if not sheets or shared >= LEAST_QUESTIONS:
+        return f"{text}."
+    if systems < FEWEST:
+        return text + _(", all of one system; a ranking needs a second one.")
+    more = ngettext(
+        "; %(shared)s question has sheets of two systems, and a ranking needs %(n)s.",
+        "; %(shared)s questions have sheets of two systems, and a ranking needs %(n)s.",
+        shared,
+    )
+    return text + more % {"shared": shared, "n": LEAST_QUESTIONS}
 
 
 ANSWERS = Path(
@@ -104,5 +134,5 @@ ANSWERS = Path(
     lazy("Systems answer the same questions; people or judges score them by a rubric."),
     steps,
     place=20,
-    terms=("comparative question", "system", "rubric version", "score sheet", "judge"),
+    terms=("comparative question", "system", "rubric version", "score sheet", "judge", "interval"),
 )

@@ -97,6 +97,15 @@ class AnswersFormat(StudyFormat):
     next_step: Text = SIDE_BY_SIDE
     home: tuple[str, Text] | None = ANSWERS_PAGE
 
+    def follow(self, file: ImportFile) -> Text:
+        """Where no other system has answered, nothing stands beside these answers yet."""
+        systems = file.study.answers.order_by().values("system").distinct()
+        if len(systems[:2]) > 1:
+            return super().follow(file)
+        return gettext(
+            "No other system has answered yet: answers of a second one will stand beside these."
+        )
+
     def told(self, file: ImportFile) -> Mapping[str, Any]:
         """Who wrote its answers, under which prompt."""
         found = self.origin(file.name, file.options)

@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as lazy
 
+from argsum.datasets.models import ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.choice import BoardChoice, board_choice
@@ -61,10 +62,20 @@ class KeyPointResults(ResultKind):
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
         sets = SummarySet.objects.filter(cell__dataset=OuterRef("pk"), state=SummarySet.State.DONE)
         kept = KeyPointSnapshot.objects.filter(dataset=OuterRef("pk"), computed_at__isnull=False)
-        rows = study.argument_datasets.filter(Exists(sets), ~Exists(kept))
+        references = ReferenceKeyPoint.objects.filter(cell__dataset=OuterRef("pk"))
+        rows = study.argument_datasets.filter(Exists(sets), ~Exists(kept)).annotate(
+            is_comparable=Exists(references), newest=sets.order_by("-pk").values("public_id")[:1]
+        )
         page = reverse("key_points", args=[study.public_id])
         for dataset in rows.order_by("-pk")[:MOST_UNMADE]:
-            yield str(dataset), f"{page}?dataset={dataset.public_id}"
+            found = vars(dataset)
+            # A board compares with references; without any, there is only what was found to read.
+            yield (
+                str(dataset),
+                f"{page}?dataset={dataset.public_id}"
+                if found["is_comparable"]
+                else reverse("summary_set", args=[study.public_id, found["newest"]]),
+            )
 
 
 KEY_POINTS = KeyPointResults()

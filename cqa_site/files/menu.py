@@ -20,6 +20,7 @@ def file_entries() -> Iterator[Entry]:
         place=10,
         waits=files_waiting,
         tour=_("Files come in here. Each is checked first, and you see what it would add."),
+        also=_("upload files samples"),
     )
 
 

@@ -24,7 +24,8 @@ PEOPLE = Finder(
 def people_entries() -> Iterator[Entry]:
     """People, the log, and what admins change."""
     tour = _("People come in by a link that you make here, and see only what their role allows.")
-    yield Entry("study", _("People"), "members", place=10, tour=tour)
+    also = _("invite invitation add members users roles")
+    yield Entry("study", _("People"), "members", place=10, tour=tour, also=also)
     yield Entry("study", _("API and access tokens"), "study_api", place=70)
     yield Entry("study", _("Log"), "audit", place=80)
     yield Entry("study", _("Settings"), "study_settings", place=90, roles=ADMINS)

@@ -21,12 +21,21 @@ LONGEST_NAME = 40
 class Finding:
     """What was found in one sentence, how sure that is, and how good it is.
 
-    ``mark`` is a class of badges: good, warn, bad; empty for a finding that is neither.
+    Attributes
+    ----------
+    mark
+        A class of badges: good, warn, bad; empty for a finding that is neither.
+    terms
+        Words of it that the glossary explains.
+    way
+        The words and the address of a link to what would make more of it.
     """
 
     says: str
     sure: str = ""
     mark: str = ""
+    terms: tuple[str, ...] = ()
+    way: tuple[str, str] | None = None
 
 
 class Bounded(Protocol):
@@ -54,16 +63,19 @@ def level_of(alpha: Bounded) -> tuple[str, str]:
     """How much an alpha allows to conclude, in words, and its mark.
 
     Where there is an interval its lower bound decides: what may as well lie below a mark has not
-    reached it.
+    reached it. That more is possible is said as well, but is no better mark.
     """
     value = alpha.value or 0.0
     least = value if alpha.low is None else alpha.low
+    most = value if alpha.high is None else alpha.high
     if least >= FIRM:
         return _("well enough for firm conclusions"), "good"
     if least >= TENTATIVE:
         return _("well enough for tentative conclusions"), ""
     if value >= TENTATIVE:
-        return _("well enough for tentative conclusions, though less is possible"), ""
+        return _("to an extent that may be too little for conclusions"), "warn"
+    if most >= TENTATIVE:
+        return _("too little for conclusions, though more is possible"), "warn"
     return _("too little for conclusions"), "warn"
 
 

@@ -30,6 +30,8 @@ def round_entries() -> Iterator[Entry]:
             under=kind.under,
             waits=kind.waits,
             tour=words.about,
+            also=_("export download"),
         )
         if kind.results_page:
-            yield Entry(kind.section, words.results, kind.results_page, place=20)
+            also = _("agreement alpha kappa export download")
+            yield Entry(kind.section, words.results, kind.results_page, place=20, also=also)

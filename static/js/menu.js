@@ -72,6 +72,7 @@
   const pages = [...menu.querySelectorAll("a.menu-entry")].map((link) => ({
     kind: link.closest("details")?.querySelector("summary span").textContent || "",
     name: (link.querySelector("span") || link).textContent.trim(),
+    also: link.dataset.also || "",
     url: link.href,
   }));
   let asked = 0;
@@ -110,15 +111,22 @@
   }
 
   // What comes later stands behind what is there, so that a choice made meanwhile stays.
-  function fill(found, isFinal, at = 0) {
-    list.replaceChildren(...found.map(option));
+  // The last line leads into the help, which has words for what the names of pages have not.
+  function fill(found, isFinal, at = 0, text = "") {
+    const more = isFinal && text ? [inHelp(text)] : [];
+    list.replaceChildren(...[...found, ...more].map(option));
     none.hidden = !isFinal || found.length > 0;
     choose(at);
   }
 
+  function inHelp(text) {
+    const url = palette.dataset.help + "?q=" + encodeURIComponent(text);
+    return { kind: "", name: palette.dataset.inHelp.replace("%s", () => text), url };
+  }
+
   function fitting(text) {
     const parts = text.toLowerCase().split(/\s+/).filter(Boolean);
-    return pages.filter((page) => parts.every((part) => (page.kind + " " + page.name).toLowerCase().includes(part)));
+    return pages.filter((page) => parts.every((part) => [page.kind, page.name, page.also].join(" ").toLowerCase().includes(part)));
   }
 
   async function search(text) {
@@ -129,9 +137,9 @@
     try {
       const reply = await fetch(palette.dataset.search + "?q=" + encodeURIComponent(text));
       const rows = reply.ok ? (await reply.json()).found : [];
-      if (mine === asked) fill([...found, ...rows], true, chosen());
+      if (mine === asked) fill([...found, ...rows], true, chosen(), text);
     } catch {
-      if (mine === asked) fill(found, true, chosen());
+      if (mine === asked) fill(found, true, chosen(), text);
     }
   }
 

@@ -11,7 +11,7 @@ function show() {
 
 function offer(variants) {
   for (const input of form.querySelectorAll("input[name=variant]")) {
-    input.closest("label").hidden = !variants.includes(input.value);
+    input.closest("label").parentElement.hidden = !variants.includes(input.value);
   }
   const chosen = form.querySelector("input[name=variant]:checked");
   if (!variants.includes(chosen?.value)) form.querySelector("input[name=variant]").checked = true;

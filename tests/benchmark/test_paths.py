@@ -10,7 +10,7 @@ from benchmark.rubrics.actions import default_rubric
 from cqa_site.files.formats import FORMATS
 from cqa_site.results import keeping
 from tests import cast
-from tests.benchmark.made_scores import make_scored_answers
+from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +32,46 @@ def test_one_system_asks_for_a_second_in_two_ways():
     assert "1 system answered. A second one makes a comparison" in text
     step = text[text.index("1 system answered") :]
     assert step.index("Generate answers") < step.index("Import answers") < step.index("</li>")
+
+
+def test_too_few_questions_make_no_step_done_that_a_ranking_needs():
+    study = cast.make_study()
+    answers = make_scored_answers(study, questions=1)
+    client = cast.sign_in(cast.make_member(study, "researcher"))
+    rater = make_rater(study, "Somebody")
+    make_sheets(study, [each for each in answers if each.system.name == "Alpha"], [rater])
+    assert "1 sheet is in, all of one system; a ranking needs a second one." in said(study)
+    make_sheets(study, [each for each in answers if each.system.name == "Beta"], [rater])
+    found = keeping.refresh(BOARDS, default_rubric(study))
+    assert found.number == 1
+    assert [each.is_done for each in steps(study)] == [False, True, True, False, False]
+    assert "1 question is here; a ranking needs 5 that two systems both answered." in said(study)
+    assert "2 sheets are in; 1 question has sheets of two systems, and a ranking needs 5." in said(
+        study
+    )
+    page = client.get(reverse("scores", args=[study.public_id]))
+    assert page.context["finding"].sure == (
+        "A ranking needs 5 questions that two systems both have scores on. Questions with scores "
+        "so far: Alpha 1 and Beta 1."
+    )
+    way = f"{reverse('study', args=[study.public_id])}?path=answers"
+    assert f'<a href="{way}">See what is missing, step by step</a>' in page.content.decode()
+    shown = [card.slug for card in page.context["cards"]]
+    assert "groups" not in shown
+    assert "criteria" not in shown
+    assert "distributions" in shown
+
+
+def said(study):
+    return " ".join(each.text for each in steps(study))
+
+
+def test_whoever_begins_is_led_to_the_samples():
+    study = cast.make_study()
+    assert "sample of score sheets" in steps(study)[0].text
+    assert steps(study)[0].other == (
+        "Imports and samples", reverse("imports", args=[study.public_id])
+    )  # fmt: skip
 
 
 def test_the_sample_of_score_sheets_leads_to_a_ranking(settings, tmp_path):

@@ -34,6 +34,12 @@ def test_the_search_box_leads_by_keyboard(boss, visit):
     assert visitor.axe() == []
     page.keyboard.type("x")
     expect(page.get_by_text("Nothing found.")).to_be_visible()
+    expect(page.get_by_role("option")).to_have_text("Search the help for “teax”")
+    assert page.get_by_role("option").get_attribute("href").endswith("/help/?q=teax")
+    # Pages are found by what people call them, too.
+    for words, entry in (("invite", "People"), ("upload", "Imports"), ("alpha", "Agreement")):
+        box.fill(words)
+        expect(page.get_by_role("option").first).to_contain_text(entry)
     box.fill("score")
     options = page.get_by_role("option")
     expect(options.nth(1)).to_have_attribute("aria-selected", "false")

@@ -59,7 +59,8 @@ def test_page_lists_own_memberships_only(client, other_study):
 
 
 def test_token_is_shown_once_and_kept_as_a_hash(client, person):
-    page = make_token(client).content.decode()
+    assert make_token(client).url == reverse("account")
+    page = client.get("/account/").content.decode()
     token = ApiToken.objects.get(user=person)
     secret = page.split('id="secret" value="')[1].split('"')[0]
     assert page.count(secret) == 1
@@ -68,6 +69,7 @@ def test_token_is_shown_once_and_kept_as_a_hash(client, person):
     assert token.secret_hash == hash_secret(secret)
     assert secret not in client.get("/account/").content.decode()
     assert secret not in whole_database()
+    assert "new_token" not in client.session
 
 
 def whole_database() -> str:

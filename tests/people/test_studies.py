@@ -121,3 +121,10 @@ def test_list_of_studies_costs_the_same_for_many(site_admin, django_assert_max_n
     client = cast.sign_in(site_admin)
     with django_assert_max_num_queries(3):
         client.get("/")
+
+
+def test_whoever_opens_no_study_gets_back_to_the_list(study):
+    """With one study alone the first page would lead into it again."""
+    client = cast.sign_in(cast.make_member(study, "admin"))
+    page = client.get(reverse("study_new")).content.decode()
+    assert page.count(f'href="{reverse("home")}?all=1"') == 2

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 from django.core.cache import cache
@@ -14,6 +15,7 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import compare, final_labels_of, people_of
 from annotation.judges.reports.charts import CHARTS
 from annotation.judges.reports.figures import compute_figures
+from annotation.judges.reports.finding import judges_finding
 from annotation.judges.reports.judges import judges_of
 from annotation.judges.reports.kept import figures_of
 from annotation.judges.reports.tables import TABLES, judge_table
@@ -21,8 +23,9 @@ from annotation.judges.reports.versions import Choice, state_of
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.opening import open_round
-from cqa_site.runs.models import Job
+from cqa_site.runs.models import Endpoint, Job
 from cqa_site.stats.as_json import to_json
+from cqa_site.stats.estimate import Estimate
 from tests.annotation.voting import vote
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.judging import Lab, good, script
@@ -246,9 +249,32 @@ def test_the_page_says_it_in_words(judged):
     assert page.status_code == 200
     assert "20 final labels" in text
     assert "would change if" in text
+    assert "Dashed: the customary marks .667" in text
     assert "on the 20 arguments that carry both" in text
     assert "overlap" not in text
     assert SENTINEL in text
+
+
+def estimate(value, low, high):
+    counts = {"n_items": 20, "n_pairable_items": 20, "n_raters": 2, "n_values": 40}
+    return Estimate(value=value, low=low, high=high, statistic="", recipe="", **counts)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [((-0.1, 0.3), "Not shown: these 20 arguments cannot tell whether stub-1 v1 #1 agrees"),
+     ((0.1, 0.3), "Yes: stub-1 v1 #1 agrees with people more"),
+     ((-0.3, -0.1), "No: stub-1 v1 #1 agrees with people less")],
+)  # fmt: skip
+def test_the_finding_begins_with_the_answer(judged, bounds, said):
+    figures = compute_figures(judged.campaign, Choice())
+    difference = estimate(0.1, *bounds)
+    for kind, is_there in (("remote", False), ("embedded", True)):
+        Endpoint.objects.filter(study=judged.study).update(kind=kind)
+        (row,) = compute_figures(judged.campaign, Choice()).judges
+        finding = judges_finding(replace(figures, judges=[replace(row, difference=difference)]))
+        assert finding.says.startswith(said)
+        assert ("the model in the box answers at chance level" in finding.sure) == is_there
 
 
 def test_an_empty_page_says_what_to_do(lab):

@@ -70,6 +70,7 @@ def judge_figures(n):
             key=str(at),
             name=name,
             model=name,
+            short_name=f"{name} v{at} #{at}" if at % 3 else name,
             kind=list(judges.KINDS)[at % 2],
             run="r" if at % 3 else None,
             prompt_number=at,

@@ -95,7 +95,7 @@ def test_newcomers_find_the_words_on_the_pages_they_meet_first():
     study = make_study("Boats")
     client = sign_in(make_member(study, "researcher"))
     for page, word in {
-        "study": "majority label",
+        "study": "control item",
         "campaign_new": "control item",
         "scoring_round_new": "rubric version",
         "preference_round_new": "control pair",

@@ -52,6 +52,7 @@ def test_search_finds_sections_with_all_words(reader):
     assert found
     assert all("krippendorff" in f"{one.title} {one.text}".casefold() for one, _text in found)
     assert search(["krippendorff", "nothing-of-the-kind"]) == []
+    assert "quickstart" in {one.page for one, _text in search(["invite"])}
     text = reader.get(reverse("help"), {"q": "<b>alpha"}).content.decode()
     assert "&lt;b&gt;alpha" in text
     assert "Nothing found" in text

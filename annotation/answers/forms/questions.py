@@ -43,7 +43,6 @@ class QuestionSearchForm(forms.Form):
         queryset=Condition.objects.none(),
         to_field_name="public_id",
         empty_label=_("Any"),
-        help_text=_("Narrows the numbers of answers, too."),
     )
 
     def __init__(self, *args, study: Study, is_blind: bool, **kwargs) -> None:

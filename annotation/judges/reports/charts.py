@@ -12,18 +12,14 @@ from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.charts.heatmap import heatmap
 from cqa_site.web.charts.intervals import intervals
 
-from .found import Confusion, Figures, JudgeFigures
+from .found import Confusion, Figures
 from .tables import KINDS
 
 
 def _names(figures: Figures) -> dict[str, str]:
     """A name for each judge: model, prompt version and run, or the name of the rater."""
-    names = distinct(_run_name(row) if row.run else row.name for row in figures.judges)
+    names = distinct(row.short_name for row in figures.judges)
     return {row.key: name for row, name in zip(figures.judges, names, strict=True)}
-
-
-def _run_name(row: JudgeFigures) -> str:
-    return f"{row.model} v{row.prompt_number} #{row.run_number}"
 
 
 def _bounds(found: Estimate) -> dict[str, Any]:
@@ -135,7 +131,7 @@ def _prompt_rows(figures: Figures) -> list[dict[str, Any]]:
             # Without a zone Vega reads a local time, so the picture shows UTC wherever drawn.
             "at": row.at[:19],
             "model": row.model,
-            "name": _run_name(row),
+            "name": row.short_name,
             **_bounds(row.ordinal),
         }
         for row in sorted(known, key=lambda row: row.at)

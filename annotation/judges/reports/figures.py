@@ -7,6 +7,7 @@ import pandas as pd
 
 from annotation.corpus.models.questions import Argument
 from annotation.labelling.models.campaigns import Campaign
+from cqa_site.runs.models import Endpoint
 
 from .agreement import (
     Comparison,
@@ -108,6 +109,7 @@ def _judge(comparison: Comparison) -> JudgeFigures:
         with_votes=comparison.with_votes,
         difference=comparison.difference,
         replacement=comparison.replacement,
+        is_demonstration=bool(run and run.endpoint.kind == Endpoint.Kind.EMBEDDED),
     )
 
 

@@ -21,23 +21,38 @@ def judges_finding(figures: Figures) -> Finding | None:
             "label at least 95 % of what it was asked."
         )
         return Finding(says, sure, "warn")
-    difference = best.difference
+    difference, name = best.difference, short(best.short_name)
     if difference.value is None or difference.low is None or difference.high is None:
         says = _("Whether %(name)s agrees with people as they do with each other cannot be told.")
-        return Finding(says % {"name": short(best.name)}, _reason(best, difference.reason), "warn")
+        sure = _reason(best, difference.reason)
+        return Finding(says % {"name": name}, f"{sure} {_demonstrated(best)}".strip(), "warn")
+    n, mark = difference.n_pairable_items, ""
     if difference.low > 0:
-        says = _("%(name)s agrees with people more than people agree with each other.")
-        mark = "good"
-    elif difference.high < 0:
-        says = _("%(name)s agrees with people less than people agree with each other.")
-        mark = "warn"
-    else:
-        says = _(
-            "It is not shown that %(name)s agrees with people more, or less, than they do with "
-            "each other."
+        says, mark = (
+            _("Yes: %(name)s agrees with people more than they do with each other."),
+            "good",
         )
-        mark = ""
-    return Finding(says % {"name": short(best.name)}, _numbers(figures, best), mark)
+    elif difference.high < 0:
+        says, mark = (
+            _("No: %(name)s agrees with people less than they do with each other."),
+            "warn",
+        )
+    else:
+        says = ngettext(
+            "Not shown: this %(n)s argument cannot tell whether %(name)s agrees with people as "
+            "they do with each other.",
+            "Not shown: these %(n)s arguments cannot tell whether %(name)s agrees with people as "
+            "they do with each other.",
+            n,
+        )
+    sure = f"{_numbers(figures, best)} {_demonstrated(best)}".strip()
+    return Finding(says % {"name": name, "n": f"{n:,}"}, sure, mark)
+
+
+def _demonstrated(judge: JudgeFigures) -> str:
+    if not judge.is_demonstration:
+        return ""
+    return _("Demonstration: the model in the box answers at chance level.")
 
 
 def _best(figures: Figures) -> JudgeFigures | None:

@@ -33,7 +33,15 @@ class Common:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeFigures:
-    """One judge, as `Judge` and `Comparison` have it; ``is_low`` has too few labels for a rank."""
+    """One judge, as `Judge` and `Comparison` have it.
+
+    Attributes
+    ----------
+    is_low
+        Whether it has too few labels for a rank.
+    is_demonstration
+        Whether its labels are those of the model in the box.
+    """
 
     key: str
     name: str
@@ -65,6 +73,12 @@ class JudgeFigures:
     with_votes: Estimate
     difference: Estimate
     replacement: Replacement
+    is_demonstration: bool = False
+
+    @property
+    def short_name(self) -> str:
+        """Model, prompt version and run; the name of a rater that is no run."""
+        return f"{self.model} v{self.prompt_number} #{self.run_number}" if self.run else self.name
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:

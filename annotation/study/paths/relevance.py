@@ -40,7 +40,7 @@ def _arguments(study: Study) -> Step:
         title=_("Import arguments"),
         text=found % {"count": f"{count:,}"} if count else asked,
         button=_("Import more") if count else _("Import arguments"),
-        page="imports",
+        page="imports?kind=table",
         is_done=count > 0,
     )
 
@@ -100,7 +100,10 @@ def _members(study: Study) -> int:
 def _labels(study: Study, opened: Any | None) -> Step:
     title = _("Let people label")
     if opened is None:
-        text = _("They get one argument after another, hidden control items among them.")
+        text = _(
+            "They get one argument after another; control items, where the round has any, are "
+            "hidden among them."
+        )
         return _later(study, title, text)
     text = ngettext(
         "%(done)s of %(wanted)s label is in.",

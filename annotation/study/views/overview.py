@@ -51,6 +51,7 @@ def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
         "paths": paths(),
         "chosen": chosen,
         "steps": steps,
+        "terms": chosen.terms_in(steps),
         "next_step": next((step for step in steps if not step.is_done), None),
         "waiting": things_waiting(study),
         "lanes": lanes_of(study),

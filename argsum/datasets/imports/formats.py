@@ -64,10 +64,13 @@ def register_argument_imports() -> None:
         ),
         DatasetFormat(
             "argument_list",
-            _("Arguments on topics, without key points (CSV, JSONL)"),
+            _("Comments or arguments on topics, without key points (CSV, JSONL)"),
             read_list,
             fits=samples.fits_list,
             sample=samples.SAMPLES["argument_list"],
-            holds=_("One row per argument: topic, argument and, if known, stance and quality."),
+            holds=_(
+                "One row per comment or argument: topic, argument and, if known, stance and "
+                "quality."
+            ),
         ),
     )

@@ -6,13 +6,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from cqa_site.results.finding import Finding
-from cqa_site.web.tables import text_of
+from cqa_site.web.templatetags.figures import percent
 
 from .key_points import Side
 
 
 def sides_finding(sides: Sequence[Side], sheets: int) -> Finding | None:
-    """How many arguments the key points stand for, and the one with most of them.
+    """How many arguments the key points stand for, and which have most of them.
 
     ``sheets`` is how often somebody judged sets of these sides. Of a set that came without its
     arguments, or without key points, there is nothing to say.
@@ -22,20 +22,30 @@ def sides_finding(sides: Sequence[Side], sheets: int) -> Finding | None:
         return None
     n = sum(len(side.points) for side in known)
     matched, total = sum(side.matched for side in known), sum(side.total for side in known)
-    most = max((point for side in known for point in side.points), key=lambda each: each.count)
     says = ngettext(
-        "%(n)s key point stands for %(share)s %% of %(total)s arguments; %(most)s say: “%(text)s”",
-        "%(n)s key points stand for %(share)s %% of %(total)s arguments; most, %(most)s, say: "
-        "“%(text)s”",
+        "%(n)s key point stands for %(share)s of %(total)s arguments",
+        "%(n)s key points stand for %(share)s of %(total)s arguments",
         n,
-    ) % {
-        "n": f"{n:,}",
-        "share": text_of(100 * matched / total if total else 0.0, 0),
-        "total": f"{total:,}",
-        "most": f"{most.count:,}",
+    ) % {"n": f"{n:,}", "share": percent(matched / total if total else 0.0), "total": f"{total:,}"}
+    return Finding(f"{says}; {_most(known, total)}", _checked(sheets), "" if sheets else "warn")
+
+
+def _most(known: Sequence[Side], total: int) -> str:
+    """The key point with most arguments; how many have as many, where it is not alone."""
+    points = [point for side in known for point in side.points]
+    most = max(points, key=lambda each: each.count)
+    alike = [each for each in points if each.count == most.count]
+    said = {
+        "count": f"{most.count:,}",
+        "share": percent(most.count / total if total else 0.0),
         "text": most.text,
+        "alike": f"{len(alike):,}",
     }
-    return Finding(says, _checked(sheets), "" if sheets else "warn")
+    if len(points) == 1:
+        return _("it says: “%(text)s”") % said
+    if len(alike) > 1:
+        return _("%(alike)s share first place with %(count)s each (%(share)s).") % said
+    return _("the most frequent, with %(count)s (%(share)s): “%(text)s”") % said
 
 
 def _checked(sheets: int) -> str:

@@ -15,6 +15,7 @@ from argsum.scorers.methods.cluster_figures import (
     Noise,
     best_per_cell,
     cluster_figure,
+    share_clustered,
 )
 from argsum.systems.methods.grids import Grid
 from argsum.systems.registry import UnknownSystem, find_system, systems
@@ -31,6 +32,9 @@ class SetLine:
 
     Attributes
     ----------
+    clustered
+        Share of the arguments in a cluster, 0–1: of those that match exactly one reference, or of
+        all of them where there are no references; None without clusters.
     figure
         Of its clusters; None without clusters or without references.
     is_best_excluding, is_best_including
@@ -41,6 +45,7 @@ class SetLine:
     row: SummarySet
     key_points: int
     clusters: int | None
+    clustered: float | None
     figure: ClusterFigure | None
     is_best_excluding: bool = False
     is_best_including: bool = False
@@ -170,7 +175,7 @@ def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
             one.row.reason,
             one.key_points,
             one.clusters,
-            one.figure.share if one.figure else None,
+            one.clustered,
             one.figure.excluding if one.figure else None,
             one.figure.including if one.figure else None,
             one.row.seconds,
@@ -209,6 +214,7 @@ def _cell_line(
             line.row,
             line.key_points,
             line.clusters,
+            line.clustered,
             line.figure,
             is_best_excluding=line is excluding,
             is_best_including=line is including,
@@ -231,9 +237,11 @@ def _cell_line(
 
 def _set_line(row: Any, references: Mapping[int, str] | None) -> SetLine:
     if references is None:
-        return SetLine(row, row.n, None, None)
+        return SetLine(row, row.n, None, None, None)
     clusters = None if row.clusters is None else len({each for each in row.clusters if each >= 0})
-    return SetLine(row, row.n, clusters, _figure(row, references))
+    figure = _figure(row, references)
+    clustered = share_clustered(row.clusters) if row.clusters else None
+    return SetLine(row, row.n, clusters, figure.share if figure else clustered, figure)
 
 
 def _figure(row: SummarySet, references: Mapping[int, str]) -> ClusterFigure | None:

@@ -130,7 +130,7 @@ def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) ->
             (name, write_values(values), len(values)) for name, values in grid_of(run).items()
         ],
         "least_share": round(100 * LEAST_SHARE),
-        "has_figures": any(line.excluding or line.including for line in lines),
+        "has_figures": any(each.figure for line in lines for each in line.lines),
         "has_clusters": any(each.clusters is not None for line in lines for each in line.lines),
         "cards": _curves(run),
     }

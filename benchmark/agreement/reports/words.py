@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -81,10 +82,6 @@ SAYS = {
         "It may agree less with people than they do: the interval does not exclude it."
     ),
     ("bias", "yes"): gettext_lazy("It is neither stricter nor more lenient than people."),
-    ("bias", "no"): gettext_lazy("It is stricter or more lenient than people by over 5 %."),
-    ("bias", "not_shown"): gettext_lazy(
-        "It may be too strict or too lenient: the interval reaches past 5 %."
-    ),
     ("unscored", "yes"): gettext_lazy("Nearly all of its replies can be used."),
     ("unscored", "no"): gettext_lazy("Too many of its replies have no usable points."),
     ("unscored", "not_shown"): gettext_lazy(
@@ -94,6 +91,23 @@ SAYS = {
     ("consistency", "no"): gettext_lazy("Asked again, it says something else too often."),
     ("consistency", "not_shown"): gettext_lazy(
         "It was not asked often enough to see whether it says the same again."
+    ),
+}
+# The same of bias, which has a direction: below people, above them, or possibly both.
+BIAS_SAYS = {
+    ("no", "low"): gettext_lazy("It is stricter than people by over 5 %."),
+    ("no", "high"): gettext_lazy("It is more lenient than people by over 5 %."),
+    ("not_shown", "low"): gettext_lazy(
+        "It may be too strict: the interval reaches more than 5 % below people."
+    ),
+    ("not_shown", "high"): gettext_lazy(
+        "It may be too lenient: the interval reaches more than 5 % above people."
+    ),
+    ("not_shown", "both"): gettext_lazy(
+        "It may be too strict or too lenient: the interval reaches past 5 % on both sides."
+    ),
+    ("not_shown", ""): gettext_lazy(
+        "Too few answers to see whether it is stricter or more lenient than people."
     ),
 }
 # What decides comes first: one "no" is enough, "not shown" keeps a "yes" away.
@@ -109,13 +123,32 @@ def reasons_of(verdict: Verdict) -> list[dict[str, Any]]:
             "title": RULES[rule],
             "result": RESULTS[outcome.result],
             "badge": BADGES[outcome.result],
-            "says": SAYS[rule, outcome.result],
+            "says": _says(rule, outcome),
             "numbers": numbers_of(rule, outcome),
             "missing": [_needed(name, number) for name, number in outcome.missing.items()],
         }
         for rule in ordered[:N_REASONS]
         for outcome in [verdict.rules[rule]]
     ]
+
+
+def _says(rule: str, outcome: Outcome) -> str:
+    found = outcome.numbers
+    if rule != "bias" or outcome.result == "yes" or not isinstance(found, Figure):
+        return str(SAYS[rule, outcome.result])
+    return str(BIAS_SAYS[outcome.result, _side(found)])
+
+
+def _side(leniency: Figure) -> str:
+    """Where the interval of judge minus people lies past the margin; empty where it does not."""
+    from benchmark.agreement.methods.verdict import BIAS_MARGIN
+
+    if leniency.value is None:
+        return ""
+    low = leniency.value if leniency.low is None else leniency.low
+    high = leniency.value if leniency.high is None else leniency.high
+    past = [low < -BIAS_MARGIN and "low", high > BIAS_MARGIN and "high"]
+    return "both" if all(past) else next((each for each in past if each), "")
 
 
 def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
@@ -186,11 +219,11 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
     return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % vars(found)
 
 
-def cautions_of(verdicts: Mapping[str, Verdict]) -> list[str]:
+def cautions_of(verdicts: Mapping[str, Verdict]) -> str:
     """What limits the comparison with a left-out person, each said once for all columns."""
     found = (verdict.rules["alternative"].numbers for verdict in verdicts.values())
     said = (each.caution for each in found if isinstance(each, Winning) and each.caution)
-    return list(dict.fromkeys(said))
+    return " ".join(f"{capfirst(each)}." for each in dict.fromkeys(said))
 
 
 def _estimate(found: Figure, *, percent: bool = False) -> str:

@@ -44,6 +44,7 @@ BODIES = {
     "criteria": "benchmark/agreement/_criteria.html",
     "confusion": "benchmark/agreement/_confusion.html",
     "judges": "benchmark/agreement/_judges.html",
+    "ceiling": "benchmark/agreement/_ceiling.html",
 }
 # The parts of the page about agreement: its name in the address, its title, its figures.
 PARTS = (

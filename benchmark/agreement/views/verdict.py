@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmark.agreement.methods.figures import Agreement, Column, Verdict
+from benchmark.agreement.methods.figures import Agreement, Column, People, Verdict
 from benchmark.agreement.reports.choice import Choice
 from benchmark.agreement.reports.tables import column_names, rater_names
 from benchmark.agreement.reports.words import (
@@ -23,16 +23,18 @@ from benchmark.agreement.reports.words import (
     reasons_of,
 )
 from cqa_site.results.finding import Finding
+from cqa_site.web.templatetags.figures import percent
 
 
 def verdict_context(figures: Agreement, choice: Choice) -> dict[str, Any]:
     """The answer in words, each column's results with their numbers, and the rules."""
     verdicts, names = figures.verdict[choice.judge], column_names(figures)
     name = rater_names(figures)[choice.judge]
+    sure = chance_of(figures, choice.judge), cautions_of(verdicts), _ground(figures)
     return {
         "finding": Finding(
             headline(figures, choice.judge, name),
-            f"{chance_of(figures, choice.judge)} {_ground(figures)}".strip(),
+            " ".join(filter(None, sure)),
             BADGES[verdicts["total"].result],
         ),
         "reasons": reasons_of(verdicts["total"]),
@@ -41,7 +43,6 @@ def verdict_context(figures: Agreement, choice: Choice) -> dict[str, Any]:
         "rules": [
             {"title": RULES[key], "text": RULE_TEXTS[key], "source": SOURCES[key]} for key in RULES
         ],
-        "cautions": cautions_of(verdicts),
     }
 
 
@@ -50,12 +51,18 @@ def _ground(figures: Agreement) -> str:
     people, said = figures.people, []
     if people.raters:
         text = ngettext(
-            "%(n)s person scored %(answers)s answers, %(shared)s of them by two or more people.",
-            "%(n)s people scored %(answers)s answers, %(shared)s of them by two or more people.",
+            "%(n)s person scored %(answers)s answers, %(shared)s by two or more people.",
+            "%(n)s people scored %(answers)s answers, %(shared)s by two or more people.",
             people.raters,
         )
-        counts = {"n": people.raters, "answers": people.answers, "shared": people.shared}
-        said.append(text % {name: f"{n:,}" for name, n in counts.items()})
+        said.append(
+            text
+            % {
+                "n": f"{people.raters:,}",
+                "answers": f"{people.answers:,}",
+                "shared": _shared(people),
+            }
+        )
     if people.consolidated:
         text = ngettext(
             "%(n)s answer has a consolidated sheet, which is a mean of people and no person.",
@@ -63,8 +70,18 @@ def _ground(figures: Agreement) -> str:
             people.consolidated,
         )
         said.append(text % {"n": f"{people.consolidated:,}"})
-    allowed = _("A person's edge may be %s (epsilon).") % f"{figures.options.epsilon:.2f}"
-    return " ".join([*said, allowed])
+    allowed = _(
+        "A judge costs less, so it counts as close as a person where the person comes closer on "
+        "up to %(share)s more of the answers (epsilon %(epsilon)s)."
+    )
+    epsilon = figures.options.epsilon
+    return " ".join([*said, allowed % {"share": percent(epsilon), "epsilon": f"{epsilon:.2f}"}])
+
+
+def _shared(people: People) -> str:
+    if people.shared == people.answers:
+        return _("all of them")
+    return _("%s of them") % f"{people.shared:,}"
 
 
 def _row(column: Column, names: dict[str, str], verdict: Verdict) -> dict[str, Any]:

@@ -39,7 +39,8 @@ def board_finding(board: Board, judge: str) -> Finding:
         "gap": text_of(gap, 2),
         "next": names[ranked[1].system],
     }
-    return Finding(says % (_leader(ranked[0], names) | said), _sure(ranking, ranked), "good")
+    says %= _leader(ranked[0], names) | said
+    return Finding(says, _sure(ranking, ranked), "good", ("p after Holm",))
 
 
 def ground_of(board: Board, judge: str) -> str:
@@ -70,9 +71,25 @@ def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
         return Finding(says % said, _("A ranking needs two systems."), "warn")
     says = _("No system can be ranked yet: %s.") % (ranking.reason or _("none has enough scores"))
     if not rows:
-        return Finding(says, mark="warn")
+        return Finding(says, _so_far(board, judge), "warn")
     sure = _("Each mean below is over the system's own questions and comparable with none.")
     return Finding(says, sure, "warn")
+
+
+def _so_far(board: Board, judge: str) -> str:
+    """What a ranking needs, and how much of it there is of each system."""
+    least = board.options.least_questions
+    text = ngettext(
+        "A ranking needs %(n)s question that two systems both have scores on.",
+        "A ranking needs %(n)s questions that two systems both have scores on.",
+        least,
+    )
+    own = [each for each in board.rows if each.judge == judge]
+    scored = [f"{short(board.systems[row.system].name)} {row.n_questions:,}" for row in own]
+    said = [text % {"n": f"{least:,}"}]
+    if scored:
+        said.append(_("Questions with scores so far: %s.") % listed(scored))
+    return " ".join(said)
 
 
 def _leader(found: Standing, names: dict[str, str]) -> dict[str, str]:

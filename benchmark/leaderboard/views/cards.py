@@ -16,6 +16,7 @@ from benchmark.leaderboard.reports.warnings import first_version
 from benchmark.leaderboard.views.face import leaderboard, paper_board
 from cqa_site.results.boards import Board, with_columns
 from cqa_site.results.figures import Figure
+from cqa_site.results.finding import Finding
 from cqa_site.results.page_tables import PageTable, joined, turned
 from cqa_site.web.charts.chart import chart_of
 
@@ -35,7 +36,10 @@ CARDS = (
 
 
 WIDE = ("conditions", "criteria", "judges", "paper-cells")
+MEANS = ("groups", "criteria")
 PAPER_CARDS = ("paper-cells",)
+# Of more systems than these the chart of points shows the first and the last.
+MOST_SPREAD = 2
 # Figures that the glossary explains.
 WORDS = {"thin": "thin cell"}
 
@@ -53,12 +57,23 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "n_several": len(conditions_of(board)),
         "first_version": first_version() if version_of(board) == 1 else "",
         "ranking": ranking_of(board, judge) if judge else None,
-        "finding": board_finding(board, judge) if judge and not shown.is_paper else None,
+        "finding": _finding(shown, board) if judge and not shown.is_paper else None,
         "chosen": next((each for each in board.judges if each.key == judge), None),
         "main": _main(shown),
         "leaderboard": _leaderboard(shown, board) if judge else None,
         "cards": board_cards(shown) if judge else [],
     }
+
+
+def _finding(shown: Shown, board: Figures) -> Finding:
+    """What was found; where nobody can be ranked, with the way to what is missing."""
+    found = board_finding(board, shown.judge)
+    snapshot = shown.found[0]
+    is_ranked = any(each.rank for each in ranking_of(board, shown.judge).standings)
+    if is_ranked or shown.is_public:
+        return found
+    address = reverse("study", args=[snapshot.study.public_id])
+    return replace(found, way=(_("See what is missing, step by step"), f"{address}?path=answers"))
 
 
 def board_cards(shown: Shown) -> list[Figure]:
@@ -67,7 +82,15 @@ def board_cards(shown: Shown) -> list[Figure]:
     hidden = () if conditions_of(shown.found[1]) else ("conditions",)
     found = [figure_of(shown, slug) for slug in slugs if slug not in hidden]
     recipe = shown.found[0].recipe
-    return [_as_shown(each, recipe) for each in found if each.table.rows]
+    return [_as_shown(each, recipe) for each in found if _says_something(each)]
+
+
+def _says_something(figure: Figure) -> bool:
+    """Whether there are rows, and in a figure of means any mean."""
+    cells = (cell for row in figure.table.rows for cell in row)
+    if figure.slug in MEANS:
+        return any(isinstance(cell, float) for cell in cells)
+    return bool(figure.table.rows)
 
 
 def _main(shown: Shown) -> Figure:
@@ -95,13 +118,16 @@ def _main(shown: Shown) -> Figure:
 def figure_of(shown: Shown, slug: str) -> Figure:
     """One figure of what is shown; raises KeyError for an unknown one."""
     entry, judge, (snapshot, board) = TABLES[slug], shown.judge, shown.found
+    table = board_table_of(snapshot, board, judge, shown.filters, slug)
+    is_part = slug == "distributions" and len(table.rows) > MOST_SPREAD
     return Figure(
         slug=slug,
         anchor=f"board-{slug}",
         title=entry.title,
         word=WORDS.get(slug, ""),
+        about=_("of the first and the last system; the numbers have all") if is_part else "",
         recipe=entry.recipe,
-        table=board_table_of(snapshot, board, judge, shown.filters, slug),
+        table=table,
         files=shown.files,
         is_wide=slug in WIDE,
         **chart_of(CHARTS, slug, board, judge, snapshot.recipe),

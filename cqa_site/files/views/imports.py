@@ -54,6 +54,7 @@ from cqa_site.people.models import Study
 from cqa_site.tabular import UnreadableFile, write_csv
 from cqa_site.web.downloads import as_file
 from cqa_site.web.navigation.paths import path_of
+from cqa_site.web.strict_query import chosen
 from cqa_site.web.upload_limits import is_too_large
 from cqa_site.web.uploads import TooLarge
 
@@ -65,7 +66,8 @@ BUSY = gettext_lazy("This file is being worked on or was imported already.")
 @study_page(*RESEARCHERS)
 def imports(request: StudyRequest, study: Study) -> HttpResponse:
     """List earlier files beside the upload form."""
-    return _list_page(request, study, UploadForm())
+    proposed = {"kind": chosen(request, "kind", FORMATS)}
+    return _list_page(request, study, UploadForm(initial=proposed))
 
 
 @csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body

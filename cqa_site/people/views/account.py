@@ -18,6 +18,8 @@ from cqa_site.people.tokens import create_token, lend_token, revoke_token
 
 # Two forms on one page have a field "name" each.
 YOU_ID, TOKEN_ID = "you_%s", "token_%s"
+# Where a new secret waits for the one page that shows it.
+SESSION_KEY = "new_token"
 
 
 @login_required
@@ -33,7 +35,9 @@ def account(request: PersonRequest) -> HttpResponse:
         form.save()
         messages.success(request, _("Name changed."))
         return redirect("account")
-    return _page(request, status=422 if form.errors else 200, name_form=form)
+    # Taken out before it is shown: whoever comes later, or reloads, does not see it.
+    secret = request.session.pop(SESSION_KEY, "")
+    return _page(request, status=422 if form.errors else 200, name_form=form, secret=secret)
 
 
 @login_required
@@ -50,14 +54,14 @@ def account_keys(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_new(request: PersonRequest) -> HttpResponse:
-    """Make an API token and show its secret, this once."""
+    """Make an API token; the next page shows its secret, once, and can be reloaded."""
     if request.user.is_participant:
         raise PermissionDenied
     form = TokenForm(request.POST, auto_id=TOKEN_ID)
     if not form.is_valid():
         return _page(request, status=422, token_form=form)
-    _token, secret = create_token(user=request.user, **form.cleaned_data)
-    return _page(request, secret=secret)
+    _token, request.session[SESSION_KEY] = create_token(user=request.user, **form.cleaned_data)
+    return redirect("account")
 
 
 @login_required

@@ -63,6 +63,8 @@ class Entry:
         How many things wait there for somebody who runs the study; asked after the page is there.
     tour
         What the page is for, where the tour of a study stops at it.
+    also
+        Other words that people look for it with, for the search box.
     """
 
     group: str
@@ -73,6 +75,7 @@ class Entry:
     under: tuple[str, ...] = ()
     waits: Callable[[Any], int] | None = None
     tour: str | Promise = ""
+    also: str | Promise = ""
 
     @property
     def path(self) -> str:

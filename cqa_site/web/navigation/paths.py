@@ -1,11 +1,12 @@
 """What a study can find out, and the steps that lead there; every paper says its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,14 @@ class Path:
     place: int = 50
     # Words of the glossary that somebody new to it may want to look up.
     terms: tuple[str, ...] = ()
+
+    def terms_in(self, shown: Sequence[Step]) -> tuple[str, ...]:
+        """Those of its words that stand in what it says now."""
+        said = [str(self.about)]
+        for each in shown:
+            said += [each.title, each.text, each.button, each.other[0] if each.other else ""]
+        text = " ".join(said).casefold()
+        return tuple(each for each in self.terms if gettext(each).casefold() in text)
 
 
 _PATHS: dict[str, Path] = {}
@@ -68,8 +77,14 @@ def step(
 ) -> Step:
     """A step whose button leads to a page of the study, or of one thing in it.
 
-    ``other`` is a second page of the study: the words of its link, and its name.
+    ``other`` is a second page of the study: the words of its link, and its name. A query may
+    follow a name, as in ``imports?kind=answers``.
     """
     ids = [study.public_id] if of is None else [study.public_id, of.public_id]
-    second = other and (other[0], reverse(other[1], args=[study.public_id]))
-    return Step(title, text, button, reverse(page, args=ids), is_done, second)
+    second = other and (other[0], _address(other[1], [study.public_id]))
+    return Step(title, text, button, _address(page, ids), is_done, second)
+
+
+def _address(page: str, ids: list[Any]) -> str:
+    name, mark, query = page.partition("?")
+    return f"{reverse(name, args=ids)}{mark}{query}"

@@ -394,7 +394,7 @@ def assert_no_nonsense(page):
 def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
     campaign, client, django_capture_on_commit_callbacks
 ):
-    fill(campaign)
+    people = fill(campaign)
     with django_capture_on_commit_callbacks(execute=True):
         first = client.get(url("figures", campaign)).content.decode()
     assert "first figures are being computed" in first
@@ -402,6 +402,8 @@ def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
     page = client.get(url("figures", campaign)).content.decode()
     alpha = campaign.snapshots.get().figures["agreement"]["all"][0]
     assert f"{alpha['value']:.3f}" in page
+    # Annotators have one name, in rows and over columns.
+    assert f'<span class="mono">{people[0].pseudonym}</span></th>' in page
     assert f"[{text_of(alpha['low'])}, {text_of(alpha['high'])}]" in page
     assert_no_nonsense(page)
 

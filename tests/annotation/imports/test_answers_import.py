@@ -16,9 +16,11 @@ from annotation.corpus.models.questions import (
 from annotation.imports.actions.origin import origin_of
 from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.formats import FORMATS
+from cqa_site.files.models import ImportFile
 from tests import cast
 from tests.annotation.imports.import_files import json_file, numbers
-from tests.annotation.made_answers import make_answer, make_question
+from tests.annotation.made_answers import make_answer, make_question, make_system
 
 pytestmark = pytest.mark.django_db
 TABLES = (Comparison, Argument, Question, System, ArgumentList, ListedArgument, Answer)
@@ -364,3 +366,11 @@ def test_a_command_takes_system_and_scenario(study, tmp_path, settings):
     call_command("import_answers", str(path), *how)
     answer = study.answers.select_related("system").get()
     assert (answer.system.name, answer.system.kind, answer.scenario) == ("CAM", "imported", 0)
+
+
+def test_answers_stand_beside_others_only_where_there_are_some(study):
+    file = ImportFile(study=study, kind="answers", counts={})
+    question = make_question(study)
+    for name, says in (("First", "No other system has answered yet"), ("Second", "stand side by")):
+        make_answer(question, make_system(study, name))
+        assert says in str(FORMATS["answers"].follow(file))

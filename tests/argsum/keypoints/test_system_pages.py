@@ -5,12 +5,14 @@ import json
 import pytest
 from django.urls import reverse
 
-from argsum.datasets.models import CellArgument
+from argsum.datasets.models import CellArgument, KeyPointMatch, ReferenceKeyPoint
 from argsum.keypoints.actions import system_inputs
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports import system_runs as system_runs_report
-from argsum.keypoints.reports.key_points import prevalence_chart, sides_of
+from argsum.keypoints.reports.finding import sides_finding
+from argsum.keypoints.reports.key_points import ShownPoint, Side, prevalence_chart, sides_of
 from argsum.keypoints.reports.system_runs import cell_lines
+from argsum.leaderboard.actions import KEY_POINTS
 from cqa_site.people.models import Role
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.argsum.made_runs import PlaceScorer, in_order, make_run, work, write
@@ -130,6 +132,30 @@ def test_the_best_setting_of_a_cell_is_marked_as_an_oracle(lab):
         assert by_setting["threshold=0.1 min_size=3"].figure.excluding == 0.0
         assert by_setting["threshold=0.95 min_size=3"].figure.excluding is None
         assert [one.is_best_excluding for one in line.lines] == [False, True, False]
+
+
+def test_without_references_a_run_says_what_was_clustered_and_leaves_the_rest_out(lab):
+    run = lab.run()
+    assert "Best ARI" in lab.get("system_run", system_run_id=run.public_id).content.decode()
+    KeyPointMatch.objects.all().delete()
+    made = run.sets.get(cell__stance=-1, state="done")
+    SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
+    url = lab.url("system_run", system_run_id=run.public_id)
+    page = lab.client.get(url, {"cell": made.cell.public_id}).content.decode()
+    assert "ARI" not in page
+    assert '<td class="number">67 %</td>' in page
+    assert "Without reference key points there is nothing to compare" in flat(page)
+
+
+def test_newest_results_lead_to_the_key_points_where_there_are_no_references(lab):
+    run = lab.run()
+    ((_name, page),) = KEY_POINTS.unmade(lab.study)
+    assert page.startswith(lab.url("key_points"))
+    ReferenceKeyPoint.objects.all().delete()
+    ((_name, page),) = KEY_POINTS.unmade(lab.study)
+    newest = run.sets.filter(state="done").order_by("-pk")[0]
+    assert page == lab.url("summary_set", set_id=newest.public_id)
+    assert lab.client.get(page).status_code == 200
 
 
 def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
@@ -291,9 +317,27 @@ def test_key_points_of_both_stances_stand_side_by_side(lab):
     assert "Night buses cost too much" in text
     assert 'width="100.00"' in text
     finding = page.context["finding"]
-    assert finding.says.startswith("4 key points stand for 100 % of 12 arguments; most, 3, say: “")
+    assert finding.says.startswith("4 key points stand for 100 % of 12 arguments; ")
+    assert finding.says.endswith("4 share first place with 3 each (25 %).")
     assert "no person or judge has compared" in finding.sure
     assert text.index(finding.says[:40]) < text.index("Supporting")
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [((6, 6, 6), "; 3 share first place with 6 each (33 %)."),
+     ((4, 11, 5), "; the most frequent, with 11 (55 %): “text 1”"),
+     ((3,), "1 key point stands for 100 % of 3 arguments; it says: “text 0”")],
+)  # fmt: skip
+def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
+    total = sum(counts)
+    points = [
+        ShownPoint(n, f"text {n}", n, count, 100 * count / total, 100.0, [])
+        for n, count in enumerate(counts)
+    ]
+    finding = sides_finding([Side(SummarySet(), points, [], total, True)], sheets=0)
+    assert finding is not None
+    assert said in finding.says
 
 
 def test_what_was_clustered_and_what_belongs_are_told_apart(lab):

@@ -18,6 +18,7 @@ from cqa_site.results import keeping
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_member, make_study, sign_in
 
+MARKS = "Dashed: the customary marks .667"
 pytestmark = pytest.mark.django_db
 
 
@@ -94,6 +95,11 @@ def test_agreement_says_n_method_and_leads_to_rows(client, study, raters):
     assert f"rater={key}&amp;other=people&amp;criterion=C9" in text
 
 
+def test_dashed_lines_are_explained(client, study, raters):
+    text = page(client, study, "score_agreement").content.decode()
+    assert text.index('class="chart') < text.index(MARKS)
+
+
 def test_agreement_comes_in_parts_that_keep_the_choice(client, study, raters):
     shown = {"": "ceiling", "pairs": "pairs", "systems": "systems", "detail": "bland-altman"}
     for part, own in shown.items():
@@ -131,6 +137,7 @@ def test_judges_are_ranked_with_what_attacks_did(client, study, raters):
     assert "not tried" in text
     assert "2 sheets each" in text
     assert "no other judge" not in text
+    assert MARKS in text
 
 
 @pytest.mark.parametrize("form", ["csv", "tex", "md"])

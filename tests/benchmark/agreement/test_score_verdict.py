@@ -16,7 +16,7 @@ from benchmark.agreement.methods.figures import (
 )
 from benchmark.agreement.reports.choice import TOTAL, Choice
 from benchmark.agreement.reports.pair_tables import PAIR_TABLES
-from benchmark.agreement.reports.words import answer_of, chance_of, numbers_of
+from benchmark.agreement.reports.words import answer_of, chance_of, numbers_of, reasons_of
 from benchmark.agreement.views.verdict import verdict_context
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.stats.as_json import from_json, to_json
@@ -28,8 +28,8 @@ def figure(value, low=None, high=None, n=100, reason=""):
     return Figure(value=value, low=low, high=high, n=n, reason=reason)
 
 
-def outcome(result):
-    return Outcome(result=result, numbers=figure(0.0), missing={}, reason="")
+def outcome(result, numbers=None):
+    return Outcome(result=result, numbers=numbers or figure(0.0), missing={}, reason="")
 
 
 def test_as_alternative():
@@ -103,6 +103,23 @@ def test_consistency():
     assert rules.by_consistency(repeats(0.7, n=8), "total").missing == {"repeated": 22}
 
 
+@pytest.mark.parametrize(
+    ("result", "found", "said"),
+    [("no", figure(-0.09, -0.12, -0.06), "It is stricter than people by"),
+     ("no", figure(0.2), "It is more lenient than people by"),
+     ("not_shown", figure(0.04, 0.01, 0.07), "may be too lenient: "),
+     ("not_shown", figure(-0.04, -0.07, 0.02), "may be too strict: "),
+     ("not_shown", figure(0.0, -0.2, 0.2), "may be too strict or too lenient"),
+     ("not_shown", figure(0.0, -0.01, 0.01, n=29), "Too few answers"),
+     ("not_shown", figure(None), "Too few answers")],
+)  # fmt: skip
+def test_bias_says_its_direction(result, found, said):
+    verdict = rules.verdict({rule: outcome("yes") for rule in rules.RULES})
+    verdict.rules["bias"] = outcome(result, found)
+    (first, *_others) = reasons_of(verdict)
+    assert said in first["says"]
+
+
 def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     points = truth(COMPQA, 240)
     people = [
@@ -138,7 +155,14 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     assert "above chance level: alpha with people" in chance_of(found, "id-dice")
     assert chance_of(found, "id-good") == ""
     context = verdict_context(found, Choice(judge="id-dice"))
-    assert "not shown to score above chance level" in context["finding"].sure
+    sure = context["finding"].sure
+    assert "not shown to score above chance level" in sure
+    assert "3 people scored 240 answers, all of them by two or more people." in sure
+    assert "comes closer on up to 15 % more of the answers (epsilon 0.15)" in sure
+    # With two people the test says little, and the headline has to carry that.
+    two = agreement(together(*people[:2], *random), COMPQA, Options(n_resamples=50))
+    said = verdict_context(two, Choice(judge="id-dice"))["finding"].sure
+    assert "With two humans the test only says" in said
 
 
 def test_one_no_is_enough_and_yes_needs_all():

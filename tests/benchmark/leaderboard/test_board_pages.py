@@ -116,6 +116,7 @@ def test_the_page_shows_everybody_in_few_queries(
     assert "Up to date" in said
     for part in ("Scores by scenario", "Scores by group", "People and judge", "Judges of this"):
         assert part in said
+    assert "of the first and the last system; the numbers have all" in said
 
 
 def test_new_sheets_make_the_page_stale_and_the_board_follows(

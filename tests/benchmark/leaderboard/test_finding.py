@@ -40,6 +40,7 @@ def test_a_clear_leader_is_named_with_its_lead():
     assert said.says.startswith("Alpha leads with ")
     assert "more than Beta." in said.says
     assert "95 % interval of the lead" in said.sure
+    assert said.terms == ("p after Holm",)
     assert "It rests on the 8 questions that all ranked systems share" in said.sure
 
 

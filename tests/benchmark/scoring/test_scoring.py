@@ -565,6 +565,9 @@ def test_the_pages_of_rounds(study, researcher, django_assert_max_num_queries):
     assert office.post(key, full | {"note-C1": "Because"}).status_code == 302
     assert row.items.get(answer=answers[0]).key_notes == {"C1": "Because"}
     assert office.post(address("scoring_round_open", study, row.public_id)).status_code == 302
+    page = office.get(address("scoring_round", study, row.public_id)).content.decode()
+    assert "Open: nobody has begun yet" in page
+    assert "People are at work" not in page
     client = sign_in(make_member(study, "annotator"))
     begin(client, study, row)
     with django_assert_max_num_queries(14):
