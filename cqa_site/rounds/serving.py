@@ -64,7 +64,8 @@ def next_sheet(*, round_: Any, rater: Rater) -> Work:
         return Work(waiting)
     if serving.kind.is_assigned:
         return Work(None, "finished")
-    if not place.is_passed:
+    # Whoever has ordinary sheets is through with the examples, unless somebody decided otherwise.
+    if not place.is_passed and (place.is_decided_by_person or not serving.has_begun):
         example = serving.next_example()
         if example is not None and not example.is_seen:
             return Work(serving.begin(example, is_example=True))
@@ -106,6 +107,11 @@ class _Serving:
         sheet.round, sheet.rater = self.round_, self.place.rater
         renew(sheet)
         return sheet
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the rater has had anything but examples."""
+        return bool(self._done)
 
     def next_example(self) -> Any | None:
         """The next example, after the last a seen one; None in a round without examples."""

@@ -2,13 +2,17 @@
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 
+from django.template.loader import render_to_string
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation.answers.methods.cited_text import Piece, split_citations
 from annotation.answers.reports.beside import ArgumentBeside, arguments_beside, listed_arguments
 from benchmark.rubrics.methods.rubric import HINTS, Criterion, Rubric
 from benchmark.scoring.actions.kind import ScoreContent
+from benchmark.scoring.forms.scoring import LONGEST_NOTE
 from benchmark.scoring.methods.hints import Hint, score_hints
 from benchmark.scoring.models.sheets import ScoreSheet
 
@@ -22,6 +26,13 @@ class FormCriterion:
     unable: str
     note: str
     hint: Hint | None
+    is_open: bool
+
+    @property
+    def html(self) -> str:
+        """The field as it is on every page on which nothing is given for it; empty elsewhere."""
+        is_touched = self.is_set or self.note or self.hint
+        return "" if is_touched else _untouched(self.criterion, self.is_open, get_language())
 
     @property
     def is_set(self) -> bool:
@@ -44,7 +55,18 @@ class FormGroup:
         return sum(each.points or 0 for each in self.criteria)
 
 
-def form_groups(rubric: Rubric, content: ScoreContent, hints: dict[str, Hint]) -> list[FormGroup]:
+@lru_cache(maxsize=1_000)
+def _untouched(criterion: Criterion, is_open: bool, language: str | None) -> str:
+    # Fifteen of them are most of a page, and on most pages nothing is given yet.
+    each = FormCriterion(criterion, None, "", "", None, is_open)
+    words = {"reasons": ScoreSheet.Unable.choices, "longest": LONGEST_NOTE}
+    shown = words | {"each": each, "is_open": is_open}
+    return render_to_string("benchmark/scoring/_score_criterion.html", shown)
+
+
+def form_groups(
+    rubric: Rubric, content: ScoreContent, hints: dict[str, Hint], *, is_open: bool
+) -> list[FormGroup]:
     """The rubric with what stands on the form."""
     return [
         FormGroup(
@@ -58,6 +80,7 @@ def form_groups(rubric: Rubric, content: ScoreContent, hints: dict[str, Hint]) -
                     content.unable.get(criterion.key, ""),
                     content.notes.get(criterion.key, ""),
                     hints.get(criterion.counted_by or ""),
+                    is_open,
                 )
                 for criterion in rubric.of_group(group.key)
             ],

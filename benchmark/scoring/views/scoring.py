@@ -8,6 +8,7 @@ from benchmark.scoring.models.rounds import ScoringItem
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.rounds.pages.trial import trial_urls
 from cqa_site.rounds.pages.work import Face, work_urls
+from cqa_site.rounds.saving import is_changeable
 
 from .payload import answer_shown, form_groups, hints_of, places_json, said
 
@@ -15,7 +16,8 @@ from .payload import answer_shown, form_groups, hints_of, places_json, said
 def _shown(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
     """What the form may know: texts and rubric, without system, scenario, file and others."""
     hints = hints_of(sheet)
-    groups = form_groups(sheet.rubric.rubric, content, hints)
+    is_open = is_changeable(sheet)
+    groups = form_groups(sheet.rubric.rubric, content, hints, is_open=is_open)
     pieces, arguments = answer_shown(sheet)
     return {
         "question": sheet.answer.question,

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import StudyRequest, study_page
@@ -324,8 +324,10 @@ def _before(face: Face, sheet: Any) -> str:
     if face.kind.is_assigned or ways_of(sheet).trial or not is_changeable(sheet):
         return ""
     mine = shown_sheets(sheet.round, sheet.rater).filter(is_example=False)
-    before = mine.filter(place__lt=sheet.place, state=Sheet.State.SUBMITTED).first()
-    return address_of(before) if before else ""
+    before = mine.filter(place__lt=sheet.place, state=Sheet.State.SUBMITTED)
+    found = before.values_list("public_id", flat=True).first()
+    ids = [sheet.round.study.public_id, found]
+    return reverse(face.kind.sheet_page, args=ids) if found else ""
 
 
 def _kept(face: Face, sheet: Any) -> list[dict[str, Any]]:
