@@ -417,8 +417,13 @@ def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
     page.keyboard.press("g")
     expect(page.locator("#guideline-dialog")).to_be_hidden()
     before = page.locator(".sentence").inner_text()
+    # Letters and digits in the comment are text; Escape leads back to the keys.
+    page.keyboard.press("n")
+    page.keyboard.type("2 u s")
+    page.keyboard.press("Escape")
     page.keyboard.press("2")
     expect(page.locator(".sentence")).not_to_have_text(before)
+    assert Adjudication.objects.get().comment == "2 u s"
     page.keyboard.press("u")
     expect(page.locator(".sentence")).to_have_text(before)
     expect(page.locator("#toasts")).to_contain_text("Taken back: 2.")

@@ -95,9 +95,9 @@ def test_what_a_criterion_asks_is_read_before_its_points_are_given(form):
     page = form.page
     asks = page.locator("#C2 .asks")
     expect(asks).to_be_visible()
-    page.locator("#C2 .point").first.click()
+    page.locator("#C2 legend").click()
     expect(page.locator("#C2 .level-text").first).to_be_visible()
-    press(page, ["ArrowDown"])
+    page.locator("#C2 .point").first.click()
     expect(asks).to_be_hidden()
 
 
@@ -163,15 +163,38 @@ def test_submitting_too_early_says_what_is_missing(form):
     expect_console(form, "422")
 
 
-def test_the_mouse_works_as_well(form):
+def test_the_mouse_works_as_well_and_leads_on_as_keys_do(form):
     page = form.page
     page.locator("#C3 .point").nth(1).click()
-    assert active(page) == "C3"
+    assert active(page) == "C4"
     expect(page.locator("#C3 input[value='1']")).to_be_checked()
+    page.locator("#C4 .unable").click()
+    # A reason is still to be said.
+    assert active(page) == "C4"
+    page.locator("#C4 .point").first.click()
+    assert active(page) == "C5"
+    # With arrow keys somebody goes through the values of a field.
+    page.locator("#C5 input[value='0']").focus()
+    press(page, ["ArrowRight"])
+    assert active(page) == "C5"
     page.locator("#C9 .point").nth(2).click()
-    expect(page.locator("#total")).to_have_text("3")
+    expect(page.locator("#total")).to_have_text("4")
     expect_saved(page)
-    assert sheet().draft["points"] == {"C3": 1, "C9": 2}
+    assert sheet().draft["points"] == {"C3": 1, "C4": 0, "C5": 1, "C9": 2}
+
+
+def test_the_sheet_before_can_be_changed_by_a_key(form):
+    page = form.page
+    first = page.url
+    press(page, "u")
+    assert page.url == first
+    press(page, "1" * 15)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: url != first)
+    expect(page.locator(".scripted .active")).to_have_count(1)
+    press(page, "u")
+    page.wait_for_url(first)
+    expect(page.locator("#total")).to_have_text("15")
 
 
 def test_hints_mark_what_they_count(form):

@@ -106,6 +106,24 @@ def test_form_sets_declared_fields_only(admin, study, other_study, people):
     assert kept.expires_at.year < 2999
 
 
+def test_a_link_made_at_a_round_leads_to_it(admin, study):
+    work = f"{reverse('study', args=[study.public_id])}label-rounds/"
+    text = make(admin, study, leads_to=work).content.decode()
+    secret = text.split('id="new-link" value="')[1].split('"')[0].rstrip("/").rsplit("/", 1)[1]
+    client = Client()
+    client.get(reverse("invitation", args=[secret]))
+    reply = client.post(reverse("invitation_accept"), NEW)
+    assert (reply.status_code, reply["Location"]) == (302, work)
+
+
+@pytest.mark.parametrize("leads_to", ["https://elsewhere.example/", "//elsewhere.example", "/"])
+def test_a_link_leads_nowhere_else(admin, study, other_study, leads_to):
+    foreign = reverse("study", args=[other_study.public_id])
+    for address in (leads_to, foreign):
+        assert make(admin, study, leads_to=address).status_code == 422
+    assert not Invitation.objects.exists()
+
+
 def test_new_person_gets_account_membership_and_session(invitation, study):
     found, secret = invitation
     client = Client()

@@ -394,13 +394,23 @@ def test_who_does_not_pass_waits_for_a_researcher(study, researcher):
     answers = make_scored_answers(study, questions=2, systems=("Alpha",))
     scoring_round = make_round(study, researcher, examples=tuple(answers[:1]), pass_mark=0.9)
     client = sign_in(make_member(study, "annotator"))
-    submit(client, study, begin(client, study, scoring_round))
+    seen = submit(client, study, begin(client, study, scoring_round)).json()["page"]
+    assert "Back to the study" in client.get(seen).content.decode()
     page = client.get(address("score", study, scoring_round.public_id)).content.decode()
     assert "did not agree with the key" in page
+    home = reverse("study", args=[study.public_id])
+    assert "Waits for a researcher" in client.get(home).content.decode()
     rater = Place.objects.get().rater
     decide = address("scoring_rater", study, scoring_round.public_id, rater.public_id)
     office = sign_in(researcher)
-    assert office.post(decide, {"decision": "pass", "reason": "talked"}).status_code == 302
+    cannot = f"{rater} cannot go on: {scoring_round.name}"
+    assert cannot in office.get(home).content.decode()
+    told = office.post(decide, {"decision": "pass", "reason": "talked"}, follow=True)
+    text = told.content.decode()
+    assert f"{rater} can go on" in text
+    assert "Let in by a researcher" in text
+    assert cannot not in office.get(home).content.decode()
+    assert "Waits for a researcher" not in client.get(home).content.decode()
     sheet = begin(client, study, scoring_round)
     assert not sheet.is_example
     submit(client, study, sheet)
