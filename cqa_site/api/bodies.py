@@ -37,6 +37,12 @@ class InvitationInput(Input):
     note = serializers.CharField(max_length=120)
     role = serializers.ChoiceField(Role.choices)
     days = serializers.IntegerField(min_value=1, max_value=90, default=INVITATION_LIFETIME.days)
+    leads_to = serializers.CharField(
+        max_length=200,
+        default="",
+        allow_blank=True,
+        help_text="A page of the study, by its path, where the person begins; else its first one.",
+    )
 
 
 class MemberSerializer(ReadSerializer):

@@ -81,7 +81,7 @@ class InvitationViews(AdminViews):
     @extend_schema(request=InvitationInput, responses={201: NewInvitationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Make an invitation; ``address`` is told this once, only its hash is kept."""
-        form = InvitationForm(self.read(InvitationInput))
+        form = InvitationForm(self.read(InvitationInput), instance=Invitation(study=self.study))
         require_valid(form)
         made, secret = invitations.create_invitation(
             study=self.study, actor=request.user, **form.cleaned_data

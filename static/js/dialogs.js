@@ -4,7 +4,10 @@
 function toggleDialog(name) {
   const dialog = document.getElementById(`${name}-dialog`);
   if (dialog.open) return dialog.close();
-  if (!document.querySelector("dialog[open]")) dialog.showModal();
+  if (document.querySelector("dialog[open]")) return undefined;
+  dialog.showModal();
+  // Not the link before it, which leads away from the work.
+  if (name === "keys") dialog.querySelector("[data-close]").focus();
   return undefined;
 }
 

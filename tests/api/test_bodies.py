@@ -176,6 +176,7 @@ DECLARED = {
     "studies": {"description", "goal"},
     "study": {"name", "goal"},
     "member": {"is_active"},
+    "invitations": {"leads_to"},
     "label_rounds": set(CampaignForm.base_fields),
     "crowd_links": set(ParticipantLinkForm.Meta.fields),
     "consensus": {"overridden_by"},

@@ -68,7 +68,7 @@ def test_first_label_of_an_invited_annotator(server, visit, browser, media):
     guest.page.get_by_label("Email").fill("ann@lab.example")
     guest.page.get_by_label("Password").fill("seven unrelated kettles")
     clicks.on(guest.page.get_by_role("button", name="Make account and join"), "join")
-    clicks.on(guest.page.get_by_role("link", name="Start labelling"), "begin")
+    # Whoever was invited at a round begins with its work.
     guest.page.wait_for_load_state()
     before = guest.page.locator("[data-sentence]").inner_text()
     clicks.key(guest.page, "2", "the first label")
