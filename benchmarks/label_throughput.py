@@ -5,9 +5,10 @@
 Each block of rows starts a fresh site with the production web server; N people,
 each with a session of their own, work from one client process. ``submit`` is
 the POST that stores what somebody said and chooses their next item; ``next`` is
-the time until that item is there: labels come with the answer, a sheet is a
-page of its own. ``queries`` are those of a submit, on average. ``think`` is the
-mean pause of a person before each submit; 0 asks how much the site can take
+the time until that item is there: labels come with the answer, the page of the
+next sheet, too; from the desk it is a page of its own. ``queries`` are those of
+a submit, on average. ``think`` is the mean pause of a person before each submit;
+0 asks how much the site can take
 (then p95 is about N divided by submits/s), the paced rows ask how long a person
 waits: a sentence takes under a second, an answer at least five. Client, server
 and database share the machine's cores, so the figures are a lower bound.
