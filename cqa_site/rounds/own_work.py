@@ -56,11 +56,13 @@ def waiting_for(membership: Membership) -> list[Waiting]:
     shown = [each for each in rounds if each.pk in counts or not kind_of(each).is_assigned]
     waiting = []
     for each in sorted(shown, key=lambda each: (each.pk in done, each.pk not in counts)):
-        count, place = counts.get(each.pk, 0), places.get(each.pk)
+        count = counts.get(each.pk, 0)
         if participant is not None and _is_over(participant, count):
             waiting.append(_ended(each))
-        else:
-            waiting.append(_card(membership, each, count, place, is_done=each.pk in done))
+            continue
+        is_held = participant is None and each.pk in places and places[each.pk].is_held_back
+        is_done = each.pk in done
+        waiting.append(_card(membership, each, count, is_done=is_done, is_held=is_held))
     return waiting
 
 
@@ -93,7 +95,7 @@ def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
 
 
 def _card(
-    membership: Membership, round_: Round, count: int, place: Place | None, *, is_done: bool
+    membership: Membership, round_: Round, count: int, *, is_done: bool, is_held: bool
 ) -> Waiting:
     kind = kind_of(round_)
     card = kind.card(count)
@@ -103,7 +105,7 @@ def _card(
             button=_("Look at it"),
             badge=card.badge,
         )
-    elif place is not None and place.is_held_back:
+    elif is_held:
         card = Card(
             text=_("The practice did not agree with the key often enough."),
             button=_("Look at it"),

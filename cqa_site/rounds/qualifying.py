@@ -40,9 +40,13 @@ def qualify(round_: Any, place: Place) -> None:
 
 
 def held_back(study: Study) -> QuerySet[Place]:
-    """Places of open rounds about whose practice a researcher has not decided yet."""
+    """Members' places in open rounds about whose practice a researcher has not decided yet.
+
+    Whoever came by a crowd link goes back to the platform, and waits for nobody.
+    """
     places = Place.objects.filter(round__study=study, round__state=Round.State.OPEN)
-    return places.filter(
+    members = places.filter(rater__user__participant__isnull=True)
+    return members.filter(
         score__isnull=False, is_passed=False, is_decided_by_person=False, excluded_at=None
     )
 

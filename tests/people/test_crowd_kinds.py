@@ -337,6 +337,10 @@ def test_who_does_not_qualify_is_screened_out(study, people):
     assert sheet.is_example
     fields = full_form("0") | {"base_version": "0", "client_key": "k"}
     client.post(address("score_submit", round_, sheet.public_id), fields, **JSON)
+    home = reverse("study", args=[study.public_id])
+    # The platform's people wait for nobody, and nobody is asked about them.
+    assert "Waits for a researcher" not in client.get(home).content.decode()
+    assert "cannot go on" not in cast.sign_in(people["researcher"]).get(home).content.decode()
     assert finish(client) == ["CODE-SCREENED"]
 
 

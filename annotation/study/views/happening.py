@@ -25,6 +25,8 @@ from cqa_site.runs.progress import add_counts
 from cqa_site.runs.words import state_in_words
 
 SHOWN = 6
+# People who are named.
+LISTED = 20
 # Fewer say nothing about how long the rest takes.
 ENOUGH = 5
 # What people did in their first minutes says nothing about the days to come.
@@ -99,11 +101,11 @@ def _runs(study: Study) -> Iterator[Waiting]:
 def _people(study: Study) -> Iterator[Waiting]:
     """People whose practice agreed too little with the key, by round."""
     places = held_back(study).select_related("round", "rater").order_by("round", "pk")
-    for round_, group in groupby(places, key=lambda place: place.round):
+    for round_, group in groupby(places[:LISTED], key=lambda place: place.round):
         names = [str(place.rater) for place in group]
         yield Waiting(
             _("%(people)s cannot go on: %(name)s")
-            % {"people": ", ".join(names[:SHOWN]), "name": round_.name},
+            % {"people": ", ".join(names), "name": round_.name},
             _("The practice agreed too little with the key. Let them in, or leave it at that."),
             _("Decide"),
             reverse(kind_of(round_).audit.round, args=[study.public_id, round_.public_id]),
