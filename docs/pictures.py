@@ -2,7 +2,8 @@
 
     python docs/pictures.py http://127.0.0.1:8000 'the password of the demo'
 
-Each is a page as it opens at 1120 by 700 pixels, as WebP in static/img/help.
+Each is a page as it opens at 1120 by 700 pixels, as WebP in static/img/help: a little wider than
+help shows it, so that no page of the documentation is heavier than any other page may be.
 """
 
 import io
@@ -15,7 +16,8 @@ from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).resolve().parent.parent / "static" / "img" / "help"
 SIZE = {"width": 1120, "height": 700}
-QUALITY = 70
+KEPT = (960, 600)
+QUALITY = 50
 ROUND = re.compile(r"/label-rounds/[0-9a-f-]{36}/$")
 # Picture: who looks, and the end of an address inside the study.
 PICTURES = {
@@ -70,7 +72,9 @@ def keep(page: Page, name: str, where: str) -> None:
     page.goto(where if where.startswith("http") else f"{'/'.join(page.url.split('/')[:3])}{where}")
     page.wait_for_load_state("networkidle")
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    shot.save(HERE / f"{name}.webp", quality=QUALITY, method=6)
+    shot.resize(KEPT, Image.Resampling.LANCZOS).save(
+        HERE / f"{name}.webp", quality=QUALITY, method=6
+    )
 
 
 if __name__ == "__main__":

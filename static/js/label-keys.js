@@ -1,5 +1,4 @@
-// Keys, dialogs and active time of the label page, and its start. Loaded after label.js, keys.js,
-// dialogs.js and guideline.js.
+// Keys, dialogs and active time of the label page, and its start. Loaded last.
 "use strict";
 
 // -- time in use: visible, and no more than half a minute per pause ---------------------------

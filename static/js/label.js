@@ -83,7 +83,6 @@ function showFlag() {
   byId("flagged").querySelector("[data-comment]").textContent = comment;
 }
 
-// How much can come is known when the page is loaded, and counted down here.
 function showProgress() {
   tabMemory.put(prefix, { queue, past, progress });
   const done = progress.answered + outbox.waiting().filter((entry) => entry.isFirst).length;
@@ -97,7 +96,6 @@ function showProgress() {
   time.textContent = minutes ? text.replace("#", minutes > 120 ? Math.round(minutes / 60) : minutes) : "";
 }
 
-// As on the server: somebody's own median, once there are enough.
 const PACES = 3;
 const paces = [];
 
@@ -150,11 +148,15 @@ function goOn(prelude) {
   showProgress();
 }
 
+function tell(text) {
+  byId("toasts").replaceChildren(Object.assign(document.createElement("div"), { className: "toast", textContent: text }));
+}
+
 function back() {
   const at = reviewed ? past.findIndex((entry) => entry.item.id === reviewed.item.id) : past.length;
   // A change opened from the list may be older than everything here.
   const before = past[(at < 0 ? past.length : at) - 1];
-  if (!before) return toast(words.no_earlier);
+  if (!before) return tell(words.no_earlier);
   reviewed = before;
   show(`${words.earlier} ${given(before.answer)}.`);
 }
@@ -178,7 +180,7 @@ function takeSaved(reply) {
   if (otherTabs) otherTabs.postMessage({ answered: progress.answered });
 }
 
-// Another tab of the same person answered, or had an answer acknowledged.
+// From another tab of the same person.
 function takeNews({ data }) {
   if (!form) return;
   const before = shown();

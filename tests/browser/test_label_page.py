@@ -70,6 +70,11 @@ def stored():
 # -- the usual way --------------------------------------------------------------------------------
 
 
+def test_undo_with_nothing_before_says_so(desk):
+    desk.page.keyboard.press("u")
+    expect(desk.page.locator("#toasts")).to_contain_text("nothing earlier")
+
+
 def test_ten_labels_by_keyboard(desk):
     given = {press(desk.page, key): int(key) for key in "2103321012"}
     expect_saved(desk.page)

@@ -1,10 +1,12 @@
 """A first visit to any page stays light: the page with everything it loads, as sent."""
 
 import gzip
+import re
 from functools import cache
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.test import Client
 
@@ -69,3 +71,11 @@ def test_what_a_page_loads_is_seen(demo):
     assert "/static/fonts/inter-latin.woff2" not in files
     page.text += "é"
     assert "/static/fonts/inter-latin.woff2" in page.files(of_file)
+
+
+def test_pictures_leave_help_light():
+    """What stands around them is less than 45 kB of a first visit."""
+    for page in (settings.BASE_DIR / "docs").rglob("*.md"):
+        pictures = re.findall(r"\]\([^)]*/(static/img/[^)]+)\)", page.read_text())
+        sizes = {each: (settings.BASE_DIR / each).stat().st_size for each in pictures}
+        assert sum(sizes.values()) <= heaviest("help_page") - 45_000, (page.name, sizes)
