@@ -100,7 +100,7 @@ class AnswersFormat(StudyFormat):
     def follow(self, file: ImportFile) -> Text:
         """Where no other system has answered, nothing stands beside these answers yet."""
         systems = file.study.answers.order_by().values("system").distinct()
-        if self.next_step is not SIDE_BY_SIDE or len(systems[:2]) > 1:
+        if len(systems[:2]) > 1:
             return super().follow(file)
         return gettext(
             "No other system has answered yet: answers of a second one will stand beside these."

@@ -58,7 +58,7 @@ class WithSheets(Format):
 
     def follow(self, file: ImportFile) -> Text:
         """Where sheets that count stand."""
-        return NONE_USABLE if has_no_usable_sheet(file) else super().follow(file)
+        return NONE_USABLE if has_no_usable_sheet(file) else self.next_step
 
 
 @dataclass(frozen=True)
