@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from cqa_site.rounds.kind import kind_of
 from tests import cast
 
-from .test_crowd_kinds import JSON, WORKS, address, sheet_at, work_page
+from .works import JSON, WORKS, address, sheet_at, work_page
 
 ASKED = JSON | {"HTTP_PREFER": "return=representation"}
 # What every answer has of its own: tokens, ids of a form and of a client, and when.

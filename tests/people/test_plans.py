@@ -14,7 +14,7 @@ from cqa_site.rounds.models import Round
 from tests import cast
 from tests.annotation import editing_cast
 from tests.annotation.voting import imported, make_raters
-from tests.people.test_crowd_kinds import fill_answers, fill_sets
+from tests.people.works import fill_answers, fill_sets
 
 FILLS = {
     "label": lambda study: cast.make_arguments(study, 12),

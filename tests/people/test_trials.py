@@ -16,8 +16,8 @@ from cqa_site.rounds.opening import close_round, open_round
 from tests import cast
 from tests.annotation import editing_cast
 from tests.flat import flat
-from tests.people.test_crowd_kinds import WORKS
 from tests.people.test_plans import FILLS, KINDS, address, begun
+from tests.people.works import WORKS
 
 JSON = {"HTTP_ACCEPT": "application/json"}
 FORMS = {
