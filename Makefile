@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test test-all check lint style types unit beside browser postgres faults \
+.PHONY: demo site worker test in-turn test-all check lint style types unit browser postgres faults \
   browser-ready models clean
 
 demo: $(VENV)/.site $(MODELS)/.ready
@@ -25,11 +25,16 @@ site: $(VENV)/.site $(MODELS)/.ready
 worker: $(VENV)/.site $(MODELS)/.ready
 	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip --loglevel INFO
 
-# Everything a commit needs, in lanes beside each other, so that no core waits for the last one; more
-# at once than two cores carry takes longer in all. Where clocks run, in faults and in the browser, the
-# processor goes first; the others fill what is left.
+# Everything a commit needs. Faults wait most of the time and run beside the rest, which goes one after
+# the other: five processes that take turns on two cores need a third more of their time than two do.
+# Where clocks run, in faults and in the browser, the processor goes first.
 test: style $(MODELS)/.ready browser-ready
-	@$(MAKE) --no-print-directory -j 3 types unit beside
+	@$(MAKE) --no-print-directory -j 2 faults in-turn
+
+in-turn:
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory postgres
+	@$(MAKE) --no-print-directory -j 2 types browser
 
 # What `test` leaves out: every test that asks a database anything, once more on PostgreSQL.
 test-all: style types $(MODELS)/.ready browser-ready
@@ -60,15 +65,10 @@ unit: $(VENV)/.dev $(MODELS)/.ready
 	$(LATER) $(SUITE) -m "not browser and not again" --ignore tests/faults \
 	  $$($(BIN)/python -m tests.on_postgresql --here-only)
 
-# One after the other. The first waits most of the time and leaves the processor to `unit`.
-beside:
-	@$(MAKE) --no-print-directory faults
-	@$(MAKE) --no-print-directory browser
-	@$(MAKE) --no-print-directory postgres
-
-# Apart from `unit`: the driver's event loop stays in its process, and other tests run their own.
+# Apart from `unit`: the driver's event loop stays in its process, and other tests run their own. Three,
+# for each waits a third of its time.
 browser: $(VENV)/.dev browser-ready
-	$(PYTEST) -n 2 --dist load -m "browser and not again" tests/browser
+	$(PYTEST) -n 3 --dist load -m "browser and not again" tests/browser
 
 postgres: $(VENV)/.dev $(MODELS)/.ready
 	$(LATER) $(BIN)/python -m tests.on_postgresql

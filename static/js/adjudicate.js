@@ -1,17 +1,13 @@
 // The queue of decisions has the keys of the label page: digits choose the level, "u" takes the last
-// decision back, "s" skips, "g" opens the guideline; "n" leads to the comment, Escape out of it.
+// decision back, "s" skips, "i" opens the guideline; "n" leads to the comment, Escape out of it.
 "use strict";
 
 const decision = document.getElementById("adjudicate");
 const byId = (id) => document.getElementById(id);
 
-function openDialog(name) {
-  return name === "guideline" ? openGuideline() : toggleDialog(name);
-}
-
 const KEYS = {
   u: () => byId("undo")?.click(), backspace: () => byId("undo")?.click(), s: () => byId("skip")?.click(),
-  g: () => openDialog("guideline"), "?": () => openDialog("keys"), n: () => byId("id_comment")?.focus(),
+  i: openGuideline, "?": () => toggleDialog("keys"), n: () => byId("id_comment")?.focus(),
 };
 
 function choose(digit) {
@@ -21,7 +17,7 @@ function choose(digit) {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.isComposing && event.target.matches?.("textarea")) event.target.blur();
   const key = event.repeat ? null : keyOf(event);
-  if (!key || (document.querySelector("dialog[open]") && !["g", "?"].includes(key.name))) return;
+  if (!key || (document.querySelector("dialog[open]") && !["i", "?"].includes(key.name))) return;
   const act = KEYS[key.name];
   if (!act && key.digit === null) return;
   event.preventDefault();
@@ -42,4 +38,4 @@ window.addEventListener("pageshow", () => {
   document.querySelectorAll("form[aria-busy]").forEach((sent) => sent.removeAttribute("aria-busy"));
 });
 
-startDialogs(openDialog);
+startDialogs(openNamed);

@@ -182,26 +182,34 @@ function renewKey() {
 
 // -- start ---------------------------------------------------------------------------------------
 
+const COMMANDS = { s: () => saver.flush(), enter: submitRevision };
+const KEYS = { escape: leaveText, u: () => byId("before")?.click(), i: openGuideline, "?": () => toggleDialog("keys") };
+
 function pressKey(event) {
-  const isCommand = event.ctrlKey || event.metaKey;
-  if (event.key === "Escape") {
-    forgetPlaces();
-    paint();
-    hideCard();
-  }
-  if (!isCommand || event.altKey || event.isComposing) return;
-  if (event.key.toLowerCase() === "s") {
-    event.preventDefault();
-    saver.flush();
-  }
-  if (event.key === "Enter") {
-    event.preventDefault();
-    submitRevision();
-  }
+  const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey && !event.isComposing;
+  const act = isCommand ? COMMANDS[event.key.toLowerCase()] : keyIn(event);
+  if (!act) return;
+  event.preventDefault();
+  if (!event.repeat) act();
+}
+
+// Escape is the one key of those that is none of the text.
+function keyIn(event) {
+  if (event.key === "Escape" && !event.isComposing && !document.querySelector("dialog[open]")) return KEYS.escape;
+  const name = keyOf(event)?.name;
+  return document.querySelector("dialog[open]") && name !== "?" ? null : KEYS[name];
+}
+
+// What is shown in the text goes first, then the caret, so that letters are keys.
+function leaveText() {
+  const isShown = places.length || !byId("citation-card").hidden;
+  forgetPlaces();
+  paint();
+  hideCard();
+  if (!isShown) document.activeElement.blur();
 }
 
 function startForm() {
-  document.querySelectorAll(".with-script").forEach((element) => { element.hidden = false; });
   document.addEventListener("keydown", pressKey);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -225,6 +233,7 @@ function startForm() {
   setInterval(showSaved, 1000);
 }
 
+startDialogs(openNamed);
 if (!isClosed) {
   startForm();
   startEditor();

@@ -38,6 +38,11 @@ function openGuideline() {
   else panel.querySelector(".drawer-body").focus();
 }
 
+// Opens what a button names: the guideline in its place, anything else as a dialog.
+function openNamed(name) {
+  return name === "guideline" ? openGuideline() : toggleDialog(name);
+}
+
 if (guideline) {
   guideline.hidden = true;
   // Out of whatever scrolls or sticks on the page: nothing of it may lie over the panel.

@@ -55,7 +55,7 @@ function keepFlag(flag) {
 
 // -- keys -------------------------------------------------------------------------------------
 
-const LETTERS = { u: back, backspace: back, s: () => toggle("skip"), f: () => toggle("flag"), g: () => toggle("guideline"), "?": () => toggle("keys") };
+const LETTERS = { u: back, backspace: back, s: () => toggle("skip"), f: () => toggle("flag"), i: () => toggle("guideline"), "?": () => toggle("keys") };
 
 function pressDigit(digit) {
   const dialog = document.querySelector("dialog[open]");

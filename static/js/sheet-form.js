@@ -35,6 +35,7 @@ function startSheet(start) {
   const text = saver.resume();
   if (text !== null) fill(text);
   const isOpened = !isFrozen;
+  startDialogs(openNamed);
   if (isOpened) start();
   // Also in a closed round: the server keeps aside what it never got.
   bringBack();
@@ -218,7 +219,6 @@ function pressKey(event, acts, pressDigit) {
 // ``acts`` are functions by key, ``pressDigit`` takes the digits.
 function startPage(acts, pressDigit) {
   form.classList.add("scripted");
-  startDialogs((name) => (name === "guideline" ? openGuideline() : toggleDialog(name)));
   document.addEventListener("keydown", (event) => pressKey(event, { i: openGuideline, u: () => byId("before")?.click(), "?": () => toggleDialog("keys"), ...acts }, pressDigit));
   form.addEventListener("input", () => changed());
   form.addEventListener("submit", (event) => {

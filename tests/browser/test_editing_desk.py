@@ -66,7 +66,8 @@ FORMS = [
 def editing_round(server):
     study = make_study()
     make_answers(study)
-    return make_round(study, experts=1, calibration=1, individual=2)
+    wanted = "Keep every citation."
+    return make_round(study, experts=1, calibration=1, individual=2, instructions=wanted)
 
 
 @pytest.fixture
@@ -632,3 +633,31 @@ def test_the_desk_in_use_is_accessible(visit, sheet, width, scheme):
     page.keyboard.press("ArrowRight")
     assert visitor.axe() == []
     assert visitor.has_no_sideways_scroll()
+
+
+# -- keys and instructions -----------------------------------------------------------------------
+
+
+def test_escape_leaves_the_text_and_letters_are_keys(desk, sheet):
+    page = desk.page
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" i?u")
+    assert "calmer i?u" in editor(page).input_value()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    keys = page.locator("#keys-dialog")
+    expect(keys).to_be_visible()
+    page.keyboard.press("i")
+    expect(page.locator("#guideline-dialog")).to_be_hidden()
+    page.keyboard.press("?")
+    expect(keys).to_be_hidden()
+    page.keyboard.press("i")
+    expect(page.locator("#guideline-dialog")).to_contain_text(sheet.round.instructions)
+    expect_saved(page)
+
+
+def test_instructions_of_a_closed_round_can_be_read(visit, sheet):
+    close_round(round_=sheet.round, actor=sheet.round.created_by)
+    page = open_desk(visit(sheet.rater.user), sheet)
+    page.get_by_role("button", name="Instructions").click()
+    expect(page.locator("#guideline-dialog")).to_contain_text(sheet.round.instructions)

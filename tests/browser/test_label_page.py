@@ -356,7 +356,7 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
 ):
     visitor = visit(person, viewport={"width": 1280 if is_wide else 1000, "height": 800})
     page = visitor.go("label", campaign.study.public_id, campaign.public_id)
-    page.keyboard.press("g")
+    page.keyboard.press("i")
     pin = page.get_by_role("button", name="Keep open beside")
     expect(pin).to_be_visible(visible=is_wide)
     if not is_wide:
@@ -375,7 +375,7 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
     assert visitor.has_no_sideways_scroll()
     page.set_viewport_size({"width": 900, "height": 800})
     expect(panel).to_be_hidden()
-    page.keyboard.press("g")
+    page.keyboard.press("i")
     expect(page.locator("#guideline-dialog .scale")).to_be_visible()
     page.keyboard.press("Escape")
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -394,7 +394,7 @@ def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, campaign):
         page.locator("#keys button").click()
         desk.go("label", campaign.study.public_id, campaign.public_id)
         page.keyboard.press(wrong)
-        page.keyboard.press("g")
+        page.keyboard.press("i")
         page.wait_for_timeout(150)
         assert sentence(page) == first
         expect(page.locator("#guideline-dialog")).to_be_hidden()
@@ -418,9 +418,9 @@ def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
     recompute_final_labels(settled)
     visitor = visit(make_member(campaign.study, "expert"))
     page = visitor.go("adjudication", campaign.study.public_id, settled.public_id)
-    page.keyboard.press("g")
+    page.keyboard.press("i")
     expect(page.locator("#guideline-dialog .scale")).to_be_visible()
-    page.keyboard.press("g")
+    page.keyboard.press("i")
     expect(page.locator("#guideline-dialog")).to_be_hidden()
     before = page.locator(".sentence").inner_text()
     # Letters and digits in the comment are text; Escape leads back to the keys.
@@ -457,7 +457,7 @@ def test_the_whole_job_by_keyboard_alone(visit, person, short):
     """From the study's page to the end, without a pointer."""
     visitor = visit(person)
     page = visitor.go("label", short.study.public_id, short.public_id)
-    page.keyboard.press("g")
+    page.keyboard.press("i")
     expect(page.locator("#guideline-dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#guideline-dialog")).to_be_hidden()
