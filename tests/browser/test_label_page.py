@@ -136,15 +136,15 @@ def test_skipping_with_reason_and_flagging_with_comment(desk):
     press(page, "1")
     second = sentence(page)
     page.keyboard.press("f")
-    page.keyboard.type("odd 1 s u g ?")
+    page.keyboard.type("odd 1 s u i ?")
     page.locator("[data-keep]").click()
-    expect(page.locator("#flagged")).to_contain_text("odd 1 s u g ?")
+    expect(page.locator("#flagged")).to_contain_text("odd 1 s u i ?")
     press(page, "1")
     expect_saved(page)
     skipped = Assignment.objects.get(item__argument__text=first)
     flagged = Assignment.objects.get(item__argument__text=second)
     assert (skipped.skip_reason, skipped.comment) == ("unclear", "which 2 are meant?")
-    assert (flagged.label, flagged.is_flagged, flagged.comment) == (1, True, "odd 1 s u g ?")
+    assert (flagged.label, flagged.is_flagged, flagged.comment) == (1, True, "odd 1 s u i ?")
 
 
 def test_a_double_click_is_one_answer(desk):
@@ -528,7 +528,7 @@ def test_a_key_right_after_a_dialog_closed_counts(visit, person, campaign):
     page.evaluate(
         """() => {
             document.getElementById("flag-dialog").close();
-            const key = new KeyboardEvent("keydown", { key: "g", bubbles: true });
+            const key = new KeyboardEvent("keydown", { key: "i", bubbles: true });
             document.getElementById("flag-comment").dispatchEvent(key);
         }"""
     )
@@ -544,7 +544,7 @@ def test_accessible_and_narrow(visit, person, campaign, scheme, width):
     visitor = visit(person, color_scheme=scheme, viewport={"width": width, "height": 800})
     page = visitor.go("label", campaign.study.public_id, campaign.public_id)
     assert visitor.axe() == []
-    for key in ("s", "f", "?", "g"):
+    for key in ("s", "f", "?", "i"):
         page.keyboard.press(key)
         expect(page.locator("dialog[open]")).to_have_count(1)
         page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
