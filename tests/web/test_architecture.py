@@ -1,12 +1,15 @@
 """The page about the house names what the contracts really have."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from cqa_site.rounds.kind import SheetKind, TaskKind, kinds
 from cqa_site.rounds.policies import OneByOne
 
-PAGE = Path(__file__).parents[2] / "docs/architecture.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/architecture.md"
+HOUSE = ("cqa_site", "annotation", "benchmark", "argsum", "templates", "static/js", "static/css")
 
 
 def members(contract: type) -> set[str]:
@@ -18,6 +21,15 @@ def test_the_recipe_for_a_kind_names_every_member_of_the_contract():
     rows = re.findall(r"^   \| (`.*?`) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert named == members(TaskKind) | members(SheetKind) | members(OneByOne)
+
+
+def test_no_room_holds_more_than_twenty_files():
+    files = [
+        path for part in HOUSE for path in (ROOT / part).rglob("*.*") if path.suffix != ".pyc"
+    ]
+    rooms = Counter(path.parent for path in files if path.is_file())
+    assert len(rooms) > 200
+    assert {str(room): n for room, n in rooms.items() if n > 20} == {}
 
 
 def test_every_kind_has_what_the_contract_asks_for():

@@ -14,7 +14,7 @@ WIDTHS = {"label.css: max-width: 44ch"}
 def declared(pattern: str) -> set[str]:
     """What stands outside the tokens, with its sheet."""
     found = set()
-    for path in sorted(SHEETS.glob("*.css")):
+    for path in sorted(SHEETS.rglob("*.css")):
         text = re.sub(r":root \{.*?\n\}", "", path.read_text(), flags=re.S)
         found |= {f"{path.name}: {hit}" for hit in re.findall(pattern, text)}
     return found
@@ -46,10 +46,10 @@ def test_a_tap_leaves_no_button_grey_and_undo_stays_under_the_thumb():
     assert not re.findall(r"^(?:\.button|button)[^{\n]*:hover", outside, flags=re.M)
     assert re.search(r"@media \(pointer: coarse\) \{[^}]*> kbd[^}]*display: none", base)
     for sheet in ("score.css", "count.css", "editing.css"):
-        for line in (SHEETS / sheet).read_text().splitlines():
+        for line in (SHEETS / "work" / sheet).read_text().splitlines():
             is_for_fingers = re.search(r"\.(point|count-mark|reason-chip):hover", line)
             assert not is_for_fingers or "@media (hover: hover)" in line
-    label = (SHEETS / "label.css").read_text()
+    label = (SHEETS / "work" / "label.css").read_text()
     assert re.search(r"\.tools \{ position: sticky; bottom: 0", label)
 
 
@@ -63,6 +63,8 @@ def test_people_and_results_of_practice_are_cards_on_a_phone():
 
 
 def test_a_citation_stays_with_its_brackets():
-    rule = re.search(r"\.answer-text \.cited \{([^}]*)\}", (SHEETS / "score.css").read_text())
+    rule = re.search(
+        r"\.answer-text \.cited \{([^}]*)\}", (SHEETS / "work" / "score.css").read_text()
+    )
     assert rule
     assert "inline-block" not in rule[1]

@@ -44,7 +44,7 @@ def endpoints(request: StudyRequest, study: Study) -> HttpResponse:
             kind=Endpoint.Kind.EMBEDDED, model=model_name()
         ).exists(),
     }
-    return render(request, "runs/endpoints.html", context)
+    return render(request, "runs/endpoints/endpoints.html", context)
 
 
 @sensitive_post_parameters("key")
@@ -60,7 +60,7 @@ def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
         return redirect("endpoint", study.public_id, endpoint.public_id)
     context = {"study": study, "form": form}
     status = 422 if form.errors else 200
-    return render(request, "runs/endpoint_new.html", context, status=status)
+    return render(request, "runs/endpoints/endpoint_new.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)
@@ -95,7 +95,7 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
         "worker_alive": jobs.is_worker_alive() if job and job.is_active else None,
     }
     status = 422 if form.errors else 200
-    return render(request, "runs/endpoint.html", context, status=status)
+    return render(request, "runs/endpoints/endpoint.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)

@@ -38,7 +38,7 @@ def prompts(request: StudyRequest, study: Study) -> HttpResponse:
     for version in page:
         vars(version).update(kind_name=prompt_kinds()[version.kind].name)
     context = {"study": study, "page": page}
-    return render(request, "runs/prompts.html", context)
+    return render(request, "runs/prompts/prompts.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -56,7 +56,7 @@ def prompt(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpRes
         "changes": _changes(parent, version) if parent else [],
         "runs": with_planning(version.runs.select_related("endpoint")[:RUNS]),
     }
-    return render(request, "runs/prompt.html", context)
+    return render(request, "runs/prompts/prompt.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -131,7 +131,7 @@ def _editor(
         "preview": preview,
     }
     status = 422 if form.errors else 200
-    return render(request, "runs/prompt_form.html", context, status=status)
+    return render(request, "runs/prompts/prompt_form.html", context, status=status)
 
 
 def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str, Any]:

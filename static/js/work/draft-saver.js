@@ -1,6 +1,6 @@
 // Drafts on their way to the server. A text is kept in this browser from the keystroke until the
 // server has it; the server says which version it became, or keeps it aside. The reply to a submission
-// may bring the page that comes next, which the worker then shows (templates/rounds/work-worker.js).
+// may bring the page that comes next, which the worker then shows (templates/rounds/work/worker.js).
 "use strict";
 
 const QUIET_MS = 1500;
