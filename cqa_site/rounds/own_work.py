@@ -57,10 +57,10 @@ def waiting_for(membership: Membership) -> list[Waiting]:
     waiting = []
     for each in sorted(shown, key=lambda each: (each.pk in done, each.pk not in counts)):
         count = counts.get(each.pk, 0)
-        if participant is not None and _is_over(participant, count):
+        is_held = each.pk in places and places[each.pk].is_held_back
+        if participant is not None and (is_held or _is_over(participant, count)):
             waiting.append(_ended(each))
             continue
-        is_held = participant is None and each.pk in places and places[each.pk].is_held_back
         is_done = each.pk in done
         waiting.append(_card(membership, each, count, is_done=is_done, is_held=is_held))
     return waiting
@@ -121,7 +121,7 @@ def _card(
 
 
 def _ended(round_: Round) -> Waiting:
-    """A round of somebody who came by a crowd link and did all that it asks for."""
+    """A round in which nothing more can come to somebody who came by a crowd link."""
     return Waiting(
         title=round_.name,
         text=_("Every answer is saved; nothing more is asked of you."),

@@ -39,6 +39,16 @@ def qualify(round_: Any, place: Place) -> None:
     place.save(update_fields=["score", "is_passed"])
 
 
+def count_examples(round_: Round) -> int:
+    """Sheets of practice before somebody's first real one."""
+    kind = kind_of(round_)
+    if not isinstance(kind, SheetKind):
+        return 0
+    examples = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=False)
+    count: int = examples.count()
+    return count
+
+
 def held_back(study: Study) -> QuerySet[Place]:
     """Members' places in open rounds about whose practice a researcher has not decided yet.
 

@@ -283,12 +283,25 @@ def test_who_was_left_out_is_screened_out_and_who_was_done_is_paid(kind, round_,
 def test_who_does_not_qualify_is_screened_out(study, people):
     answers = make_scored_answers(study, questions=3)
     round_ = make_round(study, people["researcher"], examples=(answers[0],))
-    client = come_in(make_link(round_, people)[1])[0]
+    secret = make_link(round_, people)[1]
+    unknown = Client()
+    start = unknown.get(reverse("join", args=[secret]), IDS, follow=True).content.decode()
+    assert "One sheet of practice comes first" in " ".join(start.split())
+    client = come_in(secret)[0]
     sheet = sheet_at(round_, client.get(work_page(round_)))
     assert sheet.is_example
     fields = full_form("0") | {"base_version": "0", "client_key": "k"}
     client.post(address("score_submit", round_, sheet.public_id), fields, **JSON)
     home = reverse("study", args=[study.public_id])
+    # Every page leads to the code, and none back to work.
+    practice = client.get(address("score_form", round_, sheet.public_id)).content.decode()
+    for text in (practice, client.get(work_page(round_)).content.decode()):
+        assert "part ends here" in " ".join(text.split())
+        assert "can let you go on" not in text
+    assert "items to go" not in client.get(DONE).content.decode()
+    first = client.get(home).content.decode()
+    assert work_page(round_) not in first
+    assert f'href="{DONE}"' in first
     # The platform's people wait for nobody, and nobody is asked about them.
     assert "Waits for a researcher" not in client.get(home).content.decode()
     assert "cannot go on" not in cast.sign_in(people["researcher"]).get(home).content.decode()

@@ -13,7 +13,13 @@ from cqa_site.rounds.models import Participant
 
 from .forms import FaultForm
 from .lost_answers import lost_answer
-from .participation import completion_code, finish_participation, report_fault, standing_of
+from .participation import (
+    completion_code,
+    finish_participation,
+    outcome_now,
+    report_fault,
+    standing_of,
+)
 
 
 @login_required
@@ -63,6 +69,7 @@ def _running_page(
         "kind": kind_of(participant.link.round),
         "participant": participant,
         "standing": standing_of(participant),
+        "is_screened_out": outcome_now(participant) == Participant.Outcome.SCREENED_OUT,
         "form": form,
     }
     status = 422 if form.errors else 200

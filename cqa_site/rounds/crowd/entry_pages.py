@@ -19,6 +19,7 @@ from cqa_site.people.views.invitations import BACKEND
 from cqa_site.people.views.pages import closed_door
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink
+from cqa_site.rounds.qualifying import count_examples
 
 from . import participants as actions
 from .participants import PlatformIds, find_link, require_entry, take_part
@@ -57,7 +58,8 @@ def join_start(request: HttpRequest) -> HttpResponse:
     try:
         if request.method != "POST":
             require_entry(link=link, ids=platform_ids, browser=browser)
-            context = {"link": link, "asks": kind_of(link.round).asks(link.required_items)}
+            asks = kind_of(link.round).asks(link.required_items)
+            context = {"link": link, "asks": asks, "practice": count_examples(link.round)}
             return render(request, "rounds/crowd/join.html", context)
         browser = browser or new_secret()
         participant = take_part(link=link, ids=platform_ids, browser=browser)

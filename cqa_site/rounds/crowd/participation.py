@@ -55,10 +55,26 @@ def standing_of(participant: Participant) -> Standing:
     return Standing(answered, participant.link.required_items, kind.most_items(round_))
 
 
+def outcome_now(participant: Participant) -> Participant.Outcome | None:
+    """How the participation would end now; None while there is work to do."""
+    if standing_of(participant).left == 0:
+        return Participant.Outcome.COMPLETED
+    membership = memberships_of(participant.user).get(study=participant.study)
+    round_ = participant.link.round
+    reason = kind_of(round_).why_none(round_, rater_for(membership=membership))
+    if not reason:
+        return None
+    if reason in SCREENED_OUT:
+        return Participant.Outcome.SCREENED_OUT
+    if _was_cut_short(participant):
+        return Participant.Outcome.FAULT
+    return Participant.Outcome.NO_WORK
+
+
 @transaction.atomic
 def finish_participation(*, participant: Participant) -> bool:
     """End the participation if it is over; False while there is work to do."""
-    outcome = _outcome(participant)
+    outcome = outcome_now(participant)
     if outcome is None:
         return False
     end_participation(participant=participant, outcome=outcome)
@@ -111,18 +127,3 @@ def _was_cut_short(participant: Participant) -> bool:
     standing = standing_of(participant)
     is_open = participant.link.round.state == Round.State.OPEN
     return standing.answered > 0 and standing.left > 0 and not is_open
-
-
-def _outcome(participant: Participant) -> Participant.Outcome | None:
-    if standing_of(participant).left == 0:
-        return Participant.Outcome.COMPLETED
-    membership = memberships_of(participant.user).get(study=participant.study)
-    round_ = participant.link.round
-    reason = kind_of(round_).why_none(round_, rater_for(membership=membership))
-    if not reason:
-        return None
-    if reason in SCREENED_OUT:
-        return Participant.Outcome.SCREENED_OUT
-    if _was_cut_short(participant):
-        return Participant.Outcome.FAULT
-    return Participant.Outcome.NO_WORK
