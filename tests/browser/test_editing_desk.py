@@ -661,6 +661,16 @@ def test_escape_leaves_the_text_and_letters_are_keys(desk, sheet):
     expect_saved(page)
 
 
+def test_instructions_beside_leave_room_for_the_text(desk):
+    page = desk.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.get_by_role("button", name="Instructions").click()
+    page.get_by_role("button", name="Keep open beside").click()
+    panel = page.locator("#guideline-panel").bounding_box()
+    assert editor(page).bounding_box()["width"] > panel["width"]
+    assert desk.has_no_sideways_scroll()
+
+
 def test_instructions_of_a_closed_round_can_be_read(visit, sheet):
     close_round(round_=sheet.round, actor=sheet.round.created_by)
     page = open_desk(visit(sheet.rater.user), sheet)

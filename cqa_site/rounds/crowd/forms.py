@@ -48,9 +48,6 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             "study_param": _("Parameter: study"),
             "session_param": _("Parameter: session"),
         }
-        help_texts = {
-            "completed_code": _("All codes come from the platform; each must differ."),
-        }
 
     def __init__(self, *args: Any, most_items: int, counted: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

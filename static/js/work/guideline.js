@@ -30,12 +30,18 @@ function placeGuideline(isWanted = isPinned()) {
   place.querySelector(".drawer-body").append(document.getElementById("guideline-text"));
 }
 
-// Pinned it is open already: the focus goes there, so that keys scroll it.
+// Pinned it is open already: the focus goes there, so that keys scroll it, and the next time it goes.
 function openGuideline() {
   if (!guideline) return;
   const panel = document.getElementById("guideline-panel");
   if (panel.hidden) toggleDialog("guideline");
+  else if (panel.contains(document.activeElement)) unpinGuideline();
   else panel.querySelector(".drawer-body").focus();
+}
+
+function unpinGuideline() {
+  pinGuideline(false);
+  document.querySelector("[data-open=guideline]").focus();
 }
 
 // Opens what a button names: the guideline in its place, anything else as a dialog.
@@ -54,8 +60,5 @@ if (guideline) {
     pinGuideline(true);
     document.querySelector("#guideline-panel .drawer-body").focus();
   });
-  document.querySelector("[data-unpin]").addEventListener("click", () => {
-    pinGuideline(false);
-    document.querySelector("[data-open=guideline]").focus();
-  });
+  document.querySelector("[data-unpin]").addEventListener("click", unpinGuideline);
 }
