@@ -379,6 +379,7 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
     expect(page.locator("#guideline-dialog .scale")).to_be_visible()
     page.keyboard.press("Escape")
     page.set_viewport_size({"width": 1280, "height": 800})
+    expect(panel).to_be_visible()
     # The first time into it, the second time out of the way.
     page.keyboard.press("i")
     expect(panel.locator(".drawer-body")).to_be_focused()

@@ -163,6 +163,14 @@ def test_what_nothing_fits_is_asked_about(client, study, inline):
     assert "of no kind that is known here" in client.get(reply["Location"]).content.decode()
 
 
+def test_a_row_that_cannot_be_read_hides_no_kind(client, study, inline):
+    content = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee\n"
+    reply, file = sent(client, study, "x.csv", content, inline)
+    assert file.kind == "table"
+    page = client.get(reply["Location"]).content.decode()
+    assert "row 3: this row has 2 cells but the header has 3" in page
+
+
 def test_a_wrong_guess_can_be_corrected(client, study, inline):
     content = csv_of(("object1", "object2", "text"), [("tea", "coffee", "Tea wins.")])
     _reply, file = sent(client, study, "x.csv", content, inline)

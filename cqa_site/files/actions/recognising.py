@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.looking import Look
 from cqa_site.files.models import ImportFile
-from cqa_site.tabular import DEFAULT_LIMITS, UnreadableFile, preview
+from cqa_site.tabular import DEFAULT_LIMITS, UnreadableFile, open_table
 from cqa_site.tabular.archives import place_in, unpacked
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
@@ -32,11 +32,12 @@ def look_at(path: Path, *, name: str) -> Look:
     elif keys := _keys(path, name):
         return Look("json", keys=keys)
     try:
-        shown = preview(path, name=name)
+        # No more than it takes: a row below that cannot be read is none of this question.
+        with open_table(path, name=name) as table:
+            row = next(table.rows, None)
     except UnreadableFile as error:
         return Look(trouble=str(error))
-    first = shown.rows[0].values if shown.rows else {}
-    return Look(shown.kind, tuple(shown.columns), first)
+    return Look(table.kind, tuple(table.columns), row.values if row else {})
 
 
 def recognised(look: Look) -> dict[str, str]:
