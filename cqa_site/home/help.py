@@ -14,9 +14,11 @@ from django.shortcuts import render
 from django.urls import path
 from django.utils.text import Truncator, slugify
 
+from cqa_site.web.glossary import glossary
+
 HEADING = re.compile(r"^(#{1,3}) +(.+)$", re.M)
 # What makes Markdown of plain text.
-MARKS = re.compile(r"[`*|#>\[\]]|\]\([^)]*\)|-{3,}")
+MARKS = re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|[`*|#>\[\]]|-{3,}")
 SHOWN = 30
 LONGEST = 100
 # Characters of a section that a result shows.
@@ -68,8 +70,14 @@ def _page(name: str, text: str) -> Page:
 
 
 def search(words: list[str]) -> list[tuple[Section, str]]:
-    """Sections that hold all words, those with them in the heading first; each with an excerpt."""
+    """What holds all words, each with an excerpt: meanings of terms, then sections.
+
+    Of sections first those with the words in the heading, then those with them in a row, each in
+    the order of the index.
+    """
     wanted = [word.casefold() for word in words]
+    begin = [re.compile(rf"\b{re.escape(word)}") for word in wanted]
+    order = [page.name for page in _listed()]
     found = [
         (each, _excerpt(each.text, wanted[0]))
         for page in pages().values()
@@ -77,12 +85,28 @@ def search(words: list[str]) -> list[tuple[Section, str]]:
         if all(word in f"{each.of} {each.title} {each.text}".casefold() for word in wanted)
     ]
 
-    def rank(row: tuple[Section, str]) -> tuple[bool, bool]:
+    def rank(row: tuple[Section, str]) -> tuple[bool, bool, int]:
         section = row[0]
-        in_title = any(word in section.title.casefold() for word in wanted)
-        return (not in_title, "/" in section.page)
+        in_title = all(each.search(section.title.casefold()) for each in begin)
+        in_a_row = " ".join(wanted) in f"{section.title} {section.text}".casefold()
+        place = order.index(section.page) if section.page in order else len(order)
+        return (not in_title, not in_a_row, place)
 
-    return sorted(found, key=rank)[:SHOWN]
+    return (_meanings(wanted) + sorted(found, key=rank))[:SHOWN]
+
+
+def _meanings(wanted: list[str]) -> list[tuple[Section, str]]:
+    """Terms of the glossary that are called so."""
+    called = {
+        each.anchor: each
+        for each in glossary().values()
+        if all(word in each.words.casefold() for word in wanted)
+    }
+    title = pages()["glossary"].title
+    return [
+        (Section("glossary", title, each.words, each.anchor, each.text), each.text)
+        for each in called.values()
+    ]
 
 
 def _excerpt(text: str, word: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from cqa_site.home.help import pages, search
+from cqa_site.web.glossary import glossary
 from cqa_site.web.navigation.menu import GROUPS
 from cqa_site.web.templatetags.markdown import markdown, pictures
 from tests.cast import make_member, make_study, sign_in
@@ -52,6 +53,14 @@ def test_search_finds_sections_with_all_words(reader):
     assert found
     assert all("krippendorff" in f"{one.title} {one.text}".casefold() for one, _text in found)
     assert search(["krippendorff", "nothing-of-the-kind"]) == []
+    # A term of the glossary says what it means before anything else; pictures are no text.
+    first, meaning = search(["tie", "group"])[0]
+    assert (first.page, first.title) == ("glossary", "rank, rank range, tie group")
+    assert meaning == glossary()["tie group"].text
+    assert not any("static/img" in text for _one, text in search(["leaderboard"]))
+    users, developers = ("scoring", "key-points", "preferences"), ("architecture", "benchmarks")
+    found = [one.page for one, _text in search(["interval"]) if one.page in users + developers]
+    assert found[0] in users
     assert "quickstart" in {one.page for one, _text in search(["invite"])}
     text = reader.get(reverse("help"), {"q": "<b>alpha"}).content.decode()
     assert "&lt;b&gt;alpha" in text
