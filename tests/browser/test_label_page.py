@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import Adjudication
 from annotation.labelling.actions import guidelines
+from annotation.labelling.actions.guidelines import default_levels
 from annotation.labelling.models.campaigns import Slot
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.rounds.opening import close_round, open_round
@@ -598,3 +599,14 @@ def test_everything_together_is_under_80_kilobytes(visit, person, campaign):
     }
     assert weighed["brotli"] > 5_000, "something was not counted"
     assert max(weighed.values()) < 80_000
+
+
+def test_all_levels_are_in_sight_on_a_phone(visit, person, campaign):
+    campaign.guideline.levels = default_levels()
+    campaign.guideline.save()
+    visitor = visit(person, viewport={"width": 360, "height": 740})
+    page = visitor.go("label", campaign.study.public_id, campaign.public_id)
+    press(page, "2")
+    expect_saved(page)
+    last, bar = page.locator(".level").last.bounding_box(), page.locator(".tools").bounding_box()
+    assert last["y"] + last["height"] <= bar["y"]
