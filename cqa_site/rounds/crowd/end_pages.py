@@ -16,7 +16,7 @@ from .lost_answers import lost_answer
 from .participation import (
     completion_code,
     finish_participation,
-    outcome_now,
+    is_out,
     report_fault,
     standing_of,
 )
@@ -69,7 +69,7 @@ def _running_page(
         "kind": kind_of(participant.link.round),
         "participant": participant,
         "standing": standing_of(participant),
-        "is_screened_out": outcome_now(participant) == Participant.Outcome.SCREENED_OUT,
+        "is_out": is_out(participant),
         "form": form,
     }
     status = 422 if form.errors else 200

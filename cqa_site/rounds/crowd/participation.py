@@ -17,7 +17,7 @@ from cqa_site.people.access import memberships_of
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import User
 from cqa_site.rounds.kind import kind_of
-from cqa_site.rounds.models import Participant, Round
+from cqa_site.rounds.models import Participant, Place, Round
 
 from .participants import end_participation, note_fault
 
@@ -55,26 +55,16 @@ def standing_of(participant: Participant) -> Standing:
     return Standing(answered, participant.link.required_items, kind.most_items(round_))
 
 
-def outcome_now(participant: Participant) -> Participant.Outcome | None:
-    """How the participation would end now; None while there is work to do."""
-    if standing_of(participant).left == 0:
-        return Participant.Outcome.COMPLETED
-    membership = memberships_of(participant.user).get(study=participant.study)
-    round_ = participant.link.round
-    reason = kind_of(round_).why_none(round_, rater_for(membership=membership))
-    if not reason:
-        return None
-    if reason in SCREENED_OUT:
-        return Participant.Outcome.SCREENED_OUT
-    if _was_cut_short(participant):
-        return Participant.Outcome.FAULT
-    return Participant.Outcome.NO_WORK
+def is_out(participant: Participant) -> bool:
+    """Whether the practice, a rule or a researcher keeps somebody out of the round."""
+    place = Place.objects.filter(round=participant.link.round, rater__user=participant.user)
+    return any(each.is_held_back or each.is_excluded or each.is_stopped for each in place)
 
 
 @transaction.atomic
 def finish_participation(*, participant: Participant) -> bool:
     """End the participation if it is over; False while there is work to do."""
-    outcome = outcome_now(participant)
+    outcome = _outcome(participant)
     if outcome is None:
         return False
     end_participation(participant=participant, outcome=outcome)
@@ -127,3 +117,18 @@ def _was_cut_short(participant: Participant) -> bool:
     standing = standing_of(participant)
     is_open = participant.link.round.state == Round.State.OPEN
     return standing.answered > 0 and standing.left > 0 and not is_open
+
+
+def _outcome(participant: Participant) -> Participant.Outcome | None:
+    if standing_of(participant).left == 0:
+        return Participant.Outcome.COMPLETED
+    membership = memberships_of(participant.user).get(study=participant.study)
+    round_ = participant.link.round
+    reason = kind_of(round_).why_none(round_, rater_for(membership=membership))
+    if not reason:
+        return None
+    if reason in SCREENED_OUT:
+        return Participant.Outcome.SCREENED_OUT
+    if _was_cut_short(participant):
+        return Participant.Outcome.FAULT
+    return Participant.Outcome.NO_WORK
