@@ -7,7 +7,7 @@ import pytest
 from argsum.leaderboard.methods.system_board import FIGURES, SystemRow
 from argsum.leaderboard.reports.board import SummaryBoard
 from argsum.leaderboard.reports.finding import board_finding
-from cqa_site.results.finding import in_words, level_of, listed, short
+from cqa_site.results.finding import in_words, level_of, listed, short, why_less
 from cqa_site.stats.estimate import Estimate
 
 
@@ -35,6 +35,17 @@ def test_an_alpha_allows_what_its_marks_say(alpha, words, mark):
     assert ("well enough" in said) == ("firm" in words or "tentative" in words)
     assert ("more is possible" in said) == ("more is possible" in words)
     assert found == mark
+
+
+@pytest.mark.parametrize(
+    ("alpha", "mark"),
+    [(Value(0.86, 0.7, 1.0), "0.70 is below 0.800"), (Value(0.7, 0.6, 0.8), "0.60 is below 0.667"),
+     (Value(0.86, 0.8, 1.0), ""), (Value(0.86), ""), (Value(0.5, 0.3, 0.9), ""),
+     (Value(None), "")],
+)  # fmt: skip
+def test_where_the_lower_bound_decided_that_is_said(alpha, mark):
+    assert mark in why_less(alpha)
+    assert bool(why_less(alpha)) == bool(mark)
 
 
 def test_a_value_has_its_bounds_or_says_that_it_is_not_there():
