@@ -19,9 +19,11 @@ from cqa_site.people.models import Rater, Role, Study
 from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
 from cqa_site.rounds.opening import open_round
+from cqa_site.runs.models import Job, Run
 from cqa_site.web.navigation.paths import _PATHS, Step, path_of, paths
 from tests import cast
 from tests.flat import flat
+from tests.runs.made_runs import make_endpoint, make_run
 
 
 def overview(client, study, query=""):
@@ -124,6 +126,22 @@ def test_labels_are_in_when_all_of_them_are(researcher, study, people):
     assert 'aria-current="step"' not in overview(researcher, study)
 
 
+def test_votes_are_counted_alike_by_the_path_and_by_the_round(researcher, study, people):
+    campaign = opened(
+        study, people, ordinary=4, controls=0, controls_per_block=0, votes_per_item=2
+    )
+    campaign.refresh_from_db()
+    membership = study.memberships.get(user=people["annotator"])
+    place = member_place(campaign=campaign, membership=membership)
+    for turn in range(3):
+        row = next_work(campaign=campaign, place=place).assignments[0]
+        answer(rater=place.rater, assignment=row, given=Answer(client_key=f"k{turn}", label=2))
+    said = "3 of 8 votes on ordinary items"
+    assert f"{said} are in." in overview(researcher, study)
+    page = reverse("campaign", args=[study.public_id, campaign.public_id])
+    assert said in flat(researcher.get(page).text)
+
+
 def test_imported_votes_need_no_annotators(db, study):
     admin = cast.make_member(study, Role.ADMIN)
     campaign = cast.make_campaign(study, origin=Campaign.Origin.IMPORTED, state="closed")
@@ -186,6 +204,34 @@ def test_what_is_under_way_says_when_it_ends(researcher, study, people):
     assert "at this pace done 4 hours from now" in flat(overview(researcher, study)).replace(
         "\xa0", " "
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [("draft", "Judges · Starting"), ("checking", "Judges · Pre-flight"), ("running", "Judges")],
+)
+def test_a_run_is_under_way_from_its_start(researcher, study, people, state, said):
+    run = started(study, people["admin"])
+    Run.objects.filter(pk=run.pk).update(state=state)
+    part = under_way(researcher, study)
+    assert reverse("run", args=[study.public_id, run.public_id]) in part
+    assert re.search(r"<p[^>]*>([^<]+)</p>", part)[1].strip() == said
+    assert "no judge is at work" not in part
+
+
+def test_a_run_that_could_not_be_planned_is_not_under_way(researcher, study, people):
+    run = started(study, people["admin"])
+    Run.objects.filter(pk=run.pk).update(state="draft")
+    Job.objects.filter(key=f"plan_run:{run.public_id}").update(state="failed")
+    assert "no judge is at work" in under_way(researcher, study)
+
+
+def started(study, actor):
+    return make_run(cast.make_campaign(study, ordinary=2), make_endpoint(study, actor), actor)
+
+
+def under_way(client, study):
+    return flat(overview(client, study).split('id="lanes-title"')[1].split("</section>")[0])
 
 
 def test_waiting_import_comes_first(researcher, study):

@@ -35,7 +35,10 @@ LEAST_PACE = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Lane:
-    """A round or run under way; ``ends_at`` goes on from its pace so far, if that is known."""
+    """A round or run under way; ``ends_at`` goes on from its pace so far, if that is known.
+
+    ``state`` is empty where it goes on as usual.
+    """
 
     name: str
     kind: str
@@ -43,7 +46,6 @@ class Lane:
     done: int
     wanted: int
     state: str
-    is_idle: bool
     ends_at: datetime | None
 
 
@@ -144,25 +146,26 @@ def _round_lanes(study: Study, now: datetime) -> Iterator[Lane]:
                 reverse(kind.audit.round, args=[study.public_id, round_.public_id]),
                 round_.done,
                 round_.wanted,
-                round_.get_state_display(),
-                round_.state == Round.State.PAUSED,
+                round_.get_state_display() if round_.state == Round.State.PAUSED else "",
                 _end(round_.opened_at, now, round_.done, round_.wanted, least=LEAST_PACE),
             )
 
 
 def _run_lanes(study: Study, now: datetime) -> Iterator[Lane]:
-    runs = study.runs.filter(state__in=Run.WORKING).select_related("relevance__campaign")
+    going = (Run.State.DRAFT, *Run.WORKING)
+    runs = study.runs.filter(state__in=going).select_related("relevance__campaign")
     working = list(runs[:SHOWN])
     add_counts(working)
     for run in working:
+        if run.planning_failed:
+            continue
         yield Lane(
             f"#{run.number} {about(run)}",
             _("Judges"),
             reverse("run", args=[study.public_id, run.public_id]),
             run.ended,
             run.planned,
-            run.get_state_display(),
-            False,
+            "" if run.state == Run.State.RUNNING else run.get_state_display(),
             _end(run.started_at, now, run.ended, run.planned),
         )
 
