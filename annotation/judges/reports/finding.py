@@ -39,9 +39,9 @@ def judges_finding(figures: Figures) -> Finding | None:
         )
     else:
         says = ngettext(
-            "Not shown: this %(n)s argument cannot tell whether %(name)s agrees with people as "
+            "Not proven: this %(n)s argument cannot tell whether %(name)s agrees with people as "
             "they do with each other.",
-            "Not shown: these %(n)s arguments cannot tell whether %(name)s agrees with people as "
+            "Not proven: these %(n)s arguments cannot tell whether %(name)s agrees with people as "
             "they do with each other.",
             n,
         )

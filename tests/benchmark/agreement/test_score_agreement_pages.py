@@ -129,7 +129,8 @@ def test_the_verdict_comes_in_words_with_what_is_missing(client, study, raters):
     assert "for totals, gpt-4o may not" in text or "these data cannot tell whether gpt-4o" in text
     assert "about 12 more answers scored by two people and the judge" in text
     assert "Alternative annotator test" in text
-    assert "not shown" in text
+    assert "not proven" in text
+    assert "ot shown" not in text
 
 
 def test_judges_are_ranked_with_what_attacks_did(client, study, raters):
