@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
 from annotation.figures.actions import CAMPAIGNS
+from annotation.judges.reports.judged import judged_rounds
 from annotation.labelling.actions.answering import Answer, answer
 from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.campaigns import Campaign
@@ -22,6 +23,7 @@ from cqa_site.rounds.opening import open_round
 from cqa_site.runs.models import Job, Run
 from cqa_site.web.navigation.paths import _PATHS, Step, path_of, paths
 from tests import cast
+from tests.annotation.voting import label_by_machine
 from tests.flat import flat
 from tests.runs.made_runs import make_endpoint, make_run
 
@@ -322,13 +324,14 @@ def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, stat
     assert "Round 1" not in text
 
 
-@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 30)])
+@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 31)])
 def test_page_costs_the_same_for_many_campaigns(
     study, people, role, limit, django_assert_max_num_queries
 ):
     for number in range(10):
         campaign = opened(study, people, ordinary=2, controls=1, name=f"Round {number}")
         dispute(campaign)
+        label_by_machine(campaign)
     client = cast.sign_in(people[role])
     with django_assert_max_num_queries(limit):
         overview(client, study)
@@ -359,6 +362,28 @@ def test_figures_that_nobody_opened_are_named_until_somebody_does(researcher, st
     part = newest_results(researcher, study)
     assert "computed" in part
     assert "not computed yet" not in part
+
+
+def test_the_verdict_on_judges_of_labels_is_a_result(researcher, study, people):
+    campaign = cast.make_campaign(study, name="Judged")
+    cast.make_campaign(study, name="Not judged")
+    assert "Judged" not in newest_results(researcher, study)
+    label_by_machine(campaign)
+    part = flat(newest_results(researcher, study))
+    page = reverse("judges", args=[study.public_id, campaign.public_id])
+    assert f'<a href="{page}">Judged</a>' in part
+    assert "Judges · labelled now" in part
+    assert "Not judged" not in part
+
+
+def test_labels_of_a_machine_that_came_in_a_file_are_judged_too(researcher, study, people):
+    campaign = cast.make_campaign(study, name="From a file", origin=Campaign.Origin.IMPORTED)
+    assert list(judged_rounds(study)) == []
+    model = Rater.objects.create(study=study, kind="model", name="GPT-4")
+    row = Assignment(campaign=campaign, item=campaign.items.first(), rater=model, label=1)
+    row.state = "answered"
+    row.save()
+    assert list(judged_rounds(study)) == [campaign]
 
 
 def newest_results(client, study):

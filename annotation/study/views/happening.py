@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
+from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.consensus.actions.adjudication import disputed_campaigns
+from annotation.judges.reports.judged import judged_rounds
 from cqa_site.files.menu import files_waiting
 from cqa_site.people.models import Study
 from cqa_site.results.kind import KINDS as RESULTS
@@ -51,13 +53,13 @@ class Lane:
 
 @dataclass(frozen=True)
 class Result:
-    """Figures that were computed last."""
+    """Figures that were computed last, or judges' labels that came last."""
 
     what: str
     name: str
     url: str
+    says: str
     at: datetime
-    is_frozen: bool
 
 
 @dataclass(frozen=True)
@@ -183,19 +185,26 @@ def _end(
 
 
 def results_of(study: Study) -> list[Result]:
-    """The newest figures of each kind; one query a kind."""
-    found = [
-        Result(
-            str(kind.what),
-            kind.about(snapshot),
-            kind.url(snapshot),
-            snapshot.frozen_at or snapshot.computed_at,
-            snapshot.frozen_at is not None,
-        )
-        for kind in RESULTS.values()
-        for snapshot in kind.newest(study)[:SHOWN]
-    ]
+    """The newest figures of each kind, and verdicts on judges; one query a kind."""
+    found = [*_snapshots(study), *_verdicts(study)]
     return sorted(found, key=lambda each: each.at, reverse=True)[:SHOWN]
+
+
+def _snapshots(study: Study) -> Iterator[Result]:
+    for kind in RESULTS.values():
+        for snapshot in kind.newest(study)[:SHOWN]:
+            at = snapshot.frozen_at or snapshot.computed_at
+            says = _("frozen %s") if snapshot.frozen_at else _("computed %s")
+            told = says % naturaltime(at)
+            yield Result(str(kind.what), kind.about(snapshot), kind.url(snapshot), told, at)
+
+
+def _verdicts(study: Study) -> Iterator[Result]:
+    """Judges of labels have no snapshots: their page has the verdict as soon as labels are in."""
+    for campaign in judged_rounds(study)[:SHOWN]:
+        at = vars(campaign)["judged_at"]
+        page = reverse("judges", args=[study.public_id, campaign.public_id])
+        yield Result(_("Judges"), campaign.name, page, _("labelled %s") % naturaltime(at), at)
 
 
 def unmade_of(study: Study) -> list[Unmade]:

@@ -15,8 +15,9 @@ from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.results import keeping
+from tests.annotation.voting import label_by_machine
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_campaign, make_member, make_study, sign_in
 
 MARKS = "Dashed: the customary marks .667"
 pytestmark = pytest.mark.django_db
@@ -72,6 +73,21 @@ def test_before_there_are_sheets(client, study, name):
     response = page(client, study, name)
     assert response.status_code == 200
     assert "No figures of agreement yet" in response.content.decode()
+
+
+def test_without_scores_the_verdict_on_labels_is_led_to(
+    client, study, django_assert_max_num_queries
+):
+    campaigns = [make_campaign(study, name=f"Round {number}") for number in range(3)]
+    text = page(client, study, "score_replace").content.decode()
+    assert "Judges of labels have a page of their own" in text
+    addresses = [reverse("judges", args=[study.public_id, each.public_id]) for each in campaigns]
+    assert not any(address in text for address in addresses)
+    for campaign in campaigns[:2]:
+        label_by_machine(campaign)
+    with django_assert_max_num_queries(10):
+        text = page(client, study, "score_replace").content.decode()
+    assert [address in text for address in addresses] == [False, True, False]
 
 
 @pytest.mark.parametrize("name", PAGES)
