@@ -14,8 +14,8 @@ from cqa_site.web.templatetags.figures import pseudonym
 
 from .kept import Figures
 
-# Tables with a label in their first column.
-NAMED = ("labels", "majority", "per-label")
+# Tables that count labels, whose names stand beside them.
+NAMED = ("labels", "majority")
 Rows = list[list[Any]]
 Build = Callable[[Figures], tuple[list[str], Rows]]
 

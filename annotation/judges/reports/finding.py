@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.judges.reports.found import Figures, JudgeFigures, TrainedFigures
-from cqa_site.results.finding import Finding, in_words, level_of, short
+from cqa_site.results.finding import Finding, in_words, level_of, short, why_less
 from cqa_site.web.tables import text_of
 
 
@@ -95,4 +95,5 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
         "%(figure)s on %(n)s arguments of pairs it had not seen.",
         figures.n,
     )
-    return Finding(says, sure % {"figure": in_words(alpha), "n": f"{figures.n:,}"}, mark)
+    sure %= {"figure": in_words(alpha), "n": f"{figures.n:,}"}
+    return Finding(says, f"{sure} {why_less(alpha)}".strip(), mark)

@@ -4,17 +4,22 @@ import copy
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from benchmark.agreement.methods.figures import Agreement, Figure
+from benchmark.agreement.reports.choice import TOTAL, Choice, snapshot_of
+from benchmark.agreement.reports.finding import agreement_finding
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.results import keeping
+from cqa_site.stats.as_json import from_json
 from tests.annotation.voting import label_by_machine
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_campaign, make_member, make_study, sign_in
@@ -109,6 +114,17 @@ def test_agreement_says_n_method_and_leads_to_rows(client, study, raters):
     assert "1,000 resamples" in text
     key = raters["gpt-4o"].public_id
     assert f"rater={key}&amp;other=people&amp;criterion=C9" in text
+
+
+def test_the_finding_says_so_where_the_lower_bound_decides(study, raters):
+    figures = from_json(Agreement, snapshot_of(study, {}).agreement)
+    total = figures.people.columns[TOTAL]
+    for low, is_said in ((0.7, True), (0.82, False)):
+        alpha = Figure(value=0.86, low=low, high=0.9, n=40)
+        columns = figures.people.columns | {TOTAL: replace(total, alpha_interval=alpha)}
+        people = replace(figures.people, columns=columns, shared=40)
+        finding = agreement_finding(replace(figures, people=people), Choice())
+        assert ("lower bound decides: 0.70 is below 0.800" in finding.sure) == is_said
 
 
 def test_dashed_lines_are_explained(client, study, raters):
