@@ -79,6 +79,16 @@ def level_of(alpha: Bounded) -> tuple[str, str]:
     return _("too little for conclusions"), "warn"
 
 
+def why_less(alpha: Bounded) -> str:
+    """That the lower bound decided, where the value alone would have allowed for more."""
+    value, least = alpha.value or 0.0, alpha.low
+    passed = next((mark for mark in (FIRM, TENTATIVE) if value >= mark), None)
+    if least is None or passed is None or least >= passed:
+        return ""
+    text = _("The interval's lower bound decides: %(low)s is below %(mark)s.")
+    return text % {"low": text_of(least, 2), "mark": text_of(passed, 3)}
+
+
 def short(name: str) -> str:
     """A name that leaves room for its sentence: beginning and end of a long one."""
     if len(name) <= LONGEST_NAME:

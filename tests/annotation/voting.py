@@ -2,6 +2,7 @@
 
 import itertools
 
+from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
@@ -80,3 +81,13 @@ def label_all(place: Place, value: int = 2, at_most: int = 1_000) -> int:
             return count
         label(place, todo[0], value)
     return at_most
+
+
+def label_by_machine(campaign, label=1):
+    """A classifier labels every argument of a campaign."""
+    rater = Rater.objects.create(study=campaign.study, kind="classifier", name="Trained judge")
+    version = TrainedJudge.objects.create(campaign=campaign, rater=rater, number=1)
+    for item in campaign.items.all():
+        JudgeLabel.objects.create(
+            campaign=campaign, argument=item.argument, trained=version, label=label
+        )

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
 from annotation.figures.actions import CAMPAIGNS
+from annotation.judges.reports.judged import judged_rounds
 from annotation.labelling.actions.answering import Answer, answer
 from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.campaigns import Campaign
@@ -19,9 +20,12 @@ from cqa_site.people.models import Rater, Role, Study
 from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
 from cqa_site.rounds.opening import open_round
+from cqa_site.runs.models import Job, Run
 from cqa_site.web.navigation.paths import _PATHS, Step, path_of, paths
 from tests import cast
+from tests.annotation.voting import label_by_machine
 from tests.flat import flat
+from tests.runs.made_runs import make_endpoint, make_run
 
 
 def overview(client, study, query=""):
@@ -124,6 +128,22 @@ def test_labels_are_in_when_all_of_them_are(researcher, study, people):
     assert 'aria-current="step"' not in overview(researcher, study)
 
 
+def test_votes_are_counted_alike_by_the_path_and_by_the_round(researcher, study, people):
+    campaign = opened(
+        study, people, ordinary=4, controls=0, controls_per_block=0, votes_per_item=2
+    )
+    campaign.refresh_from_db()
+    membership = study.memberships.get(user=people["annotator"])
+    place = member_place(campaign=campaign, membership=membership)
+    for turn in range(3):
+        row = next_work(campaign=campaign, place=place).assignments[0]
+        answer(rater=place.rater, assignment=row, given=Answer(client_key=f"k{turn}", label=2))
+    said = "3 of 8 votes on ordinary items"
+    assert f"{said} are in." in overview(researcher, study)
+    page = reverse("campaign", args=[study.public_id, campaign.public_id])
+    assert said in flat(researcher.get(page).text)
+
+
 def test_imported_votes_need_no_annotators(db, study):
     admin = cast.make_member(study, Role.ADMIN)
     campaign = cast.make_campaign(study, origin=Campaign.Origin.IMPORTED, state="closed")
@@ -186,6 +206,34 @@ def test_what_is_under_way_says_when_it_ends(researcher, study, people):
     assert "at this pace done 4 hours from now" in flat(overview(researcher, study)).replace(
         "\xa0", " "
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [("draft", "Judges · Starting"), ("checking", "Judges · Pre-flight"), ("running", "Judges")],
+)
+def test_a_run_is_under_way_from_its_start(researcher, study, people, state, said):
+    run = started(study, people["admin"])
+    Run.objects.filter(pk=run.pk).update(state=state)
+    part = under_way(researcher, study)
+    assert reverse("run", args=[study.public_id, run.public_id]) in part
+    assert re.search(r"<p[^>]*>([^<]+)</p>", part)[1].strip() == said
+    assert "no judge is at work" not in part
+
+
+def test_a_run_that_could_not_be_planned_is_not_under_way(researcher, study, people):
+    run = started(study, people["admin"])
+    Run.objects.filter(pk=run.pk).update(state="draft")
+    Job.objects.filter(key=f"plan_run:{run.public_id}").update(state="failed")
+    assert "no judge is at work" in under_way(researcher, study)
+
+
+def started(study, actor):
+    return make_run(cast.make_campaign(study, ordinary=2), make_endpoint(study, actor), actor)
+
+
+def under_way(client, study):
+    return flat(overview(client, study).split('id="lanes-title"')[1].split("</section>")[0])
 
 
 def test_waiting_import_comes_first(researcher, study):
@@ -276,13 +324,14 @@ def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, stat
     assert "Round 1" not in text
 
 
-@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 30)])
+@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 31)])
 def test_page_costs_the_same_for_many_campaigns(
     study, people, role, limit, django_assert_max_num_queries
 ):
     for number in range(10):
         campaign = opened(study, people, ordinary=2, controls=1, name=f"Round {number}")
         dispute(campaign)
+        label_by_machine(campaign)
     client = cast.sign_in(people[role])
     with django_assert_max_num_queries(limit):
         overview(client, study)
@@ -313,6 +362,28 @@ def test_figures_that_nobody_opened_are_named_until_somebody_does(researcher, st
     part = newest_results(researcher, study)
     assert "computed" in part
     assert "not computed yet" not in part
+
+
+def test_the_verdict_on_judges_of_labels_is_a_result(researcher, study, people):
+    campaign = cast.make_campaign(study, name="Judged")
+    cast.make_campaign(study, name="Not judged")
+    assert "Judged" not in newest_results(researcher, study)
+    label_by_machine(campaign)
+    part = flat(newest_results(researcher, study))
+    page = reverse("judges", args=[study.public_id, campaign.public_id])
+    assert f'<a href="{page}">Judged</a>' in part
+    assert "Judges · labelled now" in part
+    assert "Not judged" not in part
+
+
+def test_labels_of_a_machine_that_came_in_a_file_are_judged_too(researcher, study, people):
+    campaign = cast.make_campaign(study, name="From a file", origin=Campaign.Origin.IMPORTED)
+    assert list(judged_rounds(study)) == []
+    model = Rater.objects.create(study=study, kind="model", name="GPT-4")
+    row = Assignment(campaign=campaign, item=campaign.items.first(), rater=model, label=1)
+    row.state = "answered"
+    row.save()
+    assert list(judged_rounds(study)) == [campaign]
 
 
 def newest_results(client, study):

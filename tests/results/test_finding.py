@@ -4,10 +4,14 @@ from dataclasses import dataclass
 
 import pytest
 
+from annotation.judges.reports.finding import trained_finding
+from annotation.judges.reports.found import TrainedFigures
 from argsum.leaderboard.methods.system_board import FIGURES, SystemRow
 from argsum.leaderboard.reports.board import SummaryBoard
-from argsum.leaderboard.reports.finding import board_finding
-from cqa_site.results.finding import in_words, level_of, listed, short
+from argsum.leaderboard.reports.finding import board_finding, people_finding
+from argsum.leaderboard.reports.people_agreement import DimensionAgreement, PeopleAgreement
+from argsum.metrics.methods.correlation import RaterPairs
+from cqa_site.results.finding import in_words, level_of, listed, short, why_less
 from cqa_site.stats.estimate import Estimate
 
 
@@ -37,6 +41,31 @@ def test_an_alpha_allows_what_its_marks_say(alpha, words, mark):
     assert found == mark
 
 
+@pytest.mark.parametrize(
+    ("alpha", "mark"),
+    [(Value(0.86, 0.7, 1.0), "0.70 is below 0.800"), (Value(0.7, 0.6, 0.8), "0.60 is below 0.667"),
+     (Value(0.86, 0.8, 1.0), ""), (Value(0.86), ""), (Value(0.5, 0.3, 0.9), ""),
+     (Value(None), "")],
+)  # fmt: skip
+def test_where_the_lower_bound_decided_that_is_said(alpha, mark):
+    assert mark in why_less(alpha)
+    assert bool(why_less(alpha)) == bool(mark)
+
+
+def test_every_finding_about_an_alpha_says_that_the_lower_bound_decided():
+    says = "The interval's lower bound decides: 0.70 is below 0.800."
+    wide, narrow = estimate(0.86, 0.7, 1.0), estimate(0.86, 0.82, 0.9)
+    for alpha, is_said in ((wide, True), (narrow, False)):
+        known = DimensionAgreement("coverage", RaterPairs((), None), alpha, raters=("a", "b"))
+        found = PeopleAgreement(dimensions=[known], sets=9)
+        assert (says in people_finding(found).sure) == is_said
+        trained = TrainedFigures(
+            n=20, pairs=2, folds=2, ordinal=alpha, interval=alpha, exact=None, bias=None,
+            per_label=(), predicted=20,
+        )  # fmt: skip
+        assert (says in trained_finding(trained, 1).sure) == is_said
+
+
 def test_a_value_has_its_bounds_or_says_that_it_is_not_there():
     assert in_words(Value(0.5, 0.25, 0.75)) == "0.50 [0.25, 0.75]"
     assert in_words(Value(-0.5)) == "−0.50"
@@ -56,9 +85,11 @@ def test_a_long_name_leaves_room_for_its_sentence():
     assert listed([long]) == short(long)
 
 
-def estimate(value):
+def estimate(value, low=None, high=None):
     counts = dict.fromkeys(("n_items", "n_pairable_items", "n_raters", "n_values"), 1)
-    return Estimate(value=value, statistic="", recipe="", reason="none here", **counts)
+    return Estimate(
+        value=value, low=low, high=high, statistic="", recipe="", reason="none here", **counts
+    )
 
 
 def system(name, value):

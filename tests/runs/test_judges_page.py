@@ -262,7 +262,7 @@ def estimate(value, low, high):
 
 @pytest.mark.parametrize(
     ("bounds", "said"),
-    [((-0.1, 0.3), "Not shown: these 20 arguments cannot tell whether stub-1 v1 #1 agrees"),
+    [((-0.1, 0.3), "Not proven: these 20 arguments cannot tell whether stub-1 v1 #1 agrees"),
      ((0.1, 0.3), "Yes: stub-1 v1 #1 agrees with people more"),
      ((-0.3, -0.1), "No: stub-1 v1 #1 agrees with people less")],
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """Final labels: the table, the rule behind it, and what feeds it."""
 
 import uuid
+from collections import Counter
 from typing import Any
 
 from django.contrib import messages
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.consensus.actions import adoption, consensus
 from annotation.consensus.actions.preferred_labels import prefer_labels
+from annotation.consensus.finding import labels_finding
 from annotation.consensus.forms import AdoptForm, ConsensusForm
 from annotation.consensus.models import Adoption, FinalLabel
 from annotation.consensus.reports import label_source
@@ -122,11 +124,14 @@ def _page(
     preview: adoption.AdoptionPreview | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    rows = _filtered(campaign, request)
+    rows, summary = _filtered(campaign, request), _summary(campaign)
+    if summary["is_stale"]:
+        consensus.keep_current(campaign, request.user)
     context = {
         "study": study,
         "campaign": campaign,
-        "summary": _summary(campaign),
+        "summary": summary,
+        "finding": labels_finding(summary["labels"], campaign.guideline),
         "provenances": FinalLabel.Provenance.choices,
         "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
         "job": consensus.active_job(campaign),
@@ -164,14 +169,18 @@ def _filtered(campaign: Campaign, request: StudyRequest) -> QuerySet[FinalLabel]
 
 
 def _summary(campaign: Campaign) -> dict[str, Any]:
-    """Arguments by provenance, and whether votes came or went since they were computed."""
-    groups = campaign.final_labels.values("provenance").order_by()
-    counts = list(groups.annotate(count=Count("pk")))
-    by_provenance = {each["provenance"]: each["count"] for each in counts}
+    """Arguments by provenance and by label, and whether votes came or went since."""
+    groups = campaign.final_labels.values_list("provenance", "label").order_by()
+    by_provenance: Counter[str] = Counter()
+    by_label: Counter[int | None] = Counter()
+    for provenance, label, count in groups.annotate(count=Count("pk")):
+        by_provenance[provenance] += count
+        by_label[label] += count
     return {
-        "total": sum(by_provenance.values()),
+        "labels": by_label,
+        "total": by_provenance.total(),
         "provenances": [
-            {"name": name, "title": title, "count": by_provenance.get(name, 0)}
+            {"name": name, "title": title, "count": by_provenance[name]}
             for name, title in FinalLabel.Provenance.choices
         ],
         "is_stale": consensus.is_stale(campaign),

@@ -14,6 +14,8 @@ from cqa_site.web.templatetags.figures import pseudonym
 
 from .kept import Figures
 
+# Tables that count labels, whose names stand beside them.
+NAMED = ("labels", "majority")
 Rows = list[list[Any]]
 Build = Callable[[Figures], tuple[list[str], Rows]]
 
@@ -31,6 +33,8 @@ def figure_table(snapshot: Snapshot, figures: Figures, slug: str) -> TableData:
     """One figure as a table with its recipe; raises KeyError for an unknown one."""
     entry = TABLES[slug]
     columns, rows = entry.build(figures)
+    if slug in NAMED:
+        columns, rows = _with_names(columns, rows, snapshot.campaign.guideline.level_names)
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
     where = _("Round “%(campaign)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
         "campaign": snapshot.campaign.name,
@@ -45,6 +49,13 @@ def figure_table(snapshot: Snapshot, figures: Figures, slug: str) -> TableData:
         note=str(entry.recipe),
         name=f"{slug}-snapshot-{snapshot.number}",
     )
+
+
+def _with_names(columns: list[str], rows: Rows, names: dict[int, str]) -> tuple[list[str], Rows]:
+    """The name of each label of the scale beside it; a label outside the scale has none."""
+    label, *others = columns
+    named = [[value, names.get(int(value), ""), *rest] for value, *rest in rows]
+    return [label, _("Name"), *others], named
 
 
 def _progress(figures: Figures) -> tuple[list[str], Rows]:

@@ -145,7 +145,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
         "figures": figures,
-        "finding": figures_finding(figures),
+        "finding": figures_finding(figures, snapshot.campaign.guideline),
         "cards": cards(study, snapshot, figures),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
     }

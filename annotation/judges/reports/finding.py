@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.judges.reports.found import Figures, JudgeFigures, TrainedFigures
-from cqa_site.results.finding import Finding, in_words, level_of, short
+from cqa_site.results.finding import Finding, in_words, level_of, short, why_less
 from cqa_site.web.tables import text_of
 
 
@@ -39,9 +39,9 @@ def judges_finding(figures: Figures) -> Finding | None:
         )
     else:
         says = ngettext(
-            "Not shown: this %(n)s argument cannot tell whether %(name)s agrees with people as "
+            "Not proven: this %(n)s argument cannot tell whether %(name)s agrees with people as "
             "they do with each other.",
-            "Not shown: these %(n)s arguments cannot tell whether %(name)s agrees with people as "
+            "Not proven: these %(n)s arguments cannot tell whether %(name)s agrees with people as "
             "they do with each other.",
             n,
         )
@@ -95,4 +95,5 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
         "%(figure)s on %(n)s arguments of pairs it had not seen.",
         figures.n,
     )
-    return Finding(says, sure % {"figure": in_words(alpha), "n": f"{figures.n:,}"}, mark)
+    sure %= {"figure": in_words(alpha), "n": f"{figures.n:,}"}
+    return Finding(says, f"{sure} {why_less(alpha)}".strip(), mark)

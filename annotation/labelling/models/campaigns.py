@@ -43,6 +43,11 @@ class Guideline(models.Model):
         """The labels of the scale, ascending."""
         return [level["value"] for level in self.levels]
 
+    @property
+    def level_names(self) -> dict[int, str]:
+        """What each label of the scale is called."""
+        return {level["value"]: level["name"] for level in self.levels}
+
 
 class Campaign(Round):
     """One round of labelling, run here or imported."""

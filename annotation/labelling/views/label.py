@@ -136,7 +136,7 @@ def label_answers(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
     place = place_in(request, study, campaign_id)
     page = Paginator(answers_of(place), PAGE_SIZE).get_page(request.GET.get("page"))
     campaign: Any = place.round
-    names = {level["value"]: level["name"] for level in campaign.guideline.levels}
+    names = campaign.guideline.level_names
     for row in page:
         vars(row).update(segments=segments_of(row), label_name=names.get(row.label, ""))
     context = {"study": study, "campaign": campaign, "page": page}

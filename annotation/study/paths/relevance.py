@@ -106,8 +106,8 @@ def _labels(study: Study, opened: Any | None) -> Step:
         )
         return _later(study, title, text)
     text = ngettext(
-        "%(done)s of %(wanted)s label is in.",
-        "%(done)s of %(wanted)s labels are in.",
+        "%(done)s of %(wanted)s vote on ordinary items is in.",
+        "%(done)s of %(wanted)s votes on ordinary items are in.",
         opened.wanted,
     ) % {
         "done": f"{opened.done:,}",

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
+from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.consensus.actions.adjudication import disputed_campaigns
+from annotation.judges.reports.judged import judged_rounds
 from cqa_site.files.menu import files_waiting
 from cqa_site.people.models import Study
 from cqa_site.results.kind import KINDS as RESULTS
@@ -35,7 +37,10 @@ LEAST_PACE = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Lane:
-    """A round or run under way; ``ends_at`` goes on from its pace so far, if that is known."""
+    """A round or run under way; ``ends_at`` goes on from its pace so far, if that is known.
+
+    ``state`` is empty where it goes on as usual.
+    """
 
     name: str
     kind: str
@@ -43,19 +48,18 @@ class Lane:
     done: int
     wanted: int
     state: str
-    is_idle: bool
     ends_at: datetime | None
 
 
 @dataclass(frozen=True)
 class Result:
-    """Figures that were computed last."""
+    """Figures that were computed last, or judges' labels that came last."""
 
     what: str
     name: str
     url: str
+    says: str
     at: datetime
-    is_frozen: bool
 
 
 @dataclass(frozen=True)
@@ -144,25 +148,26 @@ def _round_lanes(study: Study, now: datetime) -> Iterator[Lane]:
                 reverse(kind.audit.round, args=[study.public_id, round_.public_id]),
                 round_.done,
                 round_.wanted,
-                round_.get_state_display(),
-                round_.state == Round.State.PAUSED,
+                round_.get_state_display() if round_.state == Round.State.PAUSED else "",
                 _end(round_.opened_at, now, round_.done, round_.wanted, least=LEAST_PACE),
             )
 
 
 def _run_lanes(study: Study, now: datetime) -> Iterator[Lane]:
-    runs = study.runs.filter(state__in=Run.WORKING).select_related("relevance__campaign")
+    going = (Run.State.DRAFT, *Run.WORKING)
+    runs = study.runs.filter(state__in=going).select_related("relevance__campaign")
     working = list(runs[:SHOWN])
     add_counts(working)
     for run in working:
+        if run.planning_failed:
+            continue
         yield Lane(
             f"#{run.number} {about(run)}",
             _("Judges"),
             reverse("run", args=[study.public_id, run.public_id]),
             run.ended,
             run.planned,
-            run.get_state_display(),
-            False,
+            "" if run.state == Run.State.RUNNING else run.get_state_display(),
             _end(run.started_at, now, run.ended, run.planned),
         )
 
@@ -180,19 +185,26 @@ def _end(
 
 
 def results_of(study: Study) -> list[Result]:
-    """The newest figures of each kind; one query a kind."""
-    found = [
-        Result(
-            str(kind.what),
-            kind.about(snapshot),
-            kind.url(snapshot),
-            snapshot.frozen_at or snapshot.computed_at,
-            snapshot.frozen_at is not None,
-        )
-        for kind in RESULTS.values()
-        for snapshot in kind.newest(study)[:SHOWN]
-    ]
+    """The newest figures of each kind, and verdicts on judges; one query a kind."""
+    found = [*_snapshots(study), *_verdicts(study)]
     return sorted(found, key=lambda each: each.at, reverse=True)[:SHOWN]
+
+
+def _snapshots(study: Study) -> Iterator[Result]:
+    for kind in RESULTS.values():
+        for snapshot in kind.newest(study)[:SHOWN]:
+            at = snapshot.frozen_at or snapshot.computed_at
+            says = _("frozen %s") if snapshot.frozen_at else _("computed %s")
+            told = says % naturaltime(at)
+            yield Result(str(kind.what), kind.about(snapshot), kind.url(snapshot), told, at)
+
+
+def _verdicts(study: Study) -> Iterator[Result]:
+    """Judges of labels have no snapshots: their page has the verdict as soon as labels are in."""
+    for campaign in judged_rounds(study)[:SHOWN]:
+        at = vars(campaign)["judged_at"]
+        page = reverse("judges", args=[study.public_id, campaign.public_id])
+        yield Result(_("Judges"), campaign.name, page, _("labelled %s") % naturaltime(at), at)
 
 
 def unmade_of(study: Study) -> list[Unmade]:

@@ -12,7 +12,7 @@ from argsum.leaderboard.reports.correlation import MetricRow
 from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods.correlation import Correlations
-from cqa_site.results.finding import Finding, in_words, level_of
+from cqa_site.results.finding import Finding, in_words, level_of, why_less
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import text_of
 
@@ -137,4 +137,5 @@ def people_finding(found: PeopleAgreement) -> Finding | None:
     )
     says = _("People agree %(level)s about sets of key points.") % {"level": level}
     sure = _("Interval alpha: %(figures)s. No metric can be expected to agree with people better.")
-    return Finding(says, sure % {"figures": figures}, mark)
+    said = f"{sure % {'figures': figures}} {why_less(lowest)}"
+    return Finding(says, said.strip(), mark)

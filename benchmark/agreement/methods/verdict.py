@@ -12,8 +12,8 @@
 | consistency | reliability of what counts at .8 or more | below .667 | Krippendorff's marks for
   firm and for tentative conclusions |
 
-One "no" makes the verdict no; yes needs a yes from every rule; anything else is "not shown",
-with what is missing. "Not shown" is no weak yes: it says that these data cannot tell.
+One "no" makes the verdict no; yes needs a yes from every rule; anything else is "not proven",
+with what is missing. "Not proven" is no weak yes: it says that these data cannot tell.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.agreement.methods.figures import Agreement, Beside, Figure, JudgeRow
-from cqa_site.results.finding import Finding, in_words, level_of, listed, short
+from cqa_site.results.finding import Finding, in_words, level_of, listed, short, why_less
 from cqa_site.web.tables import text_of
 
 from .choice import TOTAL, Choice
@@ -66,12 +66,12 @@ def _beside(name: str, with_people: Figure) -> str:
 
 def _sure(figures: Agreement, people: Figure, beside: object) -> str:
     """The intervals, the difference of both on the same answers, the weakest criterion."""
-    said = [_("People: %s.") % _with_n(people)]
+    said = [_("People: %s.") % _with_n(people), why_less(people)]
     if isinstance(beside, Beside) and beside.difference.value is not None:
         said.append(_("Judge minus people on the same answers: %s.") % _with_n(beside.difference))
     if weakest := _weakest(figures):
         said.append(_("People agree least about %s.") % weakest)
-    return " ".join(said)
+    return " ".join(filter(None, said))
 
 
 def _weakest(figures: Agreement) -> str:

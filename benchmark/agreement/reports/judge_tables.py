@@ -173,7 +173,7 @@ JUDGE_TABLES: dict[str, Entry] = {
     "replace": Entry(
         gettext_lazy("Who may replace people, and where"),
         gettext_lazy(
-            "Yes needs a yes of every rule, one no is enough for no; anything else is not shown. "
+            "Yes needs a yes of every rule, one no is enough for no; anything else is not proven. "
             "The rules stand on the page."
         ),
         _replace,

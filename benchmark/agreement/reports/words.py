@@ -23,7 +23,7 @@ from .choice import TOTAL
 
 RESULTS = {
     "yes": gettext_lazy("yes"),
-    "not_shown": gettext_lazy("not shown"),
+    "not_shown": gettext_lazy("not proven"),
     "no": gettext_lazy("no"),
 }
 BADGES = {"yes": "good", "not_shown": "warn", "no": "bad"}
@@ -110,7 +110,7 @@ BIAS_SAYS = {
         "Too few answers to see whether it is stricter or more lenient than people."
     ),
 }
-# What decides comes first: one "no" is enough, "not shown" keeps a "yes" away.
+# What decides comes first: one "no" is enough, "not proven" keeps a "yes" away.
 WEIGHT = {"no": 0, "not_shown": 1, "yes": 2}
 N_REASONS = 3
 
@@ -169,7 +169,7 @@ def headline(figures: Agreement, judge: str, name: str) -> str:
         return _("Yes: for totals, %(name)s may take a person's place.") % {"name": name}
     if verdict.result == "no":
         return _("No: for totals, %(name)s may not take a person's place.") % {"name": name}
-    return _("Not shown: these data cannot tell whether %(name)s may take a person's place.") % {
+    return _("Not proven: these data cannot tell whether %(name)s may take a person's place.") % {
         "name": name
     }
 
@@ -183,7 +183,7 @@ def chance_of(figures: Agreement, judge: str) -> str:
     if found.value > 0 and (found.low is None or found.low > 0):
         return ""
     text = _(
-        "It is not shown to score above chance level: alpha with people %s, where guessing gives "
+        "It is not proven to score above chance level: alpha with people %s, where guessing gives "
         "0."
     )
     return text % _estimate(found)

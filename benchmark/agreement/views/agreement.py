@@ -8,6 +8,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.judges.reports.judged import judged_rounds
 from benchmark.agreement.actions import shown_agreement
 from benchmark.agreement.methods.figures import Agreement, Pair
 from benchmark.agreement.reports.agreement import judge_trust
@@ -73,7 +74,9 @@ def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
 def score_replace(request: StudyRequest, study: Study) -> HttpResponse:
     """Answer whether a judge may take the place of people, and for which criteria."""
     context = agreement_context(request, study, ())
-    if context["figures"] and context["choice"].judge:
+    if not context["figures"]:
+        context["judged"] = judged_rounds(study).first()
+    elif context["choice"].judge:
         context |= verdict_context(context["figures"], context["choice"])
         context["has_details"] = DETAILS in request.GET.getlist(SHOW)
         snapshot, figures, choice = (context[name] for name in ("snapshot", "figures", "choice"))

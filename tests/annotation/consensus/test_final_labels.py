@@ -158,3 +158,35 @@ def test_final_labels_are_for_researchers_of_the_study(campaign):
             assert member.post(here(campaign, tail)).status_code == 403
     stranger = sign_in(make_member(make_study("Study B"), "researcher"))
     assert stranger.get(here(campaign)).status_code == 404
+
+
+def test_looking_at_the_page_starts_the_computation_by_itself(study, client):
+    campaign = imported(study, make_raters(study, 3), votes=[[0, 1, 3], [2, 2, 1]])
+    page = client.get(here(campaign))
+    assert page.context["job"] == consensus.active_job(campaign)
+    assert page.context["job"].is_active
+    assert "data-reload-on-job" in page.text
+    client.get(here(campaign))
+    assert Job.objects.filter(kind="final_labels").count() == 1
+
+
+def test_looking_at_current_labels_computes_nothing(campaign, client):
+    assert client.get(here(campaign)).context["job"] is None
+    assert not Job.objects.filter(kind="final_labels").exists()
+
+
+def test_it_begins_with_how_many_sentences_have_each_label(campaign, client):
+    names = campaign.guideline.level_names
+    says = f"Final labels of 60 arguments: 40 “{names[3]}” (3), 20 “{names[2]}” (2)."
+    assert client.get(here(campaign)).context["finding"].says == says
+    row = campaign.final_labels.filter(label=2).first()
+    campaign.final_labels.filter(pk=row.pk).update(label=None, provenance="none")
+    finding = client.get(here(campaign)).context["finding"]
+    assert finding.says.startswith("Final labels of 59 arguments: ")
+    assert finding.says.endswith(f"19 “{names[2]}” (2).")
+    assert finding.sure == "1 more has no label yet."
+
+
+def test_without_any_label_it_says_nothing_about_them(study, client):
+    campaign = opened(study)
+    assert client.get(here(campaign)).context["finding"] is None

@@ -12,17 +12,20 @@ from django.urls import reverse
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.reports.charts import CHARTS
 from annotation.figures.reports.figures import compute_figures, ratings_of
+from annotation.figures.reports.finding import figures_finding
 from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshots import COLUMNS
 from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
 from annotation.imports.methods.toloka import read_toloka
+from annotation.labelling.models.campaigns import Guideline
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
 from cqa_site.stats.as_json import from_json, to_json
+from cqa_site.stats.reliability.marks import FIRM
 from cqa_site.web.tables import text_of
 from tests.annotation import released
 from tests.annotation.released import needs
@@ -347,6 +350,11 @@ def test_units_as_a_table_hold_no_missing_marker():
     assert page_rows(table)[1]["answered_at"] is not None
 
 
+# Nearly everything alike: a high alpha from so few items that its interval is wide.
+TENTATIVE_VOTES = {f"i{place}": {"a": place % 4, "b": place % 4} for place in range(11)} | {
+    "apart": {"a": 3, "b": 1}
+}
+
 # -- pages -------------------------------------------------------------------------------------
 
 DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
@@ -406,6 +414,28 @@ def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
     assert f'<span class="mono">{people[0].pseudonym}</span></th>' in page
     assert f"[{text_of(alpha['low'])}, {text_of(alpha['high'])}]" in page
     assert_no_nonsense(page)
+
+
+def test_the_finding_says_how_many_items_have_each_majority_label(campaign, client):
+    fill(campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
+    page = client.get(url("figures", campaign))
+    names = campaign.guideline.level_names
+    each = ", ".join(f"2 “{names[label]}” ({label})" for label in (3, 2, 1, 0))
+    says = f"Majority labels of 8 items, 2 of them control items: {each}."
+    assert page.context["finding"].says.endswith(says)
+    (table,) = [card.table for card in page.context["cards"] if card.slug == "majority"]
+    assert [row[:3] for row in table.rows] == [[str(at), names[at], 2] for at in range(4)]
+
+
+def test_the_finding_says_so_where_the_lower_bound_decides():
+    figures = compute_figures(votes_table(TENTATIVE_VOTES), SCALE, RECIPE)
+    alpha = figures.agreement["all"][0]
+    assert alpha.value >= FIRM > alpha.low
+    finding = figures_finding(figures, Guideline(levels=[]))
+    low, bounds = text_of(alpha.low, 2), f"[{text_of(alpha.low, 2)}, {text_of(alpha.high, 2)}]"
+    assert f"95 % interval {bounds}" in finding.sure
+    assert f"The interval's lower bound decides: {low} is below 0.800." in finding.sure
 
 
 def test_the_page_is_bounded(campaign, client, django_assert_max_num_queries):

@@ -4,19 +4,25 @@ import copy
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from benchmark.agreement.methods.figures import Agreement, Figure
+from benchmark.agreement.reports.choice import TOTAL, Choice, snapshot_of
+from benchmark.agreement.reports.finding import agreement_finding
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.results import keeping
+from cqa_site.stats.as_json import from_json
+from tests.annotation.voting import label_by_machine
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_campaign, make_member, make_study, sign_in
 
 MARKS = "Dashed: the customary marks .667"
 pytestmark = pytest.mark.django_db
@@ -74,6 +80,21 @@ def test_before_there_are_sheets(client, study, name):
     assert "No figures of agreement yet" in response.content.decode()
 
 
+def test_without_scores_the_verdict_on_labels_is_led_to(
+    client, study, django_assert_max_num_queries
+):
+    campaigns = [make_campaign(study, name=f"Round {number}") for number in range(3)]
+    text = page(client, study, "score_replace").content.decode()
+    assert "Judges of labels have a page of their own" in text
+    addresses = [reverse("judges", args=[study.public_id, each.public_id]) for each in campaigns]
+    assert not any(address in text for address in addresses)
+    for campaign in campaigns[:2]:
+        label_by_machine(campaign)
+    with django_assert_max_num_queries(10):
+        text = page(client, study, "score_replace").content.decode()
+    assert [address in text for address in addresses] == [False, True, False]
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_take_few_queries(client, study, raters, name, django_assert_max_num_queries):
     page(client, study, name)
@@ -93,6 +114,17 @@ def test_agreement_says_n_method_and_leads_to_rows(client, study, raters):
     assert "1,000 resamples" in text
     key = raters["gpt-4o"].public_id
     assert f"rater={key}&amp;other=people&amp;criterion=C9" in text
+
+
+def test_the_finding_says_so_where_the_lower_bound_decides(study, raters):
+    figures = from_json(Agreement, snapshot_of(study, {}).agreement)
+    total = figures.people.columns[TOTAL]
+    for low, is_said in ((0.7, True), (0.82, False)):
+        alpha = Figure(value=0.86, low=low, high=0.9, n=40)
+        columns = figures.people.columns | {TOTAL: replace(total, alpha_interval=alpha)}
+        people = replace(figures.people, columns=columns, shared=40)
+        finding = agreement_finding(replace(figures, people=people), Choice())
+        assert ("lower bound decides: 0.70 is below 0.800" in finding.sure) == is_said
 
 
 def test_dashed_lines_are_explained(client, study, raters):
@@ -129,7 +161,8 @@ def test_the_verdict_comes_in_words_with_what_is_missing(client, study, raters):
     assert "for totals, gpt-4o may not" in text or "these data cannot tell whether gpt-4o" in text
     assert "about 12 more answers scored by two people and the judge" in text
     assert "Alternative annotator test" in text
-    assert "not shown" in text
+    assert "not proven" in text
+    assert "ot shown" not in text
 
 
 def test_judges_are_ranked_with_what_attacks_did(client, study, raters):

@@ -156,7 +156,7 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     assert chance_of(found, "id-good") == ""
     context = verdict_context(found, Choice(judge="id-dice"))
     sure = context["finding"].sure
-    assert "not shown to score above chance level" in sure
+    assert "not proven to score above chance level" in sure
     assert "3 people scored 240 answers, all of them by two or more people." in sure
     assert "comes closer on up to 15 % more of the answers (epsilon 0.15)" in sure
     # With two people the test says little, and the headline has to carry that.
