@@ -72,4 +72,7 @@ def system(name, value):
 
 def test_systems_that_cover_nothing_are_compared_by_that():
     board = SummaryBoard(None, (), [system("Low", 0.0), system("Alike", 0.0)], {}, has_dev=False)
-    assert board_finding(board).says == "Low leads: coverage 0.00."
+    found = board_finding(board)
+    assert found.says == "Low leads: coverage 0.00."
+    assert "There is no interval for Low and Alike: none here." in found.sure
+    assert "overlap" not in found.sure
