@@ -9,6 +9,7 @@ from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
+from tests.argsum.made_cells import make_dataset, make_system_run
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_member, make_study
 
@@ -101,3 +102,24 @@ def test_rank_and_score_stay_in_sight_on_a_phone(boss, visit):
         assert is_in_sight(row.locator(".stays.rank"))
         assert is_in_sight(row.locator(".stays.score"))
     assert table.evaluate("table => table.scrollLeft") > 0
+
+
+def test_a_least_match_score_changes_everything_that_depends_on_it(boss, visit):
+    study = boss.memberships.get().study
+    made = make_system_run(make_dataset(study)).sets.first()
+    page = visit(boss).go("summary_set", study.public_id, made.public_id)
+    expect(page.locator(".finding")).to_contain_text("stand for 100 % of 12 arguments")
+    with page.expect_response(re.compile("least=0.9")):
+        page.get_by_label("Least match score").fill("0.9")
+    # All of them match with .8.
+    expect(page.locator(".finding")).to_contain_text("stand for 0 % of 12 arguments")
+    expect(page.locator(".sides")).to_contain_text("0 of 6 arguments belong to one")
+    expect(page.get_by_role("link", name="JSONL")).to_have_attribute(
+        "href", re.compile("least=0.9")
+    )
+    assert "least=0.9" in page.locator(".figure-card img").first.get_attribute("src")
+    expect(page.locator("#least-shown")).to_have_text("0.9")
+    # What is shown beside the slider still follows it.
+    page.get_by_label("Least match score").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#least-shown")).to_have_text("0.85")
