@@ -15,6 +15,7 @@ from argsum.metrics.methods.correlation import Correlations
 from cqa_site.results.finding import Finding, in_words, level_of, listed
 from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
 from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.web.tables import text_of
 
 # Intervals that resample fewer cells than these are rough, and tend to be too narrow.
@@ -80,10 +81,12 @@ def why_no_interval(figure: Estimate) -> str:
     """Why a figure with a value has no interval; empty where it has one."""
     if figure.value is None or figure.low is not None:
         return ""
-    if figure.reason == TOO_FEW_CLUSTERS:
-        # Clusters are something else here.
-        return _("fewer than 3 cells have a value")
-    return figure.reason or ""
+    # What statistics call clusters are cells here.
+    words = {
+        TOO_FEW_CLUSTERS: _("fewer than 3 cells have a value"),
+        NO_SPREAD: _("all cells have the same value"),
+    }
+    return words.get(figure.reason or "", figure.reason or "")
 
 
 def _ground(board: SummaryBoard) -> list[str]:
