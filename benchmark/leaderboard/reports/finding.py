@@ -145,8 +145,9 @@ def _other_ranks(top: list[Standing]) -> str:
     if not below and not is_first_unsure:
         return ""
     return " " + _(
-        "Rank ranges differ from this: they hold 95 % of a system's ranks when questions are "
-        "drawn anew, while this tests every two systems and corrects for the number of pairs."
+        "Rank ranges differ from the headline: they hold 95 % of a system's ranks when questions "
+        "are drawn anew; the headline tests every two systems, corrected for how many pairs "
+        "there are."
     )
 
 

@@ -73,7 +73,7 @@ def test_rank_ranges_that_are_surer_than_the_tests_are_explained():
     assert [each.rank_low for each in board.rankings[0].standings] == [1, 2]
     said = board_finding(board, judge)
     assert said.says == "These data cannot tell Alpha and Beta apart."
-    assert "from 6 on they can. Rank ranges differ from this: they hold 95 %" in said.sure
+    assert "from 6 on they can. Rank ranges differ from the headline: they hold 95 %" in said.sure
 
 
 def test_one_system_alone_has_no_ranking():
