@@ -7,7 +7,7 @@ from django.utils.translation import ngettext
 
 from annotation.answers.models.answers import Answer
 from benchmark.judges.actions import kind as scoring_judge
-from benchmark.leaderboard.reports.figures import LEAST_QUESTIONS
+from benchmark.leaderboard.methods.options import LEAST_TO_DIFFER
 from benchmark.preferences import judge
 from benchmark.preferences.kind import PREFERRING
 from benchmark.scoring.actions.kind import SCORING
@@ -36,7 +36,7 @@ def steps(study: Study) -> list[Step]:
     rounds = Round.objects.filter(study=study, kind__in=(SCORING.name, PREFERRING.name))
     runs = Run.objects.filter(study=study, kind__in=(scoring_judge.KIND, judge.KIND))
     has_scorers = rounds.exclude(state=Round.State.DRAFT).exists() or runs.exists()
-    is_enough = shared >= LEAST_QUESTIONS
+    is_enough = shared >= LEAST_TO_DIFFER
     return [
         _questions(study, questions),
         _answers(study, systems),
@@ -76,7 +76,9 @@ def steps(study: Study) -> list[Step]:
 def _questions(study: Study, count: int) -> Step:
     found = ngettext("%(count)s question is here", "%(count)s questions are here", count)
     text = found % {"count": f"{count:,}"}
-    needed = _("; a ranking needs %(n)s that two systems both answered") % {"n": LEAST_QUESTIONS}
+    needed = _("; to tell two systems apart takes %(n)s that both answered") % {
+        "n": LEAST_TO_DIFFER
+    }
     asked = _(
         "Comparisons of two things, with an aspect if you like: type them or import them. A "
         "sample of score sheets on the imports page goes all the way to a leaderboard."
@@ -84,11 +86,11 @@ def _questions(study: Study, count: int) -> Step:
     return step(
         study,
         title=_("Have questions"),
-        text=(f"{text}." if count >= LEAST_QUESTIONS else f"{text}{needed}.") if count else asked,
+        text=(f"{text}." if count >= LEAST_TO_DIFFER else f"{text}{needed}.") if count else asked,
         button=_("Questions"),
         page="questions",
-        other=None if count >= LEAST_QUESTIONS else (_("Imports and samples"), "imports"),
-        is_done=count >= LEAST_QUESTIONS,
+        other=None if count >= LEAST_TO_DIFFER else (_("Imports and samples"), "imports"),
+        is_done=count >= LEAST_TO_DIFFER,
     )
 
 
@@ -112,20 +114,20 @@ def _answers(study: Study, systems: int) -> Step:
 
 
 def _sheets_in(sheets: int, systems: int, shared: int) -> str:
-    """How many, and what a ranking still needs."""
+    """How many, and what a difference that can be shown still needs."""
     text = ngettext("%(count)s sheet is in", "%(count)s sheets are in", sheets) % {
         "count": f"{sheets:,}"
     }
-    if not sheets or shared >= LEAST_QUESTIONS:
+    if not sheets or shared >= LEAST_TO_DIFFER:
         return f"{text}."
     if systems < FEWEST:
         return text + _(", all of one system; a ranking needs a second one.")
     more = ngettext(
-        "; %(shared)s question has sheets of two systems, and a ranking needs %(n)s.",
-        "; %(shared)s questions have sheets of two systems, and a ranking needs %(n)s.",
+        "; %(shared)s question has sheets of two systems, and telling them apart takes %(n)s.",
+        "; %(shared)s questions have sheets of two systems, and telling them apart takes %(n)s.",
         shared,
     )
-    return text + more % {"shared": shared, "n": LEAST_QUESTIONS}
+    return text + more % {"shared": shared, "n": LEAST_TO_DIFFER}
 
 
 ANSWERS = Path(

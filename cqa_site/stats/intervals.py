@@ -13,6 +13,7 @@ from cqa_site.stats.estimate import Estimate, check_confidence
 if TYPE_CHECKING:  # the table of ratings would load pandas
     from cqa_site.stats.ratings import FloatArray, IntArray
 
+NO_SPREAD = "no resample differs from the others, so there is no spread"
 TOO_FEW = "fewer than 3 items were rated twice, too few for an interval"
 
 # A percentile of resamples among which more than this share is undefined would describe
@@ -126,7 +127,7 @@ def percentile_interval(values: FloatArray, confidence: float = 0.95) -> Interva
     tail = (1 - confidence) / 2
     low, high = np.quantile(values[~undefined], [tail, 1 - tail])
     if high - low < 1e-12:
-        raise UndefinedIntervalError("no resample differs from the others, so there is no spread")
+        raise UndefinedIntervalError(NO_SPREAD)
     return Interval(float(low), float(high))
 
 

@@ -5,6 +5,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from benchmark.leaderboard.actions import BOARDS
+from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.options import PEOPLE
+from benchmark.leaderboard.reports.pairs import pair_of
 from benchmark.paths import steps
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.files.formats import FORMATS
@@ -45,10 +48,12 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs():
     found = keeping.refresh(BOARDS, default_rubric(study))
     assert found.number == 1
     assert [each.is_done for each in steps(study)] == [False, True, True, False, False]
-    assert "1 question is here; a ranking needs 5 that two systems both answered." in said(study)
-    assert "2 sheets are in; 1 question has sheets of two systems, and a ranking needs 5." in said(
+    assert "1 question is here; to tell two systems apart takes 6 that both answered." in said(
         study
     )
+    assert (
+        "2 sheets are in; 1 question has sheets of two systems, and telling them apart takes 6."
+    ) in said(study)
     page = client.get(reverse("scores", args=[study.public_id]))
     assert page.context["finding"].sure == (
         "A ranking needs 5 questions that two systems both have scores on. Questions with scores "
@@ -60,6 +65,20 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs():
     assert "groups" not in shown
     assert "criteria" not in shown
     assert "distributions" in shown
+
+
+@pytest.mark.parametrize(("questions", "is_enough"), [(5, False), (6, True)])
+def test_steps_are_done_once_a_difference_can_be_shown(questions, is_enough):
+    study = cast.make_study()
+    answers = make_scored_answers(study, questions=questions)
+    make_sheets(study, answers, [make_rater(study, "Somebody")])
+    board = Board.from_dict(keeping.refresh(BOARDS, default_rubric(study)).figures["board"])
+    first, second = (int(each.system) for each in board.rankings[0].standings)
+    assert pair_of(board, PEOPLE, first, second).is_short is not is_enough
+    asked, answered, chosen, scored, read = [each.is_done for each in steps(study)]
+    assert answered
+    assert chosen
+    assert asked is scored is read is is_enough
 
 
 def said(study):

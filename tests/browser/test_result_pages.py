@@ -9,6 +9,7 @@ from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
+from tests.argsum.made_cells import make_dataset, make_system_run
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_member, make_study
 
@@ -88,16 +89,62 @@ def test_rank_and_score_stay_in_sight_on_a_phone(boss, visit):
     table = page.locator("#board-main .table")
     row = page.locator("#board-main tbody tr").first
 
-    def is_in_sight(cell):
-        left, right = page.evaluate(
-            "([cell, table]) => { const a = cell.getBoundingClientRect(), "
-            "b = table.getBoundingClientRect(); return [a.left - b.left, b.right - a.right]; }",
-            [cell.element_handle(), table.element_handle()],
-        )
-        return left >= -1 and right >= -1
-
     for way in (0, 10_000):
         table.evaluate("(table, way) => { table.scrollLeft = way; }", way)
-        assert is_in_sight(row.locator(".stays.rank"))
-        assert is_in_sight(row.locator(".stays.score"))
+        assert is_in_sight(table, row.locator(".stays.rank"))
+        assert is_in_sight(table, row.get_by_role("rowheader"))
+        assert is_in_sight(table, row.locator(".stays.score"))
     assert table.evaluate("table => table.scrollLeft") > 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_cells_that_stay_in_sight_have_the_colour_of_their_row(boss, visit, scheme):
+    page = leaderboard(visit, boss, viewport=PHONE, color_scheme=scheme)
+    row = page.locator("#board-main tbody tr").first
+    # As rows of every second tie group are.
+    row.evaluate("row => row.classList.add('even')")
+    colours = row.evaluate(
+        "row => [...row.cells].map(cell => getComputedStyle(cell).backgroundColor)"
+    )
+    assert len(set(colours)) == 1
+
+
+def test_criteria_keep_their_names_on_a_phone(boss, visit):
+    study = boss.memberships.get().study
+    page = visit(boss, viewport=PHONE).go("score_replace", study.public_id, query="?show=details")
+    table = page.locator(".table:has(.verdicts)")
+    table.evaluate("table => { table.scrollLeft = 10_000; }")
+    assert table.evaluate("table => table.scrollLeft") > 0
+    for kind in (".people", ":not(.people)"):
+        row = page.locator(f".verdicts tbody tr{kind}").first
+        assert is_in_sight(table, row.get_by_role("rowheader"))
+
+
+def is_in_sight(table, cell):
+    left, right = table.evaluate(
+        "(table, cell) => { const a = cell.getBoundingClientRect(), "
+        "b = table.getBoundingClientRect(); return [a.left - b.left, b.right - a.right]; }",
+        cell.element_handle(),
+    )
+    return left >= -1 and right >= -1
+
+
+def test_a_least_match_score_changes_everything_that_depends_on_it(boss, visit):
+    study = boss.memberships.get().study
+    made = make_system_run(make_dataset(study)).sets.first()
+    page = visit(boss).go("summary_set", study.public_id, made.public_id)
+    expect(page.locator(".finding")).to_contain_text("stand for 100 % of 12 arguments")
+    with page.expect_response(re.compile("least=0.9")):
+        page.get_by_label("Least match score").fill("0.9")
+    # All of them match with .8.
+    expect(page.locator(".finding")).to_contain_text("stand for 0 % of 12 arguments")
+    expect(page.locator(".sides")).to_contain_text("0 of 6 arguments belong to one")
+    expect(page.get_by_role("link", name="JSONL")).to_have_attribute(
+        "href", re.compile("least=0.9")
+    )
+    assert "least=0.9" in page.locator(".figure-card img").first.get_attribute("src")
+    expect(page.locator("#least-shown")).to_have_text("0.9")
+    # What is shown beside the slider still follows it.
+    page.get_by_label("Least match score").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#least-shown")).to_have_text("0.85")

@@ -12,8 +12,14 @@ from argsum.leaderboard.reports.correlation import MetricRow
 from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods.correlation import Correlations
+<<<<<<< HEAD
 from cqa_site.results.finding import Finding, in_words, level_of, why_less
+=======
+from cqa_site.results.finding import Finding, in_words, level_of, listed
+from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
+>>>>>>> fix-f1
 from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.web.tables import text_of
 
 # Intervals that resample fewer cells than these are rough, and tend to be too narrow.
@@ -57,9 +63,34 @@ def _next(rows: Sequence[SystemRow], name: str) -> list[str]:
         return [_("It is the only system here.")]
     first, second = rows[0].figures[name], rows[1].figures[name]
     said = [_("Next: %(name)s, %(value)s.") % {"name": rows[1].system, "value": in_words(second)}]
-    if first.low is None or second.high is None or first.low <= second.high:
+    if first.low is None or second.high is None:
+        said += _without_interval(rows[:2], name)
+    elif first.low <= second.high:
         said.append(_("The intervals overlap, so the order may be chance."))
     return said
+
+
+def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
+    """Which systems have no interval of a figure, by the reason why."""
+    why = {row.system: why_no_interval(row.figures[name]) for row in rows}
+    text = _("There is no interval for %(names)s: %(reason)s.")
+    return [
+        text % {"names": listed([each for each in why if why[each] == reason]), "reason": reason}
+        for reason in dict.fromkeys(why.values())
+        if reason
+    ]
+
+
+def why_no_interval(figure: Estimate) -> str:
+    """Why a figure with a value has no interval; empty where it has one."""
+    if figure.value is None or figure.low is not None:
+        return ""
+    # What statistics call clusters are cells here.
+    words = {
+        TOO_FEW_CLUSTERS: _("fewer than 3 cells have a value"),
+        NO_SPREAD: _("all cells have the same value"),
+    }
+    return words.get(figure.reason or "", figure.reason or "")
 
 
 def _ground(board: SummaryBoard) -> list[str]:

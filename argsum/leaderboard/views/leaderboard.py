@@ -14,7 +14,7 @@ from argsum.leaderboard.methods.system_board import FIGURES, SELECTIONS, SystemR
 from argsum.leaderboard.reports.board import SummaryBoard, summary_board
 from argsum.leaderboard.reports.charts import BOARD_CHARTS, MOST
 from argsum.leaderboard.reports.choice import STEPS, board_choice
-from argsum.leaderboard.reports.finding import board_finding
+from argsum.leaderboard.reports.finding import board_finding, why_no_interval
 from argsum.leaderboard.reports.printed import printed_board, printed_cells
 from argsum.leaderboard.reports.tables import (
     FIGURE_NAMES,
@@ -72,7 +72,7 @@ def _board(study: Study, found: SummaryBoard) -> Board:
         BoardRow(
             name=row.system,
             badge=_("oracle") if row.selection == "oracle" else "",
-            about=_about(row),
+            about="; ".join([_about(row), *_without_interval(row)]),
             cells=[_cell(row.figures[name], len(found.cells)) for name in FIGURES],
             behind=_behind(study, row, found),
         )
@@ -94,9 +94,17 @@ def _about(row: SystemRow) -> str:
     return f"{how} ({_('of %(n)d') % said})" if row.settings > 1 else how
 
 
+def _without_interval(row: SystemRow) -> list[str]:
+    """Why figures that have a value have no interval, each reason once."""
+    why = {name: why_no_interval(row.figures[name]) for name in FIGURES}
+    return [_("no interval: %s") % reason for reason in dict.fromkeys(why.values()) if reason]
+
+
 def _cell(one: Estimate, n_cells: int) -> BoardCell:
     said = {"n": one.n_values, "all": n_cells}
-    notes = [_("%(n)d of %(all)d cells") % said] if one.n_values < n_cells else []
+    notes = [_("no interval")] if why_no_interval(one) else []
+    if one.n_values < n_cells:
+        notes.append(_("%(n)d of %(all)d cells") % said)
     return figure_cell(one.value, one.low, one.high, decimals=3, notes=notes)
 
 

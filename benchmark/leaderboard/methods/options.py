@@ -11,6 +11,9 @@ PEOPLE_KINDS = ("person", "expert", "reference")
 TOTAL = "total"
 # What a board of this version means stands in `benchmark.leaderboard.methods.board`.
 VERSION = 2
+# Common questions from which a paired test can tell two systems apart: of five, all of one sign,
+# the smallest p is .0625.
+LEAST_TO_DIFFER = 6
 
 
 @dataclass(frozen=True, kw_only=True)

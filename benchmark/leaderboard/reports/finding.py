@@ -6,14 +6,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.leaderboard.methods.figures import Board, JudgeRanking
+from benchmark.leaderboard.methods.options import LEAST_TO_DIFFER
 from cqa_site.results.finding import Finding, listed, short
 from cqa_site.stats.ranks.standing import Standing
 from cqa_site.web.tables import text_of
 
 from .view import ranking_of
 
-# Common questions from which a paired test can tell two systems apart.
-LEAST = 6
 SMALLEST_P = 0.001
 
 
@@ -29,9 +28,10 @@ def board_finding(board: Board, judge: str) -> Finding:
         says = _("%(name)s is the only system with a rank: %(points)s points on average.")
         return Finding(says % _leader(ranked[0], names), _ground(ranking), "warn")
     if len(top) > 1 or ranked[0].tie_group is None:
-        shown = listed([names[each.system] for each in (top if len(top) > 1 else ranked)])
-        says = _("%(names)s lead, and these data cannot tell them apart.") % {"names": shown}
-        return Finding(says, _not_apart(ranking))
+        shown = [names[each.system] for each in (top if len(top) > 1 else ranked)]
+        is_any_apart = min(ranking.pairs.p_holm, default=1.0) < 1 - board.options.confidence
+        says = _alike(shown, is_any_apart=is_any_apart)
+        return Finding(says, f"{_not_apart(ranking)}{_other_ranks(top)}")
     says = _("%(name)s leads with %(points)s of %(most)s points, %(gap)s more than %(next)s.")
     gap = (ranked[0].mean or 0.0) - (ranked[1].mean or 0.0)
     said = {
@@ -40,7 +40,8 @@ def board_finding(board: Board, judge: str) -> Finding:
         "next": names[ranked[1].system],
     }
     says %= _leader(ranked[0], names) | said
-    return Finding(says, _sure(ranking, ranked), "good", ("p after Holm",))
+    sure = f"{_sure(ranking, ranked)}{_other_ranks(top)}"
+    return Finding(says, sure, "good", ("p after Holm",))
 
 
 def ground_of(board: Board, judge: str) -> str:
@@ -51,7 +52,7 @@ def ground_of(board: Board, judge: str) -> str:
         said.append(_("Each mean is over the system's own questions and comparable with none."))
     else:
         said.append(_ground(ranking))
-    if ranking.detectable and ranking.n_common >= LEAST:
+    if ranking.detectable and ranking.n_common >= LEAST_TO_DIFFER:
         said.append(_detectable(ranking))
     own = [each for each in board.calibrated if each.judge == judge]
     if own and all(each.mean is None for each in own):
@@ -126,13 +127,38 @@ def _ground(ranking: JudgeRanking) -> str:
     return f"{text}."
 
 
+def _alike(names: list[str], *, is_any_apart: bool) -> str:
+    """Who leads together; nobody leads where no pair of the board can be told apart."""
+    if is_any_apart:
+        return _("%s lead, and these data cannot tell them apart.") % listed(names)
+    if len(names) == 2:
+        return _("These data cannot tell %s apart.") % listed(names)
+    return _("These data cannot tell any of the %(n)s ranked systems apart.") % {
+        "n": f"{len(names):,}"
+    }
+
+
+def _other_ranks(top: list[Standing]) -> str:
+    """Why rank ranges differ from the tests of pairs, where they do; beginning with a space."""
+    below = [each for each in top if each.rank_low is not None and each.rank_low > 1]
+    is_first_unsure = len(top) == 1 and (top[0].rank_high or 1) > 1
+    if not below and not is_first_unsure:
+        return ""
+    return " " + _(
+        "Rank ranges differ from the headline: they hold 95 % of a system's ranks when questions "
+        "are drawn anew; the headline tests every two systems, corrected for how many pairs "
+        "there are."
+    )
+
+
 def _not_apart(ranking: JudgeRanking) -> str:
     """Why, and what would tell them apart."""
     said = [_ground(ranking)]
-    if ranking.n_common < LEAST:
-        said.append(
-            _("So few can tell no two systems apart, however far these lie; from 6 on they can.")
+    if ranking.n_common < LEAST_TO_DIFFER:
+        text = _(
+            "So few can tell no two systems apart, however far these lie; from %(n)s on they can."
         )
+        said.append(text % {"n": LEAST_TO_DIFFER})
     elif ranking.detectable:
         said.append(_detectable(ranking))
     return " ".join(said)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.leaderboard.methods.figures import Board, Pairs, Question
+from benchmark.leaderboard.methods.options import LEAST_TO_DIFFER
 from cqa_site.web.charts.bars import sorted_bars
 from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.tables import TableData
@@ -48,6 +49,16 @@ class Pair:
     def is_separable(self) -> bool:
         """Whether the two can be told apart at the board's level."""
         return bool(self.figures["p_holm"] < 0.05)
+
+    @property
+    def least(self) -> int:
+        """Common questions from which any two systems can be told apart."""
+        return LEAST_TO_DIFFER
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there are so few questions that no difference could be shown."""
+        return len(self.rows) < LEAST_TO_DIFFER
 
     @property
     def ties(self) -> int:

@@ -361,7 +361,8 @@ def test_the_slider_moves_weak_matches_out(lab):
     assert len(side.unassigned) == 4
     text = lab.get("summary_set", {"least": "0.95"}, set_id=made.public_id).content.decode()
     assert "4 arguments belong to no key point" in text
-    assert 'Least match score of the arguments shown: <output id="least-shown">0.95' in flat(text)
+    label = 'Least match score to belong to a key point: <output id="least-shown">0.95'
+    assert label in flat(text)
     assert 'aria-describedby="least-words"' in text
     for wrong in ("2", "much", "nan"):
         response = lab.get("summary_set", {"least": wrong}, set_id=made.public_id)

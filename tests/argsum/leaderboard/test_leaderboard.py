@@ -246,6 +246,21 @@ def test_files_for_print_hold_what_has_values_and_fit_a_page(study, researcher, 
     assert "other setting" not in heads
 
 
+def test_figures_without_an_interval_say_why(study, researcher):
+    dataset = make_dataset(study)
+    for cell in dataset.cells.all():
+        for system in ("Alpha", "Beta"):
+            scores(make_set(cell, system=system), coverage=0.5, redundancy=0.0)
+    page = researcher.get(reverse("key_points", args=[study.public_id]), {"dataset": ""})
+    sure = page.context["finding"].sure
+    assert "There is no interval for Alpha and Beta: fewer than 3 cells" in sure
+    row = page.context["card"].data.rows[0]
+    assert "no interval: fewer than 3 cells have a value" in row.about
+    noted = [list(cell.notes) for cell in row.cells if cell.text != "–"]
+    assert noted
+    assert all(each == ["no interval"] for each in noted)
+
+
 def test_a_change_of_the_form_brings_the_board_alone(study, researcher):
     make_system_run(make_dataset(study))
     url = reverse("key_points", args=[study.public_id])

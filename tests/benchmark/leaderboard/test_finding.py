@@ -48,8 +48,32 @@ def test_systems_that_are_alike_are_not_told_apart():
     board, judge = found({"Alpha": 5, "Beta": 5})
     said = board_finding(board, judge)
     assert said.mark == ""
-    assert said.says.endswith("lead, and these data cannot tell them apart.")
-    assert {"Alpha", "Beta"} <= set(said.says.replace(",", " ").split())
+    assert said.says == "These data cannot tell Alpha and Beta apart."
+    assert "Rank ranges" not in said.sure
+
+
+def test_nobody_leads_where_no_pair_can_be_told_apart():
+    board, judge = found({"Alpha": 0, "Beta": 0, "Gamma": 0})
+    said = board_finding(board, judge)
+    assert said.says == "These data cannot tell any of the 3 ranked systems apart."
+
+
+def test_those_who_lead_together_are_named_where_others_lie_behind():
+    board, judge = found({"Alpha": 12, "Beta": 12, "Gamma": 1, "Delta": 1}, questions=12)
+    said = board_finding(board, judge)
+    assert said.says in {
+        f"{names} lead, and these data cannot tell them apart."
+        for names in ("Alpha and Beta", "Beta and Alpha")
+    }
+
+
+def test_rank_ranges_that_are_surer_than_the_tests_are_explained():
+    # Alpha has more points on all five questions, so no resample puts it second.
+    board, judge = found({"Alpha": 12, "Beta": 3}, questions=5)
+    assert [each.rank_low for each in board.rankings[0].standings] == [1, 2]
+    said = board_finding(board, judge)
+    assert said.says == "These data cannot tell Alpha and Beta apart."
+    assert "from 6 on they can. Rank ranges differ from the headline: they hold 95 %" in said.sure
 
 
 def test_one_system_alone_has_no_ranking():
