@@ -8,16 +8,11 @@ from annotation.judges.reports.finding import trained_finding
 from annotation.judges.reports.found import TrainedFigures
 from argsum.leaderboard.methods.system_board import FIGURES, SystemRow
 from argsum.leaderboard.reports.board import SummaryBoard
-<<<<<<< HEAD
-from argsum.leaderboard.reports.finding import board_finding, people_finding
+from argsum.leaderboard.reports.finding import board_finding, people_finding, why_no_interval
 from argsum.leaderboard.reports.people_agreement import DimensionAgreement, PeopleAgreement
 from argsum.metrics.methods.correlation import RaterPairs
 from cqa_site.results.finding import in_words, level_of, listed, short, why_less
-=======
-from argsum.leaderboard.reports.finding import board_finding, why_no_interval
-from cqa_site.results.finding import in_words, level_of, listed, short
 from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
->>>>>>> fix-f1
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 
@@ -92,17 +87,11 @@ def test_a_long_name_leaves_room_for_its_sentence():
     assert listed([long]) == short(long)
 
 
-<<<<<<< HEAD
-def estimate(value, low=None, high=None):
+def estimate(value, low=None, high=None, reason="none here"):
     counts = dict.fromkeys(("n_items", "n_pairable_items", "n_raters", "n_values"), 1)
     return Estimate(
-        value=value, low=low, high=high, statistic="", recipe="", reason="none here", **counts
+        value=value, low=low, high=high, statistic="", recipe="", reason=reason, **counts
     )
-=======
-def estimate(value, reason="none here"):
-    counts = dict.fromkeys(("n_items", "n_pairable_items", "n_raters", "n_values"), 1)
-    return Estimate(value=value, statistic="", recipe="", reason=reason, **counts)
->>>>>>> fix-f1
 
 
 def system(name, value):
@@ -123,6 +112,9 @@ def test_systems_that_cover_nothing_are_compared_by_that():
 
 
 def test_why_a_board_has_no_interval_is_said_in_its_own_words():
-    assert why_no_interval(estimate(1.0, NO_SPREAD)) == "all cells have the same value"
-    assert why_no_interval(estimate(1.0, TOO_FEW_CLUSTERS)) == "fewer than 3 cells have a value"
+    assert why_no_interval(estimate(1.0, reason=NO_SPREAD)) == "all cells have the same value"
+    assert (
+        why_no_interval(estimate(1.0, reason=TOO_FEW_CLUSTERS))
+        == "fewer than 3 cells have a value"
+    )
     assert why_no_interval(estimate(None)) == ""

@@ -12,12 +12,8 @@ from argsum.leaderboard.reports.correlation import MetricRow
 from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods.correlation import Correlations
-<<<<<<< HEAD
-from cqa_site.results.finding import Finding, in_words, level_of, why_less
-=======
-from cqa_site.results.finding import Finding, in_words, level_of, listed
+from cqa_site.results.finding import Finding, in_words, level_of, listed, why_less
 from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
->>>>>>> fix-f1
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.web.tables import text_of
