@@ -592,7 +592,7 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
 def test_what_is_written_before_the_scripts_are_there_is_kept(visit, sheet):
     visitor = visit(sheet.rater.user)
     page, held = visitor.page, []
-    page.route("**/js/work/editing.js", lambda route: held.append(route))
+    page.route("**/js/work_pages/editing.js", lambda route: held.append(route))
     address = reverse("desk_form", args=[sheet.round.study.public_id, sheet.public_id])
     page.goto(visitor.server + address, wait_until="commit")
     editor(page).wait_for()

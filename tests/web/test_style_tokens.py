@@ -46,10 +46,10 @@ def test_a_tap_leaves_no_button_grey_and_undo_stays_under_the_thumb():
     assert not re.findall(r"^(?:\.button|button)[^{\n]*:hover", outside, flags=re.M)
     assert re.search(r"@media \(pointer: coarse\) \{[^}]*> kbd[^}]*display: none", base)
     for sheet in ("score.css", "count.css", "editing.css"):
-        for line in (SHEETS / "work" / sheet).read_text().splitlines():
+        for line in (SHEETS / "work_pages" / sheet).read_text().splitlines():
             is_for_fingers = re.search(r"\.(point|count-mark|reason-chip):hover", line)
             assert not is_for_fingers or "@media (hover: hover)" in line
-    label = (SHEETS / "work" / "label.css").read_text()
+    label = (SHEETS / "work_pages" / "label.css").read_text()
     assert re.search(r"\.tools \{ position: sticky; bottom: 0", label)
 
 
@@ -64,7 +64,7 @@ def test_people_and_results_of_practice_are_cards_on_a_phone():
 
 def test_a_citation_stays_with_its_brackets():
     rule = re.search(
-        r"\.answer-text \.cited \{([^}]*)\}", (SHEETS / "work" / "score.css").read_text()
+        r"\.answer-text \.cited \{([^}]*)\}", (SHEETS / "work_pages" / "score.css").read_text()
     )
     assert rule
     assert "inline-block" not in rule[1]

@@ -58,7 +58,7 @@ class ForgetWork:
 def work_worker(request: HttpRequest) -> HttpResponse:
     """The worker's script, at the root of the site, because it may serve no page above its own."""
     names = {"header": SESSION, "cookie": settings.WORK_COOKIE_NAME}
-    reply = render(request, "rounds/work/worker.js", names, content_type="text/javascript")
+    reply = render(request, "rounds/work_pages/worker.js", names, content_type="text/javascript")
     reply.headers["Cache-Control"] = "no-cache"
     return reply
 

@@ -77,7 +77,7 @@ class Face:
     said: Callable[[Any, Any], dict[str, str]]
     # What the list of a person's own sheets says of one: what it was about, and what was said.
     told: Callable[[Any], tuple[Any, Any]]
-    # Templates are ``<templates>.html``, which extends ``rounds/work/sheet.html``, and
+    # Templates are ``<templates>.html``, which extends ``rounds/work_pages/sheet.html``, and
     # ``<templates>_feedback.html`` where there are examples.
     templates: str
     stored: Callable[[Any], dict[str, Any]] = lambda sheet: {}
@@ -85,7 +85,7 @@ class Face:
     # What differs between a kept content and the one on the form, where that is not its parts, and
     # the template that shows it.
     differences: Callable[[Any, Any, Any], Any] | None = None
-    kept_template: str = "rounds/work/_kept.html"
+    kept_template: str = "rounds/work_pages/_kept.html"
     # The sheet that is shown after a submission, if not the next one.
     after: Callable[[HttpRequest, Any], Any] | None = None
     # Answers the choice between a kept draft and the stored one, where two buttons do not do.
@@ -168,7 +168,7 @@ def _work(face: Face, request: Any, round_: Any) -> HttpResponse:
     # Whatever is free there: nothing of it comes to this person.
     far = HowFar(context["far"].done, 0)
     context |= {"far": far, "reason": work.reason, "place": place_for(round_=round_, rater=rater)}
-    return render(request, "rounds/work/state.html", context)
+    return render(request, "rounds/work_pages/state.html", context)
 
 
 def _own(face: Face, request: Any, round_: Any) -> HttpResponse:
@@ -179,7 +179,7 @@ def _own(face: Face, request: Any, round_: Any) -> HttpResponse:
         "is_open": round_.state == Round.State.OPEN,
         "hides_earlier": round_.repeat_share > 0,
     }
-    return render(request, "rounds/work/own.html", context)
+    return render(request, "rounds/work_pages/own.html", context)
 
 
 def take_save(face: Face, request: Any, sheet: Any) -> HttpResponse:

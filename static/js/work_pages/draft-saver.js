@@ -1,6 +1,6 @@
 // Drafts on their way to the server. A text is kept in this browser from the keystroke until the
 // server has it; the server says which version it became, or keeps it aside. The reply to a submission
-// may bring the page that comes next, which the worker then shows (templates/rounds/work/worker.js).
+// may bring the page that comes next, which the worker then shows (templates/rounds/work_pages/worker.js).
 "use strict";
 
 const QUIET_MS = 1500;
@@ -103,6 +103,24 @@ async function goTo({ page, headers, text }) {
     await new Promise((go) => { port1.onmessage = go; setTimeout(go, HANDED_MS); });
   }
   location.assign(page);
+}
+
+function newKey() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
+}
+
+function showSubmit(text) {
+  const message = document.getElementById("submit-message");
+  message.textContent = text;
+  message.hidden = !text;
+}
+
+// Whoever submitted may be far from what stands in the way.
+function showRefusal(text) {
+  showSubmit(text);
+  const message = document.getElementById("submit-message");
+  message.scrollIntoView({ block: "nearest" });
+  message.focus();
 }
 
 class DraftSaver {

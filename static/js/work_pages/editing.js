@@ -161,21 +161,9 @@ async function submitRevision() {
   saver.flush();
 }
 
-function showSubmit(text) {
-  byId("submit-message").textContent = text;
-  byId("submit-message").hidden = !text;
-}
-
-// Whoever submitted by keys may be far from what stands in the way.
-function showRefusal(text) {
-  showSubmit(text);
-  byId("submit-message").scrollIntoView({ block: "nearest" });
-  byId("submit-message").focus();
-}
-
 // What is sent after a change is another request and needs another key.
 function renewKey() {
-  if (isTried) key = [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
+  if (isTried) key = newKey();
   isTried = false;
   showSubmit("");
 }

@@ -1,4 +1,4 @@
-// Lets a reload without a connection show the page: a worker keeps it (templates/rounds/work/worker.js).
+// Lets a reload without a connection show the page: a worker keeps it (templates/rounds/work_pages/worker.js).
 // What was entered is kept by the page itself, as ever.
 "use strict";
 
