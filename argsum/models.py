@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401
 
+import argsum.analysis.models
 import argsum.counting.models
 import argsum.datasets.models
 import argsum.keypoints.models

@@ -81,6 +81,7 @@ class CellArgument(models.Model):
         NO_KEY_POINT = "no_key_point", _("Matches no key point")
         KEY_POINTS = "key_points", _("Matches several key points")
         SENTENCES = "sentences", _("Not exactly one sentence")
+        NOTHING_SAID = "nothing_said", _("Says nothing")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     cell = models.ForeignKey(Cell, models.CASCADE, related_name="arguments", db_index=False)
@@ -138,4 +139,50 @@ class KeyPointMatch(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["argument", "key_point"], name="key_point_match_once")
+        ]
+
+
+class Comment(models.Model):
+    """What somebody wrote, as it came; its sentences are the arguments that are summarized.
+
+    ``key`` says which comment of a file it is, so that a file can come again: a hash of its id,
+    or else of its text, its attributes and its number among equal ones. ``attributes`` are the
+    further columns: ``{column: text}``.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    cell = models.ForeignKey(Cell, models.CASCADE, related_name="comments", db_index=False)
+    position = models.PositiveIntegerField()
+    key = models.CharField(max_length=64)
+    text = models.TextField()
+    # The id that the file gave it.
+    name = models.CharField(max_length=120, blank=True)
+    attributes = models.JSONField(default=dict)
+    written_on = models.DateField(null=True)
+    # The file that brought it.
+    source = models.CharField(max_length=255, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["cell", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["cell", "position"], name="comment_position_once"),
+            models.UniqueConstraint(fields=["cell", "key"], name="comment_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class CommentStatement(models.Model):
+    """One sentence of a comment; equal sentences of several comments are one argument."""
+
+    comment = models.ForeignKey(Comment, models.CASCADE, related_name="statements", db_index=False)
+    argument = models.ForeignKey(CellArgument, models.CASCADE, related_name="said_in")
+    position = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["comment", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["comment", "position"], name="statement_position_once")
         ]

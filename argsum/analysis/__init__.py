@@ -1,0 +1,1 @@
+"""Key point analysis of comments: what people say, how many, who, and when."""

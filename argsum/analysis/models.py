@@ -1,0 +1,174 @@
+"""Key points of comments as people work on them: found by a machine, then edited by hand."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from ..datasets.models import Cell, CellArgument
+from ..scorers.models import Scorer
+
+
+class Analysis(models.Model):
+    """What the comments on one topic say: key points, and the statements behind each.
+
+    ``options`` are what somebody asked for (``setting``: one of `choice`'s, instead of the one
+    that the rule takes). ``choice`` says which setting was taken and why: ``{"setting": name,
+    "rule": …, "tried": [{"setting", "points", "share", …}, …]}``, in the order of the grid.
+    ``revision`` counts edits, so that whatever was computed from the rows knows whether it is
+    still true.
+    """
+
+    class State(models.TextChoices):
+        """waiting → running → done; cancelled and failed end it."""
+
+        WAITING = "waiting", _("Waiting")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        CANCELLED = "cancelled", _("Cancelled")
+        FAILED = "failed", _("Failed")
+
+    ACTIVE = (State.WAITING, State.RUNNING)
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="analyses")
+    number = models.PositiveIntegerField()
+    name = models.CharField(_("name"), max_length=120)
+    cell = models.ForeignKey(Cell, models.PROTECT, related_name="analyses")
+    match_scorer = models.ForeignKey(Scorer, models.PROTECT, related_name="+")
+    quality_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
+    options = models.JSONField(default=dict)
+    choice = models.JSONField(default=dict)
+    # Two letters; empty while nothing is known.
+    language = models.CharField(max_length=2, blank=True, default="")
+    state = models.CharField(max_length=9, choices=State, default=State.WAITING)
+    error = models.TextField(blank=True)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    revision = models.PositiveIntegerField(default=0)
+    # Of the cell, at the last time statements were placed.
+    statements = models.PositiveIntegerField(default=0)
+    comments = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(null=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="analysis_number_once")
+        ]
+        indexes = [models.Index(fields=["study", "state"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class FoundPoint(models.Model):
+    """One key point of an analysis; ``statements`` and ``comments`` are counts of what is behind.
+
+    ``written`` is the text it was found with, whatever it is called today.
+    """
+
+    class Origin(models.TextChoices):
+        """Where it is from."""
+
+        FOUND = "found", _("Found")
+        PROPOSED = "proposed", _("Found in later comments")
+        PERSON = "person", _("Written by hand")
+
+    class State(models.TextChoices):
+        """Proposed ones wait for somebody to take or decline them."""
+
+        SHOWN = "shown", _("Shown")
+        PROPOSED = "proposed", _("Proposed")
+        HIDDEN = "hidden", _("Hidden")
+        MERGED = "merged", _("Merged")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    analysis = models.ForeignKey(Analysis, models.CASCADE, related_name="points", db_index=False)
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    written = models.TextField()
+    origin = models.CharField(max_length=8, choices=Origin, default=Origin.FOUND)
+    state = models.CharField(max_length=8, choices=State, default=State.SHOWN)
+    merged_into = models.ForeignKey("self", models.CASCADE, null=True, related_name="merged")
+    statements = models.PositiveIntegerField(default=0)
+    comments = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["analysis", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["analysis", "position"], name="found_point_once")
+        ]
+        indexes = [models.Index(fields=["analysis", "state", "-comments", "position"])]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Placement(models.Model):
+    """Where a statement belongs in an analysis; without a point it fits none."""
+
+    analysis = models.ForeignKey(
+        Analysis, models.CASCADE, related_name="placements", db_index=False
+    )
+    argument = models.ForeignKey(CellArgument, models.PROTECT, related_name="placements")
+    point = models.ForeignKey(
+        FoundPoint, models.CASCADE, null=True, related_name="placements", db_index=False
+    )
+    # Match score with the key point; None where a person placed it.
+    score = models.FloatField(null=True)
+    is_by_hand = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["analysis", "argument"], name="placement_once")
+        ]
+        indexes = [
+            models.Index(fields=["analysis", "point", "-score", "argument"]),
+            models.Index(fields=["point"]),
+        ]
+
+
+class PointChange(models.Model):
+    """One edit by hand: who did what, and what was there before, so that it can be undone.
+
+    ``before`` and ``after`` hold what the verb changed: texts, states, or the placements that
+    were moved (``{argument: point}``, by primary key).
+    """
+
+    class Verb(models.TextChoices):
+        """What was done."""
+
+        RENAMED = "renamed", _("Renamed")
+        MERGED = "merged", _("Merged")
+        SPLIT = "split", _("Split")
+        HIDDEN = "hidden", _("Hidden")
+        SHOWN = "shown", _("Shown again")
+        MOVED = "moved", _("Moved")
+        ADDED = "added", _("Added")
+        UNDONE = "undone", _("Undone")
+
+    analysis = models.ForeignKey(Analysis, models.CASCADE, related_name="changes", db_index=False)
+    # Of the analysis after the edit.
+    revision = models.PositiveIntegerField()
+    verb = models.CharField(max_length=7, choices=Verb)
+    point = models.ForeignKey(FoundPoint, models.CASCADE, null=True, related_name="changes")
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    # The edit that took this one back.
+    undone_by = models.ForeignKey("self", models.SET_NULL, null=True, related_name="undoes")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-revision"]
+        constraints = [
+            models.UniqueConstraint(fields=["analysis", "revision"], name="point_change_once")
+        ]
