@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from benchmarks.comments.wording import Style, a_style, fill, opened, sentence
 
@@ -154,7 +155,7 @@ def write_csv(world: World, path: Path | str, columns: str = "full") -> None:
             writer.writerow((each.text, each.group, each.date)[: len(names)])
 
 
-def _read(name: str) -> dict:
+def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((TEXTS / f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -167,7 +168,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _source(data: dict) -> Source:
+def _source(data: dict[str, Any]) -> Source:
     return Source(
         theme=Theme(data["aspect"], data["side"], data["title"]),
         phrases=_lines(data["phrases"]),
@@ -264,9 +265,7 @@ def _stopped(text: str) -> str:
     return text if text[-1] in ".?!" else text + "."
 
 
-def _text(
-    theme: str | None, at: int, number: int, style: Style, book: Book, draw: Random
-) -> str:
+def _text(theme: str | None, at: int, number: int, style: Style, book: Book, draw: Random) -> str:
     """One statement, in the style of the comment."""
     last = at == number - 1
     if theme is None:
