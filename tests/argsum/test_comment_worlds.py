@@ -55,7 +55,7 @@ def test_statements_occur_in_order_within_their_comment(worlds):
             assert "|" not in comment.text
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", WORLDS)
 def test_every_theme_occurs_three_times_or_more(name, seed):
     world = make_world(name, seed)
