@@ -1,0 +1,1 @@
+"""Training texts that ship with the match scorers."""

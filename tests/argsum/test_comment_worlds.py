@@ -1,0 +1,157 @@
+"""The invented comments of the benchmark of key points."""
+
+import csv
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from benchmarks import comments
+from benchmarks.comments import WORLDS, make_world, split_worlds, write_csv
+from benchmarks.comments.worlds import read_book
+
+# Comments and themes.
+SIZES = {
+    "vacuum": (1500, 8),
+    "banking": (5000, 20),
+    "centre": (3000, 10),
+    "office": (500, 25),
+    "lectures": (298, 15),
+    "webcourse": (800, 3),
+    "hospital": (120, 12),
+    "festival": (50, 6),
+}
+FOLDER = Path(comments.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def worlds():
+    return {name: make_world(name) for name in WORLDS}
+
+
+def statements(world):
+    return [each for comment in world.comments for each in comment.statements]
+
+
+def test_every_world_is_as_large_as_stated(worlds):
+    found = {name: (len(each.comments), len(each.themes)) for name, each in worlds.items()}
+    assert found == SIZES
+
+
+def test_the_same_seed_makes_the_same_texts_and_another_one_others(worlds):
+    assert make_world("hospital") == worlds["hospital"]
+    assert make_world("hospital", seed=2).comments != worlds["hospital"].comments
+
+
+def test_statements_occur_in_order_within_their_comment(worlds):
+    for world in worlds.values():
+        for comment in world.comments:
+            at = 0
+            for statement in comment.statements:
+                at = comment.text.index(statement.text, at) + len(statement.text)
+            assert at == len(comment.text)
+            assert "{" not in comment.text
+            assert "|" not in comment.text
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_theme_occurs_three_times_or_more(name, seed):
+    world = make_world(name, seed)
+    counts = Counter(each.theme for each in statements(world))
+    assert min(counts[key] for key in world.themes) >= 3
+
+
+def test_noise_is_a_twelfth_and_a_third_of_the_comments_say_several_things(worlds):
+    for world in worlds.values():
+        said = statements(world)
+        assert sum(each.theme is None for each in said) / len(said) == pytest.approx(
+            0.08, abs=0.01
+        )
+        several = sum(len(each.statements) > 1 for each in world.comments)
+        assert several / len(world.comments) == pytest.approx(1 / 3, abs=0.12)
+
+
+def test_no_comment_takes_both_sides_of_an_aspect(worlds):
+    for world in worlds.values():
+        for comment in world.comments:
+            themes = [each.theme for each in comment.statements if each.theme]
+            assert not any(world.contradicts(one, other) for one in themes for other in themes)
+
+
+def test_half_of_the_aspects_have_two_sides_which_contradict_each_other(worlds):
+    for world in worlds.values():
+        sides = Counter(theme.aspect for theme in world.themes.values())
+        assert sum(number == 2 for number in sides.values()) >= len(sides) / 2
+    vacuum = worlds["vacuum"]
+    assert vacuum.contradicts("battery life +", "battery life -")
+    assert not vacuum.contradicts("battery life +", "charging time -")
+
+
+def test_each_theme_has_many_wordings(worlds):
+    for name, world in worlds.items():
+        least = 14 if len(world.comments) <= 500 else 25
+        for source in read_book(name).sources.values():
+            assert len(set(source.phrases)) >= least
+
+
+def test_groups_and_months_are_as_their_file_says(worlds):
+    for name, world in worlds.items():
+        assert {each.group for each in world.comments} <= set(read_book(name).groups)
+        assert {date.fromisoformat(each.date).year for each in world.comments} == {2024}
+        for source in read_book(name).sources.values():
+            assert set(source.groups) <= set(read_book(name).groups)
+
+
+def test_a_theme_with_a_trend_becomes_more_common(worlds):
+    halves = Counter(
+        comment.date >= "2024-07-01"
+        for comment in worlds["banking"].comments
+        for each in comment.statements
+        if each.theme == "account fees -"
+    )
+    assert halves[True] > 1.3 * halves[False]
+
+
+def test_half_of_the_worlds_are_held_back():
+    developed, held_back = split_worlds(7)
+    assert (len(developed), len(held_back)) == (4, 4)
+    assert set(developed) | set(held_back) == set(WORLDS)
+    assert split_worlds(7) == (developed, held_back)
+    assert len({split_worlds(seed) for seed in range(10)}) > 1
+
+
+def test_comments_are_written_with_all_columns_or_with_one(worlds, tmp_path):
+    world = worlds["festival"]
+    write_csv(world, tmp_path / "full.csv")
+    write_csv(world, tmp_path / "one.csv", columns="one")
+    with (tmp_path / "full.csv").open(encoding="utf-8", newline="") as file:
+        full = list(csv.DictReader(file))
+    with (tmp_path / "one.csv").open(encoding="utf-8", newline="") as file:
+        one = list(csv.DictReader(file))
+    assert [row["comment"] for row in one] == [each.text for each in world.comments]
+    assert full[0] == {
+        "comment": world.comments[0].text,
+        "group": world.comments[0].group,
+        "date": world.comments[0].date,
+    }
+    with pytest.raises(ValueError, match="full or one"):
+        write_csv(world, tmp_path / "no.csv", columns="two")
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("contradictions", {"negation", "antonym", "stance", "quantity", "role"}),
+        ("paraphrases", {"lexical", "syntactic", "negated antonym"}),
+    ],
+)
+def test_pairs_are_two_hundred_and_distinct(name, kinds):
+    lines = (FOLDER / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# All of these statements are invented.")
+    assert lines[1] == "first\tsecond\tkind"
+    pairs = [tuple(line.split("\t")) for line in lines[2:]]
+    assert len(pairs) == len({frozenset(pair[:2]) for pair in pairs}) == 200
+    assert {pair[2] for pair in pairs} == kinds
+    assert all(len(pair) == 3 and pair[0] != pair[1] for pair in pairs)
