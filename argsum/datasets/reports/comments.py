@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, TextField
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Cast, Coalesce
 
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 
@@ -66,7 +66,9 @@ def having(rows: QuerySet[Comment], attribute: str, value: str) -> QuerySet[Comm
     """Those with exactly this value; none by a number, which a database takes for a place."""
     if attribute.strip().lstrip("-").isdecimal():
         return rows.none()
-    return rows.alias(asked=KeyTextTransform(attribute, "attributes")).filter(asked=value)
+    # A cast, or SQLite would take the value for JSON.
+    asked = Cast(KeyTextTransform(attribute, "attributes"), TextField())
+    return rows.alias(asked=asked).filter(asked=value)
 
 
 def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:

@@ -17,6 +17,7 @@ from argsum.datasets.methods.preprocessing import (
     UNIQUE,
     checked_steps,
     funnel,
+    summed,
 )
 from argsum.datasets.models import Cell, CellArgument, Comment, Dataset, ReferenceKeyPoint
 from argsum.datasets.reports.comments import COMMENTS, is_of_comments
@@ -137,7 +138,8 @@ def datasets_of(study: Study) -> QuerySet[Dataset]:
 def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
     """Counts of some datasets, in six queries however many there are."""
     keys = [each.pk for each in datasets]
-    reasons = _reasons(keys)
+    # Of comments, which may be many, the import keeps the counts.
+    reasons = _reasons([each.pk for each in datasets if not is_of_comments(each)])
     cells: dict[int, Counter[str]] = defaultdict(Counter)
     found = Cell.objects.filter(dataset__in=keys).order_by()
     for key, split, number in found.values_list("dataset", "split").annotate(n=Count("pk")):
@@ -193,10 +195,15 @@ def _funnels(
     for split in Cell.Split.values:
         if split not in cells:
             continue
-        counts = funnel(
-            reasons.get(split, {}), steps=steps_of(dataset), repeats=repeats.get(split, 0)
-        )
         is_of_statements = is_of_comments(dataset)
+        if is_of_statements:
+            kept = (dataset.recipe.get("counts") or {}).get(split, {READ: 0})
+            # A database may keep them in another order.
+            counts = summed([kept])
+        else:
+            counts = funnel(
+                reasons.get(split, {}), steps=steps_of(dataset), repeats=repeats.get(split, 0)
+            )
         comments = dataset.recipe.get(COMMENTS, 0) if is_of_statements else None
         made.append(Funnel(split, cells[split], _as_steps(counts, is_of_statements), comments))
     return tuple(made)
