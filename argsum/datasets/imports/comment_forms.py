@@ -76,6 +76,16 @@ class CommentsForm(ColumnsForm):
             (_("More than one topic"), ("topic",)),
         )
 
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """What nobody can know from the file comes first."""
+        about = [self["topic"], self["dataset"]]
+        return [(_("What it is about"), about), *super().groups()]
+
+    def how(self) -> list[forms.BoundField]:
+        """The fields that are neither that nor columns."""
+        names = ("first_row", "date_order", "repeats", "undo_spreadsheet_marks")
+        return [self[name] for name in names]
+
     def check(self, mapping: Mapping[str, str]) -> list[str]:
         """Columns twice, and no topic."""
         problems = wrong_columns(mapping)

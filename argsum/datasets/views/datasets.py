@@ -158,6 +158,7 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
         "page": page,
     }
     if is_of_comments(found.dataset):
+        form.fields["show"].label = _("Statements")
         said = said_by(list(page))
         context["statements"] = [(each, said.get(each.pk, 0)) for each in page]
         return render(request, "argsum/datasets/statements.html", context)
