@@ -79,7 +79,7 @@ class CommentsForm(ColumnsForm):
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """What nobody can know from the file comes first."""
         about = [self["topic"], self["dataset"]]
-        return [(_("What it is about"), about), *super().groups()]
+        return [(str(_("What it is about")), about), *super().groups()]
 
     def how(self) -> list[forms.BoundField]:
         """The fields that are neither that nor columns."""
