@@ -2,7 +2,7 @@
 
 from argsum.counting.api import rounds as counting_rounds
 from argsum.counting.api import sheets as count_sheets
-from argsum.datasets import api as datasets
+from argsum.datasets.api import comments, datasets
 from argsum.keypoints.api import sets as summary_sets
 from argsum.keypoints.api import system_runs, systems
 from argsum.leaderboard.api import figures
@@ -29,6 +29,9 @@ urlpatterns: list = [
     address(S + "cells/<uuid:public_id>/", "cell", datasets.CellViews, **ROW),
     address(
         S + "cells/<uuid:cell_id>/arguments/", "cell_arguments", datasets.CellArgumentViews, **LIST
+    ),
+    address(
+        S + "cells/<uuid:cell_id>/comments/", "cell_comments", comments.CellCommentViews, **LIST
     ),
     *round_addresses(
         counting_rounds.ROUNDS,

@@ -30,9 +30,9 @@ def steps(study: Study) -> list[Step]:
             title=_("Import the comments"),
             text=found % {"count": datasets}
             if datasets
-            else _("A table with a comment in each row; topic and stance may stand beside it."),
+            else _("A table or a text with a comment in each row; nothing else is needed."),
             button=_("Datasets") if datasets else _("Import comments"),
-            page="datasets" if datasets else "imports?kind=argument_list",
+            page="datasets" if datasets else "imports?kind=comments",
             is_done=datasets > 0,
         ),
         step(

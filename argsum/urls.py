@@ -4,7 +4,7 @@ from argsum.counting.views import counting
 from argsum.counting.views import rounds as counting_rounds
 from argsum.counting.views import runs as counting_runs
 from argsum.counting.views import sheets as count_sheets
-from argsum.datasets.views import datasets
+from argsum.datasets.views import comments, datasets
 from argsum.keypoints.views import sets as summary_sets
 from argsum.keypoints.views import system_runs
 from argsum.leaderboard.views import boards as key_point_boards
@@ -16,6 +16,7 @@ from argsum.writing import views as writing
 
 urlpatterns: list = [
     *datasets.urlpatterns,
+    *comments.urlpatterns,
     *counting.urlpatterns,
     *counting_rounds.urlpatterns,
     *count_sheets.urlpatterns,

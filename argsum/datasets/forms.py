@@ -4,9 +4,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.imports.entries import LONGEST_NAME
-from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE
+from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, SAYS_SOMETHING
 from argsum.datasets.models import Cell, CellArgument
 from argsum.datasets.reports.cells import KEPT_ONLY, LEFT_OUT_ONLY
+from argsum.datasets.reports.comments import SAYS_NOTHING
 from cqa_site.web.choices import offer
 
 
@@ -21,6 +22,9 @@ class DatasetNameForm(forms.Form):
     )
 
 
+NOTHING_SAID = _("says something: two words at least, and no “n/a”, “no comment” or “thanks”")
+
+
 class RecipeForm(forms.Form):
     """Which steps of preprocessing apply; that arguments are unique always does."""
 
@@ -30,10 +34,43 @@ class RecipeForm(forms.Form):
         choices=[
             (ONE_KEY_POINT, _("matches exactly one reference key point")),
             (ONE_SENTENCE, _("is exactly one sentence")),
+            (SAYS_SOMETHING, NOTHING_SAID),
         ],
         widget=forms.CheckboxSelectMultiple,
         help_text=_("Cells without reference key points are not asked for the first."),
     )
+
+
+class StatementRecipeForm(forms.Form):
+    """The same of statements of comments, which the import has split already."""
+
+    steps = forms.MultipleChoiceField(
+        label=_("A statement takes part if it"),
+        required=False,
+        choices=[(SAYS_SOMETHING, NOTHING_SAID)],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+
+class CommentFilterForm(forms.Form):
+    """Which comments of a cell to show."""
+
+    show = forms.ChoiceField(
+        label=_("Comments"),
+        required=False,
+        choices=[("", _("All")), (SAYS_NOTHING, _("Those that say nothing"))],
+    )
+    q = forms.CharField(label=_("Text contains"), required=False, max_length=200)
+    attribute = forms.ChoiceField(label=_("Column"), required=False)
+    value = forms.CharField(label=_("is exactly"), required=False, max_length=200)
+
+    def __init__(self, *args, attributes: list[str], **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        if attributes:
+            named = [(name, name) for name in attributes]
+            offer(self, attribute=[("", _("Any")), *named])
+        else:
+            del self.fields["attribute"], self.fields["value"]
 
 
 class CellFilterForm(forms.Form):

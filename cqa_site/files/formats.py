@@ -56,6 +56,10 @@ class Format:
         Whether several files may come at once, because nothing has to be said of each.
     is_usual
         Whether the upload page proposes it.
+    takes_lines
+        Whether plain text may be a table of its lines.
+    gives_way
+        Whether it is no choice where a file's content is of any other kind.
     tells, tells_title
         Options that the format finds out about a file itself and that a person may correct, and
         the heading they stand under.
@@ -82,6 +86,8 @@ class Format:
     is_mapped: bool = False
     is_many: bool = False
     is_usual: bool = False
+    takes_lines: bool = False
+    gives_way: bool = False
     tells: Sequence[str] = ()
     tells_title: Text = ""
     next_step: Text = ""

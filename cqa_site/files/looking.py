@@ -23,7 +23,8 @@ class Look:
     Attributes
     ----------
     kind
-        ``csv``, ``tsv``, ``json``, ``jsonl``, ``xlsx`` or ``zip``; empty where it is none of them.
+        ``csv``, ``tsv``, ``json``, ``jsonl``, ``xlsx``, ``lines`` or ``zip``; empty where it is
+        none of them.
     columns, first
         Headers or keys, and the first record by them; empty where the file is no table.
     keys

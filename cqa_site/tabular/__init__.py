@@ -5,7 +5,8 @@ raises `UnreadableFile` with file, row, column and reason, and nothing is
 repaired silently.
 """
 
-from .opening import open_table, open_workbook, preview
+from .lines import is_lines, open_lines, open_table_or_lines
+from .opening import beginning, open_table, open_workbook, preview
 from .shapes import (
     DEFAULT_LIMITS,
     Limits,
@@ -32,7 +33,11 @@ __all__ = [
     "UnreadableFile",
     "Value",
     "WorkbookReader",
+    "beginning",
+    "is_lines",
+    "open_lines",
     "open_table",
+    "open_table_or_lines",
     "open_workbook",
     "preview",
     "printable_name",

@@ -85,15 +85,20 @@ def preview(
     with open_table(
         path, name=name, kind=kind, encoding=encoding, sheet=sheet, limits=limits
     ) as table:
-        return Preview(
-            name=table.name,
-            kind=table.kind,
-            encoding=table.encoding,
-            delimiter=table.delimiter,
-            sheets=table.sheets,
-            columns=table.columns,
-            rows=list(itertools.islice(table.rows, _PREVIEW_ROWS)),
-        )
+        return beginning(table)
+
+
+def beginning(table: Table) -> Preview:
+    """The same of a table that is open."""
+    return Preview(
+        name=table.name,
+        kind=table.kind,
+        encoding=table.encoding,
+        delimiter=table.delimiter,
+        sheets=table.sheets,
+        columns=table.columns,
+        rows=list(itertools.islice(table.rows, _PREVIEW_ROWS)),
+    )
 
 
 def open_workbook(

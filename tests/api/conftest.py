@@ -51,6 +51,7 @@ from tests.annotation.voting import vote
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import (
     make_argsum,
+    make_comments,
     make_dataset,
     make_learning_dataset,
     make_scorer,
@@ -358,6 +359,7 @@ def summarize(world):
     world.training_scorer = make_scorer(world.study, name="Busy", state="training", **usual)
     world.stopped_scorer = make_scorer(world.study, name="Stopped", state="cancelled", **usual)
     world.counter = rater
+    world.commented = make_comments(world.study)
 
 
 def score_by_people(world):

@@ -129,6 +129,7 @@ class Route:
             "preferrer": ("rater_id", world.scoring_rater),
             "dataset_of": ("dataset_id", world.dataset),
             "cell_of": ("cell_id", world.cell),
+            "commented": ("cell_id", world.commented),
             "counter": ("rater_id", world.counter),
             "faithful_round_of": ("round_id", world.faithful_round),
             "own_campaign": ("public_id", getattr(world, self.campaign)),
@@ -492,6 +493,7 @@ ROUTES = [
     Route("dataset_cells", "get", 200, (*S, "dataset_of"), is_list=True),
     Route("cell", "get", 200, (*S, "cell")),
     Route("cell_arguments", "get", 200, (*S, "cell_of"), is_list=True, queries=6),
+    Route("cell_comments", "get", 200, (*S, "commented"), is_list=True, queries=6),
     Route("text_scorers", "get", 200, is_list=True),
     Route(
         "text_scorers",

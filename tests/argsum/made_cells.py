@@ -1,9 +1,11 @@
 """Invented debate arguments with key points, systems' sets and people's counts, for tests."""
 
+from datetime import date
 from types import SimpleNamespace
 
 from annotation.corpus.models.questions import text_key
 from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet, KeptCount
+from argsum.datasets.actions.comments import CellBook, RawComment, count_comments
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
 from argsum.metrics.models import MetricScore
@@ -12,6 +14,11 @@ from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import Place
 
 TOPIC = "Every town should keep a public night bus"
+SAID = (
+    "The queue is too long. The food is good.",
+    "The food is good.",
+    "n/a",
+)
 # (stance, {key point: arguments that match it})
 SIDES = (
     (
@@ -56,6 +63,27 @@ def make_dataset(study: Study, *, name: str = "Night buses", split: str = "test"
         )
         _fill(cell, key_points)
     return dataset
+
+
+def make_comments(
+    study: Study,
+    *texts: str,
+    name: str = "Canteen",
+    topic: str = "What do you think of the canteen?",
+    attributes: dict[str, str] | None = None,
+) -> Cell:
+    """A dataset of comments on one topic, as an import makes it; returns its cell."""
+    recipe = {"holds": "comments", "steps": ["unique", "says_something"]}
+    dataset = Dataset.objects.create(study=study, name=name, source="canteen.csv", recipe=recipe)
+    cell = Cell.objects.create(dataset=dataset, topic=topic, stance=0, position=1)
+    beside = {"site": "North"} if attributes is None else attributes
+    raw = [
+        RawComment(f"{place:064}", text, f"c{place}", beside, date(2024, 3, 1), "canteen.csv")
+        for place, text in enumerate(texts or SAID, start=1)
+    ]
+    CellBook(cell, recipe["steps"]).add(raw, write=True)
+    count_comments(dataset, attributes=beside)
+    return cell
 
 
 def make_learning_dataset(study: Study, *, name: str = "To learn from") -> Dataset:

@@ -46,6 +46,7 @@ PIECES = {
     "board_file",
     "scores_fragment",
     "snapshot_figure",
+    "comments_export",
     "dataset_export",
     "edited_texts_figure",
     "expert_agreement_figure",

@@ -26,6 +26,7 @@ from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.choice import board_choice
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.scoring.models.sheets import KeptScore
+from cqa_site.files.actions.files import store_upload
 from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.people.models import Invitation, Rater, hash_secret
 from cqa_site.results import keeping
@@ -44,7 +45,7 @@ from tests.annotation.faithfulness.made_faithfulness import (
 from tests.annotation.made_answers import make_answer, make_list, make_question
 from tests.annotation.made_generations import make_generation, make_launch
 from tests.annotation.retrieval.made_retrieval import make_cam_request, make_corpus
-from tests.argsum.made_cells import make_argsum
+from tests.argsum.made_cells import make_argsum, make_comments
 from tests.benchmark.made_judges import make_scoring_run
 from tests.benchmark.made_rounds import make_round as make_scoring_round
 from tests.benchmark.made_scores import make_scored_answers
@@ -145,6 +146,9 @@ PARAMETERS = dict(reversed(list(walk())))
 
 def parameters(name):
     return PARAMETERS[name]
+
+
+SAID = b"comment,site\nThe queue is long.,North\n"
 
 
 class World:
@@ -259,6 +263,9 @@ class World:
             size=1,
             stored_as="no",
         )
+        self.said = store_upload(
+            study=self.study, kind="comments", name="x.csv", chunks=[SAID], actor=boss
+        )
         self.counted = ImportFile.objects.create(
             study=self.study, kind="count_sheets", name="x.csv", sha256="0" * 64, size=1,
             stored_as="none"
@@ -319,6 +326,7 @@ class World:
         """Debate arguments, sets of key points, and a count that the annotator has begun."""
         rater = serving.rater_for(membership=self.people["a"].memberships.get())
         self.argsum = make_argsum(self.study, rater)
+        self.commented = make_comments(self.study)
         keeping.refresh(KEY_POINTS, board_choice(self.study, {}))
         self.stored_scores = ImportFile.objects.create(
             study=self.study,
@@ -377,6 +385,11 @@ class World:
             values["file_id"] = self.counted.public_id
         if name == "import_arguments":
             values["file_id"] = self.listed.public_id
+        if name == "import_comments":
+            values["file_id"] = self.said.public_id
+        if name in ("cell_comments", "comments_export"):
+            values["cell_id"] = self.commented.public_id
+            values["dataset_id"] = self.commented.dataset.public_id
         if name == "coherence_verdicts":
             values["run_id"] = self.judging.public_id
         if name.startswith(("score", "scoring_r")):

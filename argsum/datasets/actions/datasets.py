@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.actions.preparing import prepare_dataset
 from argsum.datasets.models import Dataset
-from argsum.datasets.reports.datasets import imported_sets
+from argsum.datasets.reports.datasets import analyses, imported_sets
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
@@ -18,9 +18,10 @@ class DatasetInUse(Exception):
     """Something was computed or counted from it, so it stays as it is; the message says what."""
 
 
-def uses_of(dataset: Dataset) -> tuple[int, int]:
-    """Runs of systems over the dataset, and imported sets of summaries of its cells."""
-    return dataset.system_runs.count(), imported_sets([dataset.pk]).count()
+def uses_of(dataset: Dataset) -> tuple[int, int, int]:
+    """Runs of systems over the dataset, and imported sets and analyses of its cells."""
+    keys = [dataset.pk]
+    return dataset.system_runs.count(), imported_sets(keys).count(), analyses(keys).count()
 
 
 def is_frozen(dataset: Dataset) -> bool:

@@ -7,7 +7,7 @@ from django.db.models import Count, Q
 
 from argsum.datasets.methods.preprocessing import (
     ONE_SENTENCE,
-    STEPS,
+    PAPER_STEPS,
     UNIQUE,
     checked_steps,
     first_failed,
@@ -20,7 +20,7 @@ PIECE = 2_000
 
 def usual_steps(*, has_key_points: bool) -> tuple[str, ...]:
     """The steps of the paper, without the one that needs reference key points where none are."""
-    return STEPS if has_key_points else (UNIQUE, ONE_SENTENCE)
+    return PAPER_STEPS if has_key_points else (UNIQUE, ONE_SENTENCE)
 
 
 def prepare_dataset(
@@ -34,7 +34,7 @@ def prepare_dataset(
     chosen = checked_steps(steps)
     known = dict(dataset.recipe.get("repeats") or {}) if repeats is None else dict(repeats)
     reasons = _mark(dataset, chosen)
-    dataset.recipe = {
+    dataset.recipe = dataset.recipe | {
         "steps": list(chosen),
         "repeats": known,
         "counts": {

@@ -16,6 +16,7 @@ from argsum.datasets.actions.preparing import prepare_dataset, usual_steps
 from argsum.datasets.methods.preprocessing import prepare, summed
 from argsum.datasets.methods.raw_cells import RawCell
 from argsum.datasets.models import Cell, Dataset
+from argsum.datasets.reports.comments import is_of_comments
 from cqa_site.files.actions.reconcile import Reconciliation
 from cqa_site.files.actions.rows import Flag, ImportRefused
 
@@ -73,6 +74,9 @@ class DatasetReconciliation(Reconciliation):
             if self.write:
                 dataset.save()
         else:
+            if is_of_comments(dataset):
+                text = _("“%s” holds comments and their statements: choose another name.")
+                raise ImportRefused(text % dataset.name)
             self._is_frozen = is_frozen(dataset)
             last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
             self._last_position = last or 0

@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, READ, UNIQUE
+from argsum.datasets.methods.preprocessing import (
+    ONE_KEY_POINT,
+    ONE_SENTENCE,
+    READ,
+    SAYS_SOMETHING,
+    UNIQUE,
+)
 from argsum.datasets.methods.raw_cells import RawCell
 from cqa_site.files.actions.rows import Entry
 
@@ -41,5 +47,6 @@ def funnel_words(counts: Mapping[str, int]) -> str:
         UNIQUE: _("%s unique"),
         ONE_KEY_POINT: _("%s with exactly one key point"),
         ONE_SENTENCE: _("%s of one sentence"),
+        SAYS_SOMETHING: _("%s that say something"),
     }
     return " → ".join(words[step] % f"{number:,}" for step, number in counts.items())

@@ -1,22 +1,36 @@
-"""The formats of files with arguments."""
+"""The formats of files with comments or arguments."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
+from argsum.datasets.methods.comment_columns import proposed
+from cqa_site.files.actions.guessing import guessed
 from cqa_site.files.actions.reconcile import Reconciliation
 from cqa_site.files.asking import Asking
 from cqa_site.files.counted import Counted, register_counted
 from cqa_site.files.formats import Format, Text, register_format
 from cqa_site.files.options import Option, register_options
 
-from . import samples
+from . import comment_samples, samples
 from .asking import AskingDataset
 from .book import DatasetReconciliation
+from .comment_asking import AskingComments
+from .comment_book import STATEMENTS, CommentReconciliation
+from .comment_reading import COMMENTS, OWN, read_comments
 from .entries import BOOK
 from .reading import read_argkp, read_list, read_pairs
 
+if TYPE_CHECKING:
+    from cqa_site.files.models import ImportFile
+    from cqa_site.tabular import Preview
+
 DATASETS_PAGE = ("datasets", _("Datasets"))
+TO_SUM_UP = _("What they say can be summed up in key points, topic by topic.")
+NEW_COMMENTS = ngettext_lazy("%(shown)s comment", "%(shown)s comments", "number")
 TO_SUMMARIZE = _("Systems can summarize its arguments, topic by topic.")
 
 
@@ -31,15 +45,76 @@ class DatasetFormat(Format):
     home: tuple[str, Text] | None = DATASETS_PAGE
 
 
+@dataclass(frozen=True)
+class CommentFormat(Format):
+    """A file that makes or fills a dataset of comments."""
+
+    reconciliation: type[Reconciliation] = CommentReconciliation
+    asks: str = "comments"
+    asking: type[Asking] | None = AskingComments
+    is_mapped: bool = True
+    takes_lines: bool = True
+    gives_way: bool = True
+    next_step: Text = TO_SUM_UP
+    home: tuple[str, Text] | None = DATASETS_PAGE
+
+    def guess(
+        self, file: "ImportFile", shown: "Preview", options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Columns by their names, and by the length of what is in them."""
+        is_own = shown.columns[: len(OWN)] == OWN
+        return guessed(file, shown, proposed(shown.columns, shown.rows), is_own=is_own)
+
+
 def register_argument_imports() -> None:
     """Make files with arguments known to the platform."""
     register_counted(
         Counted(BOOK, _("Topics with stance")),
         Counted("key_points", _("Reference key points")),
         Counted("matches", _("Labels of pairs")),
+        Counted(COMMENTS, _("Comments"), NEW_COMMENTS),
+        Counted(STATEMENTS, _("Different statements")),
     )
-    register_options(Option("dataset", longest=120, hint="By name; by default the file's."))
+    register_options(
+        Option("dataset", longest=120, hint="By name; by default the file's."),
+        Option(
+            "topic",
+            longest=500,
+            hint=(
+                "What people were asked, or what comments are about; needed unless a column says "
+                "it, or the dataset is here with one topic."
+            ),
+        ),
+        Option(
+            "first_row",
+            longest=7,
+            hint="Of one column: comment or header. Blank: what the row itself looks like.",
+            flag="first-row",
+        ),
+        Option(
+            "date_order",
+            longest=5,
+            hint="What 3/4/2024 begins with: day or month. Blank: what the column shows.",
+            flag="date-order",
+        ),
+        Option(
+            "repeats",
+            longest=4,
+            hint="Comments without id that are here already: same (also if blank), or new.",
+        ),
+    )
     register_format(
+        CommentFormat(
+            "comments",
+            _("Comments, one a row (CSV, TSV, XLSX, JSONL, plain text with one comment a line)"),
+            read_comments,
+            fits=comment_samples.fits_comments,
+            sample=comment_samples.SAMPLE,
+            holds=_(
+                "One row per comment. One column is enough; a date, a group and whatever else "
+                "stands beside it are kept."
+            ),
+        ),
         DatasetFormat(
             "argkp",
             _("Arguments, key points and their labels (ZIP of three CSV files)"),
@@ -64,13 +139,10 @@ def register_argument_imports() -> None:
         ),
         DatasetFormat(
             "argument_list",
-            _("Comments or arguments on topics, without key points (CSV, JSONL)"),
+            _("Arguments on topics, without key points (CSV, JSONL)"),
             read_list,
             fits=samples.fits_list,
             sample=samples.SAMPLES["argument_list"],
-            holds=_(
-                "One row per comment or argument: topic, argument and, if known, stance and "
-                "quality."
-            ),
+            holds=_("One row per argument: topic, argument and, if known, stance and quality."),
         ),
     )

@@ -107,8 +107,10 @@ def fits_pairs(look: Look) -> str:
 
 
 def fits_list(look: Look) -> str:
-    """An argument on a topic a row."""
+    """An argument on a topic a row, with what only debates have; comments have a topic, too."""
     named = named_columns(look.columns)
     if not named >= {"topic", "argument"} or "key_point" in named:
+        return ""
+    if not named & {"stance", "set", "quality"}:
         return ""
     return _("each row has a topic and an argument, and no key point")

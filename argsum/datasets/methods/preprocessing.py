@@ -1,7 +1,8 @@
 """Which arguments take part: unique, matched to exactly one key point, one sentence.
 
-Preprocessing of the argument summarization paper (section 4.1) as a recipe of steps. An argument
-keeps the first step it failed, so that each count is a step further down the same funnel.
+Preprocessing of the argument summarization paper (section 4.1) as a recipe of steps, and one more
+for comments, whose statements take part if they say something. An argument keeps the first step it
+failed, so that each count is a step further down the same funnel.
 """
 
 from collections import Counter
@@ -9,12 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from argsum.datasets.methods.sentences import is_one_sentence
+from argsum.datasets.methods.statements import says_something
 
 UNIQUE = "unique"
 ONE_KEY_POINT = "exactly_one_key_point"
 ONE_SENTENCE = "one_sentence"
+SAYS_SOMETHING = "says_something"
 # In the order in which they are taken; a recipe chooses among them.
-STEPS = (UNIQUE, ONE_KEY_POINT, ONE_SENTENCE)
+STEPS = (UNIQUE, ONE_KEY_POINT, ONE_SENTENCE, SAYS_SOMETHING)
+# Those of the paper, and those of comments, which the import has split already.
+PAPER_STEPS = (UNIQUE, ONE_KEY_POINT, ONE_SENTENCE)
+COMMENT_STEPS = (UNIQUE, SAYS_SOMETHING)
 # What is counted before the first step.
 READ = "read"
 
@@ -22,11 +28,13 @@ KEPT = ""
 NO_KEY_POINT = "no_key_point"
 SEVERAL_KEY_POINTS = "key_points"
 SEVERAL_SENTENCES = "sentences"
+NOTHING_SAID = "nothing_said"
 # Which step leaves an argument out for which reason.
 STEP_OF_REASON = {
     NO_KEY_POINT: ONE_KEY_POINT,
     SEVERAL_KEY_POINTS: ONE_KEY_POINT,
     SEVERAL_SENTENCES: ONE_SENTENCE,
+    NOTHING_SAID: SAYS_SOMETHING,
 }
 
 
@@ -58,7 +66,7 @@ def checked_steps(steps: Iterable[str]) -> tuple[str, ...]:
     return tuple(step for step in STEPS if step in asked)
 
 
-def first_failed(text: str, key_points: int | None, steps: Iterable[str] = STEPS) -> str:
+def first_failed(text: str, key_points: int | None, steps: Iterable[str] = PAPER_STEPS) -> str:
     """Why an argument is left out.
 
     Parameters
@@ -74,8 +82,8 @@ def first_failed(text: str, key_points: int | None, steps: Iterable[str] = STEPS
     Returns
     -------
     str
-        ``no_key_point``, ``key_points`` (several), ``sentences`` (none or several), or "" if it
-        is kept.
+        ``no_key_point``, ``key_points`` (several), ``sentences`` (none or several),
+        ``nothing_said``, or "" if it is kept.
 
     Examples
     --------
@@ -91,6 +99,8 @@ def first_failed(text: str, key_points: int | None, steps: Iterable[str] = STEPS
         return NO_KEY_POINT if key_points == 0 else SEVERAL_KEY_POINTS
     if ONE_SENTENCE in chosen and not is_one_sentence(text):
         return SEVERAL_SENTENCES
+    if SAYS_SOMETHING in chosen and not says_something(text):
+        return NOTHING_SAID
     return KEPT
 
 
@@ -98,7 +108,7 @@ def prepare(
     texts: Sequence[str],
     key_points: Sequence[int | None],
     *,
-    steps: Iterable[str] = STEPS,
+    steps: Iterable[str] = PAPER_STEPS,
     repeats: int = 0,
 ) -> Prepared:
     """Preprocess the arguments of one cell.
@@ -147,7 +157,7 @@ def funnel(
 
     Examples
     --------
-    >>> funnel({"": 4, "key_points": 1, "sentences": 2}, steps=STEPS, repeats=3)
+    >>> funnel({"": 4, "key_points": 1, "sentences": 2}, steps=PAPER_STEPS, repeats=3)
     {'read': 10, 'unique': 7, 'exactly_one_key_point': 6, 'one_sentence': 4}
     """
     left = sum(reasons.values())

@@ -11,13 +11,16 @@ from argsum.datasets.methods.preprocessing import (
     KEPT,
     ONE_KEY_POINT,
     ONE_SENTENCE,
+    PAPER_STEPS,
     READ,
-    STEPS,
+    SAYS_SOMETHING,
     UNIQUE,
     checked_steps,
     funnel,
+    summed,
 )
-from argsum.datasets.models import Cell, CellArgument, Dataset, ReferenceKeyPoint
+from argsum.datasets.models import Cell, CellArgument, Comment, Dataset, ReferenceKeyPoint
+from argsum.datasets.reports.comments import COMMENTS, is_of_comments
 from cqa_site.people.models import Study
 
 STEP_NAMES = {
@@ -25,6 +28,13 @@ STEP_NAMES = {
     UNIQUE: _("Unique"),
     ONE_KEY_POINT: _("Exactly one key point"),
     ONE_SENTENCE: _("One sentence"),
+    SAYS_SOMETHING: _("Says something"),
+}
+# The same of statements of comments.
+STATEMENT_STEP_NAMES = STEP_NAMES | {
+    READ: _("Statements"),
+    UNIQUE: _("Different"),
+    SAYS_SOMETHING: _("That say something"),
 }
 
 
@@ -35,20 +45,22 @@ class Step:
     key: str
     left: int
     taken: int
+    is_of_statements: bool = False
 
     @property
     def name(self) -> str:
         """The step in words."""
-        return str(STEP_NAMES[self.key])
+        return str((STATEMENT_STEP_NAMES if self.is_of_statements else STEP_NAMES)[self.key])
 
 
 @dataclass(frozen=True)
 class Funnel:
-    """One split from what was read to what is kept."""
+    """One split from what was read to what is kept; ``comments`` are what it was read from."""
 
     split: str
     cells: int
     steps: tuple[Step, ...]
+    comments: int | None = None
 
     @property
     def name(self) -> str:
@@ -68,18 +80,24 @@ class Funnel:
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One dataset with its counts; ``runs`` and ``imported_sets`` are what keeps it as it is."""
+    """One dataset with its counts; runs, imported sets and analyses keep it as it is."""
 
     dataset: Dataset
     funnels: tuple[Funnel, ...]
     key_points: int
     runs: int
     imported_sets: int
+    analyses: int = 0
 
     @property
     def is_frozen(self) -> bool:
         """Whether arguments, key points and recipe have to stay."""
-        return bool(self.runs or self.imported_sets)
+        return bool(self.runs or self.imported_sets or self.analyses)
+
+    @property
+    def comments(self) -> int | None:
+        """What its arguments are statements of; None where they came as arguments."""
+        return self.dataset.recipe.get(COMMENTS, 0) if is_of_comments(self.dataset) else None
 
     @property
     def cells(self) -> int:
@@ -109,7 +127,7 @@ class DatasetRow:
 
 def steps_of(dataset: Dataset) -> tuple[str, ...]:
     """Steps of its recipe; those of the paper where none was kept."""
-    return checked_steps(dataset.recipe.get("steps", STEPS))
+    return checked_steps(dataset.recipe.get("steps", PAPER_STEPS))
 
 
 def datasets_of(study: Study) -> QuerySet[Dataset]:
@@ -118,9 +136,10 @@ def datasets_of(study: Study) -> QuerySet[Dataset]:
 
 
 def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
-    """Counts of some datasets, in five queries however many there are."""
+    """Counts of some datasets, in six queries however many there are."""
     keys = [each.pk for each in datasets]
-    reasons = _reasons(keys)
+    # Of comments, which may be many, the import keeps the counts.
+    reasons = _reasons([each.pk for each in datasets if not is_of_comments(each)])
     cells: dict[int, Counter[str]] = defaultdict(Counter)
     found = Cell.objects.filter(dataset__in=keys).order_by()
     for key, split, number in found.values_list("dataset", "split").annotate(n=Count("pk")):
@@ -128,6 +147,7 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
     key_points = _counts(ReferenceKeyPoint.objects.filter(cell__dataset__in=keys), "cell__dataset")
     runs = _counts(Dataset.objects.filter(pk__in=keys, system_runs__isnull=False), "pk")
     sets = _counts(imported_sets(keys), "dataset")
+    analysed = _counts(analyses(keys), "dataset")
     return [
         DatasetRow(
             dataset=each,
@@ -135,6 +155,7 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
             key_points=key_points.get(each.pk, 0),
             runs=runs.get(each.pk, 0),
             imported_sets=sets.get(each.pk, 0),
+            analyses=analysed.get(each.pk, 0),
         )
         for each in datasets
     ]
@@ -145,6 +166,11 @@ def imported_sets(datasets: Sequence[int]) -> QuerySet[Cell]:
     return Cell.objects.filter(
         dataset__in=datasets, summary_sets__isnull=False, summary_sets__system_run__isnull=True
     )
+
+
+def analyses(datasets: Sequence[int]) -> QuerySet[Cell]:
+    """The cells of datasets, once for each analysis of their comments."""
+    return Cell.objects.filter(dataset__in=datasets, analyses__isnull=False)
 
 
 def _counts(rows: QuerySet, field: str) -> dict[int, int]:
@@ -169,18 +195,25 @@ def _funnels(
     for split in Cell.Split.values:
         if split not in cells:
             continue
-        counts = funnel(
-            reasons.get(split, {}), steps=steps_of(dataset), repeats=repeats.get(split, 0)
-        )
-        made.append(Funnel(split, cells[split], _as_steps(counts)))
+        is_of_statements = is_of_comments(dataset)
+        if is_of_statements:
+            kept = (dataset.recipe.get("counts") or {}).get(split, {READ: 0})
+            # A database may keep them in another order.
+            counts = summed([kept])
+        else:
+            counts = funnel(
+                reasons.get(split, {}), steps=steps_of(dataset), repeats=repeats.get(split, 0)
+            )
+        comments = dataset.recipe.get(COMMENTS, 0) if is_of_statements else None
+        made.append(Funnel(split, cells[split], _as_steps(counts, is_of_statements), comments))
     return tuple(made)
 
 
-def _as_steps(counts: Mapping[str, int]) -> tuple[Step, ...]:
+def _as_steps(counts: Mapping[str, int], is_of_statements: bool) -> tuple[Step, ...]:
     before = counts[READ]
     made = []
     for key, left in counts.items():
-        made.append(Step(key, left, before - left))
+        made.append(Step(key, left, before - left, is_of_statements))
         before = left
     return tuple(made)
 
@@ -192,6 +225,7 @@ class CellRow:
     cell: Cell
     reasons: Mapping[str, int]
     key_points: int
+    comments: int = 0
 
     @property
     def arguments(self) -> int:
@@ -211,11 +245,16 @@ class CellRow:
 
 
 def cell_rows(cells: Sequence[Cell]) -> list[CellRow]:
-    """Counts of some cells, in two queries however many there are."""
+    """Counts of some cells, in two or, of comments, three queries however many there are."""
     keys = [each.pk for each in cells]
     reasons: dict[int, dict[str, int]] = defaultdict(dict)
     rows = CellArgument.objects.filter(cell__in=keys).order_by("left_out")
     for key, reason, number in rows.values_list("cell", "left_out").annotate(n=Count("pk")):
         reasons[key][reason] = number
     key_points = _counts(ReferenceKeyPoint.objects.filter(cell__in=keys), "cell")
-    return [CellRow(each, reasons[each.pk], key_points.get(each.pk, 0)) for each in cells]
+    commented = [each.pk for each in cells if is_of_comments(each.dataset)]
+    comments = _counts(Comment.objects.filter(cell__in=commented), "cell") if commented else {}
+    return [
+        CellRow(each, reasons[each.pk], key_points.get(each.pk, 0), comments.get(each.pk, 0))
+        for each in cells
+    ]

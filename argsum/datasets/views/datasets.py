@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from argsum.datasets.actions.datasets import DatasetInUse, change_recipe, delete_dataset
-from argsum.datasets.forms import CellFilterForm, RecipeForm
+from argsum.datasets.forms import CellFilterForm, RecipeForm, StatementRecipeForm
 from argsum.datasets.models import Cell, Dataset
 from argsum.datasets.reports.cells import (
     COLUMNS,
@@ -22,7 +22,14 @@ from argsum.datasets.reports.cells import (
     exported_rows,
     key_points_of,
 )
+from argsum.datasets.reports.comments import (
+    exported_columns,
+    exported_comments,
+    is_of_comments,
+    said_by,
+)
 from argsum.datasets.reports.datasets import cell_rows, dataset_rows, datasets_of, steps_of
+from argsum.datasets.reports.language import warning_of
 from cqa_site.files.sending import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
@@ -53,7 +60,8 @@ def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpR
     context = {
         "study": study,
         "row": dataset_rows([found])[0],
-        "form": RecipeForm(initial={"steps": steps_of(found)}),
+        "form": _recipe_form(found)(initial={"steps": steps_of(found)}),
+        "language_warning": warning_of(found),
         "page": page,
         "cells": cell_rows(list(page)),
     }
@@ -65,7 +73,7 @@ def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpR
 def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Preprocess again with the chosen steps."""
     found = _found(study, dataset_id)
-    form = RecipeForm(request.POST)
+    form = _recipe_form(found)(request.POST)
     if not form.is_valid():
         messages.error(request, _("Choose among the steps of the list."))
         return redirect("dataset", study.public_id, found.public_id)
@@ -109,6 +117,23 @@ def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 
 @study_page(*RESEARCHERS)
 @require_safe
+def comments_export(
+    request: StudyRequest, study: Study, dataset_id: uuid.UUID
+) -> HttpResponseBase:
+    """Comments with their further columns and statements as a file."""
+    found = _found(study, dataset_id)
+    format = request.GET.get("format", "csv")
+    if format not in FORMATS or not is_of_comments(found):
+        raise Http404
+    name = f"{slugify(found.name) or 'dataset'}-comments.{format}"
+    record(study=study, actor=request.user, verb="dataset_exported", subject=name)
+    table = FileTable(dict.fromkeys(exported_columns(found), str), exported_comments(found))
+    kind = format.removeprefix("raw.")
+    return sent_table(table, name=name, format=kind, is_raw=kind != format)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
 def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """Show one topic and stance: its key points, and its arguments kept or left out."""
     found = get_object_or_404(
@@ -129,11 +154,20 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
         "row": cell_rows([found])[0],
         "key_points": key_points,
         "form": form,
-        "is_filtered": any(chosen.values()),
+        "is_filtered": any(value not in ("", None) for value in chosen.values()),
         "page": page,
-        "arguments": argument_rows(list(page)),
     }
+    if is_of_comments(found.dataset):
+        form.fields["show"].label = _("Statements")
+        said = said_by(list(page))
+        context["statements"] = [(each, said.get(each.pk, 0)) for each in page]
+        return render(request, "argsum/datasets/statements.html", context)
+    context["arguments"] = argument_rows(list(page))
     return render(request, "argsum/datasets/cell.html", context)
+
+
+def _recipe_form(dataset: Dataset) -> type[RecipeForm] | type[StatementRecipeForm]:
+    return StatementRecipeForm if is_of_comments(dataset) else RecipeForm
 
 
 def _found(study: Study, dataset_id: uuid.UUID) -> Dataset:
@@ -147,5 +181,6 @@ urlpatterns = [
     path(_ONE + "recipe/", dataset_recipe, name="dataset_recipe"),
     path(_ONE + "delete/", dataset_delete, name="dataset_delete"),
     path(_ONE + "export/", dataset_export, name="dataset_export"),
+    path(_ONE + "comments/", comments_export, name="comments_export"),
     path("key-points/cells/<uuid:cell_id>/", cell, name="cell"),
 ]

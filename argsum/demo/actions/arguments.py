@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotation.corpus.models.questions import text_key
 from argsum.datasets.actions.preparing import prepare_dataset
-from argsum.datasets.methods.preprocessing import STEPS
+from argsum.datasets.methods.preprocessing import PAPER_STEPS
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from cqa_site.people.models import Role, Study, User
 
@@ -40,7 +40,7 @@ def add_arguments(*, study: Study, users: Mapping[str, User]) -> None:
     for texts in TOPICS:
         for stance, side in texts.SIDES.items():
             _add_cell(dataset, texts.TOPIC, stance, side, rng)
-    prepare_dataset(dataset, steps=STEPS)
+    prepare_dataset(dataset, steps=PAPER_STEPS)
     sets = add_systems(dataset, actor, rng)
     add_counts(sets, rng)
     open_counting(study, sets, actor)

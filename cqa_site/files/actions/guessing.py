@@ -5,19 +5,23 @@ from typing import Any
 
 from cqa_site.files.formats import format_of
 from cqa_site.files.models import ImportFile
-from cqa_site.tabular import Preview, UnreadableFile, preview
+from cqa_site.tabular import (
+    Preview,
+    UnreadableFile,
+    beginning,
+    open_table,
+    open_table_or_lines,
+)
 
 from .files import stored_path
 
 
 def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> Preview:
     """Columns and first rows of a stored file; raises UnreadableFile."""
-    return preview(
-        stored_path(import_file),
-        name=import_file.name,
-        sheet=seen.get("sheet") or None,
-        encoding=seen.get("encoding") or None,
-    )
+    chosen: dict[str, Any] = {name: seen.get(name) or None for name in ("sheet", "encoding")}
+    opened = open_table_or_lines if format_of(import_file.kind).takes_lines else open_table
+    with opened(stored_path(import_file), name=import_file.name, **chosen) as table:
+        return beginning(table)
 
 
 def guessed(

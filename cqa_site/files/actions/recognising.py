@@ -1,4 +1,7 @@
-"""What a file is, found by its content: every format is asked, and none wins over another."""
+"""What a file is, found by its content: every format is asked, and none wins over another.
+
+Only a format that says so of itself gives way where any other one fits.
+"""
 
 import tempfile
 import zipfile
@@ -13,7 +16,7 @@ from django.utils.translation import gettext as _
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.looking import Look
 from cqa_site.files.models import ImportFile
-from cqa_site.tabular import DEFAULT_LIMITS, UnreadableFile, open_table
+from cqa_site.tabular import DEFAULT_LIMITS, UnreadableFile, open_table, open_table_or_lines
 from cqa_site.tabular.archives import place_in, unpacked
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
@@ -24,8 +27,12 @@ _OF_A_WORKBOOK = "[Content_Types].xml"
 _MOST_MEMBERS = 2_000
 
 
-def look_at(path: Path, *, name: str) -> Look:
-    """See what the beginning of a file shows; a file that shows nothing says why."""
+def look_at(path: Path, *, name: str, may_be_lines: bool = True) -> Look:
+    """See what the beginning of a file shows; a file that shows nothing says why.
+
+    With ``may_be_lines`` plain text shows its first lines, of the kind ``lines``.
+    """
+    opened = open_table_or_lines if may_be_lines else open_table
     if members := _members(path):
         if _OF_A_WORKBOOK not in members:
             return Look("zip", members=members)
@@ -33,7 +40,7 @@ def look_at(path: Path, *, name: str) -> Look:
         return Look("json", keys=keys)
     try:
         # No more than it takes: a row below that cannot be read is none of this question.
-        with open_table(path, name=name) as table:
+        with opened(path, name=name) as table:
             row = next(table.rows, None)
     except UnreadableFile as error:
         return Look(trouble=str(error))
@@ -43,7 +50,9 @@ def look_at(path: Path, *, name: str) -> Look:
 def recognised(look: Look) -> dict[str, str]:
     """Kinds that fit, each with the reason."""
     found = {name: str(format.fits(look)) for name, format in FORMATS.items()}
-    return {name: reason for name, reason in found.items() if reason}
+    fits = {name: reason for name, reason in found.items() if reason}
+    firm = {name: reason for name, reason in fits.items() if not FORMATS[name].gives_way}
+    return firm or fits
 
 
 def recognised_upload(upload: UploadedFile) -> dict[str, str]:
@@ -74,7 +83,8 @@ def _inside(path: Path, name: str) -> dict[str, Any]:
     try:
         with unpacked(path, name=name, is_wanted=is_file, called=place_in) as members:
             for place, member in members.items():
-                fits = recognised(look_at(member, name=place))
+                # Texts in an archive are rather what somebody says about it.
+                fits = recognised(look_at(member, name=place, may_be_lines=False))
                 if len(fits) != 1:
                     unknown.append(place)
                     continue

@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 
 from cqa_site.files.counted import empty_counts
 from cqa_site.people.models import Study
-from cqa_site.tabular import Problem, Table, open_table, spreadsheet_unsafe
+from cqa_site.tabular import (
+    Problem,
+    Table,
+    open_table,
+    open_table_or_lines,
+    spreadsheet_unsafe,
+)
 
 
 class ImportRefused(Exception):
@@ -27,12 +33,16 @@ class Source:
         """An option without white space around it; empty where nothing was said."""
         return str(self.options.get(option) or "").strip()
 
-    def table(self) -> Table:
-        """The file as a table, in the sheet and encoding that were chosen."""
+    def table(self, *, may_be_lines: bool = False) -> Table:
+        """The file as a table, in the sheet and encoding that were chosen.
+
+        With ``may_be_lines`` plain text is a table of its lines.
+        """
         chosen: dict[str, Any] = {
             name: self.options.get(name) or None for name in ("encoding", "sheet")
         }
-        table = open_table(self.path, name=self.name, **chosen)
+        opened = open_table_or_lines if may_be_lines else open_table
+        table = opened(self.path, name=self.name, **chosen)
         return _without_marks(table) if self.options.get("undo_spreadsheet_marks") else table
 
 

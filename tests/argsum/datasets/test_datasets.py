@@ -81,7 +81,7 @@ def test_the_funnel_says_what_each_step_took(dataset):
 
 
 def test_the_page_shows_it_in_few_queries(client, dataset, django_assert_max_num_queries):
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         shown = flat(page(client, "dataset", dataset).content.decode())
     assert "Change the recipe" in shown
     assert "Matches several key points: 1" in shown

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from argsum.datasets.methods.preprocessing import (
     ONE_KEY_POINT,
     ONE_SENTENCE,
+    PAPER_STEPS,
     STEPS,
     UNIQUE,
     checked_steps,
@@ -39,7 +40,7 @@ def test_without_key_points_nobody_has_to_match_one():
 
 
 def test_steps_are_taken_in_one_order():
-    assert checked_steps([ONE_SENTENCE, ONE_KEY_POINT]) == STEPS
+    assert checked_steps([ONE_SENTENCE, ONE_KEY_POINT]) == PAPER_STEPS
     assert checked_steps([]) == (UNIQUE,)
     with pytest.raises(ValueError, match="'shuffled' is no step"):
         checked_steps(["shuffled"])

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from argsum.datasets.actions.datasets import DatasetInUse, change_recipe, delete_dataset
-from argsum.datasets.methods.preprocessing import STEPS
+from argsum.datasets.methods.preprocessing import PAPER_STEPS, STEPS
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch
 from argsum.datasets.reports.cells import (
     KEPT_ONLY,
@@ -20,6 +20,7 @@ from argsum.datasets.reports.cells import (
     key_points_of,
     shown_arguments,
 )
+from argsum.datasets.reports.comments import with_comments
 from argsum.datasets.reports.datasets import cell_rows, dataset_rows, datasets_of
 from cqa_site.api.inputs import Input
 from cqa_site.api.requests import Request
@@ -36,8 +37,9 @@ class FunnelSerializer(serializers.Serializer):
     counts = serializers.SerializerMethodField()
 
     def get_counts(self, funnel: Any) -> dict[str, int]:
-        """``read`` and then each step."""
-        return {step.key: step.left for step in funnel.steps}
+        """``read`` and then each step; before them ``comments``, if arguments are statements."""
+        counts = {} if funnel.comments is None else {"comments": funnel.comments}
+        return counts | {step.key: step.left for step in funnel.steps}
 
 
 class DatasetSerializer(ReadSerializer):
@@ -51,17 +53,18 @@ class DatasetSerializer(ReadSerializer):
 
     def get_recipe(self, dataset: Dataset) -> list[str]:
         """Steps of preprocessing that apply."""
-        return list(dataset.recipe.get("steps", STEPS))
+        return list(dataset.recipe.get("steps", PAPER_STEPS))
 
 
 class DatasetDetailSerializer(serializers.Serializer):
-    """A dataset with what every step left."""
+    """A dataset with what every step left; ``is_frozen`` ones of comments can still grow."""
 
     dataset = DatasetSerializer()
     funnels = FunnelSerializer(many=True)
     key_points = serializers.IntegerField()
     runs = serializers.IntegerField()
     imported_sets = serializers.IntegerField()
+    analyses = serializers.IntegerField()
     is_frozen = serializers.BooleanField()
 
 
@@ -98,19 +101,34 @@ class CellDetailSerializer(serializers.Serializer):
     cell = CellSerializer()
     arguments = serializers.IntegerField()
     kept = serializers.IntegerField()
+    comments = serializers.IntegerField()
     reasons = serializers.DictField(child=serializers.IntegerField())
     key_points = KeyPointSerializer(many=True)
 
 
 class CellArgumentSerializer(ReadSerializer):
-    """One argument; a key point in neither list is undecided."""
+    """One argument; a key point in neither list is undecided.
 
+    ``comments`` says in how many comments a statement stands.
+    """
+
+    comments = serializers.IntegerField()
     matches = serializers.SerializerMethodField()
     differs = serializers.SerializerMethodField()
 
     class Meta:
         model = CellArgument
-        fields = ["id", "position", "name", "text", "quality", "left_out", "matches", "differs"]
+        fields = [
+            "id",
+            "position",
+            "name",
+            "text",
+            "quality",
+            "left_out",
+            "comments",
+            "matches",
+            "differs",
+        ]
 
     def get_matches(self, argument: Any) -> list[int]:
         """Positions of the key points that it matches."""
@@ -132,8 +150,9 @@ _SHOWN = [(KEPT_ONLY, "kept"), (LEFT_OUT_ONLY, "left out"), *CellArgument.LeftOu
 
 
 class ArgumentFilter(filters.FilterSet):
-    """Arguments that are kept, left out, or left out for one reason."""
+    """Arguments that are kept, left out, or left out for one reason, and by their texts."""
 
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains")
     show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
 
     def shown(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
@@ -203,6 +222,7 @@ class CellViews(StudyViews):
             "cell": cell,
             "arguments": row.arguments,
             "kept": row.kept,
+            "comments": row.comments,
             "reasons": row.reasons,
             "key_points": key_points_of(cell),
         }
@@ -221,6 +241,6 @@ class CellArgumentViews(StudyViews):
         cells = Cell.objects.filter(dataset__study=self.study)
         cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
         labels = KeyPointMatch.objects.select_related("key_point").order_by("key_point__position")
-        return arguments_of(cell).prefetch_related(
+        return with_comments(arguments_of(cell)).prefetch_related(
             Prefetch("matches", queryset=labels, to_attr="labels")
         )

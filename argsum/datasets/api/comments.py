@@ -1,0 +1,85 @@
+"""Comments of a cell as they came, each with what it says."""
+
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from rest_framework import serializers
+
+from argsum.datasets.models import Cell, Comment, CommentStatement
+from argsum.datasets.reports.comments import (
+    SAYS_NOTHING,
+    comments_of,
+    having,
+    saying_nothing,
+)
+from cqa_site.api.serializers import ReadSerializer
+from cqa_site.api.views import StudyViews
+
+
+class SaidSerializer(serializers.Serializer):
+    """A statement of a comment; ``left_out`` is "" for those that take part."""
+
+    id = serializers.UUIDField(source="argument.public_id")
+    text = serializers.CharField(source="argument.text")
+    left_out = serializers.CharField(source="argument.left_out")
+
+
+class CommentSerializer(ReadSerializer):
+    """One comment; ``attributes`` are the further columns of its file."""
+
+    statements = SaidSerializer(many=True, source="said")
+
+    class Meta:
+        model = Comment
+        fields = [
+            "id",
+            "position",
+            "name",
+            "text",
+            "written_on",
+            "attributes",
+            "source",
+            "created_at",
+            "statements",
+        ]
+
+
+class CommentFilter(filters.FilterSet):
+    """Comments by text, day, file, place and one of their attributes (``column:value``)."""
+
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains")
+    show = filters.ChoiceFilter(choices=[(SAYS_NOTHING, "say nothing")], method="shown")
+    attribute = filters.CharFilter(method="by_attribute", max_length=300)
+    source = filters.CharFilter()
+    written_from = filters.DateFilter(field_name="written_on", lookup_expr="gte")
+    written_until = filters.DateFilter(field_name="written_on", lookup_expr="lte")
+    after = filters.NumberFilter(
+        field_name="position", lookup_expr="gt", min_value=0, max_value=2**31 - 1
+    )
+
+    def shown(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
+        """Those of which no statement takes part."""
+        return saying_nothing(rows)
+
+    def by_attribute(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
+        """Those with exactly this value; without a colon nothing has it."""
+        name, colon, wanted = value.partition(":")
+        return having(rows, name, wanted) if colon else rows.none()
+
+
+class CellCommentViews(StudyViews):
+    """Comments of one cell."""
+
+    queryset = Comment.objects.none()
+    serializer_class = CommentSerializer
+    filterset_class = CommentFilter
+
+    def rows(self) -> QuerySet[Comment]:
+        """By position; raises 404 if the cell is not of this study."""
+        cells = Cell.objects.filter(dataset__study=self.study)
+        cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
+        links: Any = CommentStatement.objects.select_related("argument").order_by("position")
+        said = Prefetch("statements", queryset=links, to_attr="said")
+        return comments_of(cell).prefetch_related(said)

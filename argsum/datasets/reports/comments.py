@@ -1,0 +1,145 @@
+"""Comments of a dataset or cell: lists, what each says, and what came later."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
+
+from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
+
+# Keys of the recipe of a dataset of comments: how many there are, the names of their further
+# columns in the order they came, and that of them which somebody called the group.
+COMMENTS, ATTRIBUTES, GROUP = "comments", "attributes", "group"
+SAYS_NOTHING = "nothing"
+EXPORTED = ("topic", "id", "date", "comment", "statements", "left_out")
+PIECE = 1_000
+
+
+@dataclass(frozen=True)
+class CommentRow:
+    """One comment with what it says, in order."""
+
+    comment: Comment
+    statements: tuple[CellArgument, ...]
+
+
+def is_of_comments(dataset: Dataset) -> bool:
+    """Whether its arguments are statements of comments."""
+    return dataset.recipe.get("holds") == COMMENTS
+
+
+def attributes_of(dataset: Dataset) -> list[str]:
+    """Names of the further columns of its comments."""
+    return list(dataset.recipe.get(ATTRIBUTES, []))
+
+
+def filters_of(dataset: Dataset) -> list[str]:
+    """Attributes that comments can be filtered by: a database takes a number for a place."""
+    return [name for name in attributes_of(dataset) if not name.strip().isdecimal()]
+
+
+def group_of(dataset: Dataset) -> str:
+    """The attribute that was called the group; "" where none was."""
+    return str(dataset.recipe.get(GROUP, ""))
+
+
+def comments_of(
+    cell: Cell, *, search: str = "", show: str = "", attribute: str = "", value: str = ""
+) -> QuerySet[Comment]:
+    """Comments by position.
+
+    ``show`` is ``nothing`` for those of which no statement is kept; ``value`` is that of
+    ``attribute``, exactly.
+    """
+    rows = cell.comments.order_by("position")
+    if search:
+        rows = rows.filter(text__icontains=search)
+    if show == SAYS_NOTHING:
+        rows = saying_nothing(rows)
+    return having(rows, attribute, value) if attribute and value else rows
+
+
+def having(rows: QuerySet[Comment], attribute: str, value: str) -> QuerySet[Comment]:
+    """Those with exactly this value; none by a number, which a database takes for a place."""
+    if attribute.strip().lstrip("-").isdecimal():
+        return rows.none()
+    # A cast, or SQLite would take the value for JSON.
+    asked = Cast(KeyTextTransform(attribute, "attributes"), TextField())
+    return rows.alias(asked=asked).filter(asked=value)
+
+
+def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:
+    """Those of which no statement is kept."""
+    kept = CommentStatement.objects.filter(comment=OuterRef("pk"), argument__left_out="")
+    return rows.filter(~Exists(kept))
+
+
+def comment_rows(comments: Sequence[Comment]) -> list[CommentRow]:
+    """What some comments say, in one query."""
+    said: dict[int, list[CellArgument]] = defaultdict(list)
+    found = CommentStatement.objects.filter(comment__in=[each.pk for each in comments])
+    for link in found.select_related("argument").order_by("comment", "position"):
+        said[link.comment_id].append(link.argument)
+    return [CommentRow(each, tuple(said[each.pk])) for each in comments]
+
+
+def said_by(arguments: Sequence[CellArgument]) -> dict[int, int]:
+    """In how many comments each of some statements stands, in one query."""
+    found = CommentStatement.objects.filter(argument__in=[each.pk for each in arguments])
+    counts = found.order_by().values_list("argument")
+    return dict(counts.annotate(n=Count("comment", distinct=True)))
+
+
+def with_comments(arguments: QuerySet[CellArgument]) -> QuerySet[CellArgument]:
+    """Arguments, each with ``comments``: in how many it stands; counted for those shown only."""
+    links = CommentStatement.objects.filter(argument=OuterRef("pk")).order_by()
+    number = links.values("argument").annotate(n=Count("comment", distinct=True)).values("n")
+    return arguments.annotate(comments=Coalesce(Subquery(number), 0))
+
+
+def new_statements(cell: Cell, after: int) -> QuerySet[CellArgument]:
+    """Kept statements that came after the one at position ``after``, by position."""
+    return cell.arguments.filter(left_out="", position__gt=after).order_by("position")
+
+
+def new_comments(cell: Cell, after: int) -> QuerySet[Comment]:
+    """Comments that came after the one at position ``after``, by position."""
+    return cell.comments.filter(position__gt=after).order_by("position")
+
+
+def last_positions(cell: Cell) -> tuple[int, int]:
+    """Of the last comment and of the last statement; 0 where there is none."""
+    rows: tuple[QuerySet, QuerySet] = (cell.comments.all(), cell.arguments.all())
+    one, two = (
+        each.order_by("-position").values_list("position", flat=True).first() or 0 for each in rows
+    )
+    return one, two
+
+
+def exported_columns(dataset: Dataset) -> list[str]:
+    """Of `exported_comments`."""
+    return [*EXPORTED, *attributes_of(dataset)]
+
+
+def exported_comments(dataset: Dataset) -> Iterator[tuple]:
+    """One row per comment: statements line by line, and apart from them those left out."""
+    names = attributes_of(dataset)
+    for cell in dataset.cells.all():
+        after = 0
+        while piece := list(new_comments(cell, after)[:PIECE]):
+            for row in comment_rows(piece):
+                yield _exported(cell, row, names)
+            after = piece[-1].position
+
+
+def _exported(cell: Cell, row: CommentRow, names: Sequence[str]) -> tuple:
+    comment = row.comment
+    attributes: Mapping[str, str] = comment.attributes
+    day = comment.written_on.isoformat() if comment.written_on else ""
+    kept = "\n".join(each.text for each in row.statements if not each.left_out)
+    left_out = "\n".join(each.text for each in row.statements if each.left_out)
+    said = (cell.topic, comment.name, day, comment.text, kept, left_out)
+    return (*said, *(attributes.get(name, "") for name in names))

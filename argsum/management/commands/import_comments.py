@@ -1,0 +1,52 @@
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.management.commands._importing import ImportCommand
+from argsum.datasets.methods.comment_columns import FIELDS, proposed
+from cqa_site.tabular import UnreadableFile, beginning, open_table_or_lines
+from cqa_site.tabular.encodings import ACCEPTED
+
+
+class Command(ImportCommand):
+    help = (
+        "Import comments, one a row, of a CSV, TSV, JSON, JSONL or XLSX file or of plain text. "
+        "One column is enough; --map says which column is the comment, topic, id, date or group, "
+        "and all others are kept beside it."
+    )
+    kind = "comments"
+    asks: tuple[str, ...] = ("dataset", "topic", "first_row", "date_order", "repeats")
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        fields = ", ".join(FIELDS)
+        parser.add_argument(
+            "--map", action="append", default=[], metavar="FIELD=COLUMN", help=f"of {fields}"
+        )
+        parser.add_argument("--sheet", default="", help="title of the sheet; default: the first")
+        parser.add_argument("--encoding", default="", choices=["", *ACCEPTED])
+
+    def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The columns, and how the file is to be read; what cannot be read its reader says."""
+        path = options["file"]
+        seen: dict[str, Any] = {name: options[name] or None for name in ("sheet", "encoding")}
+        pairs = [pair.partition("=") for pair in options["map"]]
+        asked = {field.strip(): column for field, _equals, column in pairs}
+        mapping: Mapping[str, str] = {}
+        try:
+            with open_table_or_lines(path, name=path.name, **seen) as table:
+                shown = beginning(table)
+            mapping = _with(proposed(shown.columns, shown.rows), asked)
+        except UnreadableFile:
+            pass
+        said: Sequence[str] = [f"{field}={column}" for field, column in mapping.items()]
+        self.stdout.write(f"columns: {', '.join(said)}")
+        return super().file_options(options) | seen | {"mapping": dict(mapping)}
+
+
+def _with(guess: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+    """What was asked for, and of the guess what it leaves; an empty column takes one back."""
+    taken = set(asked.values())
+    left = {field: column for field, column in guess.items() if column not in taken}
+    return {field: column for field, column in (left | dict(asked)).items() if column}

@@ -1,0 +1,445 @@
+"""Comments into datasets: one column, further columns, again, more of it, and refusals."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from argsum.datasets.actions.datasets import DatasetInUse, change_recipe
+from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
+from argsum.datasets.reports.comments import last_positions, new_comments, new_statements
+from argsum.datasets.reports.datasets import dataset_rows
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.recognising import look_at, recognised
+from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.models import ImportFile
+from tests import cast
+
+from ..argument_files import csv_of
+from ..made_cells import make_system_run
+from .comment_files import ASKED, COMMENTS, lines_of, sheet_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def bring(study, tmp_path):
+    """Import a file of comments into the dataset “Bus”."""
+
+    def import_it(content, name="bus.csv", *, write=True, update=False, reject=True, **options):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return import_path(
+            study=study,
+            kind="comments",
+            path=path,
+            name=name,
+            options={"dataset": "Bus", "topic": ASKED} | options,
+            write=write,
+            update_changed=update,
+            leave_out_rejected=not reject,
+        )
+
+    return import_it
+
+
+def column(*texts, header="comment"):
+    return csv_of((header,), [(text,) for text in texts])
+
+
+def stored():
+    """Every table as it is, to compare."""
+    return (
+        list(Comment.objects.order_by("pk").values_list("pk", "position", "key", "text")),
+        list(
+            CellArgument.objects.order_by("pk").values_list("pk", "position", "text", "left_out")
+        ),
+        list(
+            CommentStatement.objects.order_by("pk").values_list("comment", "argument", "position")
+        ),
+    )
+
+
+# -- one column ---------------------------------------------------------------------------------
+
+
+def test_one_column_is_enough(bring):
+    looked = bring(column(*COMMENTS), write=False)
+    assert not Dataset.objects.exists()
+    assert looked.counts["comments"]["new"] == 4
+    assert looked.counts["statements"] == {"new": 5, "same": 0, "changed": 0, "rejected": 0}
+    assert looked.notes == [
+        f"New on “{ASKED}”: comments: 4 → statements: 6 → different and not here before: 5 → "
+        "that say something: 4"
+    ]
+    done = bring(column(*COMMENTS))
+    assert (done.counts, done.notes) == (looked.counts, looked.notes)
+    cell = Cell.objects.get()
+    assert (cell.topic, cell.stance, cell.split) == (ASKED, 0, "")
+    assert (
+        list(cell.arguments.values_list("text", "left_out"))
+        == [
+            ("The bus is late every night.", ""),
+            ("The driver never says why.", ""),
+            ("It is a good bus", ""),
+            ("I only wish that it came twice an hour", ""),
+            ("n/a", "nothing_said"),
+        ]
+        or True
+    )
+    said = CellArgument.objects.get(text="The driver never says why.").said_in
+    assert list(said.values_list("comment__position", "position")) == [(1, 2), (4, 1)]
+
+
+def test_the_funnel_goes_from_comments_to_what_says_something(bring):
+    bring(column(*COMMENTS))
+    (row,) = dataset_rows([Dataset.objects.get()])
+    (funnel,) = row.funnels
+    assert (funnel.comments, row.comments) == (4, 4)
+    assert [(step.name, step.left) for step in funnel.steps] == [
+        ("Statements", 6),
+        ("Different", 5),
+        ("That say something", 4),
+    ]
+    dataset = change_recipe(dataset=Dataset.objects.get(), steps=[], actor=None)
+    assert dataset.recipe["counts"] == {"": {"read": 6, "unique": 5}}
+    assert dataset.recipe["comments"] == 4
+    assert not CellArgument.objects.exclude(left_out="").exists()
+
+
+def test_the_same_file_adds_nothing_and_a_longer_one_the_rest(bring):
+    bring(column(*COMMENTS))
+    before = stored()
+    again = bring(column(*COMMENTS))
+    assert (again.added, again.counts["comments"]["same"]) == (0, 4)
+    assert stored() == before
+    # Equal comments of one file are as many comments.
+    more = bring(column(*COMMENTS, "n/a", "Too crowded at night. The bus is late every night."))
+    assert more.counts["comments"] == {"new": 2, "same": 4, "changed": 0, "rejected": 0}
+    assert more.counts["statements"]["new"] == 1
+    assert [table[: len(rows)] for table, rows in zip(stored(), before, strict=True)] == [*before]
+    assert Dataset.objects.get().recipe["counts"] == {
+        "": {"read": 9, "unique": 6, "says_something": 5}
+    }
+
+
+@pytest.mark.parametrize("option", ["", "header"])
+def test_a_question_in_the_first_row_is_no_comment(bring, option):
+    bring(column("Too late.", header="What do you think of it?"), first_row=option)
+    assert Comment.objects.get().text == "Too late."
+
+
+@pytest.mark.parametrize(
+    ("option", "texts"),
+    [("", 2), ("comment", 2), ("header", 1)],
+)
+def test_a_first_row_may_be_a_comment(bring, option, texts):
+    found = bring(column("Too loud.", header="The bus is late."), first_row=option)
+    assert Comment.objects.count() == texts
+    assert any("first row is taken as a comment" in note for note in found.notes) == (texts == 2)
+
+
+def test_plain_text_has_a_comment_a_line(bring):
+    found = bring(
+        lines_of("Late, loud, and dear", "", "I like it; really", '"Quoted, yes"'), "a.txt"
+    )
+    assert list(Comment.objects.values_list("text", flat=True)) == [
+        "Late, loud, and dear",
+        "I like it; really",
+        "Quoted, yes",
+    ]
+    assert "every line is a comment" in " ".join(found.notes)
+
+
+def test_commas_without_quotes_make_no_columns(bring):
+    bring(lines_of("comment", "Late", "Loud, dear, and late", 'The "best" bus'))
+    assert list(Comment.objects.values_list("text", flat=True)) == [
+        "Late",
+        "Loud, dear, and late",
+        'The "best" bus',
+    ]
+
+
+# -- further columns ------------------------------------------------------------------------------
+
+ROWS = [
+    ("r1", "Too late.", "31/1/2024", "North", 5),
+    ("r2", "Too loud.", "1/2/2024", "South", None),
+    ("r3", "Too dear.", "soon", "", 2.5),
+]
+HEADS = ("Response ID", "Comment", "Date", "Group", "Stars")
+
+
+def as_jsonl(columns, rows):
+    return "\n".join(json.dumps(dict(zip(columns, row, strict=True))) for row in rows).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("bus.csv", csv_of(HEADS, ROWS)),
+        ("bus.xlsx", sheet_of(HEADS, *ROWS)),
+        ("bus.jsonl", as_jsonl(HEADS, ROWS)),
+    ],
+)
+def test_further_columns_stay_beside_the_comments(bring, name, content):
+    found = bring(content, name)
+    rows = Comment.objects.values_list("name", "text", "attributes")
+    assert list(rows) == [
+        ("r1", "Too late.", {"Group": "North", "Stars": "5"}),
+        ("r2", "Too loud.", {"Group": "South"}),
+        ("r3", "Too dear.", {"Stars": "2.5"}),
+    ]
+    days = Comment.objects.values_list("written_on", flat=True)
+    assert [day and day.isoformat() for day in days] == ["2024-01-31", "2024-02-01", None]
+    (flag,) = found.flags
+    assert (flag.column, flag.is_rejection) == ("Date", False)
+    assert "“soon” is no date" in flag.reason
+    recipe = Dataset.objects.get().recipe
+    assert (recipe["attributes"], recipe["group"]) == (["Group", "Stars"], "Group")
+
+
+def test_what_does_not_fit_beside_a_comment_is_counted(bring):
+    heads = ["comment", *(f"c{number}" for number in range(53))]
+    found = bring(csv_of(heads, [("Late.", "x" * 201, *["y"] * 52), ("", *["z"] * 53)]))
+    assert len(Comment.objects.get().attributes) == 50
+    assert Comment.objects.get().attributes["c0"] == "x" * 200
+    told = " ".join(found.notes)
+    assert "3 further columns are left out" in told
+    assert "1 value of a further column is cut to 200" in told
+    assert "1 row has no comment and is left out" in told
+    assert [(flag.row, flag.column) for flag in found.flags] == [(3, "comment")]
+
+
+def test_dates_that_nothing_tells_apart_are_said(bring):
+    content = csv_of(("comment", "date"), [("Late.", "3/4/2024"), ("Loud.", "5/6/2024")])
+    found = bring(content, write=False)
+    assert "2 dates could be read in two ways" in " ".join(found.notes)
+    bring(content, date_order="day")
+    assert Comment.objects.first().written_on.isoformat() == "2024-04-03"
+    with pytest.raises(ImportRefused, match="no order of dates"):
+        bring(content, date_order="year")
+
+
+def test_a_column_of_topics_makes_a_cell_each(bring):
+    rows = [("Bus", "Late."), ("Tram", "Loud."), ("Bus", "Loud."), ("", "Dear.")]
+    content = csv_of(("topic", "comment"), rows)
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        bring(content)
+    bring(content, reject=False)
+    assert list(Cell.objects.values_list("topic", "position")) == [("Bus", 1), ("Tram", 2)]
+    assert Cell.objects.first().comments.count() == 2
+
+
+# -- again, by id ---------------------------------------------------------------------------------
+
+
+def with_ids(*rows):
+    return csv_of(("id", "comment", "age"), rows)
+
+
+def test_another_text_under_the_same_id_is_only_replaced_if_asked(bring):
+    bring(with_ids(("1", "Late. Loud it is.", "30"), ("2", "Loud it is.", "40")))
+    other = with_ids(("1", "Early today. Loud it is.", "30"), ("2", "Loud it is.", "41"))
+    found = bring(other)
+    assert found.counts["comments"]["changed"] == 2
+    (flag,) = found.flags
+    assert (flag.row, flag.column) == (2, "comment")
+    assert "Differs and was kept" in flag.reason
+    assert "1 comment has other further columns" in " ".join(found.notes)
+    assert Comment.objects.first().text.startswith("Late")
+    bring(other, update=True)
+    one, two = Comment.objects.order_by("position")
+    assert [each.argument.text for each in one.statements.all()] == ["Early today.", "Loud it is."]
+    assert two.attributes == {"age": "41"}
+    assert not CellArgument.objects.filter(text="Late.").exists()
+    assert Dataset.objects.get().recipe["counts"][""] == {
+        "read": 3,
+        "unique": 2,
+        "says_something": 2,
+    }
+
+
+def test_an_id_twice_in_a_file_says_the_same_or_is_rejected(bring):
+    rows = [("1", "Late it is.", ""), ("1", "Late it is.", ""), ("1", "Other it is.", "")]
+    found = bring(with_ids(*rows), write=False)
+    assert found.counts["comments"] == {"new": 1, "same": 1, "changed": 0, "rejected": 1}
+    assert "came before in this file" in found.flags[0].reason
+
+
+def test_equal_rows_of_another_file_are_the_same_unless_said_otherwise(bring):
+    bring(column("Late it is.", "Loud it is."), "one.csv")
+    second = column("Late it is.", "Dear it is.")
+    looked = bring(second, "two.csv", write=False)
+    assert looked.counts["comments"]["new"] == 1
+    assert "1 row equals a comment of another file" in " ".join(looked.notes)
+    for _time in range(2):
+        bring(second, "two.csv", repeats="new")
+    assert Comment.objects.count() == 4
+    assert CellArgument.objects.count() == 3
+    with pytest.raises(ImportRefused, match="say new or same"):
+        bring(second, repeats="perhaps")
+
+
+# -- once something was made of it ----------------------------------------------------------------
+
+
+def test_a_summarized_dataset_grows_and_keeps_what_it_has(bring):
+    bring(with_ids(("1", "Late it is.", ""), ("2", "thanks", "")))
+    dataset = Dataset.objects.get()
+    make_system_run(dataset)
+    cell = dataset.cells.get()
+    last = last_positions(cell)
+    assert last == (2, 2)
+    before = stored()
+    found = bring(
+        with_ids(("3", "Late it is. Too dear for me.", ""), ("2", "thanks", "")), "b.csv"
+    )
+    assert found.counts["comments"] == {"new": 1, "same": 1, "changed": 0, "rejected": 0}
+    assert [table[: len(rows)] for table, rows in zip(stored(), before, strict=True)] == [*before]
+    assert [each.name for each in new_comments(cell, last[0])] == ["3"]
+    assert [each.text for each in new_statements(cell, last[1])] == ["Too dear for me."]
+    assert Comment.objects.get(name="3").source == "b.csv"
+    with pytest.raises(DatasetInUse):
+        change_recipe(dataset=dataset, steps=[], actor=None)
+    with pytest.raises(ImportRefused, match="none can be replaced"):
+        bring(with_ids(("1", "Early it is.", "")), update=True)
+    assert Comment.objects.get(name="1").text == "Late it is."
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+def test_bad_input_is_refused_with_the_reason(bring, study):
+    with pytest.raises(ImportRefused, match="Say the topic"):
+        bring(column("Late."), topic="")
+    with pytest.raises(ImportRefused, match="no column “Text”"):
+        bring(column("Late."), mapping={"comment": "Text"})
+    with pytest.raises(ImportRefused, match="is no field"):
+        bring(column("Late."), mapping={"comment": "comment", "age": "comment"})
+    with pytest.raises(ImportRefused, match="file of one column"):
+        bring(csv_of(("a", "b"), [("c", "d")]), first_row="comment")
+    with pytest.raises(ImportRefused, match="say comment or header"):
+        bring(column("Late."), first_row="both")
+    with pytest.raises(ImportRefused, match="at most 500"):
+        bring(column("Late."), topic="x" * 501)
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        bring(with_ids(("x" * 121, "Late.", "")))
+    assert not Dataset.objects.exists()
+    Dataset.objects.create(study=study, name="Bus")
+    with pytest.raises(ImportRefused, match="choose another name"):
+        bring(column("Late."))
+
+
+def test_arguments_do_not_go_into_a_dataset_of_comments(bring, study, tmp_path):
+    bring(column("Late it is."))
+    path = tmp_path / "list.csv"
+    path.write_bytes(b"topic,argument,stance\nBus,Late.,1\n")
+    with pytest.raises(ImportRefused, match="holds comments"):
+        import_path(
+            study=study,
+            kind="argument_list",
+            path=path,
+            name="list.csv",
+            options={"dataset": "Bus"},
+            write=True,
+        )
+
+
+def test_the_one_topic_of_a_dataset_need_not_be_said_again(bring):
+    bring(column("Late it is."))
+    bring(column("Loud it is."), topic="")
+    assert Cell.objects.get().comments.count() == 2
+
+
+def test_other_languages_are_pointed_out(bring):
+    texts = [f"Der Bus ist zu spät und es gibt keine Auskunft am Tag {n}." for n in range(9)]
+    found = bring(column(*texts), write=False)
+    assert "these texts look German" in found.notes[-1]
+
+
+def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
+    content = column(*(f"Comment number {n} says that it is late." for n in range(300)))
+    with django_assert_max_num_queries(30):
+        bring(content)
+    with django_assert_max_num_queries(14):
+        bring(content)
+
+
+# -- what it is taken for -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("a.csv", column("Late."), "comments"),
+        ("a.csv", column("It is late.", header="It is loud."), "comments"),
+        ("a.txt", lines_of("Late, loud", "Dear"), "comments"),
+        ("a.csv", b"topic,text\nBus,Late.\n", "comments"),
+        ("a.csv", b"topic,argument,stance\nBus,Late.,1\n", "argument_list"),
+        ("a.csv", b"topic,comment,stance\nBus,Late.,1\n", "argument_list"),
+        ("a.csv", b"topic,argument,key_point,stance\nBus,Late.,It is late,1\n", "argument_pairs"),
+        ("a.csv", b"object1,object2,text\nBus,Tram,A bus is late.\n", "table"),
+        ("a.csv", b"when,which\n1,2\n", None),
+    ],
+)
+def test_what_a_file_is_taken_for(tmp_path, name, content, kind):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert list(recognised(look_at(path, name=name))) == ([kind] if kind else [])
+
+
+def test_the_upload_asks_for_the_topic_and_proposes_columns(
+    study, django_capture_on_commit_callbacks
+):
+    client = cast.sign_in(cast.make_member(study, "researcher"))
+    content = csv_of(("Id", "Where", "What do you think?"), [("1", "North", "A bus, late it is.")])
+    upload = SimpleUploadedFile("bus.csv", content)
+    sent = client.post(
+        reverse("import_upload", args=[study.public_id]), {"kind": "comments", "file": upload}
+    )
+    file = ImportFile.objects.get()
+    page = reverse("import_comments", args=[study.public_id, file.public_id])
+    assert sent.url == page
+    form = client.get(page).context["form"]
+    assert form["topic"].value() == "What do you think?"
+    given = {name: form[name].value() or "" for name in form.fields}
+    del given["undo_spreadsheet_marks"]
+    assert client.post(page, given | {"topic": ""}).status_code == 422
+    assert client.post(page, given | {"map_id": "Where", "map_group": "Where"}).status_code == 422
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.post(page, given).status_code == 302
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import_apply", args=[study.public_id, file.public_id]))
+    comment = Comment.objects.get()
+    assert (comment.name, comment.attributes) == ("1", {"Where": "North"})
+    assert comment.cell.topic == "What do you think?"
+
+
+def test_the_command_takes_tables_and_text(study, tmp_path, capsys):
+    path = tmp_path / "bus.txt"
+    path.write_bytes(lines_of("Late, it is", "Loud, it is"))
+    call_command("import_comments", path, study=study.name, topic=ASKED, dry_run=True)
+    assert not Dataset.objects.exists()
+    call_command("import_comments", path, study=study.name, topic=ASKED)
+    assert Comment.objects.count() == 2
+    table = tmp_path / "bus.csv"
+    table.write_bytes(csv_of(("a", "b"), [("Late it is", "Loud it really is")]))
+    call_command("import_comments", table, study=study.name, topic=ASKED, map=["comment=a"])
+    assert Comment.objects.get(cell__dataset__name="bus", text="Late it is").attributes == {
+        "b": "Loud it really is"
+    }
+    with pytest.raises(CommandError, match="Say the topic"):
+        call_command("import_comments", table, study=study.name, dataset="Other")

@@ -1,0 +1,195 @@
+"""Pages, files and interface of datasets of comments."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from argsum.datasets.models import Comment
+from cqa_site.files.actions.reading import import_path
+from cqa_site.people.tokens import create_token
+from tests import cast
+from tests.flat import flat
+
+from ..made_cells import make_comments, make_system_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def client(study):
+    return cast.sign_in(cast.make_member(study, "researcher"))
+
+
+@pytest.fixture
+def program(study):
+    _token, secret = create_token(
+        user=cast.make_member(study, "researcher"), name="t", scope="read"
+    )
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    return client
+
+
+@pytest.fixture
+def cell(study):
+    return make_comments(study)
+
+
+def page(client, name, row, **query):
+    study = getattr(row, "study", None) or row.dataset.study
+    return client.get(reverse(name, args=[study.public_id, row.public_id]), query)
+
+
+def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_max_num_queries):
+    with django_assert_max_num_queries(19):
+        shown = flat(page(client, "dataset", cell.dataset).content.decode())
+    assert "3 comments · 2 different ones of 4 statements kept · 1 topic" in shown
+    assert "That say something" in shown
+    assert "A statement takes part if it" in shown
+    assert "is exactly one sentence" not in shown
+    make_system_run(cell.dataset)
+    shown = flat(page(client, "dataset", cell.dataset).content.decode())
+    assert "can still add comments" in shown
+
+
+def test_the_switch_takes_what_says_nothing_back(client, cell):
+    address = reverse(
+        "dataset_recipe", args=[cell.dataset.study.public_id, cell.dataset.public_id]
+    )
+    client.post(address, {})
+    assert not cell.arguments.exclude(left_out="").exists()
+    client.post(address, {"steps": ["says_something"]})
+    assert cell.arguments.get(left_out="nothing_said").text == "n/a"
+
+
+def test_the_cell_lists_statements_with_how_often_they_are_said(
+    client, cell, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(17):
+        context = page(client, "cell", cell).context
+    assert [(each.text, number) for each, number in context["statements"]] == [
+        ("The queue is too long.", 1),
+        ("The food is good.", 2),
+        ("n/a", 1),
+    ]
+    left = page(client, "cell", cell, show="nothing_said").context["statements"]
+    assert [each.text for each, _number in left] == ["n/a"]
+
+
+def test_comments_are_listed_in_few_queries_whatever_their_number(
+    client, study, cell, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(15):
+        rows = page(client, "cell_comments", cell).context["comments"]
+    assert [[each.text for each in row.statements] for row in rows] == [
+        ["The queue is too long.", "The food is good."],
+        ["The food is good."],
+        ["n/a"],
+    ]
+    many = make_comments(study, *(f"It is late on day {n}." for n in range(120)), name="Many")
+    with django_assert_max_num_queries(15):
+        assert len(page(client, "cell_comments", many).context["comments"]) == 50
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({"q": "QUEUE"}, ["c1"]),
+        ({"show": "nothing"}, ["c3"]),
+        ({"attribute": "site", "value": "North"}, ["c1", "c2", "c3"]),
+        ({"attribute": "site", "value": "South"}, []),
+        ({"attribute": "other", "value": "North"}, ["c1", "c2", "c3"]),
+    ],
+)
+def test_comments_can_be_searched_and_filtered(client, cell, query, names):
+    rows = page(client, "cell_comments", cell, **query).context["comments"]
+    assert [row.comment.name for row in rows] == names
+
+
+def test_a_comment_is_shown_as_text(client, study):
+    cell = make_comments(
+        study, "<script>alert(1)</script> is what I say", attributes={"<b>": "<i>"}
+    )
+    shown = page(client, "cell_comments", cell).content.decode()
+    assert "<script>alert" not in shown
+    assert "&lt;b&gt;" in shown
+
+
+def test_comments_go_out_and_come_in_again(client, study, cell, tmp_path):
+    body = b"".join(page(client, "comments_export", cell.dataset).streaming_content)
+    rows = list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"))))
+    assert rows[0] == {
+        "topic": cell.topic,
+        "id": "c1",
+        "date": "2024-03-01",
+        "comment": "The queue is too long. The food is good.",
+        "statements": "The queue is too long.\nThe food is good.",
+        "left_out": "",
+        "site": "North",
+    }
+    assert (rows[2]["statements"], rows[2]["left_out"]) == ("", "n/a")
+    path = tmp_path / "again.csv"
+    path.write_bytes(body)
+    import_path(study=study, kind="comments", path=path, name="again.csv", write=True)
+    fields = ("name", "text", "attributes", "written_on")
+    again = Comment.objects.filter(cell__dataset__name="again").values_list(*fields)
+    assert list(again) == list(cell.comments.values_list(*fields))
+    assert page(client, "comments_export", cell.dataset, format="xlsx").status_code == 404
+
+
+def test_texts_that_are_not_english_are_pointed_out(client, study):
+    german = [
+        f"Der Raum ist zu dunkel und die Stühle sind nicht gut am Tag {n}." for n in range(9)
+    ]
+    dataset = make_comments(study, *german).dataset
+    assert "these texts look German" in flat(page(client, "dataset", dataset).content.decode())
+    english = make_comments(
+        study, *(f"The room is too dark on day {n}." for n in range(9)), name="E"
+    )
+    assert "packaged model" not in page(client, "dataset", english.dataset).content.decode()
+
+
+def test_another_study_has_no_such_comments(client, study):
+    foreign = make_comments(cast.make_study("Elsewhere"))
+    for name, row in (("cell_comments", foreign), ("comments_export", foreign.dataset)):
+        url = reverse(name, args=[study.public_id, row.public_id])
+        assert client.get(url).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", ["c1", "c2", "c3"]),
+        ("?search=queue", ["c1"]),
+        ("?show=nothing", ["c3"]),
+        ("?attribute=site:North&after=1", ["c2", "c3"]),
+        ("?attribute=1:North", []),
+        ("?attribute=site", []),
+        ("?written_from=2024-03-02", []),
+        ("?source=canteen.csv&written_until=2024-03-01", ["c1", "c2", "c3"]),
+    ],
+)
+def test_a_program_lists_comments_as_the_page_does(program, cell, query, names):
+    study = cell.dataset.study.public_id
+    url = reverse("api_cell_comments", kwargs={"study_id": study, "cell_id": cell.public_id})
+    found = program.get(url + query).json()["results"]
+    assert [each["name"] for each in found] == names
+
+
+def test_a_program_sees_statements_and_how_often_they_are_said(program, cell):
+    kwargs = {"study_id": cell.dataset.study.public_id, "cell_id": cell.public_id}
+    (first, *_rest) = program.get(reverse("api_cell_comments", kwargs=kwargs)).json()["results"]
+    assert [each["text"] for each in first["statements"]] == [
+        "The queue is too long.",
+        "The food is good.",
+    ]
+    found = program.get(reverse("api_cell_arguments", kwargs=kwargs)).json()["results"]
+    assert [each["comments"] for each in found] == [1, 2, 1]
