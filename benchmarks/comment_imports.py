@@ -1,7 +1,7 @@
 """Seconds and peak memory of importing comments, and of the pages that list them.
 
-    python benchmarks/comments.py
-    python benchmarks/comments.py --comments 10000
+    python benchmarks/comment_imports.py
+    python benchmarks/comment_imports.py --comments 10000
 
 The comments are invented, of one column, in a database made for the run. The dry run, the import,
 the same file again and a file of a tenth more run in processes of their own; memory is the peak of
