@@ -84,7 +84,12 @@ def look_at_dev(cells: Splits, encode: Encode, recipe: Recipe) -> tuple[dict[str
     """
     dev = scored_cells(cells[DEV], encode, uses_topic=recipe.uses_topic)
     excluding, including = cluster_cells(dev).oracle()
-    figures = {"excluding": excluding, "including": including, "accuracy": accuracy(dev)}
+    figures = {
+        "excluding": excluding.mean,
+        "cells_clustered": excluding.n,
+        "including": including.mean,
+        "accuracy": accuracy(dev),
+    }
     return figures, pair_precision(dev)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from .cluster_figures import LEAST_SHARE
+
 SPLITS = ("dev", "test")
 BEHIND_TOPIC = "Both texts are read behind the topic of the debate, as `topic: text`."
 
@@ -37,7 +39,10 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
         f"Thresholds were chosen on dev: a match above {_number(chosen['threshold'])}; clusters",
         f"at {_number(chosen['clustering_threshold'])}. ARI: adjusted Rand index of clusters",
         "(average linkage) against the key points, mean over cells. The best threshold per cell",
-        "is chosen by the figure that is reported, and is therefore an oracle.",
+        "is chosen by the figure that is reported, and is therefore an oracle. A cell in which",
+        f"fewer than {LEAST_SHARE:.0%} of the arguments are clustered has no index excluding noise:",
+        "the mean is over the others, and in brackets it is over all cells, 0 for such a one, as",
+        "dev chose by it.",
         "",
         "## Training",
         "",
@@ -84,14 +89,21 @@ def _head(name: str, facts: Mapping[str, Any]) -> list[str]:
 
 
 def _match_row(split: str, each: Mapping[str, Any]) -> str:
-    oracle, fixed = each["oracle"], each["at_threshold"]
     return (
         f"| {split} | {each['cells']} | {each['arguments']} | {_number(each['accuracy'])} "
-        f"| {_number(oracle['excluding'])} / {_number(oracle['including'])} "
-        f"| {_number(fixed['excluding'])} / {_number(fixed['including'])} "
-        f"({fixed['cells_clustered']} cells clustered) "
+        f"| {_indices(each['oracle'])} | {_indices(each['at_threshold'])} "
         f"| {_number(each['f1'])} ({each['pairs']}) |"
     )
+
+
+def _indices(found: Mapping[str, Any]) -> str:
+    """Index excluding and including noise; over how many cells, where these are not all."""
+    both = f"{_number(found['excluding'])} / {_number(found['including'])}"
+    n, cells = found["cells_clustered"], found["cells_judged"]
+    if n == cells:
+        return both
+    zeros = _number(found["excluding_with_zeros"])
+    return f"{both} (excluding noise over {n} of {cells} cells; {zeros} with 0 for the others)"
 
 
 def _table(recipe: Mapping[str, Any]) -> list[str]:
