@@ -3,8 +3,9 @@
     python -m benchmarks.training_threads [--steps 6]
 
 Each line is a process of its own that trains all-MiniLM-L6-v2 on an invented cell, in the two
-threads of every training, alone and while other processes keep all cores but one busy: wall and processor
-seconds of a step. "spinning" is how OpenMP waits by itself, "passive" how this site has it wait.
+threads of every training, alone and while other processes keep all cores but one busy: wall and
+processor seconds of a step. "spinning" is how OpenMP waits by itself, "passive" how this site has
+it wait.
 """
 
 import argparse

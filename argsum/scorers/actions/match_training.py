@@ -127,12 +127,12 @@ def _course(members: Sequence[Progress], recipe: Recipe) -> dict[str, Any]:
     return {
         "looks": looks,
         "chosen_looks": chosen,
-        "losses": _thinned([loss for each in members for loss in each.losses]),
+        "losses": thinned([loss for each in members for loss in each.losses]),
         "steps": sum(each.step for each in members),
     }
 
 
-def _thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:
+def thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:
     """Means of the losses over equal stretches, with the step at which each ends."""
     parts = np.array_split(np.array(losses), min(most, len(losses))) if losses else []
     ends = np.cumsum([len(part) for part in parts])

@@ -40,9 +40,9 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
         f"at {_number(chosen['clustering_threshold'])}. ARI: adjusted Rand index of clusters",
         "(average linkage) against the key points, mean over cells. The best threshold per cell",
         "is chosen by the figure that is reported, and is therefore an oracle. A cell in which",
-        f"fewer than {LEAST_SHARE:.0%} of the arguments are clustered has no index excluding noise:",
-        "the mean is over the others, and in brackets it is over all cells, 0 for such a one, as",
-        "dev chose by it.",
+        f"fewer than {LEAST_SHARE:.0%} of the arguments are clustered has no index excluding",
+        "noise: the mean is over the others, and in brackets it is over all cells, 0 for such a",
+        "one, as dev chose by it.",
         "",
         "## Training",
         "",
@@ -77,6 +77,41 @@ def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]
         "",
         f"The penalty, {figures['penalty']:g}, was chosen on dev. Train figures are of the",
         "arguments it was fitted to.",
+        "",
+        *_limits(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def writer_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """A card of a writer of key points, as `match_card`."""
+    lines = [
+        *_head(name, facts),
+        "It writes one key point for a cluster of debate arguments. It reads `summarize:`, the",
+        "stance, the topic, and the arguments, best first; beams, nothing is drawn at random. It",
+        "was trained on the arguments of each reference key point.",
+        "",
+        "## Figures",
+        "",
+        "Mean loss of a token of the reference key point: lower is better. It says how likely the",
+        "reference is to the writer, not how good what it writes is.",
+        "",
+        "| split | key points | before | after |",
+        "| --- | --- | --- | --- |",
+        *(
+            f"| {split} | {each['n']} | {_number(each.get('loss_before'))} "
+            f"| {_number(each['loss'])} |"
+            for split in ("train", *SPLITS)
+            if (each := figures.get(split))
+        ),
+        "",
+        "## Training",
+        "",
+        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of one "
+        f"processor). The weights after epoch {figures['best_epoch']} had the lowest loss on dev",
+        "and were kept; 0 is before the training.",
+        "",
+        *_table(facts["recipe"]),
         "",
         *_limits(),
     ]
