@@ -229,7 +229,8 @@ def test_a_model_that_is_not_there_is_named(data, study, dataset, monkeypatch):
 
 def test_the_recipe_is_checked_and_read_back():
     assert writing_recipe_from(RECIPE.as_dict() | {"unknown": 1}) == RECIPE
-    assert WritingRecipe().learning_rate == 4e-4
+    usual = WritingRecipe()
+    assert (usual.learning_rate, usual.epochs, usual.batch) == (4e-4, 15, 16)
     with pytest.raises(RecipeError, match="epochs"):
         WritingRecipe(epochs=0)
 
