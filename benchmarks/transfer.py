@@ -104,9 +104,7 @@ def _cell(each):
         dtype=np.int8,
     )
     judged = tuple(range(len(each.arguments)))
-    return TrainingCell(
-        each.topic, each.stance, each.arguments, each.key_points, labels, judged
-    )
+    return TrainingCell(each.topic, each.stance, each.arguments, each.key_points, labels, judged)
 
 
 def _number(value) -> str:

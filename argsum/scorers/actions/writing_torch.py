@@ -67,9 +67,7 @@ class WriterTraining:
         self.checkpoint = checkpoint
         self.tokenizer, self.network = load_seq2seq(source)
         self.weights = [each for each in self.network.parameters() if each.requires_grad]
-        self.optimizer = torch.optim.AdamW(
-            self.weights, lr=recipe.learning_rate, weight_decay=0.0
-        )
+        self.optimizer = torch.optim.AdamW(self.weights, lr=recipe.learning_rate, weight_decay=0.0)
         self.best = copied(self.weights)
         self.progress = Progress()
 
