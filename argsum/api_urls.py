@@ -24,6 +24,9 @@ urlpatterns: list = [
         row=REMOVE,
     ),
     address(S + "scorers/train/", "text_scorers_train", scorers.ScorerViews, post="train"),
+    address(
+        S + "scorers/train-writer/", "writers_train", scorers.ScorerViews, post="train_writer"
+    ),
     *resource(S + "datasets/", "datasets", "dataset", datasets.DatasetViews, "recipe", row=REMOVE),
     address(S + "datasets/<uuid:dataset_id>/cells/", "dataset_cells", datasets.CellViews, **LIST),
     address(S + "cells/<uuid:public_id>/", "cell", datasets.CellViews, **ROW),

@@ -14,12 +14,15 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, validate
 
+from cqa_site.machine import prepare
+
 env = Env()
 env.read_env(Path(__file__).resolve().parent.parent / ".env", recurse=False)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.path("DATA_DIR", BASE_DIR / "var")
 DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+prepare(DATA_DIR)
 
 PRODUCTION = env.bool("PRODUCTION", False)
 DEBUG = env.bool("DEBUG", False)

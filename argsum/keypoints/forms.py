@@ -60,7 +60,11 @@ class SystemRunForm(forms.Form):
         label=lazy("Sequence-to-sequence model"),
         required=False,
         max_length=200,
-        help_text=lazy("A folder below “models” of the data folder, or a name on the hub."),
+        help_text=lazy(
+            "A writer that was trained here, a folder below “models” of the data folder, or a "
+            "name on the hub."
+        ),
+        widget=forms.TextInput(attrs={"list": "trained-writers", "autocomplete": "off"}),
     )
     match_scorer: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Match scorer"), queryset=None, empty_label=None
@@ -114,6 +118,11 @@ class SystemRunForm(forms.Form):
             (system, [self[field_of(system.name, each)] for each in system.parameters])
             for system in systems()
         ]
+
+    def writers(self) -> list[str]:
+        """Names of the writers that were trained here."""
+        rows = self.study.scorers.filter(task=Scorer.Task.WRITE, state=Scorer.State.READY)
+        return list(rows.values_list("name", flat=True))
 
     def faults(self) -> tuple[Fault, ...]:
         """Systems of other packages that cannot be chosen."""

@@ -1,4 +1,4 @@
-"""What both commands that train a scorer share."""
+"""What the commands that train a scorer or a writer share."""
 
 import shutil
 from pathlib import Path
@@ -22,13 +22,14 @@ class TrainCommand(BaseCommand):
 
     task = ""
     kind = ""
+    usual_model = PACKAGED_MODEL
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_study_arguments(parser)
         parser.add_argument("--dataset", help="name of a dataset of the study")
         parser.add_argument("--data", type=Path, help="folder with the ArgKP files instead")
         parser.add_argument("--name", required=True, help="what the scorer is called")
-        parser.add_argument("--base-model", default=PACKAGED_MODEL, help="by name")
+        parser.add_argument("--base-model", default=self.usual_model, help="by name")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["dataset"]) == bool(options["data"]):

@@ -14,7 +14,7 @@ from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.scorers import add_scorer, default_scorers
 from argsum.scorers.actions.trying import request_try
-from argsum.scorers.forms import WAYS, ScorerForm, TrainForm, TryForm
+from argsum.scorers.forms import WAYS, ScorerForm, TrainForm, TryForm, WriterTrainForm
 from argsum.scorers.models import Scorer
 from argsum.scorers.reports import scorers_of, shown_state
 from cqa_site.api.inputs import Input, NothingInput, require_valid
@@ -91,7 +91,7 @@ class TrainInput(Input):
     """A scorer that learns from a dataset; what is left out is as in the usual recipe."""
 
     name = serializers.CharField(max_length=120)
-    task = serializers.ChoiceField(choices=Scorer.Task.values)
+    task = serializers.ChoiceField(choices=[Scorer.Task.MATCH.value, Scorer.Task.QUALITY.value])
     dataset = serializers.UUIDField()
     model = serializers.CharField(max_length=200, required=False)
     seed = serializers.IntegerField(required=False)
@@ -104,6 +104,18 @@ class TrainInput(Input):
     checks = serializers.IntegerField(required=False)
     patience = serializers.IntegerField(required=False)
     uses_topic = serializers.BooleanField(required=False)
+
+
+class WriterTrainInput(Input):
+    """A writer that learns from a dataset; what is left out is as in the usual recipe."""
+
+    name = serializers.CharField(max_length=120)
+    dataset = serializers.UUIDField()
+    model = serializers.CharField(max_length=200, required=False)
+    seed = serializers.IntegerField(required=False)
+    epochs = serializers.IntegerField(required=False)
+    batch = serializers.IntegerField(required=False)
+    learning_rate = serializers.FloatField(required=False)
 
 
 class TryInput(Input):
@@ -153,19 +165,25 @@ class ScorerViews(StudyViews):
     @extend_schema(request=TrainInput, responses={202: TextScorerDetailSerializer})
     def train(self, request: Request, **kwargs: Any) -> Response:
         """Train a scorer in the background; `state` and `job` of the scorer say how far it is."""
-        usual = {
-            name: field.initial
-            for name, field in TrainForm.base_fields.items()
-            if field.initial is not None
-        }
-        form = TrainForm(usual | self.read(TrainInput), study=self.study)
+        form = TrainForm(_usual(TrainForm) | self.read(TrainInput), study=self.study)
         require_valid(form)
+        return self._train(request, form, form.cleaned_data["task"])
+
+    @extend_schema(request=WriterTrainInput, responses={202: TextScorerDetailSerializer})
+    def train_writer(self, request: Request, **kwargs: Any) -> Response:
+        """Train a writer of key points in the background; as `train`."""
+        given = _usual(WriterTrainForm) | self.read(WriterTrainInput)
+        form = WriterTrainForm(given, study=self.study)
+        require_valid(form)
+        return self._train(request, form, Scorer.Task.WRITE)
+
+    def _train(self, request: Request, form: TrainForm | WriterTrainForm, task: str) -> Response:
         given = form.cleaned_data
         with invalid_on("dataset", ScorerRefused):
             made = training.request_training(
                 study=self.study,
                 name=given["name"],
-                task=given["task"],
+                task=task,
                 dataset=given["dataset"],
                 base_model=given["model"],
                 recipe=form.recipe(),
@@ -213,3 +231,9 @@ class ScorerViews(StudyViews):
 
     def _shown(self, scorer: Scorer, status: int = 200) -> Response:
         return Response(TextScorerDetailSerializer(scorer).data, status=status)
+
+
+def _usual(form: type[TrainForm] | type[WriterTrainForm]) -> dict[str, Any]:
+    """What a form begins with."""
+    fields = form.base_fields.items()
+    return {name: field.initial for name, field in fields if field.initial is not None}

@@ -7,12 +7,14 @@ from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.models import Dataset
 from argsum.scorers.methods.training_recipe import BOUNDS, Recipe
+from argsum.scorers.methods.writing_recipe import BOUNDS as WRITING_BOUNDS
+from argsum.scorers.methods.writing_recipe import WRITER_MODEL, WritingRecipe
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
 from cqa_site.web.choices import offer
 
-USUAL = Recipe()
+USUAL, USUAL_WRITING = Recipe(), WritingRecipe()
 # Task and kind in one choice, so that no pair can be chosen that does not exist.
 WAYS = {
     "match_bi": (_("Match: cosine of two sentence vectors"), "match", "bi_encoder"),
@@ -165,6 +167,68 @@ class TrainForm(forms.Form):
         given = self.cleaned_data
         names = ("seed", "steps", "uses_topic", *NUMBERS)
         return Recipe(**{name: given[name] for name in names if given.get(name) is not None})
+
+
+class WriterTrainForm(forms.Form):
+    """A writer that learns from a dataset of the study."""
+
+    name = NameField()
+    dataset = forms.ModelChoiceField(
+        label=_("Dataset"),
+        queryset=Dataset.objects.none(),
+        to_field_name="public_id",
+        help_text=_(
+            "Reads the arguments of each reference key point of the train split and learns to "
+            "write it; dev chooses among the epochs."
+        ),
+    )
+    model = ModelField(
+        initial=WRITER_MODEL,
+        help_text=_(
+            "A folder in “models” of the data folder goes by its name; any other name is fetched "
+            "from the Hugging Face hub if the server may."
+        ),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        min_value=0,
+        max_value=int(WRITING_BOUNDS["seed"][1]),
+        initial=USUAL_WRITING.seed,
+    )
+    epochs = forms.IntegerField(
+        label=_("Epochs"),
+        min_value=1,
+        max_value=int(WRITING_BOUNDS["epochs"][1]),
+        initial=USUAL_WRITING.epochs,
+        required=False,
+    )
+    batch = forms.IntegerField(
+        label=_("Key points in a batch"),
+        min_value=1,
+        max_value=int(WRITING_BOUNDS["batch"][1]),
+        initial=USUAL_WRITING.batch,
+        required=False,
+    )
+    learning_rate = forms.FloatField(
+        label=_("Learning rate"),
+        min_value=WRITING_BOUNDS["learning_rate"][0],
+        max_value=WRITING_BOUNDS["learning_rate"][1],
+        initial=USUAL_WRITING.learning_rate,
+        required=False,
+        help_text=_("The paper's is 0.0004."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, dataset=study.argument_datasets.all())
+
+    def recipe(self) -> WritingRecipe:
+        """The usual recipe with what was given."""
+        given = self.cleaned_data
+        names = ("seed", "epochs", "batch", "learning_rate")
+        return WritingRecipe(
+            **{name: given[name] for name in names if given.get(name) is not None}
+        )
 
 
 class TryForm(forms.Form):

@@ -1,4 +1,4 @@
-"""Match and quality scorers: which model scores, where its weights lie, how it was trained."""
+"""Scorers and writers: which model scores or writes, where its weights lie, how it was trained."""
 
 import uuid
 
@@ -10,7 +10,7 @@ from ..datasets.models import Dataset
 
 
 class Scorer(models.Model):
-    """A model that scores how well two texts match, or how good an argument is.
+    """A model that scores how well two texts match, or how good an argument is; or a writer.
 
     ``folder`` names the folder of weights that were trained here, below the site's data folder;
     without one, ``base_model`` is a name or path that sentence-transformers knows.
@@ -21,6 +21,7 @@ class Scorer(models.Model):
 
         MATCH = "match", _("Match of two texts")
         QUALITY = "quality", _("Quality of an argument")
+        WRITE = "write", _("Key point for a cluster")
 
     class Kind(models.TextChoices):
         """How."""
@@ -29,6 +30,7 @@ class Scorer(models.Model):
         CROSS_ENCODER = "cross_encoder", _("Model that reads both texts together")
         REGRESSOR = "regressor", _("Regression on sentence vectors")
         COLUMN = "column", _("Imported column")
+        SEQ2SEQ = "seq2seq", _("Sequence-to-sequence model")
 
     class State(models.TextChoices):
         """training → ready, or failed."""

@@ -14,6 +14,7 @@ from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.tables import TableData
 
 SPLITS = ("train", "dev", "test")
+INDEXED = ("oracle", "at_threshold", "beyond_oracle", "beyond_at_threshold")
 WEIGHTS = {"last": "last weights", "average": "their average"}
 
 
@@ -41,7 +42,25 @@ def shown_state(scorer: Scorer) -> str:
 def split_rows(scorer: Scorer) -> list[SplitRow]:
     """Figures by split, in the order train, dev, test."""
     figures = scorer.figures
-    return [SplitRow(split, figures[split]) for split in SPLITS if split in figures]
+    return [SplitRow(split, _counted(figures[split])) for split in SPLITS if split in figures]
+
+
+def _counted(found: dict[str, Any]) -> dict[str, Any]:
+    """Figures of a split that say over how many cells each index is.
+
+    Scorers trained before counted 0 for a cell with too little clustered, and kept no other mean.
+    """
+    return found | {
+        name: _with_zeros(found[name], found["cells"]) for name in INDEXED if name in found
+    }
+
+
+def _with_zeros(each: dict[str, Any], cells: int) -> dict[str, Any]:
+    if "cells_judged" in each or "cells_clustered" not in each or each["excluding"] is None:
+        return each
+    zeros, n = each["excluding"], each["cells_clustered"]
+    mean = zeros * cells / n if n else None
+    return each | {"excluding": mean, "excluding_with_zeros": zeros, "cells_judged": cells}
 
 
 def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:

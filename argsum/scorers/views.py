@@ -15,7 +15,7 @@ from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.scorers import add_scorer, default_scorers
 from argsum.scorers.actions.trying import request_try
-from argsum.scorers.forms import ScorerForm, TrainForm, TryForm
+from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
 from argsum.scorers.models import Scorer
 from argsum.scorers.reports import (
     curve_rows,
@@ -80,6 +80,30 @@ def scorer_train(request: StudyRequest, study: Study) -> HttpResponse:
             return _to(made)
     has_datasets = study.argument_datasets.exists()
     return _shown(request, study, "scorer_train", form=form, has_datasets=has_datasets)
+
+
+@study_page(*RESEARCHERS)
+def writer_train(request: StudyRequest, study: Study) -> HttpResponse:
+    """Train a writer of key points in the background."""
+    form = WriterTrainForm(request.POST or None, study=study)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            made = training.request_training(
+                study=study,
+                name=given["name"],
+                task=Scorer.Task.WRITE,
+                dataset=given["dataset"],
+                base_model=given["model"],
+                recipe=form.recipe(),
+                actor=request.user,
+            )
+        except ScorerRefused as reason:
+            form.add_error(None, str(reason))
+        else:
+            return _to(made)
+    has_datasets = study.argument_datasets.exists()
+    return _shown(request, study, "writer_train", form=form, has_datasets=has_datasets)
 
 
 @study_page(*RESEARCHERS)
@@ -185,6 +209,10 @@ def _curves(row: Scorer) -> list[Figure]:
     ]
 
 
+def _can_be_tried(row: Scorer, state: str) -> bool:
+    return state == Scorer.State.READY and row.task != Scorer.Task.WRITE
+
+
 def _scorer_page(
     request: StudyRequest,
     study: Study,
@@ -204,7 +232,7 @@ def _scorer_page(
         state=state,
         splits=split_rows(row),
         cards=_curves(row),
-        form=form or (TryForm(scorer=row) if state == Scorer.State.READY else None),
+        form=form or (TryForm(scorer=row) if _can_be_tried(row, state) else None),
         job=row.job,
         try_job=try_job,
         worker_alive=is_worker_alive(),
@@ -236,6 +264,7 @@ urlpatterns = [
     path(f"{BASE}/", scorers, name="scorers"),
     path(f"{BASE}/new/", scorer_new, name="scorer_new"),
     path(f"{BASE}/train/", scorer_train, name="scorer_train"),
+    path(f"{BASE}/train-writer/", writer_train, name="writer_train"),
     path(f"{ONE}/", scorer, name="scorer"),
     path(f"{ONE}/try/", scorer_try, name="scorer_try"),
     path(f"{ONE}/cancel/", scorer_cancel, name="scorer_cancel"),

@@ -3,9 +3,11 @@
 Source: argument summarization paper, section 3.3 and appendix D.3; Li et al. (2023).
 """
 
+import sys
 import warnings
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,7 @@ from .contract import (
 NEIGHBOURS = (2, 3, 4, 5)
 COMPONENTS = (2, 3, 4, 5)
 MIN_DISTANCES = (0.0, 0.2, 0.4)
+COMPILED = ("umap", "pynndescent")
 
 
 def reduce_vectors(
@@ -55,15 +58,13 @@ def reduce_vectors(
     -----
     UMAP needs more arguments than neighbours and two more than components. Smaller cells get
     their principal components instead (of vectors of length 1), with zeros where there are fewer
-    than asked. In one thread, as UMAP repeats itself only then; the first call of a process
-    compiles for 10–30 s.
+    than asked. In one thread, as UMAP repeats itself only then. The first call on a machine
+    compiles for 10–30 s; what it compiled is kept.
     """
     n = len(vectors)
     if not uses_umap(n, neighbours=neighbours, components=components):
         return principal_components(vectors, components)
-    from umap import UMAP
-
-    reducer = UMAP(
+    reducer = umap_class()(
         n_neighbors=neighbours,
         n_components=components,
         min_dist=min_distance,
@@ -75,6 +76,27 @@ def reduce_vectors(
         # Few neighbours fall apart into parts; that is what density clusters are for.
         warnings.simplefilter("ignore")
         return np.asarray(reducer.fit_transform(np.array(vectors, dtype=np.float32)))
+
+
+@cache
+def umap_class() -> Any:
+    """UMAP, whose compiled functions are kept in ``NUMBA_CACHE_DIR`` for the next process.
+
+    Only a few of its functions ask for that themselves. Asked for here as Numba's own decorator
+    does it, and only before a function is first compiled.
+    """
+    import umap
+    from numba.core.caching import NullCache
+    from numba.core.dispatcher import Dispatcher
+
+    modules = [each for name, each in sys.modules.items() if name.partition(".")[0] in COMPILED]
+    for module in modules:
+        for each in list(vars(module).values()):
+            # A name that Numba keeps to itself: where it is gone, UMAP compiles as it did.
+            is_unkept = isinstance(getattr(each, "_cache", None), NullCache)
+            if isinstance(each, Dispatcher) and is_unkept and not each.signatures:
+                each.enable_caching()
+    return umap.UMAP
 
 
 def uses_umap(n: int, *, neighbours: int, components: int) -> bool:
@@ -193,7 +215,7 @@ def warm_up(n: int, settings: Sequence[Parameters]) -> None:
 
 @cache
 def _compile_umap() -> None:
-    """Once a process; takes 10 to 30 s."""
+    """Once a process; takes 10 to 30 s the first time on a machine."""
     reduce_vectors(np.eye(12, dtype=np.float32), neighbours=2, components=2)
 
 

@@ -180,6 +180,10 @@ def what_to_learn(world) -> dict:
     return {"name": "Taught", "task": "match", "dataset": str(world.learning_dataset.public_id)}
 
 
+def what_to_write_after(world) -> dict:
+    return {"name": "Scribe", "dataset": str(world.learning_dataset.public_id)}
+
+
 def what_to_run(world) -> dict:
     return {
         "dataset": str(world.dataset.public_id),
@@ -502,6 +506,7 @@ ROUTES = [
         body={"name": "Another", "way": "match_bi", "model": "all-MiniLM-L6-v2"},
     ),
     Route("text_scorers_train", "post", 202, body=what_to_learn),
+    Route("writers_train", "post", 202, body=what_to_write_after),
     Route("text_scorer", "get", 200, (*S, "scorer")),
     Route("text_scorer", "delete", 204, (*S, "stopped_scorer")),
     Route("text_scorer_cancel", "post", 200, (*S, "training_scorer")),

@@ -21,7 +21,7 @@ from annotation.quality.api.inputs import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from argsum.counting.forms.rounds import RoundForm as CountingRoundForm
 from argsum.keypoints.api.system_runs import SystemRunInput
-from argsum.scorers.forms import ScorerForm, TrainForm, TryForm
+from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
 from benchmark.preferences.api import PreferenceRoundInput
 from benchmark.preferences.forms import RoundForm as PreferenceRoundForm
 from benchmark.scoring.forms.scoring import RoundForm as ScoringRoundForm
@@ -236,6 +236,7 @@ DECLARED = {
     "scorer_decide": {"reason"},
     "text_scorers": set(ScorerForm.base_fields),
     "text_scorers_train": set(TrainForm.base_fields),
+    "writers_train": set(WriterTrainForm.base_fields),
     "text_scorer_score": set(TryForm.base_fields),
     "counter_decide": {"reason"},
     "metric_scores_compute": {"dataset", "split", "scorer", "threshold", "model"},

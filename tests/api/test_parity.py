@@ -353,6 +353,7 @@ IN_PAGES = {
     "scorers": ("text_scorers",),
     "scorer_new": ("text_scorers",),
     "scorer_train": ("text_scorers_train",),
+    "writer_train": ("writers_train",),
     "scorer": ("text_scorer",),
     "scorer_try": ("text_scorer_score",),
     "scorer_cancel": ("text_scorer_cancel",),

@@ -324,6 +324,7 @@ STUDY_ROUTES = {
     "scorers": RESEARCHERS,
     "scorer_new": RESEARCHERS,
     "scorer_train": RESEARCHERS,
+    "writer_train": RESEARCHERS,
     "scorer": RESEARCHERS,
     "scorer_try": RESEARCHERS_POST,
     "scorer_cancel": RESEARCHERS_POST,

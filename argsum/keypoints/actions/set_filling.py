@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from django.db import transaction
 
 from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.scorers.actions.scorers import writer_called
 from argsum.systems.contract import KeyPoint, Summary
 from argsum.systems.methods.extractive import by_quality
 from argsum.systems.methods.mcargsum import members
@@ -22,7 +23,7 @@ WAITING = SummarySet.State.WAITING
 def fill_written(run: SystemRun, work: Work) -> None:
     """Give key points to the waiting sets that can have them now, each in its own transaction."""
     if run.variant == SystemRun.Variant.SEQ2SEQ:
-        writer = Writer(run.writer_model)
+        writer = Writer(run.writer_model, writer_called(run.study, run.writer_model))
         waiting = list(run.sets.filter(state=WAITING).values_list("pk", flat=True))
         _fill(run, work, waiting, lambda made, inputs: _generate(writer, made, inputs))
         return

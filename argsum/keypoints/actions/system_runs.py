@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.models import Cell, Dataset
 from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.scorers.actions.scorers import writer_called
 from argsum.scorers.models import Scorer
 from argsum.systems.contract import SummarizationSystem
 from argsum.systems.methods.grids import (
@@ -327,6 +328,7 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
         raise SystemRunRefused(_("The dataset and the scorers belong to the study."))
     if plan.variant == Variant.SEQ2SEQ and not plan.writer_model:
         raise SystemRunRefused(_("Name a sequence-to-sequence model."))
+    _refuse_unready_writer(study, plan)
     found = estimate_system(plan)
     if not found.cells:
         raise SystemRunRefused(_("The dataset has no cell of this split."))
@@ -349,6 +351,14 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
             _("%(n)s cells and settings are too many for one run: at most %(most)s are possible.")
             % {"n": f"{found.sets:,}", "most": f"{MOST_SETS:,}"}
         )
+
+
+def _refuse_unready_writer(study: Study, plan: SystemPlan) -> None:
+    if plan.variant != Variant.SEQ2SEQ:
+        return
+    writer = writer_called(study, plan.writer_model)
+    if writer is not None and writer.state != Scorer.State.READY:
+        raise SystemRunRefused(_("The writer “%s” is not ready.") % writer.name)
 
 
 def _fields(plan: SystemPlan) -> dict[str, Any]:

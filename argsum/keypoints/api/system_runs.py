@@ -72,7 +72,9 @@ class RunSetSerializer(serializers.Serializer):
     key_points = serializers.IntegerField()
     clusters = serializers.IntegerField(allow_null=True)
     share = serializers.FloatField(source="figure.share", allow_null=True, default=None)
-    excluding = serializers.FloatField(source="figure.excluding", allow_null=True, default=None)
+    excluding = serializers.FloatField(
+        allow_null=True, help_text="Null where fewer than 75 % of the arguments are clustered."
+    )
     including = serializers.FloatField(source="figure.including", allow_null=True, default=None)
     is_best_excluding = serializers.BooleanField()
     is_best_including = serializers.BooleanField()

@@ -15,6 +15,7 @@ from argsum.scorers.methods.cluster_figures import (
     Noise,
     best_per_cell,
     cluster_figure,
+    index_of,
     share_clustered,
 )
 from argsum.systems.methods.grids import Grid
@@ -37,6 +38,8 @@ class SetLine:
         all of them where there are no references; None without clusters.
     figure
         Of its clusters; None without clusters or without references.
+    excluding
+        Adjusted Rand index without unclustered arguments; None where too little is clustered.
     is_best_excluding, is_best_including
         Whether no other setting of the cell has a higher index: an oracle, as it takes the
         references to know.
@@ -47,6 +50,7 @@ class SetLine:
     clusters: int | None
     clustered: float | None
     figure: ClusterFigure | None
+    excluding: float | None = None
     is_best_excluding: bool = False
     is_best_including: bool = False
 
@@ -176,7 +180,7 @@ def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
             one.key_points,
             one.clusters,
             one.clustered,
-            one.figure.excluding if one.figure else None,
+            one.excluding,
             one.figure.including if one.figure else None,
             one.row.seconds,
             str(one.row.public_id),
@@ -193,7 +197,7 @@ def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
         caption=f"{run.label}, run {run.number} over {run.dataset}",
         note=(
             "Adjusted Rand index against the reference key points, of arguments that match "
-            "exactly one of them."
+            f"exactly one of them; excluding noise from {LEAST_SHARE:.0%} clustered on."
         ),
         name=f"system-run-{run.number}",
     )  # fmt: skip
@@ -206,7 +210,7 @@ def _cell_line(
     references: Mapping[int, str] | None,
     least_share: float,
 ) -> CellLine:
-    lines = [_set_line(row, references) for row in rows]
+    lines = [_set_line(row, references, least_share) for row in rows]
     excluding = _best(lines, "exclude", least_share)
     including = _best(lines, "include", least_share)
     marked = [
@@ -216,6 +220,7 @@ def _cell_line(
             line.clusters,
             line.clustered,
             line.figure,
+            line.excluding,
             is_best_excluding=line is excluding,
             is_best_including=line is including,
         )
@@ -235,13 +240,15 @@ def _cell_line(
     )
 
 
-def _set_line(row: Any, references: Mapping[int, str] | None) -> SetLine:
+def _set_line(row: Any, references: Mapping[int, str] | None, least_share: float) -> SetLine:
     if references is None:
         return SetLine(row, row.n, None, None, None)
     clusters = None if row.clusters is None else len({each for each in row.clusters if each >= 0})
     figure = _figure(row, references)
     clustered = share_clustered(row.clusters) if row.clusters else None
-    return SetLine(row, row.n, clusters, figure.share if figure else clustered, figure)
+    excluding = index_of(figure, "exclude", least_share) if figure else None
+    share = figure.share if figure else clustered
+    return SetLine(row, row.n, clusters, share, figure, excluding)
 
 
 def _figure(row: SummarySet, references: Mapping[int, str]) -> ClusterFigure | None:

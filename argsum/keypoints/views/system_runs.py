@@ -157,8 +157,8 @@ def _curves(run: SystemRun) -> list[Figure]:
         "CSV below has the numbers."
     )
     recipe = _(
-        "Means over cells; without noise over those with at least %d %% clustered. The best value "
-        "of a curve is an oracle."
+        "Means over cells; without noise a cell with less than %d %% clustered counts 0. The best "
+        "value of a curve is an oracle."
     )
     return [
         Figure(

@@ -37,6 +37,10 @@ class BoardRowSerializer(serializers.Serializer):
     setting = serializers.CharField(allow_null=True)
     settings = serializers.IntegerField()
     figures = serializers.DictField(child=CellMeanSerializer(), help_text=", ".join(FIGURES))
+    excluding_with_zeros = serializers.FloatField(
+        allow_null=True,
+        help_text="The index `excluding` over all cells with clusters, 0 where too little is.",
+    )
     cells = BoardCellSerializer(many=True)
 
 

@@ -85,6 +85,7 @@ class SummaryBoardViews(StudyViews):
                     "setting": row.setting,
                     "settings": row.settings,
                     "figures": row.figures,
+                    "excluding_with_zeros": row.excluding.with_zeros,
                     "cells": [
                         {
                             "cell": ids[cell],

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Literal
 
 from argsum.counting.methods.scores import WEIGHT, weighted_score
-from argsum.scorers.methods.cluster_figures import LEAST_SHARE
+from argsum.scorers.methods.cluster_figures import LEAST_SHARE, OverCells, has_enough, over_cells
 from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import Estimate
 
@@ -103,6 +103,12 @@ class SystemRow:
     by_cell: dict[str, dict[str, float | None]]
     clusterings: dict[str, dict[str, Scored]]
 
+    @property
+    def excluding(self) -> OverCells:
+        """The index without unclustered arguments, over the cells that have clusters."""
+        clustered = [each for each in self.by_cell.values() if each["including"] is not None]
+        return over_cells(each["excluding"] for each in clustered)
+
     def clustering_setting(self, cell: str, name: str) -> str:
         """The setting that an index of a cell is from, where it is not that of the cell's row."""
         own = self.clusterings.get(cell, {}).get(name)
@@ -140,7 +146,7 @@ def figure(each: Scored, name: str, terms: Terms) -> float | None:
         if each.coverage is None or each.redundancy is None:
             return None
         return weighted_score(each.coverage, each.redundancy, terms.weight)
-    if name == "excluding" and (each.share or 0) < terms.least_share - 1e-12:
+    if name == "excluding" and not has_enough(each.share, terms.least_share):
         return None
     value: float | None = getattr(each, name)
     return value

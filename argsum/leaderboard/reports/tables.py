@@ -62,7 +62,9 @@ def board_method(found: SummaryBoard) -> str:
         "Ranked by: weighted score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\n"
         "Means: over %(n)d cells of “%(dataset)s”; 95 %% intervals resample cells (bootstrap, "
         "percentile, 2,000 resamples, seed 0).\n\n"
-        "Left out: ARI without unclustered arguments counts from %(share)d %% clustered on.\n\n"
+        "Left out: a cell in which fewer than %(share)d %% of the arguments are clustered has no "
+        "ARI without unclustered arguments. The mean is over the others and says over how many; "
+        "beside it stands the mean over all cells with clusters, 0 for such a one.\n\n"
         "Share clustered: of the arguments that match exactly one reference, those that were in "
         "a cluster. How many belong to a key point in the end is another share, which the match "
         "with key points decides, not the clusters."
@@ -111,12 +113,14 @@ def board_table(found: SummaryBoard) -> TableData:
             title,
             *(each % title for each in (_("%s, low"), _("%s, high"), _("%s, n cells"))),
         ]
+    columns.append(_("%s, 0 for cells with too little clustered") % FIGURE_NAMES["excluding"])
     rows = [
         [
             row.system,
             row.setting if row.setting is not None else _("differs by cell"),
             str(SELECTION_NAMES[row.selection]),
             *(part for name in FIGURES for part in _parts(row.figures[name])),
+            row.excluding.with_zeros,
         ]
         for row in found.rows
     ]

@@ -73,7 +73,9 @@ def _board(study: Study, found: SummaryBoard) -> Board:
             name=row.system,
             badge=_("oracle") if row.selection == "oracle" else "",
             about="; ".join([_about(row), *_without_interval(row)]),
-            cells=[_cell(row.figures[name], len(found.cells)) for name in FIGURES],
+            cells=[
+                _cell(row.figures[name], len(found.cells), _zeros(row, name)) for name in FIGURES
+            ],
             behind=_behind(study, row, found),
         )
         for row in found.rows
@@ -100,11 +102,19 @@ def _without_interval(row: SystemRow) -> list[str]:
     return [_("no interval: %s") % reason for reason in dict.fromkeys(why.values()) if reason]
 
 
-def _cell(one: Estimate, n_cells: int) -> BoardCell:
+def _zeros(row: SystemRow, name: str) -> float | None:
+    """The index with 0 for cells in which too little is clustered, where there are some."""
+    over = row.excluding
+    return over.with_zeros if name == "excluding" and over.n < over.cells else None
+
+
+def _cell(one: Estimate, n_cells: int, with_zeros: float | None) -> BoardCell:
     said = {"n": one.n_values, "all": n_cells}
     notes = [_("no interval")] if why_no_interval(one) else []
     if one.n_values < n_cells:
         notes.append(_("%(n)d of %(all)d cells") % said)
+    if with_zeros is not None:
+        notes.append(_("%.3f with 0 for others") % with_zeros)
     return figure_cell(one.value, one.low, one.high, decimals=3, notes=notes)
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from argsum.scorers.methods.cluster_figures import OverCells
 from argsum.scorers.methods.figures import (
     CLUSTERINGS,
     Clustering,
-    Clusterings,
     ScoredCell,
     accuracy,
     cluster_cells,
@@ -54,7 +54,7 @@ def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
     tried = {each: cluster_cells(dev, each) for each in CLUSTERINGS}
     thresholds = {each: clusters.best_threshold() for each, clusters in tried.items()}
     # The first wins a tie: it is the simplest.
-    best = max(CLUSTERINGS, key=lambda each: sum(tried[each].at(thresholds[each])[:2]))
+    best = max(CLUSTERINGS, key=lambda each: tried[each].worth(thresholds[each]))
     decided = match_threshold(*decided_pairs(dev))
     return {
         "threshold": decided[0] if decided else None,
@@ -68,6 +68,9 @@ def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
 def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
     """Figures of one split.
 
+    ``excluding`` is the mean over the cells in which enough is clustered, ``cells_clustered`` of
+    ``cells_judged``; ``excluding_with_zeros`` counts the others as 0.
+
     ``oracle`` took the best threshold of each cell, ``at_threshold`` the one of dev; ``beyond``
     is the same for the way of clustering that dev chose.
     """
@@ -79,22 +82,21 @@ def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
         "cells": len(cells),
         "arguments": sum(len(cell.reference) for cell in cells),
         "accuracy": accuracy(cells),
-        "oracle": _pair(plain.oracle()),
-        "at_threshold": _at(plain, chosen["clustering_threshold"]),
-        "beyond_oracle": _pair(beyond.oracle()),
-        "beyond_at_threshold": _at(beyond, chosen["beyond_threshold"]),
+        "oracle": _over(plain.oracle()),
+        "at_threshold": _over(plain.at(chosen["clustering_threshold"])),
+        "beyond_oracle": _over(beyond.oracle()),
+        "beyond_at_threshold": _over(beyond.at(chosen["beyond_threshold"])),
         "pairs": len(matching) + len(others),
         "f1": None if threshold is None else f1_at(matching, others, threshold),
     }
 
 
-def _pair(found: tuple[float | None, float | None]) -> Figures:
-    return {"excluding": found[0], "including": found[1]}
-
-
-def _at(clusterings: Clusterings, threshold: float) -> Figures:
-    excluding, including, cells = clusterings.at(threshold)
-    if clusterings.oracle()[1] is None:
-        # No cell has two judged arguments.
-        return {**_pair((None, None)), "cells_clustered": 0}
-    return {"excluding": excluding, "including": including, "cells_clustered": cells}
+def _over(found: tuple[OverCells, OverCells]) -> Figures:
+    excluding, including = found
+    return {
+        "excluding": excluding.mean,
+        "excluding_with_zeros": excluding.with_zeros,
+        "including": including.mean,
+        "cells_clustered": excluding.n,
+        "cells_judged": excluding.cells,
+    }

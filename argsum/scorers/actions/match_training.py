@@ -84,7 +84,12 @@ def look_at_dev(cells: Splits, encode: Encode, recipe: Recipe) -> tuple[dict[str
     """
     dev = scored_cells(cells[DEV], encode, uses_topic=recipe.uses_topic)
     excluding, including = cluster_cells(dev).oracle()
-    figures = {"excluding": excluding, "including": including, "accuracy": accuracy(dev)}
+    figures = {
+        "excluding": excluding.mean,
+        "cells_clustered": excluding.n,
+        "including": including.mean,
+        "accuracy": accuracy(dev),
+    }
     return figures, pair_precision(dev)
 
 
@@ -122,12 +127,12 @@ def _course(members: Sequence[Progress], recipe: Recipe) -> dict[str, Any]:
     return {
         "looks": looks,
         "chosen_looks": chosen,
-        "losses": _thinned([loss for each in members for loss in each.losses]),
+        "losses": thinned([loss for each in members for loss in each.losses]),
         "steps": sum(each.step for each in members),
     }
 
 
-def _thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:
+def thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:
     """Means of the losses over equal stretches, with the step at which each ends."""
     parts = np.array_split(np.array(losses), min(most, len(losses))) if losses else []
     ends = np.cumsum([len(part) for part in parts])

@@ -147,6 +147,11 @@ def quality_scorer_of(scorer: Scorer) -> QualityScorer:
     return Regressor(Path(settings.DATA_DIR) / "scorers" / scorer.folder, embedding)
 
 
+def writer_called(study: Study, name: str) -> Scorer | None:
+    """The writer of the study that was trained here under this name, whatever its state."""
+    return study.scorers.filter(task=Task.WRITE, name=name).first()
+
+
 class KeptMatrices:
     """A match scorer whose matrices are kept on disk; see `argsum.scorers.actions.score_files`.
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.models import Dataset
 from argsum.scorers.methods.training_recipe import Recipe, recipe_from
+from argsum.scorers.methods.writing_recipe import WritingRecipe, writing_recipe_from
 from argsum.scorers.models import Scorer
 from argsum.scorers.reports import shown_state
 from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable
@@ -25,12 +26,14 @@ from cqa_site.runs.models import Job
 from .models import ScorerRefused, checkpoint_of, resolve, trained_folder
 from .scorers import keep_new
 from .training_data import cells_of, rated_of, require_match_data, require_rated
+from .writing_data import examples_of, require_examples
 
 JOB = "train_scorer"
 ACTIVE = (Job.State.READY, Job.State.LEASED)
 TRAINED = {
     Scorer.Task.MATCH: Scorer.Kind.BI_ENCODER,
     Scorer.Task.QUALITY: Scorer.Kind.REGRESSOR,
+    Scorer.Task.WRITE: Scorer.Kind.SEQ2SEQ,
 }
 Say = Callable[[int, int, str], None]
 
@@ -43,9 +46,9 @@ def request_training(
     dataset: Dataset,
     actor: User | None,
     base_model: str = PACKAGED_MODEL,
-    recipe: Recipe | None = None,
+    recipe: Recipe | WritingRecipe | None = None,
 ) -> Scorer:
-    """A new scorer that is trained in the background.
+    """A new scorer or writer that is trained in the background.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def request_training(
     resolve(base_model)
     # Before the transaction: it reads the whole dataset.
     _require_data(task, dataset)
-    recipe = recipe or Recipe()
+    recipe = recipe or (WritingRecipe() if task == Scorer.Task.WRITE else Recipe())
     scorer = Scorer(
         study=study,
         name=name,
@@ -66,8 +69,8 @@ def request_training(
         kind=TRAINED[Scorer.Task(task)],
         base_model=base_model,
         state=Scorer.State.TRAINING,
-        recipe=recipe.as_dict() if task == Scorer.Task.MATCH else {},
-        uses_topic=task == Scorer.Task.MATCH and recipe.uses_topic,
+        recipe={} if task == Scorer.Task.QUALITY else recipe.as_dict(),
+        uses_topic=isinstance(recipe, Recipe) and task == Scorer.Task.MATCH and recipe.uses_topic,
         trained_on=dataset,
         created_by=actor,
     )
@@ -119,6 +122,9 @@ def delete_scorer(*, scorer: Scorer, actor: User) -> None:
     checkpoint = checkpoint_of(scorer)
     if scorer.metric_scores.exists():
         raise ScorerRefused(_("A metric used this scorer, so it stays."))
+    # Runs name their writer, as it may be a model that nobody trained here.
+    if scorer.task == Scorer.Task.WRITE and study.system_runs.filter(writer_model=name).exists():
+        raise ScorerRefused(_("A run used this writer, so it stays."))
     try:
         with transaction.atomic():
             scorer.delete()
@@ -173,6 +179,11 @@ def _train(scorer: Scorer, say: Say) -> dict[str, Any]:
         cells = cells_of(dataset)
         require_match_data(cells)
         return train_match(scorer, cells, recipe_from(scorer.recipe), say)
+    if scorer.task == Scorer.Task.WRITE:
+        from .writer_training import train_writer
+
+        recipe = writing_recipe_from(scorer.recipe)
+        return train_writer(scorer, examples_of(dataset), recipe, say)
     from .quality_training import train_quality
 
     return train_quality(scorer, rated_of(dataset), say)
@@ -181,6 +192,8 @@ def _train(scorer: Scorer, say: Say) -> dict[str, Any]:
 def _require_data(task: str, dataset: Dataset) -> None:
     if task == Scorer.Task.MATCH:
         require_match_data(cells_of(dataset))
+    elif task == Scorer.Task.WRITE:
+        require_examples(examples_of(dataset))
     else:
         require_rated(rated_of(dataset))
 

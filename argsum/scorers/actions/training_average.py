@@ -7,7 +7,8 @@ between them and matches more evenly. See docs/papers/argsum.md for what it gain
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock
@@ -24,6 +25,17 @@ Say = Callable[[int, int, str], None]
 ONE_AT_A_TIME = Lock()
 # Seconds after which a training that waits says so again, and notices that it was cancelled.
 WAITING = 2.0
+
+
+@contextmanager
+def alone(say: Say, total: int) -> Iterator[None]:
+    """Wait for another training of this process, and tell ``say`` so."""
+    while not ONE_AT_A_TIME.acquire(timeout=WAITING):
+        say(0, total, "waiting for another training")
+    try:
+        yield
+    finally:
+        ONE_AT_A_TIME.release()
 
 
 class AveragedTraining:
@@ -55,12 +67,8 @@ class AveragedTraining:
 
         Another training of this process is waited for, and ``say`` is told so.
         """
-        while not ONE_AT_A_TIME.acquire(timeout=WAITING):
-            say(0, self.total, "waiting for another training")
-        try:
+        with alone(say, self.total):
             return self._run(say)
-        finally:
-            ONE_AT_A_TIME.release()
 
     def _run(self, say: Say) -> MatchTraining:
         self._resume()

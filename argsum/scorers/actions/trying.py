@@ -23,6 +23,8 @@ def request_try(*, scorer: Scorer, first: str, second: str, topic: str, actor: U
     """Ask for one score; the note of the job says it. Raises ScorerRefused."""
     if scorer.state != Scorer.State.READY:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
+    if scorer.task == Scorer.Task.WRITE:
+        raise ScorerRefused(_("“%s” writes; it scores nothing.") % scorer.name)
     return enqueue(
         study=scorer.study,
         kind=JOB,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from .cluster_figures import LEAST_SHARE
+
 SPLITS = ("dev", "test")
 BEHIND_TOPIC = "Both texts are read behind the topic of the debate, as `topic: text`."
 
@@ -37,7 +39,10 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
         f"Thresholds were chosen on dev: a match above {_number(chosen['threshold'])}; clusters",
         f"at {_number(chosen['clustering_threshold'])}. ARI: adjusted Rand index of clusters",
         "(average linkage) against the key points, mean over cells. The best threshold per cell",
-        "is chosen by the figure that is reported, and is therefore an oracle.",
+        "is chosen by the figure that is reported, and is therefore an oracle. A cell in which",
+        f"fewer than {LEAST_SHARE:.0%} of the arguments are clustered has no index excluding",
+        "noise: the mean is over the others, and in brackets it is over all cells, 0 for such a",
+        "one, as dev chose by it.",
         "",
         "## Training",
         "",
@@ -78,20 +83,62 @@ def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]
     return "\n".join(lines) + "\n"
 
 
+def writer_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """A card of a writer of key points, as `match_card`."""
+    lines = [
+        *_head(name, facts),
+        "It writes one key point for a cluster of debate arguments. It reads `summarize:`, the",
+        "stance, the topic, and the arguments, best first; beams, nothing is drawn at random. It",
+        "was trained on the arguments of each reference key point.",
+        "",
+        "## Figures",
+        "",
+        "Mean loss of a token of the reference key point: lower is better. It says how likely the",
+        "reference is to the writer, not how good what it writes is.",
+        "",
+        "| split | key points | before | after |",
+        "| --- | --- | --- | --- |",
+        *(
+            f"| {split} | {each['n']} | {_number(each.get('loss_before'))} "
+            f"| {_number(each['loss'])} |"
+            for split in ("train", *SPLITS)
+            if (each := figures.get(split))
+        ),
+        "",
+        "## Training",
+        "",
+        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of one "
+        f"processor). The weights after epoch {figures['best_epoch']} had the lowest loss on dev",
+        "and were kept; 0 is before the training.",
+        "",
+        *_table(facts["recipe"]),
+        "",
+        *_limits(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _head(name: str, facts: Mapping[str, Any]) -> list[str]:
     base, source = facts["base"], facts["trained_on"] or "files"
     return [f"# {name}", "", f"Base model: {base}. Trained on: {source}.", ""]
 
 
 def _match_row(split: str, each: Mapping[str, Any]) -> str:
-    oracle, fixed = each["oracle"], each["at_threshold"]
     return (
         f"| {split} | {each['cells']} | {each['arguments']} | {_number(each['accuracy'])} "
-        f"| {_number(oracle['excluding'])} / {_number(oracle['including'])} "
-        f"| {_number(fixed['excluding'])} / {_number(fixed['including'])} "
-        f"({fixed['cells_clustered']} cells clustered) "
+        f"| {_indices(each['oracle'])} | {_indices(each['at_threshold'])} "
         f"| {_number(each['f1'])} ({each['pairs']}) |"
     )
+
+
+def _indices(found: Mapping[str, Any]) -> str:
+    """Index excluding and including noise; over how many cells, where these are not all."""
+    both = f"{_number(found['excluding'])} / {_number(found['including'])}"
+    n, cells = found["cells_clustered"], found["cells_judged"]
+    if n == cells:
+        return both
+    zeros = _number(found["excluding_with_zeros"])
+    return f"{both} (excluding noise over {n} of {cells} cells; {zeros} with 0 for the others)"
 
 
 def _table(recipe: Mapping[str, Any]) -> list[str]:

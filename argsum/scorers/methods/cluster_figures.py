@@ -5,7 +5,7 @@ adjusted Rand index. Higher is better.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Literal
@@ -40,22 +40,72 @@ class ClusterFigure:
 
 
 @dataclass(frozen=True)
-class BestPerCell:
-    """The best clustering of every cell, chosen by the figure it is judged by: an oracle.
+class OverCells:
+    """A mean over cells of which some may have no index.
 
     Attributes
     ----------
     mean
         Over the cells that have one; None without any.
+    with_zeros
+        Over all cells, 0 for those without: what settings are chosen and ranked by, so that none
+        wins by leaving cells out. None without any cell.
+    n, cells
+        Cells that have one; all.
+    """
+
+    mean: float | None
+    with_zeros: float | None
+    n: int
+    cells: int
+
+
+def over_cells(values: Iterable[float | None]) -> OverCells:
+    """The mean of an index over cells; None is a cell without one.
+
+    Examples
+    --------
+    >>> over_cells([0.5, None, 0.4])
+    OverCells(mean=0.45, with_zeros=0.3, n=2, cells=3)
+    """
+    every = list(values)
+    known = [each for each in every if each is not None]
+    total = sum(known)
+    return OverCells(
+        mean=total / len(known) if known else None,
+        with_zeros=total / len(every) if every else None,
+        n=len(known),
+        cells=len(every),
+    )
+
+
+def has_enough(share: float | None, least_share: float = LEAST_SHARE) -> bool:
+    """Whether enough is clustered for an index without the unclustered arguments."""
+    return (share or 0.0) >= least_share - 1e-12
+
+
+@dataclass(frozen=True)
+class BestPerCell:
+    """The best clustering of every cell, chosen by the figure it is judged by: an oracle.
+
+    Attributes
+    ----------
+    over
+        The mean over cells, and over how many.
     chosen
         cell → the clustering.
     without
         Cells in which no clustering has a figure and a large enough share.
     """
 
-    mean: float | None
+    over: OverCells
     chosen: dict[str, ClusterFigure]
     without: tuple[str, ...]
+
+    @property
+    def mean(self) -> float | None:
+        """Over the cells that have one; None without any."""
+        return self.over.mean
 
 
 def cluster_figure(setting: str, reference: Sequence[str], ids: Sequence[int]) -> ClusterFigure:
@@ -147,27 +197,32 @@ def best_per_cell(
     leave the clustering that comes first.
     """
     chosen: dict[str, ClusterFigure] = {}
-    values: list[float] = []
+    values: dict[str, float | None] = {}
     for cell, figures in cells.items():
         valued = [
             (value, figure)
             for figure in figures
-            if (value := _value(figure, noise, least_share)) is not None
+            if (value := index_of(figure, noise, least_share)) is not None
         ]
+        if any(each.including is not None for each in figures):
+            # Others have fewer than two arguments to judge: there is no index to miss.
+            values[cell] = None
         if valued:
-            best, chosen[cell] = max(valued, key=lambda pair: pair[0])
-            values.append(best)
+            values[cell], chosen[cell] = max(valued, key=lambda pair: pair[0])
     return BestPerCell(
-        mean=sum(values) / len(values) if values else None,
+        over=over_cells(values.values()),
         chosen=chosen,
         without=tuple(cell for cell in cells if cell not in chosen),
     )
 
 
-def _value(figure: ClusterFigure, noise: Noise, least_share: float) -> float | None:
+def index_of(
+    figure: ClusterFigure, noise: Noise, least_share: float = LEAST_SHARE
+) -> float | None:
+    """The index of a clustering as it counts everywhere; None where too little is clustered."""
     if noise == "include":
         return figure.including
-    return figure.excluding if figure.share >= least_share - 1e-12 else None
+    return figure.excluding if has_enough(figure.share, least_share) else None
 
 
 def _pairs(labels: Sequence[object]) -> int:

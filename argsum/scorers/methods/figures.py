@@ -15,7 +15,14 @@ from argsum.systems.methods.mcargsum import THRESHOLDS, merge_clusters
 from argsum.systems.methods.profiles import profile_scores
 from cqa_site.stats.arrays import FloatArray
 
-from .cluster_figures import LEAST_SHARE, ClusterFigure, best_per_cell, cluster_figure
+from .cluster_figures import (
+    ClusterFigure,
+    OverCells,
+    best_per_cell,
+    cluster_figure,
+    index_of,
+    over_cells,
+)
 from .training_cells import MATCH, NO_MATCH, Labels
 
 
@@ -62,30 +69,32 @@ class Clusterings:
 
     cells: Mapping[str, Sequence[ClusterFigure]]
 
-    def oracle(self) -> tuple[float | None, float | None]:
-        """Index excluding and including noise, best threshold per cell, mean over cells."""
+    def oracle(self) -> tuple[OverCells, OverCells]:
+        """Index excluding and including noise, best threshold per cell, over cells."""
         return (
-            best_per_cell(self.cells, noise="exclude").mean,
-            best_per_cell(self.cells, noise="include").mean,
+            best_per_cell(self.cells, noise="exclude").over,
+            best_per_cell(self.cells, noise="include").over,
         )
 
-    def at(self, threshold: float) -> tuple[float, float, int]:
-        """Both indices at one threshold for all cells, and the cells with enough clustered.
+    def at(self, threshold: float) -> tuple[OverCells, OverCells]:
+        """Index excluding and including noise at one threshold for all cells, over cells.
 
-        A cell in which too little is clustered counts 0 in the index excluding noise. Cells
-        with fewer than 2 judged arguments have no index and are left out; 0 without any other.
+        Cells with fewer than 2 judged arguments can have no index and are no cells here.
         """
         figures = [self._figure(each, threshold) for each in self.cells.values()]
         figures = [each for each in figures if each.including is not None]
-        clustered = [each for each in figures if each.share >= LEAST_SHARE - 1e-12]
-        excluding = sum(each.excluding or 0.0 for each in clustered)
-        including = sum(each.including or 0.0 for each in figures)
-        n = max(len(figures), 1)
-        return excluding / n, including / n, len(clustered)
+        return (
+            over_cells(index_of(each, "exclude") for each in figures),
+            over_cells(index_of(each, "include") for each in figures),
+        )
+
+    def worth(self, threshold: float) -> float:
+        """What a threshold is chosen by: both indices, 0 for cells with too little clustered."""
+        return sum(each.with_zeros or 0.0 for each in self.at(threshold))
 
     def best_threshold(self) -> float:
         """The threshold with the largest sum of both indices over all cells; the lowest wins."""
-        return max(THRESHOLDS, key=lambda each: (round(sum(self.at(each)[:2]), 12), -each))
+        return max(THRESHOLDS, key=lambda each: (round(self.worth(each), 12), -each))
 
     @staticmethod
     def _figure(figures: Sequence[ClusterFigure], threshold: float) -> ClusterFigure:

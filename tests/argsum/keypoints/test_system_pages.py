@@ -193,13 +193,13 @@ def test_the_curve_of_the_parameter_that_varies(lab):
     run = lab.run(grid={"threshold": [0.1, 0.5, 0.95], "min_size": [3]})
     page = lab.get("system_run", system_run_id=run.public_id).content.decode()
     assert "Clusters by threshold" in page
-    assert "settings that cluster at least 75 % of the arguments" in flat(page)
+    assert "clusters fewer than 75 % of the arguments of a cell has no index" in flat(page)
     here = {"system_run_id": run.public_id}
     table = lab.get("system_run_figure", **here, figure="curve", format="csv").content.decode(
         "utf-8-sig"
     )
     lines = table.splitlines()
-    assert lines[0].startswith("threshold,ARI excluding noise,cells,ARI including noise")
+    assert lines[0].startswith('threshold,ARI excluding noise,cells,"ARI excluding')
     # One cluster of all, the key points, and nothing clustered.
     assert [line.split(",")[:3] for line in lines[1:4]] == [
         ["0.1", "0.0", "2"],

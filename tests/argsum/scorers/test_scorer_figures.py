@@ -1,6 +1,10 @@
 """Clusters of a scorer at one threshold; every number is computed by hand."""
 
-from argsum.scorers.methods.cluster_figures import cluster_figure
+import pytest
+
+from argsum.leaderboard.methods.system_board import Scored, Terms, board
+from argsum.scorers.methods.card import match_card
+from argsum.scorers.methods.cluster_figures import LEAST_SHARE, OverCells, cluster_figure
 from argsum.scorers.methods.figures import Clusterings
 from argsum.systems.methods.mcargsum import THRESHOLDS
 
@@ -18,13 +22,89 @@ def test_cells_without_judged_arguments_are_left_out():
             "one judged": same("a", [0]),
         }
     )
-    assert clusterings.at(THRESHOLDS[0]) == (1, 1, 1)
-    assert clusterings.oracle() == (1, 1)
+    assert clusterings.at(THRESHOLDS[0]) == (OverCells(1, 1, 1, 1), OverCells(1, 1, 1, 1))
+    assert clusterings.oracle() == (OverCells(1, 1, 1, 1), OverCells(1, 1, 1, 1))
 
 
-def test_a_cell_with_too_little_clustered_counts_as_nothing():
-    clusterings = Clusterings(
-        {"right": same("aabb", [0, 0, 1, 1]), "little": same("aabb", [0, 0, -1, -1])}
-    )
-    excluding, _including, cells = clusterings.at(THRESHOLDS[0])
-    assert (excluding, cells) == (0.5, 1)
+LITTLE = {"right": same("aabb", [0, 0, 1, 1]), "little": same("aabb", [0, 0, -1, -1])}
+
+
+def test_a_cell_with_too_little_clustered_has_no_index_and_counts_as_nothing():
+    excluding, including = Clusterings(LITTLE).at(THRESHOLDS[0])
+    assert excluding == OverCells(mean=1.0, with_zeros=0.5, n=1, cells=2)
+    assert (including.n, including.cells) == (2, 2)
+    assert Clusterings(LITTLE).oracle()[0] == excluding
+
+
+def test_a_threshold_does_not_win_by_leaving_cells_out():
+    few = {
+        "one": [
+            cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0]),
+            cluster_figure("0.075", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 3]),
+        ],
+        "two": [
+            cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0]),
+            cluster_figure("0.075", "aabbccdd", [0, -1, -1, 1, -1, -1, -1, -1]),
+        ],
+    }
+    clusterings = Clusterings(few)
+    low, high = clusterings.at(0.05)[0], clusterings.at(0.075)[0]
+    assert high.mean > low.mean
+    assert clusterings.worth(0.05) > clusterings.worth(0.075)
+
+
+def test_board_and_card_count_the_same_cells():
+    clusterings = Clusterings(LITTLE)
+    sets = [
+        Scored(
+            key,
+            "S",
+            "0.5",
+            cell,
+            excluding=own.excluding,
+            including=own.including,
+            share=own.share,
+        )
+        for key, (cell, figures) in enumerate(LITTLE.items())
+        for own in [figures[0]]
+    ]
+    row = board(sets, [], list(LITTLE), Terms())[0]
+    excluding = clusterings.at(THRESHOLDS[0])[0]
+    assert row.excluding == excluding
+    assert row.figures["excluding"].value == excluding.mean
+    assert row.figures["excluding"].n_values == excluding.n
+
+
+def test_the_card_says_over_how_many_cells_and_what_zeros_make_of_it():
+    at = {
+        "excluding": 0.507,
+        "excluding_with_zeros": 0.423,
+        "including": 0.383,
+        "cells_clustered": 5,
+        "cells_judged": 6,
+    }
+    full = at | {"cells_clustered": 6}
+    split = {"cells": 6, "arguments": 9, "accuracy": 0.8, "f1": 0.5, "pairs": 9}
+    figures = {
+        "chosen": {"threshold": 0.6, "clustering_threshold": 0.5},
+        "dev": split | {"oracle": full, "at_threshold": at},
+        "steps": 1,
+        "seconds": 1,
+        "cpu_seconds": 1,
+    }
+    card = match_card("S", figures, {"base": "b", "trained_on": "", "recipe": {}})
+    said = "0.507 / 0.383 (excluding noise over 5 of 6 cells; 0.423 with 0 for the others)"
+    assert f"| 0.507 / 0.383 | {said} |" in card
+    assert f"fewer than {LEAST_SHARE:.0%}" in card
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_figures_of_scorers_trained_before_say_the_same(n):
+    from argsum.scorers.models import Scorer
+    from argsum.scorers.reports import split_rows
+
+    old = {"excluding": 0.4, "including": 0.3, "cells_clustered": n}
+    scorer = Scorer(figures={"test": {"cells": 4, "at_threshold": old}})
+    found = split_rows(scorer)[0].figures["at_threshold"]
+    assert found["excluding"] == (0.8 if n else None)
+    assert (found["excluding_with_zeros"], found["cells_judged"]) == (0.4, 4)

@@ -99,7 +99,13 @@ def test_a_trained_scorer_separates_what_the_model_did_not(data, study, dataset)
     assert figures["test"]["arguments"] == 12
     # The test cells are those that were learned: what is learned is found again.
     assert figures["test"]["accuracy"] == 1
-    assert figures["test"]["oracle"] == {"excluding": 1, "including": 1}
+    assert figures["test"]["oracle"] == {
+        "excluding": 1,
+        "excluding_with_zeros": 1,
+        "including": 1,
+        "cells_clustered": 2,
+        "cells_judged": 2,
+    }
     assert [each["step"] for each in figures["looks"]] == [8, 8, 16, 16, 24, 24]
     assert figures["losses"][-1]["loss"] < figures["losses"][0]["loss"]
     assert scorer.threshold == figures["chosen"]["threshold"]

@@ -50,6 +50,38 @@ def test_umap_repeats_itself_and_keeps_groups_apart():
     assert not halves[0] & halves[1]
 
 
+KEPT = """
+import numba
+@numba.njit
+def _double(x):
+    return 2 * x
+import sys, types, pathlib
+import umap
+umap._double = _double
+from argsum.systems.uskpm import umap_class
+umap_class()
+assert type(_double._cache).__name__ == "FunctionCache", type(_double._cache)
+unkept = [
+    f"{name}.{key}"
+    for name, module in list(sys.modules.items()) if name.startswith("umap.")
+    for key, each in vars(module).items()
+    if type(getattr(each, "_cache", None)).__name__ == "NullCache" and not each.signatures
+]
+assert not unkept, unkept
+"""
+
+
+def test_what_umap_compiles_is_kept_for_the_next_process(tmp_path):
+    code = tmp_path / "kept.py"
+    code.write_text(KEPT)
+    subprocess.run(
+        [sys.executable, str(code)],
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+
+
 @pytest.mark.parametrize(
     ("n", "neighbours", "components", "expected"),
     [(4, 2, 2, True), (3, 2, 2, False), (6, 5, 2, True), (5, 5, 2, False), (6, 2, 5, False)],

@@ -1,0 +1,44 @@
+from dataclasses import fields
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from argsum.datasets.models import Dataset
+from argsum.management._training import TrainCommand
+from argsum.scorers.actions.writer_training import train_writer
+from argsum.scorers.actions.writing_data import examples_in, examples_of
+from argsum.scorers.methods.training_recipe import RecipeError
+from argsum.scorers.methods.writing_recipe import WRITER_MODEL, WritingRecipe
+from argsum.scorers.models import Scorer
+
+
+class Command(TrainCommand):
+    help = (
+        "Train a writer of key points: a sequence-to-sequence model learns to write each "
+        "reference key point from the arguments that match it, best first; dev chooses among the "
+        "epochs. Repeat the command after an interruption."
+    )
+    task, kind = Scorer.Task.WRITE, Scorer.Kind.SEQ2SEQ
+    usual_model = WRITER_MODEL
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        for each in fields(WritingRecipe):
+            option = "--" + each.name.replace("_", "-")
+            parser.add_argument(option, type=type(each.default), default=each.default)
+
+    def settings(self, options: dict[str, Any]) -> dict[str, Any]:
+        return {"recipe": _recipe(options).as_dict()}
+
+    def train(
+        self, scorer: Scorer, dataset: Dataset | None, options: dict[str, Any]
+    ) -> dict[str, Any]:
+        examples = examples_of(dataset) if dataset is not None else examples_in(options["data"])
+        return train_writer(scorer, examples, _recipe(options), self.say)
+
+
+def _recipe(options: dict[str, Any]) -> WritingRecipe:
+    try:
+        return WritingRecipe(**{each.name: options[each.name] for each in fields(WritingRecipe)})
+    except RecipeError as error:
+        raise CommandError(str(error)) from error

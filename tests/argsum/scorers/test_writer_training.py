@@ -1,0 +1,281 @@
+"""A writer is trained on an invented dataset with a tiny model, and writes for a run."""
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from safetensors.numpy import load_file
+
+from argsum.datasets.models import CellArgument
+from argsum.keypoints.actions.system_runs import SystemPlan, SystemRunRefused, start_system
+from argsum.scorers.actions import training as scorer_training
+from argsum.scorers.actions import training_torch, writing_torch
+from argsum.scorers.actions.models import ScorerRefused, checkpoint_of, trained_folder
+from argsum.scorers.actions.trying import request_try
+from argsum.scorers.actions.writing_data import examples_in, examples_of
+from argsum.scorers.methods.training_recipe import RecipeError
+from argsum.scorers.methods.writing_recipe import (
+    WritingRecipe,
+    writer_input,
+    writing_recipe_from,
+)
+from argsum.scorers.models import Scorer
+from cqa_site.runs.jobs import StaleWorker, drain
+from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_learning_dataset, make_scorer
+from tests.argsum.scorers.tiny_models import make_tiny_model
+from tests.argsum.scorers.tiny_writers import make_tiny_writer
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+RECIPE = WritingRecipe(epochs=40, batch=4, learning_rate=1e-2, longest_in=64, longest_out=16)
+POINTS = {point for _stance, points in SIDES for point in points}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch):
+    monkeypatch.setattr(writing_torch, "THREADS", 1)
+    monkeypatch.setattr(training_torch, "THREADS", 1)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    make_tiny_writer(folder / "tiny-t5")
+    make_tiny_model(folder / "tiny")
+    return folder
+
+
+@pytest.fixture
+def data(settings, tmp_path, models):
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "models").symlink_to(models, target_is_directory=True)
+    return tmp_path
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def dataset(study):
+    return make_learning_dataset(study)
+
+
+def ask(study, dataset, **changed):
+    usual = {"name": "Scribe", "task": "write", "base_model": "tiny-t5", "recipe": RECIPE}
+    return scorer_training.request_training(
+        study=study, dataset=dataset, actor=None, **usual | changed
+    )
+
+
+def trained(scorer):
+    drain()
+    scorer.refresh_from_db()
+    return scorer
+
+
+def weights_of(scorer):
+    return load_file(trained_folder(scorer) / "model.safetensors")
+
+
+def test_what_a_writer_reads():
+    said = writer_input(TOPIC, 1, ["It is safe.", "It is cheap."])
+    assert said == f"summarize: supporting {TOPIC} It is safe. It is cheap."
+    assert writer_input(TOPIC, 0, ["Yes."]) == f"summarize: {TOPIC} Yes."
+
+
+def test_examples_hold_the_best_arguments_first(study, dataset):
+    found = examples_of(dataset)
+    assert {split: len(each) for split, each in found.items()} == {"train": 4, "dev": 4, "test": 4}
+    first = found["train"][0]
+    assert first.key_point == "Night buses keep people safe"
+    assert first.arguments[0] == "Nobody should have to walk home alone after midnight."
+    CellArgument.objects.filter(text=first.arguments[2]).update(quality=1.0)
+    CellArgument.objects.filter(text=first.arguments[1]).update(quality=None)
+    again = examples_of(dataset)["train"][0].arguments
+    assert again == (first.arguments[2], first.arguments[0], first.arguments[1])
+
+
+def test_a_writer_learns_and_is_kept_with_its_card(data, study, dataset):
+    scorer = trained(ask(study, dataset))
+    assert (scorer.state, scorer.job.state, scorer.kind) == ("ready", "done", "seq2seq")
+    figures = scorer.figures
+    assert figures["losses"][-1]["loss"] < figures["losses"][0]["loss"] / 2
+    assert figures["test"]["loss"] < figures["test"]["loss_before"]
+    assert figures["dev"]["loss"] == min(figures["epochs"]) < figures["epochs"][0]
+    assert len(figures["epochs"]) == RECIPE.epochs + 1
+    folder = trained_folder(scorer)
+    assert (folder / "MODEL_CARD.md").read_text() == scorer.card
+    assert list(weights_of(scorer))
+    assert not list(folder.glob("*.bin"))
+    assert "| dev | 4 |" in scorer.card
+    assert "| learning_rate | 0.01 |" in scorer.card
+    assert not checkpoint_of(scorer).exists()
+
+
+def test_an_interrupted_training_goes_on_to_the_same_weights(data, study, dataset, monkeypatch):
+    recipe = WritingRecipe(epochs=24, batch=4, learning_rate=1e-2, longest_in=64, longest_out=16)
+    whole = trained(ask(study, dataset, name="Whole", recipe=recipe))
+    monkeypatch.setattr(writing_torch, "EVERY", 4)
+    scorer = ask(study, dataset, recipe=recipe)
+    seen = []
+
+    class Lost(Exception):
+        """The worker is gone."""
+
+    def until(step):
+        def say(done, total, note=""):
+            seen.append(done)
+            if done == step:
+                raise StaleWorker
+
+        return say
+
+    with pytest.raises(StaleWorker):
+        scorer_training._train(scorer, until(10))
+    seen.clear()
+    made = scorer_training._train(scorer, until(None))
+    # The last checkpoint is of an epoch's end: nothing before it is done again.
+    assert seen[0] == 10
+    assert made["figures"]["losses"] == whole.figures["losses"]
+    kept = weights_of(scorer)
+    assert all((kept[name] == value).all() for name, value in weights_of(whole).items())
+
+
+@pytest.mark.parametrize(
+    ("system", "grid"),
+    [
+        ("mcargsum", {"threshold": [0.0], "min_size": [2]}),
+        (
+            "uskpm",
+            {
+                "neighbours": [50],
+                "components": [2],
+                "min_distance": [0.0],
+                "iterative": [True],
+                "min_size": [2],
+            },
+        ),
+    ],
+)
+def test_a_trained_writer_writes_for_a_run(data, study, dataset, system, grid, monkeypatch):
+    from argsum.keypoints.actions import system_solving
+
+    writer = trained(ask(study, dataset))
+    halves = [0, 0, 0, 1, 1, 1]
+    solved = system_solving._asked
+
+    def two_clusters(*given):
+        made = solved(*given)
+        return type(made)(clusters=halves)
+
+    # What clusters a model of random weights makes is not the question.
+    monkeypatch.setattr(system_solving, "_asked", two_clusters)
+    plan = SystemPlan(
+        dataset=dataset,
+        split="test",
+        system=system,
+        grid=grid,
+        match_scorer=make_scorer(study, name="tiny", base_model="tiny"),
+        variant="seq2seq",
+        writer_model="Scribe",
+    )
+    run = start_system(study=study, actor=None, plan=plan)
+    drain()
+    run.refresh_from_db()
+    assert (run.state, run.error) == ("done", "")
+    assert "Scribe" in run.label
+    texts = [row.text for made in run.sets.all() for row in made.summaries.all()]
+    assert len(texts) == 4
+    assert {text.lower() for text in texts} <= {point.lower() for point in POINTS}
+    with pytest.raises(ScorerRefused, match="A run used this writer"):
+        scorer_training.delete_scorer(scorer=writer, actor=None)
+
+
+def test_a_writer_that_is_not_ready_starts_no_run(data, study, dataset):
+    ask(study, dataset)
+    with pytest.raises(SystemRunRefused, match="not ready"):
+        start_system(
+            study=study,
+            actor=None,
+            plan=SystemPlan(
+                dataset=dataset,
+                system="mcargsum",
+                grid={"threshold": [0.5], "min_size": [2]},
+                match_scorer=make_scorer(study),
+                variant="seq2seq",
+                writer_model="Scribe",
+            ),
+        )
+
+
+def test_a_writer_scores_nothing(study):
+    writer = make_scorer(study, name="Scribe", task="write", kind="seq2seq")
+    with pytest.raises(ScorerRefused, match="scores nothing"):
+        request_try(scorer=writer, first="a", second="b", topic="", actor=None)
+
+
+def test_without_key_points_nothing_is_learned(data, study):
+    with pytest.raises(ScorerRefused, match="train split has no key point"):
+        ask(study, make_dataset(study))
+
+
+def test_a_model_that_is_not_there_is_named(data, study, dataset, monkeypatch):
+    (data / "models/broken").mkdir(exist_ok=True)
+    scorer = trained(ask(study, dataset, base_model="broken"))
+    assert scorer.state == "failed"
+    assert "“models” in the data folder" in scorer.error
+
+
+def test_the_recipe_is_checked_and_read_back():
+    assert writing_recipe_from(RECIPE.as_dict() | {"unknown": 1}) == RECIPE
+    usual = WritingRecipe()
+    assert (usual.learning_rate, usual.epochs, usual.batch) == (4e-4, 15, 16)
+    with pytest.raises(RecipeError, match="epochs"):
+        WritingRecipe(epochs=0)
+
+
+def test_the_page_trains_a_writer(data, study, dataset):
+    client = sign_in(make_member(study, "researcher"))
+    address = reverse("writer_train", args=[study.public_id])
+    assert "google/flan-t5-base" in client.get(address).content.decode()
+    given = {
+        "name": "Scribe",
+        "dataset": str(dataset.public_id),
+        "model": "tiny-t5",
+        "seed": 1,
+        "epochs": 2,
+        "batch": 4,
+        "learning_rate": 0.01,
+    }
+    assert client.post(address, given | {"epochs": 0}).status_code == 422
+    made = client.post(address, given)
+    assert made.status_code == 302
+    writer = trained(Scorer.objects.get(name="Scribe"))
+    page = client.get(made["Location"]).content.decode()
+    assert "Loss before" in page
+    assert "Try it" not in page
+    listed = client.get(reverse("scorers", args=[study.public_id])).content.decode()
+    assert "4 key points" in listed
+    new_run = client.get(reverse("system_run_new", args=[study.public_id])).content.decode()
+    assert '<option value="Scribe">' in new_run
+    assert writer.recipe["epochs"] == 2
+
+
+def test_the_command_trains_a_writer(data, study, dataset, capsys):
+    call_command(
+        "train_writer",
+        study=study.name,
+        dataset=dataset.name,
+        name="Scribe",
+        base_model="tiny-t5",
+        epochs=1,
+        longest_in=64,
+    )
+    assert Scorer.objects.get(name="Scribe").state == "ready"
+    assert "best first" in capsys.readouterr().out
+
+
+def test_examples_in_files(tmp_path):
+    with pytest.raises(ScorerRefused):
+        examples_in(tmp_path)

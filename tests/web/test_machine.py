@@ -1,0 +1,54 @@
+"""What workers and commands tell numeric packages before these are loaded."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "NUMBA_CACHE_DIR")
+WORKER = "from cqa_site.celery import app; app.loader.init_worker(); app.finalize()"
+COMMAND = """
+import django; django.setup()
+from django.core.management import load_command_class
+load_command_class("argsum", "train_match_scorer")
+"""
+SAID = f"""
+import os, sys
+assert "torch" not in sys.modules and "numba" not in sys.modules
+print(*(os.environ[name] for name in {NAMES!r}))
+"""
+TRAINS = "from argsum.scorers.actions import training_torch; import torch"
+
+
+def run(code, folder, **changed):
+    env = {name: value for name, value in os.environ.items() if name not in NAMES}
+    env |= {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "DATA_DIR": str(folder), **changed}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("code", [WORKER, COMMAND], ids=["worker", "command"])
+def test_threads_wait_passively_and_compiled_functions_are_kept(code, tmp_path):
+    policy, block, kept = run(f"{code}\n{SAID}", tmp_path).stdout.split()
+    assert (policy, block) == ("PASSIVE", "0")
+    assert Path(kept).is_relative_to(tmp_path / "compiled")
+
+
+def test_openmp_itself_says_so_in_a_process_that_trains(tmp_path):
+    done = run(f"{COMMAND}\n{TRAINS}", tmp_path, OMP_DISPLAY_ENV="TRUE")
+    assert "OMP_WAIT_POLICY = 'PASSIVE'" in done.stderr
+
+
+def test_what_the_environment_says_stays(tmp_path):
+    done = run(f"{WORKER}\n{SAID}", tmp_path, OMP_WAIT_POLICY="ACTIVE", NUMBA_CACHE_DIR="/tmp/x")
+    assert done.stdout.split() == ["ACTIVE", "0", "/tmp/x"]
