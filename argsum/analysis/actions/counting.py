@@ -10,7 +10,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Cell, Comment
 
 PIECE = 2_000
-MOST_COLUMNS, MOST_VALUES = 12, 60
+MOST_COLUMNS, MOST_VALUES = 8, 40
 # A column with more different values is no group: an id, a name, a text.
 MOST_DIFFERENT = 400
 LONGEST_VALUE = 120
