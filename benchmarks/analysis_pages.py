@@ -24,10 +24,11 @@ REPEATS = 5
 PIECE = 5_000
 POINTS = 60
 TOWNS = ("Altdorf", "Neudorf", "Seeheim", "Bergen", "Talstadt", "Waldau")
-WORDS = (
-    "library hall quiet books late parking staff friendly catalogue slow evening children noisy "
-    "light chairs printer broken coffee prices website search opening hours toilet clean entrance"
-).split()
+WORDS = [
+    *("library", "hall", "quiet", "books", "late", "parking", "staff", "friendly", "catalogue"),
+    *("slow", "evening", "children", "noisy", "light", "chairs", "printer", "broken", "coffee"),
+    *("prices", "website", "search", "opening", "hours", "toilet", "clean", "entrance"),
+]
 MOST_MS, MOST_BYTES = 300, 200_000
 HEAD = f"{'page':<34}{'ms':>7}{'queries':>9}{'kB':>8}"
 
@@ -123,7 +124,7 @@ def pages(study: Any, analysis: Any) -> Iterator[tuple[str, str]]:
 
     sid, aid = study.public_id, analysis.public_id
     largest = analysis.points.order_by("-comments").first()
-    point = reverse("analysis_point", args=[sid, aid, largest.public_id])
+    point = reverse("found_point", args=[sid, aid, largest.public_id])
     one, rest = reverse("analysis", args=[sid, aid]), reverse("analysis_rest", args=[sid, aid])
     last = -(-largest.statements // 50)
     asked = {

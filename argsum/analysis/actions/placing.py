@@ -111,7 +111,7 @@ def _fit(analysis: Analysis, work: Work) -> Fitted:
 def _behind(analysis: Analysis, point: FoundPoint) -> list[str]:
     """The best statements behind a key point, those that people placed before others."""
     rows = Placement.objects.filter(analysis=analysis, point=point)
-    rows = rows.order_by("-is_by_hand", "-score", "argument")
+    rows = rows.order_by("-is_by_hand", "-score", "argument_id")
     return list(rows.values_list("argument__text", flat=True)[:BEHIND])
 
 

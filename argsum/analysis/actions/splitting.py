@@ -48,7 +48,7 @@ def _parts(analysis: Analysis, point: FoundPoint, work: Work) -> list[tuple[str,
     from argsum.analysis.methods.finding import find_points
 
     rows = Placement.objects.filter(analysis=analysis, point=point, is_by_hand=False)
-    pairs = list(rows.order_by("argument").values_list("argument", "argument__text"))
+    pairs = list(rows.order_by("argument_id").values_list("argument", "argument__text"))
     keys, texts = [pk for pk, _text in pairs], [text for _pk, text in pairs]
     found = find_points(texts, ScorerTools(analysis, work), counts=said_by(keys))
     parts: list[list[int]] = [[] for _text in found.points]

@@ -35,10 +35,10 @@ from cqa_site.web.strict_query import id_from
 from .analyses import ONE, analysis_or_404, state_context
 
 State = FoundPoint.State
-PER_PAGE = 40
+PER_PAGE = 30
 CHANGES_PER_PAGE = 50
 # Hidden and proposed ones that stand on the page; more come as these are decided on.
-BESIDE = 40
+BESIDE = 30
 
 
 @study_page(*RESEARCHERS)
@@ -71,7 +71,13 @@ def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
             raise EditRefused(first_error(form))
         change = _edit(request, found, form.cleaned_data)
     except EditRefused as reason:
-        return answer(request, found, problem=str(reason), typed=request.POST.get("text", ""))
+        told = {
+            "problem": str(reason),
+            "typed": request.POST.get("text", ""),
+            "verb": request.POST.get("verb", ""),
+            "chosen": set(request.POST.getlist("point")),
+        }
+        return answer(request, found, **told)
     return answer(request, found, change=change)
 
 

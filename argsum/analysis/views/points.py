@@ -144,7 +144,11 @@ def _edited(request: StudyRequest, found: Analysis, point: FoundPoint | None) ->
         if point is not None:
             point.refresh_from_db()
         change = changes_of(fresh).first()
-        return _shown(request, fresh, point, said=said, change=change)
+        response = _shown(request, fresh, point, said=said, change=change)
+        if form.cleaned_data["verb"] == SPLIT_ALL:
+            # The whole page says how far the worker is.
+            response["HX-Refresh"] = "true"
+        return response
     messages.success(request, said)
     return redirect(_back(request, found, point))
 
