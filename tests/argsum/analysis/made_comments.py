@@ -15,7 +15,6 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs
-from tests.argsum.made_cells import make_scorer
 
 TOPIC = "The town library"
 # Word that every statement of a theme ends with → what else they say.
@@ -90,6 +89,20 @@ def say(cell: Cell, *statements: str, day: date | None = None, **attributes: str
     return comment
 
 
+def comment_on_all(cell: Cell) -> None:
+    """A comment for each argument that the cell has."""
+    for number, argument in enumerate(cell.arguments.order_by("position"), start=1):
+        comment = Comment.objects.create(
+            cell=cell,
+            position=number,
+            key=str(number),
+            text=f"{argument.text} I know what I am talking about.",
+            attributes={"town": "Altdorf" if number % 2 else "Neudorf"},
+            written_on=date(2026, 1, number),
+        )
+        CommentStatement.objects.create(comment=comment, argument=argument, position=1)
+
+
 def add_statement(cell: Cell, text: str) -> CellArgument:
     """A statement, or the equal one that is there."""
     found = cell.arguments.filter(sha256=text_key(text)).first()
@@ -109,6 +122,8 @@ def fill(cell: Cell) -> None:
 
 def analyse(cell: Cell, actor: User | None = None, **chosen) -> Analysis:
     """Start an analysis and let a worker do it."""
+    from tests.argsum.made_cells import make_scorer
+
     study = cell.dataset.study
     scorer = study.scorers.filter(task="match").first() or make_scorer(study)
     made = start_analysis(study=study, actor=actor, cell=cell, **{"match_scorer": scorer} | chosen)
@@ -124,6 +139,8 @@ def work(analysis: Analysis) -> Analysis:
 
 def write_analysis(study: Study, cell: Cell, *, number: int = 1, **fields) -> Analysis:
     """An analysis that is done, with three key points, written directly; nothing is computed."""
+    from tests.argsum.made_cells import make_scorer
+
     usual = {
         "name": cell.topic,
         "match_scorer": study.scorers.filter(task="match").first() or make_scorer(study),
