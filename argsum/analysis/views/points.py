@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from argsum.analysis.actions.editing import (
@@ -180,7 +181,8 @@ def _edit(
         usual |= {"point": point, "statements": keys}
         if verb == MOVE:
             move_statements(**usual, to=_target(found, data["to"]))
-            return _("%(n)s statements were moved.") % {"n": f"{len(keys):,}"}
+            told = ngettext("%s statement was moved.", "%s statements were moved.", len(keys))
+            return told % f"{len(keys):,}"
         split_point(**usual, text=data["text"])
         return _("“%s” is a key point of its own now.") % data["text"]
     if point is None:
