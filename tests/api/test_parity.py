@@ -384,6 +384,7 @@ IN_PAGES = {
     "scorer_delete": ("text_scorer",),
     "scorer_figure": DRAWN,
     "summary_set": ("summary_set",),
+    "summary_set_arguments": ("summary_set",),
     "summary_set_figure": DRAWN,
     "summary_set_file": ("summary_set",),
     "system_run": ("system_run", "system_run_figures", "summary_sets"),

@@ -349,6 +349,7 @@ STUDY_ROUTES = {
     "scorer_delete": RESEARCHERS_POST,
     "scorer_figure": RESEARCHERS,
     "summary_set": RESEARCHERS,
+    "summary_set_arguments": RESEARCHERS,
     "summary_set_figure": RESEARCHERS,
     "summary_set_file": RESEARCHERS,
     "system_run": RESEARCHERS,
