@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, Max, Min
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.reports.narrowing import has_comments
 from argsum.datasets.models import Cell, Comment
 
 PIECE = 2_000
@@ -14,11 +15,6 @@ MOST_COLUMNS, MOST_VALUES = 8, 40
 # A column with more different values is no group: an id, a name, a text.
 MOST_DIFFERENT = 400
 LONGEST_VALUE = 120
-
-
-def has_comments(cell: Cell) -> bool:
-    """Whether its statements come from comments; else each counts as a comment of its own."""
-    return cell.comments.exists()
 
 
 def count_points(analysis: Analysis, points: Collection[int] | None = None) -> None:

@@ -84,7 +84,7 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
     cells = list(dataset.cells.order_by("position")[: MOST_CELLS + 1])
     if len(cells) > MOST_CELLS:
         raise AnalysisRefused(
-            _("The dataset has more than %d topics with stance: choose one after the other.")
+            _("One click starts at most %d analyses: choose one topic after the other.")
             % MOST_CELLS
         )
     made, reasons = [], []

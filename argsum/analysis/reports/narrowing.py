@@ -13,6 +13,11 @@ from argsum.analysis.models import Analysis, Placement
 from argsum.datasets.models import Cell, Comment, CommentStatement
 
 
+def has_comments(cell: Cell) -> bool:
+    """Whether its statements come from comments; else each counts as a comment of its own."""
+    return cell.comments.exists()
+
+
 class Attribute(Func):
     """The text of one column of `Comment.attributes`, whatever the column is called.
 

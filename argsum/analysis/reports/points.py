@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
 from django.utils.translation import ngettext
 
-from argsum.analysis.actions.counting import has_comments
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, CommentStatement
 
-from .narrowing import Narrowing
+from .narrowing import Narrowing, has_comments
 
 State = FoundPoint.State
 QUOTED = 3
