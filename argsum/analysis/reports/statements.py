@@ -36,10 +36,16 @@ class StatementRow:
         return self.comment is not None and self.comment.text == self.statement.text
 
     @property
-    def attributes(self) -> list[tuple[str, str]]:
+    def about(self) -> list[str]:
         """What is known of the comment, as far as a line of a page has room."""
-        own = self.comment.attributes if self.comment else {}
-        return [(column, value[:LONGEST]) for column, value in list(own.items())[:MOST_COLUMNS]]
+        if self.comment is None:
+            return []
+        day = self.comment.written_on
+        own = list(self.comment.attributes.items())[:MOST_COLUMNS]
+        return [
+            *([day.isoformat()] if day else []),
+            *(f"{column}: {value[:LONGEST]}" for column, value in own),
+        ]
 
 
 class KnownPaginator(Paginator):
