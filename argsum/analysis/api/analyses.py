@@ -87,9 +87,13 @@ class PointChangeSerializer(serializers.ModelSerializer):
     """One edit; ``undone_by`` is the revision of the edit that took it back."""
 
     key_point = public_id("point", allow_null=True, default=None)
-    text = serializers.CharField(source="point.text", read_only=True, default=None)
+    text = serializers.CharField(
+        source="point.text", allow_null=True, default=None, read_only=True
+    )
     statements = serializers.IntegerField(source="number", read_only=True)
-    undone_by = serializers.IntegerField(source="undone_by.revision", default=None, read_only=True)
+    undone_by = serializers.IntegerField(
+        source="undone_by.revision", allow_null=True, default=None, read_only=True
+    )
     actor = public_id("actor", allow_null=True, default=None)
 
     class Meta:
