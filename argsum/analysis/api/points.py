@@ -182,11 +182,13 @@ class FoundPointViews(AnalysisViewsBelow):
         """Add a key point by hand."""
         return self._edit(add_point, text=self.read(TextInput)["text"], status=201)
 
-    @extend_schema(request=RenameInput, responses=PointChangeSerializer)
+    @extend_schema(request=RenameInput, responses=FoundPointSerializer)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Rename a key point."""
         point = get_object_or_404(self.get_queryset(), public_id=public_id)
-        return self._edit(rename_point, point=point, **self.read(RenameInput))
+        if self.request.data:
+            self._edit(rename_point, point=point, **self.read(RenameInput))
+        return self.shown(self.get_queryset().get(pk=point.pk))
 
     @extend_schema(request=StateInput, responses=PointChangeSerializer)
     def state(self, request: Request, **kwargs: Any) -> Response:
