@@ -1,5 +1,6 @@
 """Addresses of argument summarization in the REST interface."""
 
+from argsum.analysis.api import analyses, points
 from argsum.counting.api import rounds as counting_rounds
 from argsum.counting.api import sheets as count_sheets
 from argsum.datasets.api import comments, datasets
@@ -9,11 +10,40 @@ from argsum.leaderboard.api import figures
 from argsum.leaderboard.api.boards import KeyPointBoardListViews, KeyPointBoardViews
 from argsum.metrics import api as metric_scores
 from argsum.scorers import api as scorers
-from cqa_site.api.addresses import CREATE, LIST, REMOVE, ROW, R, S, address, resource
+from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
 from cqa_site.rounds.api.rounds import round_addresses
 
 BOARDS = S + "key-points/boards/"
+ANALYSES = S + "analyses/"
+BELOW = ANALYSES + "<uuid:analysis_id>/"
+POINTS = BELOW + "points/"
+EDITS = ("state", "merge", "move", "split", "parts")
 urlpatterns: list = [
+    *resource(
+        ANALYSES,
+        "analyses",
+        "analysis",
+        analyses.AnalysisViews,
+        "cancel resume place",
+        listed=CREATE,
+        row=REMOVE,
+    ),
+    address(ANALYSES + "dataset/", "analyses_dataset", analyses.AnalysisViews, post="dataset"),
+    address(POINTS, "found_points", points.FoundPointViews, **CREATE),
+    *(
+        address(f"{POINTS}{each}/", f"found_points_{each}", points.FoundPointViews, post=each)
+        for each in EDITS
+    ),
+    address(POINTS + "<uuid:public_id>/", "found_point", points.FoundPointViews, **CHANGE),
+    address(
+        POINTS + "<uuid:public_id>/statements/",
+        "found_point_statements",
+        points.PlacedViews,
+        **LIST,
+    ),
+    address(BELOW + "rest/", "analysis_rest", points.PlacedViews, **LIST),
+    address(BELOW + "changes/", "point_changes", analyses.PointChangeViews, **LIST),
+    address(BELOW + "changes/undo/", "point_changes_undo", points.FoundPointViews, post="undo"),
     *resource(
         S + "scorers/",
         "text_scorers",

@@ -16,6 +16,9 @@ DATASETS = Finder(
 
 def key_point_entries() -> Iterator[Entry]:
     """Datasets, what systems make of them, and how good that is."""
+    about = _("comments themes topics clusters groups trends")
+    tour = _("What all these comments say, how many say it, and every one of them.")
+    yield Entry("key_points", _("Key point analysis"), "analyses", 2, also=about, tour=tour)
     cells, also = ("key-points/cells/",), _("comments export download")
     yield Entry("key_points", _("Datasets"), "datasets", 5, under=cells, also=also)
     tour = _("Systems that sum up a debate, by how much they cover and how little they repeat.")

@@ -1,5 +1,9 @@
 """What workers do for this app: which function handles which kind of job."""
 
+from argsum.analysis.actions import making as analysis_making
+from argsum.analysis.actions import placing as analysis_placing
+from argsum.analysis.actions import splitting as analysis_splitting
+from argsum.analysis.actions import starting as analyses
 from argsum.keypoints.actions import system_runs, system_work
 from argsum.leaderboard import actions as key_point_boards
 from argsum.metrics.actions import making as metric_making
@@ -14,5 +18,8 @@ handles(system_runs.JOB)(system_work.make_sets)
 handles(scorer_training.JOB)(scorer_training.make_scorer)
 handles(scorer_trying.JOB)(scorer_trying.try_scorer)
 handles(metric_making.JOB)(metric_making.make_metrics)
+handles(analyses.MAKE)(analysis_making.make_analysis)
+handles(analyses.PLACE)(analysis_placing.place_statements)
+handles(analyses.SPLIT)(analysis_splitting.split_by_itself)
 
 chore("stored scores nobody read")(score_files.clear_scores)

@@ -1,5 +1,6 @@
 """Addresses of argument summarization inside a study; each module of views lists its own."""
 
+from argsum.analysis.views import analyses, analysis, points
 from argsum.counting.views import counting
 from argsum.counting.views import rounds as counting_rounds
 from argsum.counting.views import runs as counting_runs
@@ -17,6 +18,9 @@ from argsum.writing import views as writing
 urlpatterns: list = [
     *datasets.urlpatterns,
     *comments.urlpatterns,
+    *analyses.urlpatterns,
+    *analysis.urlpatterns,
+    *points.urlpatterns,
     *counting.urlpatterns,
     *counting_rounds.urlpatterns,
     *count_sheets.urlpatterns,

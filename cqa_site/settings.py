@@ -313,6 +313,7 @@ REST_FRAMEWORK = {
 }
 # Names of choices in the schema, where several fields share theirs.
 ENUM_NAMES = {
+    "AnalysisState": "argsum.analysis.models.Analysis.State",
     "AnswerAspect": "benchmark.scoring.forms.scoring.ASPECTS",
     "AnswerScenario": "annotation.answers.models.answers.Answer.Scenario",
     "AttemptOutcome": "cqa_site.runs.models.Attempt.Outcome",
@@ -324,10 +325,12 @@ ENUM_NAMES = {
     "ExportContent": "annotation.exports.models.ExportFile.Content",
     "ExportFormat": "cqa_site.files.models.ExportFile.Format",
     "FaithfulnessMode": "annotation.faithfulness.models.FaithfulnessFigures.Mode",
+    "FoundPointState": "argsum.analysis.models.FoundPoint.State",
     "ImportKind": "cqa_site.files.formats.known_kinds",
     "ImportState": "cqa_site.files.models.ImportFile.State",
     "JobState": "cqa_site.runs.models.Job.State",
     "MatchDecision": "cqa_site.files.models.ImportMatch.Decision",
+    "PointVerb": "argsum.analysis.models.PointChange.Verb",
     "PreferenceVerdict": "benchmark.preferences.models.PreferenceSheet.Verdict",
     "RaterKind": "cqa_site.people.models.Rater.Kind",
     "RoundExclusion": "cqa_site.rounds.qualifying.EXCLUSIONS",

@@ -17,7 +17,8 @@ class Analysis(models.Model):
     that the rule takes). ``choice`` says which setting was taken and why: ``{"setting": name,
     "rule": …, "tried": [{"setting", "points", "share", …}, …]}``, in the order of the grid.
     ``revision`` counts edits, so that whatever was computed from the rows knows whether it is
-    still true.
+    still true. ``facets`` are what comments can be narrowed by: ``{"attributes": {column:
+    [[value, comments], …]}, "first": date, "last": date}``, the most frequent values first.
     """
 
     class State(models.TextChoices):
@@ -46,9 +47,11 @@ class Analysis(models.Model):
     error = models.TextField(blank=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
     revision = models.PositiveIntegerField(default=0)
-    # Of the cell, at the last time statements were placed.
+    # Of the cell when statements were last placed; without comments, each statement is one.
     statements = models.PositiveIntegerField(default=0)
     comments = models.PositiveIntegerField(default=0)
+    facets = models.JSONField(default=dict)
+    placed_at = models.DateTimeField(null=True)
     seconds = models.FloatField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
@@ -66,11 +69,17 @@ class Analysis(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_active(self) -> bool:
+        """Whether it still waits or works."""
+        return self.state in self.ACTIVE
+
 
 class FoundPoint(models.Model):
     """One key point of an analysis; ``statements`` and ``comments`` are counts of what is behind.
 
-    ``written`` is the text it was found with, whatever it is called today.
+    ``written`` is the text it was found with, whatever it is called today. ``revision`` is that of
+    the analysis after the last edit of its text or state.
     """
 
     class Origin(models.TextChoices):
@@ -87,6 +96,11 @@ class FoundPoint(models.Model):
         PROPOSED = "proposed", _("Proposed")
         HIDDEN = "hidden", _("Hidden")
         MERGED = "merged", _("Merged")
+        # A proposed one that was declined, or one whose making was undone.
+        REMOVED = "removed", _("Removed")
+
+    # Statements stand behind these only.
+    ALIVE = (State.SHOWN, State.PROPOSED, State.HIDDEN)
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     analysis = models.ForeignKey(Analysis, models.CASCADE, related_name="points", db_index=False)
@@ -98,6 +112,7 @@ class FoundPoint(models.Model):
     merged_into = models.ForeignKey("self", models.CASCADE, null=True, related_name="merged")
     statements = models.PositiveIntegerField(default=0)
     comments = models.PositiveIntegerField(default=0)
+    revision = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["analysis", "position"]
@@ -120,8 +135,9 @@ class Placement(models.Model):
     point = models.ForeignKey(
         FoundPoint, models.CASCADE, null=True, related_name="placements", db_index=False
     )
-    # Match score with the key point; None where a person placed it.
-    score = models.FloatField(null=True)
+    # Match score with the key point, or with the nearest one, when it was placed by the machine;
+    # it means nothing where a person placed it.
+    score = models.FloatField(default=0.0)
     is_by_hand = models.BooleanField(default=False)
 
     class Meta:
@@ -129,7 +145,11 @@ class Placement(models.Model):
             models.UniqueConstraint(fields=["analysis", "argument"], name="placement_once")
         ]
         indexes = [
-            models.Index(fields=["analysis", "point", "-score", "argument"]),
+            # What people placed stands first, then the best score.
+            models.Index(
+                fields=["analysis", "point", "-is_by_hand", "-score", "argument"],
+                name="placement_best_first",
+            ),
             models.Index(fields=["point"]),
         ]
 
@@ -137,8 +157,9 @@ class Placement(models.Model):
 class PointChange(models.Model):
     """One edit by hand: who did what, and what was there before, so that it can be undone.
 
-    ``before`` and ``after`` hold what the verb changed: texts, states, or the placements that
-    were moved (``{argument: point}``, by primary key).
+    ``before`` and ``after`` hold what changed, by primary key: ``{"points": {point: {field:
+    value}}, "placed": [[point, is_by_hand, [argument, …]], …]}``. ``number`` counts the statements
+    that it moved.
     """
 
     class Verb(models.TextChoices):
@@ -151,15 +172,20 @@ class PointChange(models.Model):
         SHOWN = "shown", _("Shown again")
         MOVED = "moved", _("Moved")
         ADDED = "added", _("Added")
+        TAKEN = "taken", _("Taken")
+        DECLINED = "declined", _("Declined")
+        # By a machine: statements of later comments.
+        PLACED = "placed", _("New comments placed")
         UNDONE = "undone", _("Undone")
 
     analysis = models.ForeignKey(Analysis, models.CASCADE, related_name="changes", db_index=False)
     # Of the analysis after the edit.
     revision = models.PositiveIntegerField()
-    verb = models.CharField(max_length=7, choices=Verb)
+    verb = models.CharField(max_length=8, choices=Verb)
     point = models.ForeignKey(FoundPoint, models.CASCADE, null=True, related_name="changes")
     before = models.JSONField(default=dict)
     after = models.JSONField(default=dict)
+    number = models.PositiveIntegerField(default=0)
     # The edit that took this one back.
     undone_by = models.ForeignKey("self", models.SET_NULL, null=True, related_name="undoes")
     actor = models.ForeignKey(

@@ -48,6 +48,7 @@ from tests.annotation.made_answers import make_answer, make_list, make_question
 from tests.annotation.made_generations import make_generation, make_launch
 from tests.annotation.retrieval.made_retrieval import make_cam_request, make_corpus
 from tests.annotation.voting import vote
+from tests.argsum.analysis.made_comments import say, write_analysis
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import (
     make_argsum,
@@ -360,6 +361,13 @@ def summarize(world):
     world.stopped_scorer = make_scorer(world.study, name="Stopped", state="cancelled", **usual)
     world.counter = rater
     world.commented = make_comments(world.study)
+    # A comment that says what was said before.
+    say(world.cell, world.placed.text)
+    begun = {"number": 2, "state": "waiting"}
+    world.waiting_analysis = write_analysis(world.study, world.cell, **begun)
+    begun = {"number": 3, "state": "cancelled"}
+    world.stopped_analysis = write_analysis(world.study, world.cell, **begun)
+    world.analysis.refresh_from_db()
 
 
 def score_by_people(world):

@@ -11,6 +11,10 @@ from tests.annotation.made_generations import scenario
 from .addresses import ADDRESSES
 
 NAMED = (
+    "analysis",
+    "waiting_analysis",
+    "stopped_analysis",
+    "found_point",
     "dataset",
     "spare_dataset",
     "cell",
@@ -128,6 +132,7 @@ class Route:
             "preferring_of": ("preference_id", world.open_preferring),
             "preferrer": ("rater_id", world.scoring_rater),
             "dataset_of": ("dataset_id", world.dataset),
+            "analysis_of": ("analysis_id", world.analysis),
             "cell_of": ("cell_id", world.cell),
             "commented": ("cell_id", world.commented),
             "counter": ("rater_id", world.counter),
@@ -191,6 +196,46 @@ def what_to_run(world) -> dict:
         "system": "mcargsum",
         "grid": {"threshold": "0.4-0.6 step 0.1"},
     }
+
+
+def what_to_analyse(world) -> dict:
+    return {"cell": str(world.cell.public_id)}
+
+
+def key_point_text(world) -> dict:
+    return {"text": "Called otherwise.", "seen": world.analysis.revision}
+
+
+def key_points_to_hide(world) -> dict:
+    points = [str(world.found_point.public_id)]
+    return {"verb": "hidden", "key_points": points, "seen": world.analysis.revision}
+
+
+def key_points_to_merge(world) -> dict:
+    points = [str(each.public_id) for each in world.analysis.points.all()]
+    return {"key_points": points, "seen": world.analysis.revision}
+
+
+def statements_to_move(world) -> dict:
+    placed = world.analysis.placements.filter(point=world.found_point)
+    return {
+        "key_point": str(world.found_point.public_id),
+        "statements": [str(placed.first().argument.public_id)],
+        "to": None,
+        "seen": world.analysis.revision,
+    }
+
+
+def statements_to_split(world) -> dict:
+    given = statements_to_move(world)
+    del given["to"]
+    return given | {"text": "A part of it."}
+
+
+def key_point_in_parts(world) -> dict:
+    world.found_point.statements = 4
+    world.found_point.save()
+    return {"key_point": str(world.found_point.public_id), "seen": world.analysis.revision}
 
 
 def what_to_compare(world) -> dict:
@@ -490,6 +535,39 @@ ROUTES = [
     Route("system_run_figures", "get", 200, (*S, "system_run")),
     Route("system_run_cancel", "post", 200, (*S, "waiting_system_run")),
     Route("system_run_resume", "post", 200, (*S, "stopped_system_run")),
+    Route("analyses", "get", 200, is_list=True),
+    Route("analyses", "post", 201, body=what_to_analyse),
+    Route(
+        "analyses_dataset",
+        "post",
+        201,
+        body=lambda world: {"dataset": str(world.dataset.public_id)},
+    ),
+    Route("analysis", "get", 200, (*S, "analysis")),
+    Route("analysis", "delete", 204, (*S, "stopped_analysis")),
+    Route("analysis_cancel", "post", 200, (*S, "waiting_analysis")),
+    Route("analysis_resume", "post", 202, (*S, "stopped_analysis")),
+    Route("analysis_place", "post", 202, (*S, "analysis")),
+    Route("found_points", "get", 200, (*S, "analysis_of"), is_list=True, queries=6),
+    Route("found_points", "post", 201, (*S, "analysis_of"), {"text": "Added by hand."}),
+    Route("found_points_state", "post", 200, (*S, "analysis_of"), key_points_to_hide),
+    Route("found_points_merge", "post", 200, (*S, "analysis_of"), key_points_to_merge),
+    Route("found_points_move", "post", 200, (*S, "analysis_of"), statements_to_move),
+    Route("found_points_split", "post", 200, (*S, "analysis_of"), statements_to_split),
+    Route("found_points_parts", "post", 202, (*S, "analysis_of"), key_point_in_parts),
+    Route("found_point", "get", 200, (*S, "analysis_of", "found_point")),
+    Route("found_point", "patch", 200, (*S, "analysis_of", "found_point"), key_point_text),
+    Route(
+        "found_point_statements",
+        "get",
+        200,
+        (*S, "analysis_of", "found_point"),
+        is_list=True,
+        queries=7,
+    ),
+    Route("analysis_rest", "get", 200, (*S, "analysis_of"), is_list=True, queries=6),
+    Route("point_changes", "get", 200, (*S, "analysis_of"), is_list=True, queries=6),
+    Route("point_changes_undo", "post", 200, (*S, "analysis_of"), {"revision": 1}),
     Route("datasets", "get", 200, is_list=True),
     Route("dataset", "get", 200, (*S, "dataset")),
     Route("dataset", "delete", 204, (*S, "spare_dataset")),

@@ -19,6 +19,8 @@ from annotation.labelling.forms.campaigns import CampaignForm
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.quality.api.inputs import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
+from argsum.analysis.api.analyses import AnalysisInput
+from argsum.analysis.api.points import MergeInput
 from argsum.counting.forms.rounds import RoundForm as CountingRoundForm
 from argsum.keypoints.api.system_runs import SystemRunInput
 from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
@@ -183,6 +185,8 @@ DECLARED = {
     "adjudications": {"comment"},
     "exports": {"snapshot"},
     "system_runs": set(SystemRunInput().fields),
+    "analyses": set(AnalysisInput().fields),
+    "found_points_merge": set(MergeInput().fields),
     "imports": {
         "label_round",
         "system",

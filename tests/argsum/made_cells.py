@@ -4,6 +4,8 @@ from datetime import date
 from types import SimpleNamespace
 
 from annotation.corpus.models.questions import text_key
+from argsum.analysis.actions.editing import rename_point
+from argsum.analysis.models import Analysis, FoundPoint
 from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet, KeptCount
 from argsum.datasets.actions.comments import CellBook, RawComment, count_comments
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
@@ -12,6 +14,7 @@ from argsum.metrics.models import MetricScore
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import Place
+from tests.argsum.analysis.made_comments import comment_on_all, write_analysis
 
 TOPIC = "Every town should keep a public night bus"
 SAID = (
@@ -223,6 +226,18 @@ def make_counting_round(
     return made
 
 
+def analyse_directly(study: Study, dataset: Dataset) -> Analysis:
+    """Comments on the first cell with an analysis that somebody edited."""
+    cell = dataset.cells.first()
+    comment_on_all(cell)
+    analysis = write_analysis(study, cell)
+    points = list(analysis.points.all())
+    FoundPoint.objects.filter(pk=points[1].pk).update(state="proposed", origin="proposed")
+    FoundPoint.objects.filter(pk=points[2].pk).update(state="hidden")
+    rename_point(analysis=analysis, actor=None, point=points[0], text="Renamed point.", seen=0)
+    return analysis
+
+
 def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> SimpleNamespace:
     """One of everything; ``rater`` has begun a sheet in the open round."""
     dataset = make_dataset(study)
@@ -245,6 +260,7 @@ def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> Si
         place=1,
     )
     CountingSlot.objects.filter(pk=slot.pk).update(state="done")
+    analysis = analyse_directly(study, dataset)
     kept = KeptCount.objects.create(sheet=begun, base_version=0, content={"comment": "kept"})
     return SimpleNamespace(
         dataset=dataset,
@@ -257,5 +273,8 @@ def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> Si
         closed_counting=make_counting_round(study, sets, name="Closed counting", state="closed"),
         count_sheet=begun,
         kept_count=kept,
+        analysis=analysis,
+        found_point=analysis.points.first(),
+        placed=analysis.placements.select_related("argument").first().argument,
         imported_count=make_count(sets[1], other or rater),
     )

@@ -42,6 +42,8 @@ urlpatterns = [*urls.urlpatterns, path("design/", home.design, name="design")]
 
 # GET, but no whole page: files, pictures and pieces that a page fetches for itself.
 PIECES = {
+    "analysis_said",
+    "analysis_state",
     "board_figure",
     "board_file",
     "scores_fragment",

@@ -58,7 +58,7 @@ from .matrix import SITE_ROUTES, STUDY_ROUTES
 pytestmark = pytest.mark.django_db
 
 ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
-NOT_IDS = {"study_id", "number", "format", "name", "figure", "operation"}
+NOT_IDS = {"study_id", "number", "revision", "format", "name", "figure", "operation"}
 UNDEFINED = {"value": None, "low": None, "high": None, "reason": "there are no ratings"}
 UNDEFINED |= {"statistic": "alpha", "recipe": "none", "n_items": 0, "n_pairable_items": 0}
 UNDEFINED |= {"n_raters": 0, "n_values": 0}
@@ -127,6 +127,7 @@ FIXED = {
     "summary_metrics_figure": {"figure": "correlations", "format": "csv"},
     "summary_people_figure": {"figure": "raters", "format": "csv"},
     "summary_set_file": {"format": "csv"},
+    "analysis_undo": {"revision": 1},
 }
 
 
@@ -345,6 +346,9 @@ class World:
             "counting_id": self.argsum.counting_round.public_id,
             "count_id": self.argsum.count_sheet.public_id,
             "kept_count_id": self.argsum.kept_count.public_id,
+            "analysis_id": self.argsum.analysis.public_id,
+            "point_id": self.argsum.found_point.public_id,
+            "statement_id": self.argsum.placed.public_id,
         }
 
     def train_something(self):

@@ -14,9 +14,11 @@ from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.tables import TableData
 
-# Arguments of a key point that a page shows; a file has all of them.
-SHOWN = 60
+# Arguments that a page shows of each key point, and those that a page of one key point shows.
 FIRST = 3
+PER_PAGE = 50
+# Key points of a side that its page shows; a file has all of them.
+MOST_POINTS = 60
 COLUMNS = (
     "topic", "stance", "key_point", "key_point_text", "prevalence",
     "argument", "argument_text", "score", "quality", "cluster",
@@ -60,14 +62,9 @@ class ShownPoint:
         return self.arguments[:FIRST]
 
     @property
-    def more(self) -> Sequence[Belonging]:
-        """Those that open on demand."""
-        return self.arguments[FIRST:SHOWN]
-
-    @property
     def beyond(self) -> int:
-        """How many are in the file only."""
-        return max(0, len(self.arguments) - SHOWN)
+        """How many stand on the page of its arguments only."""
+        return max(0, len(self.arguments) - FIRST)
 
 
 @dataclass(frozen=True)
@@ -115,14 +112,32 @@ class Side:
         return share_clustered(clusters) if clusters else None
 
     @property
+    def first_points(self) -> Sequence[ShownPoint]:
+        """As many as a page shows."""
+        return self.points[:MOST_POINTS]
+
+    @property
+    def further_points(self) -> int:
+        """Key points that only the files have."""
+        return max(0, len(self.points) - MOST_POINTS)
+
+    def arguments_of(self, number: int | None, search: str) -> list[Belonging]:
+        """Arguments of a key point by its number, or of none, that contain a text."""
+        own = self.unassigned
+        if number is not None:
+            own = next(each.arguments for each in self.points if each.number == number)
+        asked = search.casefold()
+        return [one for one in own if asked in one.row.text.casefold()]
+
+    @property
     def some_unassigned(self) -> Sequence[Belonging]:
         """As many as a page shows."""
-        return self.unassigned[:SHOWN]
+        return self.unassigned[:FIRST]
 
     @property
     def beyond(self) -> int:
-        """Unassigned arguments that only the file has."""
-        return max(0, len(self.unassigned) - SHOWN)
+        """Unassigned arguments that stand on the page of arguments only."""
+        return max(0, len(self.unassigned) - FIRST)
 
 
 def sides_of(made: SummarySet, least: float = 0.0) -> list[Side]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from argsum.datasets.models import Cell, CellArgument, KeyPointMatch
 from argsum.keypoints.models import SummarySet, SystemRun
@@ -18,7 +19,7 @@ from argsum.scorers.methods.cluster_figures import (
     index_of,
     share_clustered,
 )
-from argsum.systems.methods.grids import Grid
+from argsum.systems.methods.grids import Grid, combinations
 from argsum.systems.registry import UnknownSystem, find_system, systems
 from cqa_site.people.models import Study
 from cqa_site.web.tables import TableData
@@ -56,6 +57,18 @@ class SetLine:
 
 
 @dataclass(frozen=True)
+class WantedSetting:
+    """The setting to look at first: what dev chose with the match scorer, or the usual one."""
+
+    parameters: Mapping[str, Any]
+    is_chosen: bool
+
+    def away(self, parameters: Mapping[str, Any]) -> float:
+        """How far other values are: 0 for the same ones; numbers by their difference."""
+        return sum(_apart(value, parameters.get(name)) for name, value in self.parameters.items())
+
+
+@dataclass(frozen=True)
 class CellLine:
     """One cell of a run: how many sets there are, and the best of its settings.
 
@@ -69,6 +82,7 @@ class CellLine:
     excluding: SetLine | None
     including: SetLine | None
     lines: Sequence[SetLine]
+    wanted: WantedSetting | None = None
 
     @property
     def done(self) -> int:
@@ -92,12 +106,27 @@ class CellLine:
 
     @property
     def shown(self) -> SetLine | None:
-        """The set to look at first: the best, or the first with a result."""
-        first = (line for line in self.lines if line.row.state == SummarySet.State.DONE)
+        """The set to look at first: the best by references, or else that of the wanted setting."""
+        done = [line for line in self.lines if line.row.state == SummarySet.State.DONE]
         best = self.excluding or self.including
         if best is not None and best.row.state == SummarySet.State.DONE:
             return best
-        return next(first, None)
+        wanted = self.wanted
+        if wanted is None:
+            return done[0] if done else None
+        return min(done, key=lambda line: wanted.away(line.row.parameters), default=None)
+
+    @property
+    def shown_because(self) -> str:
+        """Why that set, in words; empty where there is nothing to choose, or references chose."""
+        if self.wanted is None or self.is_oracle or self.done < 2 or self.shown is None:
+            return ""
+        setting = {"setting": self.shown.row.setting}
+        if self.wanted.away(self.shown.row.parameters):
+            return _("%(setting)s, the nearest to the usual setting") % setting
+        if self.wanted.is_chosen:
+            return _("%(setting)s, which dev chose for the match scorer") % setting
+        return _("%(setting)s, the usual setting") % setting
 
 
 def runs_of(study: Study) -> QuerySet[SystemRun]:
@@ -150,10 +179,30 @@ def cell_lines(
     for row in rows.defer("scores", "assigned", *held):
         by_cell[row.cell_id].append(row)
     references = references_of(cells) if is_compared else None
+    wanted = wanted_setting(run)
     return [
-        _cell_line(cell, by_cell[cell.pk], sizes.get(cell.pk, 0), references, least_share)
+        _cell_line(cell, by_cell[cell.pk], sizes.get(cell.pk, 0), references, least_share, wanted)
         for cell in cells
     ]
+
+
+def wanted_setting(run: SystemRun) -> WantedSetting | None:
+    """What dev chose for its scorer, if it did; else what the system's authors recommend."""
+    try:
+        system = find_system(run.system)
+    except UnknownSystem:
+        return None
+    scorer = run.match_scorer
+    chosen = system.chosen(scorer.figures.get("chosen", {})) if system.chosen and scorer else None
+    grid = chosen or system.usual_grid(run.variant)
+    return WantedSetting(combinations(grid)[0], chosen is not None)
+
+
+def _apart(first: Any, second: Any) -> float:
+    numbers = (int, float)
+    if isinstance(first, numbers) and isinstance(second, numbers):
+        return float(abs(first - second))
+    return 0.0 if first == second else 1.0
 
 
 def references_of(cells: Sequence[Cell]) -> dict[int, str]:
@@ -209,6 +258,7 @@ def _cell_line(
     size: int,
     references: Mapping[int, str] | None,
     least_share: float,
+    wanted: WantedSetting | None,
 ) -> CellLine:
     lines = [_set_line(row, references, least_share) for row in rows]
     excluding = _best(lines, "exclude", least_share)
@@ -237,6 +287,7 @@ def _cell_line(
         excluding=excluding,
         including=including,
         lines=marked,
+        wanted=wanted,
     )
 
 

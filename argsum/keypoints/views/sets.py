@@ -5,6 +5,7 @@ import uuid
 from functools import partial
 
 from django.core.exceptions import BadRequest
+from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
@@ -14,6 +15,7 @@ from argsum.keypoints.models import SummarySet
 from argsum.keypoints.reports.finding import sides_finding
 from argsum.keypoints.reports.key_points import (
     COLUMNS,
+    PER_PAGE,
     Side,
     lines_of,
     points_table,
@@ -27,6 +29,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.tabular import write_csv
+from cqa_site.web.strict_query import whole_number
 
 MOST_SETTINGS = 500
 TYPES = {
@@ -57,6 +60,28 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
         "topics": _topics(made),
     }
     return render(request, "argsum/keypoints/summary_set.html", context)
+
+
+@study_page(*RESEARCHERS)
+def summary_set_arguments(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpResponse:
+    """Show the arguments of one key point, or of none, page by page."""
+    made, least = _found(study, set_id), _least(request)
+    side = next(each for each in sides_of(made, least) if each.made.pk == made.pk)
+    number = whole_number(request.GET.get("key_point"))
+    point = next((each for each in side.points if each.number == number), None)
+    if number is not None and point is None:
+        raise Http404
+    search = request.GET.get("q", "")
+    page = Paginator(side.arguments_of(number, search), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "made": made,
+        "point": point,
+        "least": least,
+        "search": search,
+        "page": page,
+    }
+    return render(request, "argsum/keypoints/summary_set_arguments.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -161,6 +186,7 @@ def _topics(made: SummarySet) -> list[SummarySet]:
 BASE = "key-points/sets/<uuid:set_id>"
 urlpatterns = [
     path(f"{BASE}/", summary_set, name="summary_set"),
+    path(f"{BASE}/arguments/", summary_set_arguments, name="summary_set_arguments"),
     path(f"{BASE}/key-points.<str:format>", summary_set_file, name="summary_set_file"),
     path(f"{BASE}/<slug:figure>.<str:format>", summary_set_figure, name="summary_set_figure"),
 ]

@@ -443,3 +443,43 @@ def test_sets_of_another_study_do_not_exist(lab):
         ("summary_set_figure", {"figure": "prevalence", "format": "csv"}),
     ):
         assert lab.get(name, set_id=made.public_id, **extra).status_code == 404
+
+
+def test_a_set_shows_the_first_arguments_and_a_page_of_its_own_has_all(lab):
+    cell = lab.dataset.cells.first()
+    CellArgument.objects.bulk_create(
+        CellArgument(
+            cell=cell, position=100 + n, text=f"Argument {n} of many.", sha256=f"{n:064d}"
+        )
+        for n in range(3_000)
+    )
+    made = make_set(cell)
+    page = lab.get("summary_set", set_id=made.public_id)
+    assert len(page.content) < 200_000
+    address = lab.url("summary_set_arguments", set_id=made.public_id)
+    assert f"{address}?key_point=1" in page.content.decode()
+    shown = lab.get("summary_set_arguments", {"key_point": 1}, set_id=made.public_id)
+    assert (len(shown.context["page"]), shown.context["page"].paginator.count) == (50, 1_002)
+    found = lab.get(
+        "summary_set_arguments", {"key_point": 1, "q": "argument 2999 "}, set_id=made.public_id
+    )
+    assert found.context["page"].paginator.count <= 1
+    none = lab.get("summary_set_arguments", {"least": "0.9"}, set_id=made.public_id)
+    assert none.context["page"].paginator.count == 3_006
+    gone = lab.get("summary_set_arguments", {"key_point": 9}, set_id=made.public_id)
+    assert gone.status_code == 404
+
+
+def test_without_references_a_run_opens_the_usual_setting_or_that_of_dev(lab):
+    ReferenceKeyPoint.objects.all().delete()
+    run = lab.run(grid={"threshold": [0.1, 0.3, 0.45, 0.6], "min_size": [3]})
+    page = flat(lab.get("system_run", system_run_id=run.public_id).content.decode())
+    line = cell_lines(run, list(lab.dataset.cells.all()))[0]
+    assert line.shown.row.setting != "threshold=0.1 min_size=3"
+    assert "the nearest to the usual setting" in page or "the usual setting" in page
+    scorer = run.match_scorer
+    scorer.figures = {"chosen": {"beyond_threshold": 0.3, "profile": 0.0, "refines": False}}
+    scorer.save()
+    run.refresh_from_db()
+    line = cell_lines(run, list(lab.dataset.cells.all()))[0]
+    assert line.shown.row.setting == "threshold=0.3 min_size=3"

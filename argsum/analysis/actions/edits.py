@@ -1,0 +1,267 @@
+"""One edit of key points: checked against what others did, stored with what was there before."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+
+from .counting import count_points
+from .starting import subject_of
+
+PIECE = 2_000
+State, Verb = FoundPoint.State, PointChange.Verb
+# Key point, by hand or not, statements; by primary key.
+Group = tuple[int | None, bool, Sequence[int]]
+
+
+class EditRefused(Exception):
+    """The edit makes no sense; the message says why."""
+
+
+class EditConflict(EditRefused):
+    """Somebody else changed the same thing since it was shown; the message says who and what."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What becomes of key points and statements.
+
+    Attributes
+    ----------
+    verb, point
+        What the history calls it, and the key point that it is about.
+    points
+        Key point → its new fields, by primary key.
+    placed
+        Where statements go.
+    """
+
+    verb: str
+    point: FoundPoint | None = None
+    points: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    placed: Sequence[Group] = ()
+
+
+@contextmanager
+def editing(analysis: Analysis) -> Iterator[Analysis]:
+    """The analysis, locked until its edit is stored; raises EditRefused before it is done."""
+    with transaction.atomic():
+        held = Analysis.objects.select_for_update(of=("self",)).select_related("cell", "study")
+        row = held.get(pk=analysis.pk)
+        if row.state != Analysis.State.DONE:
+            raise EditRefused(_("The analysis is not done yet."))
+        yield row
+    analysis.revision = row.revision
+
+
+def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list[FoundPoint]:
+    """The same key points as they are now, in the order given.
+
+    Raises
+    ------
+    EditConflict
+        If the text or the state of one was changed after revision ``seen``.
+    EditRefused
+        If one is no more.
+    """
+    rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([each.pk for each in points])
+    found = []
+    for each in points:
+        row = rows.get(each.pk)
+        if row is None:
+            raise EditRefused(_("There is no such key point in this analysis."))
+        if row.revision > seen:
+            raise EditConflict(_told(analysis, row))
+        if row.state not in FoundPoint.ALIVE:
+            raise EditRefused(
+                _("“%(text)s” is %(state)s.")
+                % {"text": row.text, "state": row.get_state_display().lower()}
+            )
+        found.append(row)
+    return found
+
+
+def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequence[int]) -> None:
+    """Raises EditConflict unless all statements are where they were shown."""
+    missing = len(statements) - _count_at(analysis, point.pk if point else None, statements)
+    if missing:
+        raise EditConflict(
+            ngettext(
+                "%(n)d of the statements is elsewhere by now: nothing was moved, choose again.",
+                "%(n)d of the statements are elsewhere by now: nothing was moved, choose again.",
+                missing,
+            )
+            % {"n": missing}
+        )
+
+
+def new_point(analysis: Analysis, text: str) -> FoundPoint:
+    """A key point by hand that is not there before an edit says so."""
+    last = analysis.points.aggregate(last=Max("position"))["last"] or 0
+    return FoundPoint.objects.create(
+        analysis=analysis,
+        position=last + 1,
+        text=text,
+        written=text,
+        origin=FoundPoint.Origin.PERSON,
+        state=State.REMOVED,
+        revision=analysis.revision,
+    )
+
+
+def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
+    """Do it, count anew, and keep what was there; inside `editing`.
+
+    Raises EditRefused if statements would be left behind a key point that is no more.
+    """
+    analysis.revision += 1
+    before = {
+        "points": _change_points(analysis, edit.points),
+        "placed": _place(analysis, edit.placed),
+    }
+    after = {
+        "points": {str(pk): dict(fields) for pk, fields in edit.points.items()},
+        "placed": [[point, hand, list(keys)] for point, hand, keys in edit.placed],
+    }
+    groups = [*before["placed"], *after["placed"]]
+    touched = {*edit.points, *(each[0] for each in groups if each[0] is not None)}
+    count_points(analysis, touched)
+    _require_nothing_lost(touched)
+    return keep(analysis, edit, actor, before=before, after=after)
+
+
+def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> PointChange:
+    """Write an edit into the history and the log; ``sides`` are ``before`` and ``after``."""
+    moved = sum(len(keys) for _point, _hand, keys in edit.placed)
+    change = PointChange.objects.create(
+        analysis=analysis,
+        revision=analysis.revision,
+        verb=edit.verb,
+        point=edit.point,
+        number=sides.pop("number", moved),
+        actor=actor,
+        **sides,
+    )
+    Analysis.objects.filter(pk=analysis.pk).update(revision=analysis.revision)
+    record(
+        study=analysis.study,
+        actor=actor,
+        verb="key_points_edited",
+        subject=subject_of(analysis),
+        edit=edit.verb,
+        key_point=edit.point.text[:200] if edit.point else "",
+        revision=analysis.revision,
+    )
+    return change
+
+
+def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> PointChange:
+    """Take one edit back; an undoing can be undone itself.
+
+    Raises
+    ------
+    EditRefused
+        If it was undone before, was no edit by hand, or a later edit touched the same.
+    """
+    with editing(analysis) as held:
+        row = PointChange.objects.select_related("point").get(analysis=held, pk=change.pk)
+        if row.verb == Verb.PLACED:
+            raise EditRefused(_("Placing new comments cannot be undone: move them instead."))
+        if row.undone_by_id is not None:
+            raise EditRefused(_("This edit was undone before."))
+        _require_untouched(held, row)
+        edit = Edit(
+            Verb.UNDONE,
+            row.point,
+            {int(pk): fields for pk, fields in row.before.get("points", {}).items()},
+            [(point, hand, keys) for point, hand, keys in row.before.get("placed", [])],
+        )
+        made = store(held, edit, actor)
+        PointChange.objects.filter(undone_by=row).update(undone_by=None)
+        PointChange.objects.filter(pk=row.pk).update(undone_by=made)
+    return made
+
+
+def _require_untouched(analysis: Analysis, change: PointChange) -> None:
+    """Raises EditRefused unless everything is as the edit left it."""
+    later = _("A later edit touched the same key points or statements: undo that one first.")
+    wanted = change.after.get("points", {})
+    rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([int(pk) for pk in wanted])
+    for pk, fields in wanted.items():
+        if any(getattr(rows[int(pk)], name) != value for name, value in fields.items()):
+            raise EditRefused(later)
+    for point, hand, keys in change.after.get("placed", []):
+        if _count_at(analysis, point, keys, hand=hand) != len(keys):
+            raise EditRefused(later)
+
+
+def _change_points(
+    analysis: Analysis, points: Mapping[int, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    before = {}
+    rows = FoundPoint.objects.filter(analysis=analysis).in_bulk(list(points))
+    for pk, fields in points.items():
+        before[str(pk)] = {name: getattr(rows[pk], name) for name in fields}
+        FoundPoint.objects.filter(pk=pk).update(**fields, revision=analysis.revision)
+    return before
+
+
+def _place(analysis: Analysis, groups: Sequence[Group]) -> list[list[Any]]:
+    """Place statements; returns where they were, as groups."""
+    before: dict[tuple[int | None, bool], list[int]] = {}
+    for point, hand, keys in groups:
+        for start in range(0, len(keys), PIECE):
+            rows = Placement.objects.filter(
+                analysis=analysis, argument__in=keys[start : start + PIECE]
+            )
+            for key, was, by_hand in rows.values_list("argument", "point", "is_by_hand"):
+                before.setdefault((was, by_hand), []).append(key)
+            rows.update(point=point, is_by_hand=hand)
+    return [[point, hand, sorted(keys)] for (point, hand), keys in before.items()]
+
+
+def _count_at(
+    analysis: Analysis, point: int | None, keys: Sequence[int], *, hand: bool | None = None
+) -> int:
+    found = 0
+    for start in range(0, len(keys), PIECE):
+        rows = Placement.objects.filter(
+            analysis=analysis, argument__in=keys[start : start + PIECE], point=point
+        )
+        found += (rows if hand is None else rows.filter(is_by_hand=hand)).count()
+    return found
+
+
+def _require_nothing_lost(touched: Collection[int]) -> None:
+    rows = FoundPoint.objects.filter(pk__in=touched, statements__gt=0)
+    lost = rows.exclude(state__in=FoundPoint.ALIVE).first()
+    if lost is not None:
+        raise EditRefused(
+            _("Statements would be left behind “%s”, which is no more: move them first.")
+            % lost.text
+        )
+
+
+def _told(analysis: Analysis, point: FoundPoint) -> str:
+    change = analysis.changes.filter(revision=point.revision).select_related("actor").first()
+    if change is None:
+        return _("“%s” was changed meanwhile. Nothing was stored: look at it, and try again.") % (
+            point.text
+        )
+    return _(
+        "“%(text)s” was changed meanwhile (%(verb)s, %(name)s). Nothing was stored: look at it, "
+        "and try again."
+    ) % {
+        "text": point.text,
+        "verb": change.get_verb_display().lower(),
+        "name": change.actor or _("by the machine"),
+    }

@@ -1,0 +1,261 @@
+"""Analyses of comments: listed, started, stopped, begun again, forgotten, brought up to date."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from argsum.analysis.actions.placing import new_comments, new_statements, place_new_comments
+from argsum.analysis.actions.starting import (
+    AnalysisRefused,
+    analyse_dataset,
+    cancel_analysis,
+    delete_analysis,
+    resume_analysis,
+    start_analysis,
+)
+from argsum.analysis.forms import AnalysisForm
+from argsum.analysis.models import Analysis, PointChange
+from argsum.analysis.reports.analyses import analyses_of, changes_of, listed
+from cqa_site.api.inputs import Input, NothingInput, require_valid
+from cqa_site.api.requests import Request
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.web.rest.problems import conflict_on
+
+
+class AnalysisSerializer(ReadSerializer):
+    """An analysis; ``choice`` says which setting was taken, and what others would give."""
+
+    cell = public_id("cell")
+    dataset = public_id("cell.dataset")
+    topic = serializers.CharField(source="cell.topic", read_only=True)
+    stance = serializers.IntegerField(source="cell.stance", read_only=True)
+    match_scorer = public_id("match_scorer")
+    quality_scorer = public_id("quality_scorer", allow_null=True, default=None)
+    setting = serializers.SerializerMethodField()
+    choice = serializers.DictField(read_only=True)
+    points_shown = serializers.IntegerField(read_only=True)
+    points_proposed = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Analysis
+        fields = [
+            "id", "number", "name", "cell", "dataset", "topic", "stance", "match_scorer",
+            "quality_scorer", "setting", "choice", "language", "state", "error", "revision",
+            "statements", "comments", "points_shown", "points_proposed", "seconds", "created_at",
+            "done_at", "placed_at",
+        ]  # fmt: skip
+
+    def get_setting(self, row: Analysis) -> str:
+        """What somebody asked for; empty where the rule chose."""
+        return str(row.options.get("setting", ""))
+
+
+class AnalysisDetailSerializer(AnalysisSerializer):
+    """One analysis with what came since, what its comments can be narrowed by, and its work."""
+
+    new_comments = serializers.SerializerMethodField()
+    new_statements = serializers.SerializerMethodField()
+    facets = serializers.DictField(read_only=True)
+    job = JobSerializer(read_only=True, allow_null=True)
+
+    class Meta(AnalysisSerializer.Meta):
+        fields = [
+            *AnalysisSerializer.Meta.fields,
+            *("new_comments", "new_statements", "facets", "job"),
+        ]
+
+    def get_new_comments(self, row: Analysis) -> int:
+        """Comments that came since the last placing."""
+        return new_comments(row) if row.state == Analysis.State.DONE else 0
+
+    def get_new_statements(self, row: Analysis) -> int:
+        """Statements that were not there then."""
+        return new_statements(row) if row.state == Analysis.State.DONE else 0
+
+
+class PointChangeSerializer(serializers.ModelSerializer):
+    """One edit; ``undone_by`` is the revision of the edit that took it back."""
+
+    key_point = public_id("point", allow_null=True, default=None)
+    text = serializers.CharField(
+        source="point.text", allow_null=True, default=None, read_only=True
+    )
+    statements = serializers.IntegerField(source="number", read_only=True)
+    undone_by = serializers.IntegerField(
+        source="undone_by.revision", allow_null=True, default=None, read_only=True
+    )
+    actor = public_id("actor", allow_null=True, default=None)
+
+    class Meta:
+        model = PointChange
+        fields = [
+            "revision",
+            "verb",
+            "key_point",
+            "text",
+            "statements",
+            "undone_by",
+            "actor",
+            "at",
+        ]
+        read_only_fields = fields
+
+
+class AnalysisInput(Input):
+    """What is analysed.
+
+    Without scorers the study's first ones are used; without a setting the rule chooses one.
+    """
+
+    cell = serializers.UUIDField()
+    match_scorer = serializers.UUIDField(required=False)
+    quality_scorer = serializers.UUIDField(required=False)
+    setting = serializers.CharField(max_length=60, required=False, allow_blank=True)
+
+
+class DatasetInput(Input):
+    """A dataset whose topics are analysed, one by one, with what is usual."""
+
+    dataset = serializers.UUIDField()
+
+
+class StartedSerializer(serializers.Serializer):
+    """The analyses that are under way."""
+
+    analyses = serializers.ListField(child=serializers.UUIDField())
+
+
+class UndoInput(Input):
+    """Which edit to take back."""
+
+    revision = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+
+
+class AnalysisFilter(filters.FilterSet):
+    """Analyses of one dataset, cell or state."""
+
+    dataset = filters.UUIDFilter(field_name="cell__dataset__public_id")
+    cell = filters.UUIDFilter(field_name="cell__public_id")
+    state = filters.ChoiceFilter(choices=Analysis.State.choices)
+
+
+class AnalysisViews(StudyViews):
+    """Analyses of the study."""
+
+    queryset = Analysis.objects.none()
+    serializer_class = AnalysisSerializer
+    filterset_class = AnalysisFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return listed(analyses_of(self.study))
+
+    @extend_schema(responses=AnalysisDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One analysis."""
+        return self._one(public_id)
+
+    @extend_schema(request=AnalysisInput, responses={201: AnalysisDetailSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Start an analysis in the background; its ``state`` says how far it is."""
+        given = self.read(AnalysisInput)
+        usual = AnalysisForm(study=self.study)
+        names = ("cell", "match_scorer", "quality_scorer")
+        keys = {name: self._key(usual.fields[name], given.get(name)) for name in names}
+        form = AnalysisForm(keys | {"setting": given.get("setting", "")}, study=self.study)
+        require_valid(form)
+        try:
+            made = start_analysis(study=self.study, actor=request.user, **form.cleaned_data)
+        except AnalysisRefused as reason:
+            raise ValidationError({"non_field_errors": [str(reason)]}) from None
+        return self._one(made.public_id, 201)
+
+    @extend_schema(request=DatasetInput, responses={201: StartedSerializer})
+    def dataset(self, request: Request, **kwargs: Any) -> Response:
+        """Start one analysis for each topic and stance of a dataset; 409 if none can be."""
+        wanted = self.read(DatasetInput)["dataset"]
+        found = self.study.argument_datasets.filter(public_id=wanted).first()
+        if found is None:
+            raise ValidationError({"dataset": ["None of this study."]})
+        with conflict_on(AnalysisRefused):
+            made = analyse_dataset(study=self.study, actor=request.user, dataset=found)
+        told = StartedSerializer({"analyses": [each.public_id for each in made]})
+        return Response(told.data, status=201)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Forget an analysis with its key points and edits; the comments stay."""
+        with conflict_on(AnalysisRefused):
+            delete_analysis(analysis=self._row(public_id), actor=request.user)
+        return Response(status=204)
+
+    @extend_schema(request=NothingInput, responses=AnalysisDetailSerializer)
+    def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Compute nothing more."""
+        return self._steer(public_id, cancel_analysis)
+
+    @extend_schema(request=NothingInput, responses={202: AnalysisDetailSerializer})
+    def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Begin again what failed or was cancelled."""
+        return self._steer(public_id, resume_analysis, 202)
+
+    @extend_schema(request=NothingInput, responses={202: AnalysisDetailSerializer})
+    def place(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Place comments that came since; what fits none is proposed as new key points."""
+        return self._steer(public_id, place_new_comments, 202)
+
+    def _steer(
+        self, public_id: uuid.UUID, action: Callable[..., object], status: int = 200
+    ) -> Response:
+        row = self._row(public_id)
+        self.read(NothingInput)
+        with conflict_on(AnalysisRefused):
+            action(analysis=row, actor=self.request.user)
+        return self._one(public_id, status)
+
+    def _row(self, public_id: uuid.UUID) -> Analysis:
+        found: Analysis = get_object_or_404(self.get_queryset(), public_id=public_id)
+        return found
+
+    def _one(self, public_id: uuid.UUID, status: int = 200) -> Response:
+        return Response(AnalysisDetailSerializer(self._row(public_id)).data, status=status)
+
+    @staticmethod
+    def _key(field: Any, wanted: uuid.UUID | None) -> Any:
+        """The primary key that the form takes; 0 for a row that nobody may choose."""
+        if wanted is None:
+            return field.initial
+        found = field.queryset.filter(public_id=wanted).first()
+        return found.pk if found else 0
+
+
+class AnalysisViewsBelow(StudyViews):
+    """What is below one analysis of the address."""
+
+    def analysis(self) -> Analysis:
+        """The analysis that the address names."""
+        found: Analysis = get_object_or_404(
+            analyses_of(self.study), public_id=self.kwargs["analysis_id"]
+        )
+        return found
+
+
+class PointChangeViews(AnalysisViewsBelow):
+    """Edits of an analysis, newest first."""
+
+    queryset = PointChange.objects.none()
+    serializer_class = PointChangeSerializer
+
+    def rows(self) -> QuerySet:
+        """Without what they moved."""
+        return changes_of(self.analysis())

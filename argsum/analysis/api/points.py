@@ -1,0 +1,301 @@
+"""Key points of an analysis, the statements behind them, and every edit."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from argsum.analysis.actions.editing import (
+    LONGEST_TEXT,
+    MOST_POINTS,
+    add_point,
+    merge_points,
+    move_statements,
+    rename_point,
+    set_state,
+    split_point,
+)
+from argsum.analysis.actions.edits import EditRefused, undo_change
+from argsum.analysis.actions.splitting import ask_to_split
+from argsum.analysis.forms import LONGEST_SEARCH, STATE_VERBS
+from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
+from argsum.analysis.reports.analyses import changes_of
+from argsum.analysis.reports.narrowing import Narrowing
+from argsum.analysis.reports.points import BEST_FIRST
+from argsum.datasets.models import CellArgument
+from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.web.rest.problems import conflict_on
+
+from .analyses import AnalysisViewsBelow, PointChangeSerializer, UndoInput
+
+MOST_STATEMENTS = 5_000
+SEEN = (
+    "The revision of the analysis that you looked at. Whoever changed the same key point since "
+    "then wins: the answer is 409."
+)
+
+
+class FoundPointSerializer(ReadSerializer):
+    """A key point; ``comments`` say at least one of its statements."""
+
+    merged_into = public_id("merged_into", allow_null=True, default=None)
+
+    class Meta:
+        model = FoundPoint
+        fields = [
+            "id", "position", "text", "written", "origin", "state", "merged_into", "statements",
+            "comments", "revision",
+        ]  # fmt: skip
+
+
+class PlacedSerializer(serializers.ModelSerializer):
+    """A statement and where it belongs; no score where a person placed it."""
+
+    id = public_id("argument")
+    text = serializers.CharField(source="argument.text", read_only=True)
+    key_point = public_id("point", allow_null=True, default=None)
+    score = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Placement
+        fields = ["id", "text", "key_point", "score", "is_by_hand"]
+        read_only_fields = fields
+
+    def get_score(self, row: Placement) -> float | None:
+        """Match with the key point, or with the nearest one."""
+        return None if row.is_by_hand else row.score
+
+
+class SeenInput(Input):
+    """What every edit carries."""
+
+    seen = serializers.IntegerField(min_value=0, max_value=2**31 - 1, help_text=SEEN)
+
+
+class TextInput(Input):
+    """What a key point says."""
+
+    text = serializers.CharField(max_length=LONGEST_TEXT)
+
+
+class RenameInput(SeenInput):
+    """What a key point is called from now on."""
+
+    text = serializers.CharField(max_length=LONGEST_TEXT)
+
+
+class StateInput(SeenInput):
+    """Key points that are hidden, shown again, taken or declined."""
+
+    verb = serializers.ChoiceField([(each, each) for each in STATE_VERBS])
+    key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
+
+
+class MergeInput(SeenInput):
+    """Key points that become one: ``into``, or else the one with most comments."""
+
+    key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
+    into = serializers.UUIDField(required=False, allow_null=True)
+    text = serializers.CharField(max_length=LONGEST_TEXT, required=False, allow_blank=True)
+
+
+class MoveInput(SeenInput):
+    """Statements of one key point that go to another; null stands for none, in both places."""
+
+    key_point = serializers.UUIDField(allow_null=True)
+    statements = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_STATEMENTS)
+    to = serializers.UUIDField(allow_null=True)
+
+
+class SplitInput(SeenInput):
+    """Statements of a key point, or of none, that become one of their own."""
+
+    key_point = serializers.UUIDField(allow_null=True)
+    statements = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_STATEMENTS)
+    text = serializers.CharField(max_length=LONGEST_TEXT)
+
+
+class PartsInput(SeenInput):
+    """A key point that a worker splits by itself."""
+
+    key_point = serializers.UUIDField()
+
+
+class FoundPointFilter(filters.FilterSet):
+    """Key points of one state or origin."""
+
+    state = filters.ChoiceFilter(choices=FoundPoint.State.choices)
+    origin = filters.ChoiceFilter(choices=FoundPoint.Origin.choices)
+
+
+class StatementFilter(filters.FilterSet):
+    """Statements that contain a text, of comments with a value in a column, or of some days."""
+
+    search = filters.CharFilter(method="narrowed", max_length=LONGEST_SEARCH)
+    attribute = filters.CharFilter(method="narrowed", max_length=200)
+    value = filters.CharFilter(method="narrowed", max_length=200)
+    first = filters.DateFilter(method="narrowed")
+    last = filters.DateFilter(method="narrowed")
+
+    def narrowed(self, rows: QuerySet, name: str, value: Any) -> QuerySet:
+        """All of them at once, because they are about the same comment; see `filter_queryset`."""
+        return rows
+
+    def filter_queryset(self, queryset: QuerySet) -> QuerySet:
+        """What is left."""
+        given = self.form.cleaned_data
+        if bool(given.get("attribute")) != bool(given.get("value")):
+            raise ValidationError({"attribute": ["A column and its value come together."]})
+        narrow = Narrowing(
+            given.get("search") or "",
+            given.get("attribute") or "",
+            given.get("value") or "",
+            given.get("first"),
+            given.get("last"),
+        )
+        return narrow.of_statements(queryset)
+
+
+class FoundPointViews(AnalysisViewsBelow):
+    """Key points of an analysis, those of most comments first."""
+
+    queryset = FoundPoint.objects.none()
+    serializer_class = FoundPointSerializer
+    filterset_class = FoundPointFilter
+
+    def rows(self) -> QuerySet:
+        """In all states."""
+        rows = self.analysis().points.select_related("merged_into")
+        return rows.order_by("-comments", "position")
+
+    @extend_schema(request=TextInput, responses={201: PointChangeSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Add a key point by hand."""
+        return self._edit(add_point, text=self.read(TextInput)["text"], status=201)
+
+    @extend_schema(request=RenameInput, responses=FoundPointSerializer)
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Rename a key point."""
+        point = get_object_or_404(self.get_queryset(), public_id=public_id)
+        if self.request.data:
+            self._edit(rename_point, point=point, **self.read(RenameInput))
+        return self.shown(self.get_queryset().get(pk=point.pk))
+
+    @extend_schema(request=StateInput, responses=PointChangeSerializer)
+    def state(self, request: Request, **kwargs: Any) -> Response:
+        """Hide key points, show them again, take or decline proposed ones."""
+        given = self.read(StateInput)
+        points = self._points("key_points", given["key_points"])
+        return self._edit(set_state, points=points, verb=given["verb"], seen=given["seen"])
+
+    @extend_schema(request=MergeInput, responses=PointChangeSerializer)
+    def merge(self, request: Request, **kwargs: Any) -> Response:
+        """Make several key points one."""
+        given = self.read(MergeInput)
+        into = self._point("into", given.get("into"))
+        return self._edit(
+            merge_points,
+            points=self._points("key_points", given["key_points"]),
+            into=into,
+            text=given.get("text", ""),
+            seen=given["seen"],
+        )
+
+    @extend_schema(request=MoveInput, responses=PointChangeSerializer)
+    def move(self, request: Request, **kwargs: Any) -> Response:
+        """Put statements behind another key point, or behind none; they stay there."""
+        given = self.read(MoveInput)
+        return self._edit(
+            move_statements,
+            point=self._point("key_point", given["key_point"]),
+            statements=self._statements(given["statements"]),
+            to=self._point("to", given["to"]),
+            seen=given["seen"],
+        )
+
+    @extend_schema(request=SplitInput, responses=PointChangeSerializer)
+    def split(self, request: Request, **kwargs: Any) -> Response:
+        """Make a key point of some statements."""
+        given = self.read(SplitInput)
+        return self._edit(
+            split_point,
+            point=self._point("key_point", given["key_point"]),
+            statements=self._statements(given["statements"]),
+            text=given["text"],
+            seen=given["seen"],
+        )
+
+    @extend_schema(request=PartsInput, responses={202: JobSerializer})
+    def parts(self, request: Request, **kwargs: Any) -> Response:
+        """Have a worker look for parts of a key point, and make key points of them."""
+        given = self.read(PartsInput)
+        point = self._points("key_point", [given["key_point"]])[0]
+        with conflict_on(EditRefused):
+            job = ask_to_split(
+                analysis=self.analysis(), actor=request.user, point=point, seen=given["seen"]
+            )
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    @extend_schema(request=UndoInput, responses=PointChangeSerializer)
+    def undo(self, request: Request, **kwargs: Any) -> Response:
+        """Take an edit back; 409 if a later one touched the same."""
+        given = self.read(UndoInput)
+        change = self.analysis().changes.filter(revision=given["revision"]).first()
+        if change is None:
+            raise ValidationError({"revision": ["There is no such edit."]})
+        with conflict_on(EditRefused):
+            made = undo_change(analysis=self.analysis(), actor=request.user, change=change)
+        return self._told(self.analysis(), made)
+
+    def _edit(self, action: Any, *, status: int = 200, **given: Any) -> Response:
+        analysis = self.analysis()
+        with conflict_on(EditRefused):
+            made = action(analysis=analysis, actor=self.request.user, **given)
+        return self._told(analysis, made, status)
+
+    def _told(self, analysis: Analysis, change: PointChange, status: int = 200) -> Response:
+        row = changes_of(analysis).get(pk=change.pk)
+        return Response(PointChangeSerializer(row).data, status=status)
+
+    def _points(self, field: str, wanted: list[uuid.UUID]) -> list[FoundPoint]:
+        found = list(self.analysis().points.filter(public_id__in=wanted))
+        if len(found) != len(set(wanted)):
+            raise ValidationError({field: ["None of this analysis."]})
+        return found
+
+    def _point(self, field: str, wanted: uuid.UUID | None) -> FoundPoint | None:
+        return self._points(field, [wanted])[0] if wanted else None
+
+    def _statements(self, wanted: list[uuid.UUID]) -> list[int]:
+        own = CellArgument.objects.filter(cell=self.analysis().cell_id, public_id__in=wanted)
+        found = list(own.order_by("pk").values_list("pk", flat=True))
+        if len(found) != len(set(wanted)):
+            raise ValidationError({"statements": ["None of this analysis."]})
+        return found
+
+
+class PlacedViews(AnalysisViewsBelow):
+    """Statements of an analysis: behind one key point, or behind none."""
+
+    queryset = Placement.objects.none()
+    serializer_class = PlacedSerializer
+    filterset_class = StatementFilter
+
+    def rows(self) -> QuerySet:
+        """Best first."""
+        analysis = self.analysis()
+        rows = Placement.objects.filter(analysis=analysis).order_by(*BEST_FIRST)
+        point = None
+        if wanted := self.kwargs.get("public_id"):
+            point = get_object_or_404(analysis.points, public_id=wanted)
+        return rows.filter(point=point).select_related("argument", "point")

@@ -1,0 +1,140 @@
+"""Forms of key point analysis: what is analysed, what a page is narrowed to, and edits."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from argsum.analysis.actions.editing import LONGEST_TEXT
+from argsum.analysis.actions.starting import LONGEST_SETTING
+from argsum.analysis.models import Analysis
+from argsum.analysis.reports.narrowing import Narrowing
+from argsum.datasets.models import Cell
+from argsum.scorers.actions.scorers import default_scorers
+from argsum.scorers.models import Scorer
+from cqa_site.people.models import Study
+from cqa_site.web.choices import offer
+
+LONGEST_SEARCH = 200
+SPLIT_ALL, MERGE, ADD, RENAME, MOVE, SPLIT = (
+    "split_all",
+    "merge",
+    "add",
+    "rename",
+    "move",
+    "split",
+)
+STATE_VERBS = ("hidden", "shown", "taken", "declined")
+# Where statements go that fit none.
+NOWHERE = "none"
+
+
+class CellField(forms.ModelChoiceField):
+    """A topic with its dataset."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        """Dataset and cell."""
+        return f"{obj.dataset.name}: {obj}"
+
+
+class AnalysisForm(forms.Form):
+    """What is analysed, and by which scorers."""
+
+    cell = CellField(label=_("Comments on"), queryset=Cell.objects.none())
+    match_scorer = forms.ModelChoiceField(
+        label=_("Match scorer"),
+        queryset=Scorer.objects.none(),
+        help_text=_("Says which comments mean the same."),
+    )
+    quality_scorer = forms.ModelChoiceField(
+        label=_("Quality scorer"),
+        queryset=Scorer.objects.none(),
+        help_text=_("Says which statement puts it well enough to be the key point."),
+    )
+    setting = forms.CharField(
+        label=_("Setting"),
+        required=False,
+        max_length=LONGEST_SETTING,
+        help_text=_("Empty: the rule chooses one, and the page says which ones are beside it."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        match, quality = default_scorers(study)
+        ready = study.scorers.filter(state=Scorer.State.READY)
+        pairs = Scorer.Kind.CROSS_ENCODER
+        offer(
+            self,
+            cell=Cell.objects.filter(dataset__study=study)
+            .select_related("dataset")
+            .order_by("dataset__name", "position"),
+            match_scorer=ready.filter(task=Scorer.Task.MATCH).exclude(kind=pairs),
+            quality_scorer=ready.filter(task=Scorer.Task.QUALITY),
+        )
+        self.fields["match_scorer"].initial = match.pk
+        self.fields["quality_scorer"].initial = quality.pk
+
+
+class NarrowForm(forms.Form):
+    """Which statements and comments a page shows and counts."""
+
+    q = forms.CharField(label=_("Statement contains"), required=False, max_length=LONGEST_SEARCH)
+    group = forms.ChoiceField(label=_("Comments of"), required=False)
+    first = forms.DateField(
+        label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+    last = forms.DateField(
+        label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+
+    def __init__(self, *args: Any, analysis: Analysis, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        columns = analysis.facets.get("attributes", {})
+        groups = [
+            (column, [(json.dumps([column, value]), f"{value} ({n:,})") for value, n in values])
+            for column, values in columns.items()
+        ]
+        offer(self, group=[("", _("all")), *groups])
+        if not groups:
+            del self.fields["group"]
+        if not analysis.facets.get("first"):
+            del self.fields["first"], self.fields["last"]
+
+    def narrowing(self) -> Narrowing:
+        """What was asked for; nothing where a value is no choice."""
+        if not self.is_valid():
+            return Narrowing()
+        data = self.cleaned_data
+        column, value = json.loads(data["group"]) if data.get("group") else ("", "")
+        first, last = data.get("first"), data.get("last")
+        asked = {
+            "q": data["q"],
+            "group": data.get("group", ""),
+            "first": first.isoformat() if first else "",
+            "last": last.isoformat() if last else "",
+        }
+        return Narrowing(data["q"], column, value, first, last, tuple(asked.items()))
+
+
+class PointsForm(forms.Form):
+    """An edit of some key points: merge, hide, show, take, decline, or one more by hand."""
+
+    verb = forms.ChoiceField(choices=[(each, each) for each in (MERGE, ADD, *STATE_VERBS)])
+    text = forms.CharField(required=False, max_length=LONGEST_TEXT)
+    into = forms.UUIDField(required=False)
+    seen = forms.IntegerField(min_value=0)
+
+
+class PointForm(forms.Form):
+    """An edit of one key point, or of statements behind it or behind none."""
+
+    verb = forms.ChoiceField(
+        choices=[(each, each) for each in (RENAME, MOVE, SPLIT, SPLIT_ALL, *STATE_VERBS)]
+    )
+    text = forms.CharField(required=False, max_length=LONGEST_TEXT)
+    # The public id of a key point, or "none".
+    to = forms.CharField(required=False, max_length=36)
+    # All statements that the page is narrowed to, instead of the chosen ones.
+    every = forms.BooleanField(required=False)
+    seen = forms.IntegerField(min_value=0)

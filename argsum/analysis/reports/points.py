@@ -1,0 +1,241 @@
+"""Key points of an analysis as pages show them: by comments, with the first quotations."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
+from django.utils.translation import ngettext
+
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.datasets.models import CellArgument, CommentStatement
+
+from .narrowing import Narrowing, has_comments
+
+State = FoundPoint.State
+QUOTED = 3
+MOST_POINTS = 500
+# Less than one in so many statements of a key point is little.
+RARE = 25
+# By the column: by the statement itself Django would order as statements are.
+BEST_FIRST = ("-is_by_hand", "-score", "argument_id")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Statements, and comments that say at least one of them."""
+
+    statements: int = 0
+    comments: int = 0
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A statement behind a key point, and how many comments say it."""
+
+    text: str
+    comments: int
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """One key point with its counts; ``share`` is of all comments, ``width`` of the largest."""
+
+    point: FoundPoint
+    statements: int
+    comments: int
+    share: float | None
+    width: float
+    quotes: Sequence[Quote]
+
+    @property
+    def words(self) -> str:
+        """Both counts; a template would take a millisecond for them."""
+        return " · ".join((comments_in_words(self.comments), statements_in_words(self.statements)))
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How many key points there are in each state, and statements of them; ``rest`` fits none."""
+
+    points: Mapping[str, int]
+    statements: Mapping[str, int]
+    rest: int
+
+    @property
+    def shown(self) -> int:
+        """Key points that are shown."""
+        return self.points.get(State.SHOWN, 0)
+
+    @property
+    def hidden(self) -> int:
+        """Key points that somebody hid."""
+        return self.points.get(State.HIDDEN, 0)
+
+    @property
+    def proposed(self) -> int:
+        """Key points that wait for a decision."""
+        return self.points.get(State.PROPOSED, 0)
+
+    @property
+    def covered(self) -> int:
+        """Statements behind a key point that is shown."""
+        return self.statements.get(State.SHOWN, 0)
+
+
+def comments_in_words(number: int) -> str:
+    """A number of comments."""
+    return ngettext("%s comment", "%s comments", number) % f"{number:,}"
+
+
+def statements_in_words(number: int) -> str:
+    """A number of statements."""
+    return ngettext("%s statement", "%s statements", number) % f"{number:,}"
+
+
+def overview_of(analysis: Analysis) -> Overview:
+    """From stored counts, in one query."""
+    rows = analysis.points.order_by().values_list("state")
+    found = list(rows.annotate(n=Count("pk"), s=Sum("statements")))
+    placed = sum(statements for _state, _n, statements in found)
+    return Overview(
+        {state: n for state, n, _statements in found},
+        {state: statements for state, _n, statements in found},
+        max(0, analysis.statements - placed),
+    )
+
+
+def points_of(analysis: Analysis, state: str) -> QuerySet[FoundPoint]:
+    """Key points of a state, those of most comments first."""
+    return analysis.points.filter(state=state).order_by("-comments", "position")
+
+
+def choices_of(analysis: Analysis) -> list[FoundPoint]:
+    """Key points that statements may be moved to."""
+    rows = points_of(analysis, State.SHOWN).only("public_id", "text", "analysis_id")
+    return list(rows[:MOST_POINTS])
+
+
+def narrowed_counts(analysis: Analysis, narrow: Narrowing) -> dict[int | None, Counts]:
+    """Key point → what is left of it; None stands for what fits none. One query."""
+    rows = narrow.joined(analysis).order_by()
+    comments = F("argument")
+    if has_comments(analysis.cell):
+        comments = F("argument__said_in__comment")
+    grouped = rows.values_list("point").annotate(
+        s=Count("argument", distinct=True), c=Count(comments, distinct=True)
+    )
+    return {point: Counts(statements, number) for point, statements, number in grouped}
+
+
+def narrowed_points(
+    analysis: Analysis, state: str, counts: Mapping[int | None, Counts]
+) -> list[FoundPoint]:
+    """Key points of a state of which something is left, those of most comments first."""
+    found = [each for each in points_of(analysis, state) if each.pk in counts]
+    return sorted(found, key=lambda each: (-counts[each.pk].comments, each.position))
+
+
+def comments_left(analysis: Analysis, narrow: Narrowing) -> int:
+    """How many comments there are of which shares are told; words of statements are no part of it.
+
+    Of one value the number is stored.
+    """
+    if not narrow.is_about_comments:
+        return analysis.comments
+    if not (narrow.first or narrow.last):
+        values = analysis.facets.get("attributes", {}).get(narrow.column, [])
+        if (known := dict(map(tuple, values)).get(narrow.value)) is not None:
+            return int(known)
+    return narrow.comments_of(analysis.cell).count()
+
+
+def point_rows(
+    analysis: Analysis,
+    points: Sequence[FoundPoint],
+    *,
+    narrow: Narrowing,
+    counts: Mapping[int | None, Counts] | None = None,
+    total: int,
+    most: int,
+) -> list[PointRow]:
+    """Some key points with their first quotations, in four queries however many there are.
+
+    ``counts`` are what is left of them, if anything is left out; ``total`` are all comments, and
+    ``most`` those of the largest key point.
+    """
+    quotes = quotes_of(analysis, points, narrow, counts or {})
+    found = []
+    for each in points:
+        own = counts[each.pk] if counts else Counts(each.statements, each.comments)
+        found.append(
+            PointRow(
+                point=each,
+                statements=own.statements,
+                comments=own.comments,
+                share=100 * own.comments / total if total else None,
+                width=min(100.0, 100 * own.comments / max(1, most)),
+                quotes=quotes.get(each.pk, []),
+            )
+        )
+    return found
+
+
+def quotes_of(
+    analysis: Analysis,
+    points: Sequence[FoundPoint],
+    narrow: Narrowing,
+    counts: Mapping[int | None, Counts],
+) -> dict[int, list[Quote]]:
+    """Key point → its first statements.
+
+    Where much is left of a key point they are looked up in the index, one after the other; where
+    little is left, all of what is left is read.
+    """
+    rare = [
+        each.pk
+        for each in points
+        if each.pk in counts and counts[each.pk].statements * RARE < each.statements
+    ]
+    quoted = _looked_up([each.pk for each in points if each.pk not in rare], narrow)
+    quoted |= _read(analysis, rare, narrow)
+    wanted = [each for own in quoted.values() for each in own]
+    texts = dict(CellArgument.objects.filter(pk__in=wanted).values_list("pk", "text"))
+    said = said_counts(wanted, narrow)
+    return {
+        pk: [Quote(texts[each], said.get(each, 0)) for each in own] for pk, own in quoted.items()
+    }
+
+
+def _looked_up(points: Sequence[int], narrow: Narrowing) -> dict[int, list[int]]:
+    if not points:
+        return {}
+    behind = narrow.of_statements(
+        Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
+    )
+    ordered = behind.order_by(*BEST_FIRST).values("argument")
+    names = {f"quoted_{place}": ordered[place : place + 1] for place in range(QUOTED)}
+    rows = FoundPoint.objects.filter(pk__in=points).order_by()
+    rows = rows.annotate(**{name: Subquery(one) for name, one in names.items()})
+    return {pk: [each for each in own if each] for pk, *own in rows.values_list("pk", *names)}
+
+
+def _read(analysis: Analysis, points: Sequence[int], narrow: Narrowing) -> dict[int, list[int]]:
+    if not points:
+        return {}
+    rows = narrow.joined(analysis).filter(point__in=points).order_by(*BEST_FIRST)
+    found: dict[int, list[int]] = {}
+    for point, statement in rows.values_list("point", "argument").distinct():
+        own = found.setdefault(point, [])
+        if len(own) < QUOTED:
+            own.append(statement)
+    return found
+
+
+def said_counts(statements: Sequence[int], narrow: Narrowing) -> dict[int, int]:
+    """Statement → how many comments say it; nothing for those that are no part of a comment."""
+    if narrow.is_about_comments:
+        rows = narrow.sayings(argument__in=statements)
+    else:
+        rows = CommentStatement.objects.filter(argument__in=statements)
+    grouped = rows.order_by().values_list("argument")
+    return dict(grouped.annotate(n=Count("comment", distinct=True)))

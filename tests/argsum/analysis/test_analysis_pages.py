@@ -1,0 +1,389 @@
+"""Pages of key point analysis: what they count, narrow, page, and how edits come back."""
+
+import json
+from datetime import date
+
+import pytest
+from django.urls import reverse
+
+from argsum.analysis.actions.editing import rename_point
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.reports.narrowing import Narrowing
+from argsum.analysis.reports.points import narrowed_counts
+from argsum.datasets.models import CellArgument
+from cqa_site.people.models import Role
+from cqa_site.runs import jobs
+from tests.argsum.made_cells import make_dataset
+from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat as flat_text
+
+from .made_comments import add_statement, fill, make_cell, say, word_engine, write_analysis
+
+pytestmark = pytest.mark.django_db
+__all__ = ["word_engine"]
+HTMX = {"HX-Request": "true"}
+ALTDORF = json.dumps(["town", "Altdorf"])
+
+
+def flat(response):
+    return flat_text(response.content.decode())
+
+
+class Lab:
+    """An analysis of eleven statements, and a researcher who is signed in."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
+        self.client = sign_in(self.boss)
+        self.cell = make_cell(self.study)
+        fill(self.cell)
+        self.analysis = write_analysis(self.study, self.cell)
+        self.first, self.second, self.third = self.analysis.points.order_by("position")
+
+    def url(self, name, **ids):
+        known = {"study_id": self.study.public_id}
+        if name not in ("analyses", "analysis_new", "analysis_dataset", "dataset"):
+            known["analysis_id"] = self.analysis.public_id
+        return reverse(name, kwargs=known | ids)
+
+    def get(self, name, query=None, *, htmx=False, **ids):
+        headers = HTMX if htmx else {}
+        return self.client.get(self.url(name, **ids), query, headers=headers)
+
+    def post(self, name, given=None, *, htmx=False, query="", **ids):
+        headers = HTMX if htmx else {}
+        return self.client.post(self.url(name, **ids) + query, given or {}, headers=headers)
+
+    def point(self, query=None, **more):
+        return self.get("found_point", query, point_id=self.first.public_id, **more)
+
+    def edit(self, given, **more):
+        given = {"seen": self.seen} | given
+        return self.post("analysis_edit", given, **more)
+
+    def edit_point(self, given, **more):
+        given = {"seen": self.seen} | given
+        return self.post("found_point_edit", given, point_id=self.first.public_id, **more)
+
+    @property
+    def seen(self):
+        return Analysis.objects.get(pk=self.analysis.pk).revision
+
+    def keys(self, point):
+        rows = CellArgument.objects.filter(placements__point=point).order_by("pk")
+        return [str(each.public_id) for each in rows]
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+def test_key_points_stand_by_comments_with_their_first_statements(lab):
+    page = lab.get("analysis")
+    rows = page.context["rows"]
+    assert [row.comments for row in rows] == sorted((row.comments for row in rows), reverse=True)
+    assert sum(row.statements for row in rows) == 9
+    assert all(len(row.quotes) == 3 for row in rows)
+    words = flat(page)
+    assert "13 comments · 11 different statements" in words
+    assert "Setting usual with 3 key points was taken: it is the usual one." in words
+    assert "Fewer key points (2)" in words
+    assert "More key points (5)" in words
+    assert "2 statements fit no key point" in words
+    assert "new comment" not in words
+
+
+def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max_num_queries):
+    with django_assert_max_num_queries(20):
+        lab.get("analysis")
+    with django_assert_max_num_queries(20):
+        lab.get("analysis", {"q": "quiet", "group": ALTDORF})
+    with django_assert_max_num_queries(18):
+        lab.point()
+    with django_assert_max_num_queries(12):
+        lab.get("analyses")
+
+
+def test_neighbours_are_one_click_away(lab, settings):
+    settings.JOBS_INLINE = False
+    page = lab.post("analysis_again", {"setting": "fine"})
+    made = lab.study.analyses.first()
+    assert page["Location"] == lab.url("analysis", analysis_id=made.public_id)
+    assert made.options == {"setting": "fine"}
+    assert (made.cell, made.match_scorer) == (lab.cell, lab.analysis.match_scorer)
+    made.state, made.choice = "done", lab.analysis.choice | {"setting": "fine"}
+    made.quality_scorer = lab.analysis.quality_scorer
+    made.save()
+    fine = lab.url("analysis", analysis_id=made.public_id)
+    assert f'href="{fine}"' in lab.get("analysis").content.decode()
+    assert "somebody asked for it" in flat(lab.get("analysis", analysis_id=made.public_id))
+
+
+def test_counts_are_of_what_a_page_is_narrowed_to(lab):
+    quiet = lab.get("analysis", {"q": "quiet"})
+    rows = {row.point.pk: row for row in quiet.context["rows"]}
+    for point in (lab.first, lab.second, lab.third):
+        own = Placement.objects.filter(point=point, argument__text__icontains="quiet").count()
+        assert (rows[point.pk].statements if point.pk in rows else 0) == own
+    town = lab.get("analysis", {"group": ALTDORF})
+    assert town.context["total"] == 6
+    for row in town.context["rows"]:
+        said = lab.cell.comments.filter(
+            statements__argument__placements__point=row.point, attributes__town="Altdorf"
+        )
+        assert row.comments == said.distinct().count()
+    days = {"first": "2026-02-01", "last": "2026-02-28"}
+    assert lab.get("analysis", days).context["total"] == 2
+    nothing = lab.get("analysis", {"q": "xyz"})
+    assert "No statement matches this" in flat(nothing)
+    # What is no choice narrows nothing and is said beside its field.
+    wrong = lab.get("analysis", {"group": '["town", "Nowhere"]', "first": "never"})
+    assert wrong.status_code == 200
+    assert len(wrong.context["rows"]) == 3
+    assert "Enter a valid date" in flat(wrong)
+
+
+def test_all_conditions_are_about_the_same_comment(lab):
+    say(lab.cell, "One place.", day=date(2025, 1, 1), town="Altdorf")
+    say(lab.cell, "One place.", day=date(2026, 1, 1), town="Neudorf")
+    argument = lab.cell.arguments.get(text="One place.")
+    Placement.objects.create(analysis=lab.analysis, argument=argument, point=lab.first)
+    narrow = Narrowing(search="One place", column="town", value="Altdorf", first=date(2026, 1, 1))
+    assert narrowed_counts(lab.analysis, narrow) == {}
+    assert not narrow.of_statements(lab.analysis.placements.all()).exists()
+    both = Narrowing(search="One place", column="town", value="Altdorf", last=date(2025, 2, 1))
+    assert narrowed_counts(lab.analysis, both)[lab.first.pk].comments == 1
+
+
+@pytest.mark.parametrize("column", ["2026", "Wo genau?", "größe", "a__b", "a.b", "$"])
+def test_columns_may_be_called_anything(lab, column):
+    say(lab.cell, "The hall is quiet.", **{column: "yes"})
+    narrow = Narrowing(column=column, value="yes")
+    assert narrow.comments_of(lab.cell).count() == 1
+    assert sum(each.comments for each in narrowed_counts(lab.analysis, narrow).values()) == 1
+
+
+def test_a_cell_without_comments_has_pages_too(lab):
+    cell = make_cell(lab.study, name="Plain")
+    for number in range(8):
+        add_statement(cell, f"Statement {number} is <b>here</b>.")
+    plain = write_analysis(lab.study, cell, number=9)
+    page = lab.get("analysis", {"q": "Statement 0"}, analysis_id=plain.public_id)
+    assert page.context["rows"][0].comments == 1
+    assert "group" not in page.context["form"].fields
+    shown = lab.get(
+        "found_point", analysis_id=plain.public_id, point_id=plain.points.first().public_id
+    )
+    assert "Statement 0 is &lt;b&gt;here&lt;/b&gt;." in shown.content.decode()
+
+
+def test_statements_are_paged_and_the_page_stays_light(lab):
+    words = "A long statement that goes on and on so that its page has something to carry. " * 3
+    made = [
+        CellArgument(cell=lab.cell, position=100 + n, text=f"{words} {n}", sha256=f"{n:064d}")
+        for n in range(3_000)
+    ]
+    made = CellArgument.objects.bulk_create(made)
+    Placement.objects.bulk_create(
+        Placement(analysis=lab.analysis, argument=each, point=lab.first, score=0.1)
+        for each in made
+    )
+    FoundPoint.objects.filter(pk=lab.first.pk).update(statements=3_003)
+    page = lab.point({"page": 61})
+    assert len(page.context["rows"]) == 3
+    assert page.context["page"].paginator.count == 3_003
+    first = lab.point()
+    assert len(first.context["rows"]) == 50
+    assert len(first.content) < 200_000
+    scores = [row.score for row in first.context["rows"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_statement_shows_its_comment_and_further_ones(lab):
+    hall = Placement.objects.get(analysis=lab.analysis, argument__text="The hall is quiet.")
+    shown = lab.get(
+        "found_point" if hall.point else "analysis_rest",
+        **({"point_id": hall.point.public_id} if hall.point else {}),
+    )
+    assert "The comment, and 2 further ones" in flat(shown)
+    said = lab.get("analysis_said", statement_id=hall.argument.public_id)
+    assert "The hall is quiet. Nobody finds parking." in flat(said)
+    town = lab.get(
+        "analysis_said", {"group": ALTDORF}, statement_id=hall.argument.public_id
+    ).context["comments"]
+    assert {each.attributes["town"] for each in town} == {"Altdorf"}
+    other = make_dataset(lab.study).cells.first().arguments.first()
+    assert lab.get("analysis_said", statement_id=other.public_id).status_code == 404
+
+
+def test_key_points_are_merged_from_the_list_and_it_is_undone_there(lab):
+    chosen = [str(lab.first.public_id), str(lab.second.public_id)]
+    given = {"verb": "merge", "point": chosen, "text": "Both"}
+    page = lab.edit(given, htmx=True)
+    assert page.status_code == 200
+    assert page.content.decode().lstrip().startswith('<div id="points"')
+    assert [row.point.text for row in page.context["rows"]] == ["Both", "Third point."]
+    undone = lab.post("analysis_undo", {"from": "points"}, htmx=True, revision=1)
+    assert "The edit was undone" in flat(undone)
+    assert len(undone.context["rows"]) == 3
+    plain = lab.edit(given)
+    assert plain["Location"] == lab.url("analysis")
+
+
+def test_a_conflict_is_told_and_what_was_typed_and_chosen_stays(lab):
+    other = make_member(lab.study, Role.RESEARCHER, "Ben")
+    seen = lab.seen
+    rename_point(analysis=lab.analysis, actor=other, point=lab.first, text="Ben's", seen=seen)
+    chosen = [str(lab.first.public_id), str(lab.second.public_id)]
+    page = lab.edit({"verb": "merge", "point": chosen, "text": "Mine", "seen": seen}, htmx=True)
+    assert page.status_code == 422
+    words = flat(page)
+    assert "was changed meanwhile (renamed, Ben)" in words
+    assert 'value="Mine"' in page.content.decode()
+    assert page.content.decode().count(" checked") == 2
+    renamed = lab.edit_point({"verb": "rename", "text": "Mine", "seen": seen}, htmx=True)
+    assert renamed.status_code == 422
+    assert 'value="Mine"' in renamed.content.decode()
+    lab.first.refresh_from_db()
+    assert lab.first.text == "Ben's"
+    again = lab.edit_point({"verb": "rename", "text": "Mine"})
+    assert again.status_code == 302
+    lab.first.refresh_from_db()
+    assert lab.first.text == "Mine"
+
+
+def test_statements_move_and_split_by_choice_and_by_search(lab):
+    own = lab.keys(lab.first)
+    page = lab.edit_point(
+        {"verb": "move", "statement": own[:1], "to": str(lab.second.public_id)}, htmx=True
+    )
+    assert "1 statement was moved" in flat(page)
+    assert lab.keys(lab.first) == own[1:]
+    back = {"verb": "move", "statement": own[:1], "to": "none", "seen": lab.seen}
+    lab.post("found_point_edit", back, point_id=lab.second.public_id)
+    assert own[0] in lab.keys(None)
+    text = CellArgument.objects.get(public_id=own[1]).text
+    lab.edit_point({"verb": "split", "text": "A part", "every": "on"}, query=f"?q={text}")
+    assert lab.analysis.points.get(text="A part").statements == 1
+    rest = {"verb": "split", "text": "The rest", "statement": lab.keys(None), "seen": lab.seen}
+    lab.post("analysis_rest_edit", rest)
+    assert lab.analysis.points.get(text="The rest").statements == 3
+    for given, said in (
+        ({"verb": "move", "statement": lab.keys(lab.first)}, "Choose where"),
+        ({"verb": "move", "to": "none"}, "at least one statement"),
+        ({"verb": "split", "statement": lab.keys(lab.first), "text": ""}, "Write what"),
+        ({"verb": "move", "statement": ["x"], "to": "none"}, "no such statement"),
+        ({"verb": "dance"}, "Select a valid choice"),
+        ({"verb": "move", "statement": [], "to": "none", "seen": "x"}, "whole number"),
+    ):
+        refused = lab.edit_point(given, htmx=True)
+        assert refused.status_code == 422
+        assert said in flat(refused)
+    assert lab.analysis.placements.count() == 11
+
+
+def test_proposed_and_hidden_ones_are_decided_on(lab):
+    FoundPoint.objects.filter(pk=lab.second.pk).update(state="proposed", origin="proposed")
+    page = lab.get("analysis")
+    assert "1 key point proposed" in flat(page)
+    taken = lab.edit({"verb": "taken", "point": [str(lab.second.public_id)]}, htmx=True)
+    assert len(taken.context["rows"]) == 3
+    hidden = lab.edit({"verb": "hidden", "point": [str(lab.third.public_id)]}, htmx=True)
+    assert "1 hidden key point" in flat(hidden)
+    lab.edit({"verb": "shown", "point": [str(lab.third.public_id)]}, htmx=True)
+    added = lab.edit({"verb": "add", "text": "By hand"}, htmx=True)
+    assert "By hand" in flat(added)
+    assert set(lab.analysis.points.values_list("state", flat=True)) == {"shown"}
+    history = lab.get("analysis_history")
+    assert [each.verb for each in history.context["page"]] == [
+        "added",
+        "shown",
+        "hidden",
+        "taken",
+    ]
+    lab.post("analysis_undo", revision=4)
+    assert lab.analysis.points.get(text="By hand").state == "removed"
+    refused = lab.client.post(lab.url("analysis_undo", revision=4), follow=True)
+    assert "undone before" in flat(refused)
+
+
+def test_points_of_another_analysis_cannot_be_named(lab):
+    second = write_analysis(lab.study, lab.cell, number=2)
+    theirs = str(second.points.first().public_id)
+    for given in (
+        {"verb": "hidden", "point": [theirs]},
+        {"verb": "merge", "point": [str(lab.first.public_id), theirs]},
+        {"verb": "merge", "point": [str(lab.first.public_id)], "into": theirs},
+    ):
+        assert lab.edit(given, htmx=True).status_code == 422
+    assert lab.get("found_point", point_id=theirs).status_code == 404
+    assert lab.seen == 0
+
+
+def test_a_foreign_language_is_warned_of(lab):
+    assert "seem to be" not in flat(lab.get("analysis"))
+    Analysis.objects.update(language="de")
+    assert "seem to be German" in flat(lab.get("analysis"))
+
+
+@pytest.mark.usefixtures("word_engine")
+def test_new_comments_are_placed_from_the_page(lab):
+    say(lab.cell, "Mornings are quiet.")
+    assert "1 new comment since" in flat(lab.get("analysis"))
+    Analysis.objects.filter(pk=lab.analysis.pk).update(placed_at="2026-01-01T00:00Z")
+    lab.post("analysis_place")
+    jobs.drain()
+    words = flat(lab.get("analysis"))
+    assert "new comment since" not in words
+    assert "14 comments" in words
+
+
+@pytest.mark.usefixtures("word_engine")
+def test_one_click_on_a_dataset_leads_to_its_key_points(lab):
+    dataset = lab.cell.dataset
+    page = lab.get("dataset", dataset_id=dataset.public_id)
+    address = lab.url("analysis_dataset", dataset_id=dataset.public_id)
+    assert f'action="{address}"' in page.content.decode()
+    response = lab.client.post(address)
+    made = lab.study.analyses.first()
+    assert response["Location"] == lab.url("analysis", analysis_id=made.public_id)
+    jobs.drain()
+    assert len(lab.get("analysis", analysis_id=made.public_id).context["rows"]) == 3
+    two = make_dataset(lab.study)
+    response = lab.post("analysis_dataset", dataset_id=two.public_id)
+    assert response["Location"] == lab.url("analyses") + f"?dataset={two.public_id}"
+    listed = lab.get("analyses", {"dataset": str(two.public_id)})
+    assert len(listed.context["page"]) == 2
+    empty = make_cell(lab.study, name="Empty").dataset
+    refused = lab.client.post(lab.url("analysis_dataset", dataset_id=empty.public_id), follow=True)
+    assert "fewer than 3 statements" in flat(refused)
+
+
+def test_an_analysis_is_started_from_the_form_and_stopped(lab, settings):
+    settings.JOBS_INLINE = False
+    form = lab.get("analysis_new", {"cell": str(lab.cell.public_id)}).context["form"]
+    given = {"cell": lab.cell.pk} | {
+        name: form.fields[name].initial for name in ("match_scorer", "quality_scorer")
+    }
+    response = lab.post("analysis_new", given)
+    made = lab.study.analyses.first()
+    assert response["Location"] == lab.url("analysis", analysis_id=made.public_id)
+    waiting = lab.get("analysis", analysis_id=made.public_id)
+    assert "Waiting for a worker" in flat(waiting)
+    assert "HX-Refresh" not in lab.get("analysis_state", analysis_id=made.public_id)
+    lab.post("analysis_cancel", analysis_id=made.public_id)
+    state = lab.get("analysis_state", analysis_id=made.public_id)
+    assert state["HX-Refresh"] == "true"
+    assert "Begin again" in flat(state)
+    lab.post("analysis_resume", analysis_id=made.public_id)
+    made.refresh_from_db()
+    assert made.state == "waiting"
+    lab.post("analysis_cancel", analysis_id=made.public_id)
+    lab.post("analysis_delete", analysis_id=made.public_id)
+    assert not lab.study.analyses.filter(pk=made.pk).exists()
+    few = make_cell(lab.study, name="Few")
+    refused = lab.post("analysis_new", given | {"cell": few.pk})
+    assert refused.status_code == 422
+    assert "fewer than 3 statements" in flat(refused)
