@@ -1,6 +1,7 @@
 """Addresses of argument summarization in the REST interface."""
 
 from argsum.analysis.api import analyses, points
+from argsum.analysis.api import comparing
 from argsum.counting.api import rounds as counting_rounds
 from argsum.counting.api import sheets as count_sheets
 from argsum.datasets import api as datasets
@@ -18,6 +19,7 @@ ANALYSES = S + "analyses/"
 BELOW = ANALYSES + "<uuid:analysis_id>/"
 POINTS = BELOW + "points/"
 EDITS = ("state", "merge", "move", "split", "parts")
+ANALYSIS = S + "analyses/<uuid:analysis_id>/"
 urlpatterns: list = [
     *resource(
         ANALYSES,
@@ -94,6 +96,9 @@ urlpatterns: list = [
         summary_sets.SummarySetDetailViews,
         list_views=summary_sets.SummarySetViews,
     ),
+    address(ANALYSIS + "groups/", "analysis_groups", comparing.GroupsViews, **ROW),
+    address(ANALYSIS + "time/", "analysis_trends", comparing.TrendsViews, **ROW),
+    address(ANALYSIS + "report/", "analysis_report", comparing.ReportViews, **ROW),
     address(S + "key-points/leaderboard/", "key_points", figures.SummaryBoardViews, **ROW),
     *resource(
         BOARDS,

@@ -132,7 +132,7 @@ def is_counted(analysis: Analysis) -> bool:
 
 
 def count(analysis: Analysis) -> Counted:
-    """Read comments and placements once; five queries."""
+    """Read comments and placements once, in four queries."""
     import numpy as np
 
     points = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
