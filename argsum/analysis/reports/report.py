@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
@@ -15,7 +16,7 @@ from argsum.analysis.methods.quotations import different
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
 
-from .counted import Counted
+from .counted import Counted, kept
 from .groups import Compared, chosen_column, compared
 from .trends import OverTime, over_time
 from .words import bounds, percents, quoted
@@ -105,6 +106,7 @@ def report_of(analysis: Analysis, counts: Counted | None, asked: Asked) -> Repor
     number, covered = counted["number"], counted["statements"] or 0
     quotations = quotations_of(points, asked.quotations)
     rest = analysis.placements.filter(point__isnull=True)
+    behind = analysis.points.aggregate(n=Sum("statements"))["n"] or 0
     column = chosen_column(counts, asked.attribute) if counts and asked.attribute else None
     edits, undone = _edits(analysis)
     total = max(analysis.comments, points[0].comments if points else 0)
@@ -112,7 +114,7 @@ def report_of(analysis: Analysis, counts: Counted | None, asked: Asked) -> Repor
         ReportedPoint(at, each, Share(each.comments, total), quotations.get(each.pk, []))
         for at, each in enumerate(points, start=1)
     ]
-    nowhere = Share(rest.count(), analysis.statements)
+    nowhere = Share(max(0, analysis.statements - behind), analysis.statements)
     return Report(
         analysis=analysis,
         asked=asked,
@@ -196,16 +198,9 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
 
 def _facts(analysis: Analysis, covered: int) -> list[tuple[str, str]]:
     """Where the comments are from and how they were read, in words."""
-    comments = Comment.objects.filter(cell=analysis.cell_id).order_by()
-    sources = list(
-        comments.values_list("source")
-        .annotate(n=Count("pk"))
-        .order_by("-n", "source")[: MOST_SOURCES + 1]
-    )
+    sources, out = kept("sources", analysis, partial(_sources, analysis))
     files = [f"{name} ({n:,})" for name, n in sources[:MOST_SOURCES] if name]
-    left = analysis.cell.arguments.exclude(left_out="").order_by().values_list("left_out")
     reasons = dict(CellArgument.LeftOut.choices)
-    out = [f"{reasons[name]}: {n:,}" for name, n in left.annotate(n=Count("pk"))]
     first, last = analysis.facets.get("first"), analysis.facets.get("last")
     scorer, quality = analysis.match_scorer, analysis.quality_scorer
     made = [
@@ -215,7 +210,7 @@ def _facts(analysis: Analysis, covered: int) -> list[tuple[str, str]]:
         (_("From"), ", ".join(files) + (" …" if len(sources) > MOST_SOURCES else "")),
         (_("Written"), f"{first} – {last}" if first and last else ""),
         (_("Statements"), f"{analysis.statements:,}"),
-        (_("Left out"), "; ".join(out)),
+        (_("Left out"), "; ".join(f"{reasons[name]}: {n:,}" for name, n in out)),
         (_("At a key point"), f"{covered:,}"),
         (_("Match scorer"), _scorer(scorer)),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
@@ -225,13 +220,22 @@ def _facts(analysis: Analysis, covered: int) -> list[tuple[str, str]]:
     return [(name, text) for name, text in made if text]
 
 
+def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Files with their comments, and why statements were left out; two passes over the cell."""
+    comments = Comment.objects.filter(cell=analysis.cell_id).order_by().values_list("source")
+    counted = comments.annotate(n=Count("pk")).order_by("-n", "source")
+    left = analysis.cell.arguments.exclude(left_out="").order_by().values_list("left_out")
+    return list(counted[: MOST_SOURCES + 1]), sorted(left.annotate(n=Count("pk")))
+
+
 def _scorer(scorer: Any) -> str:
     return f"{scorer.name} ({scorer.base_model})" if scorer.base_model else str(scorer.name)
 
 
 def _some(rows: QuerySet[Placement], most: int) -> list[str]:
-    """Statements that differ, in the order of the file."""
-    texts = list(rows.order_by("argument").values_list("argument__text", flat=True)[:CANDIDATES])
+    """Statements that differ, those nearest to a key point first."""
+    rows = rows.order_by("-score", "argument")
+    texts = list(rows.values_list("argument__text", flat=True)[:CANDIDATES])
     return [_short(texts[at]) for at in different(texts, most)]
 
 
