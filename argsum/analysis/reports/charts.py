@@ -7,7 +7,7 @@ from datetime import date
 from itertools import groupby
 from typing import Any
 
-from cqa_site.web.charts.axis import Axis, axis_of, seconds, time_axis
+from cqa_site.web.charts.axis import Axis, axis_of, seconds
 from cqa_site.web.charts.dot_rows import TICKS, below, dots, place_rows, spans
 from cqa_site.web.charts.dot_rows import frame as frame_of_rows
 from cqa_site.web.charts.drawing import WIDTHS, Rows, Spec
@@ -22,14 +22,17 @@ from cqa_site.web.charts.paint import (
     legend,
     lines_of,
     looks,
+    pixels,
+    places,
     texts,
 )
-from cqa_site.web.charts.plane import Plane, frame, on, plane_of
+from cqa_site.web.charts.plane import Plane, frame, plane_of
 
 # Of one key point over time.
 PANEL = 76
 BETWEEN = 14
-YEARS = {"wide": 5, "middle": 4, "narrow": 3}
+# Bold letters are so much wider.
+BOLD = 1.1
 
 
 def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spec:
@@ -69,19 +72,19 @@ def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spe
     return finish(layers, size, place.bottom + below(place, title))
 
 
-def trends_chart(rows: Rows, size: str) -> Spec:
+def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> Spec:
     """A small chart for each key point below the other, all on the same axes.
 
-    ``rows`` have point, at (the first day of a period), value, low and high, in percent. A
-    period without comments has no row, and the line has a gap there: ``run`` numbers what hangs
-    together.
+    ``rows`` have point, at (the first day of a period), value, low and high, in percent, and
+    run: a period without comments has no row, and what hangs together between two of these has
+    a number. ``starts`` are all periods with their names.
     """
-    across = _across(rows, size)
-    up = axis_of([0.0, *(row["high"] for row in rows)], most=3)
+    across = _across(starts)
+    up = axis_of([0.0, *(row["high"] for row in rows)], most=4)
     layers: list[Layer] = []
     end = 0.0
     for point, members in groupby(rows, key=lambda row: row["point"]):
-        title = wrap(point, WIDTHS[size] - 2 * EDGE, SIZE, most=2)
+        title = wrap(point, (WIDTHS[size] - 2 * EDGE) / BOLD, SIZE, most=2)
         layers.append(texts(lines_of(title, EDGE, end + EDGE + 7), "value"))
         start = end + LEADING * len(title) + 2
         plane = plane_of(across, up, ("", ""), size, height=PANEL, start=start)
@@ -90,19 +93,21 @@ def trends_chart(rows: Rows, size: str) -> Spec:
     return finish(layers, size, max(end - BETWEEN, 40))
 
 
-def _across(rows: Rows, size: str) -> Axis:
-    days = [seconds(row["at"].isoformat()) for row in rows]
-    return time_axis(days, most=YEARS[size])
+def _across(starts: Sequence[tuple[date, str]]) -> Axis:
+    """From the first period to the last, a tick at each."""
+    ticks = [seconds(day.isoformat()) for day, _name in starts]
+    pad = max((ticks[-1] - ticks[0]) / 40, 3600.0)
+    return Axis(ticks[0] - pad, ticks[-1] + pad, ticks, [name for _day, name in starts])
 
 
 def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
-    """Band, line and dots of one key point."""
+    """Band, line and dots of one key point, at places in pixels: panels share no scale."""
     marked = [
         {
-            "x": seconds(row["at"].isoformat()),
-            "y": row["value"],
-            "low": row["low"],
-            "high": row["high"],
+            "x": plane.x(seconds(row["at"].isoformat())),
+            "y": plane.y(row["value"]),
+            "low": plane.y(row["low"]),
+            "high": plane.y(row["high"]),
             "run": row["run"],
             "series": "",
         }
@@ -110,12 +115,11 @@ def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
     ]
     look = looks([""], has_signs=False)
     detail = {"detail": {"field": "run", "type": "nominal"}}
-    band = {**on(plane, "x", "low"), "y2": {"field": "high"}, **look, **detail}
-    line = {**on(plane, "x", "y"), **look, **detail}
+    band = {"x": pixels("x"), "y": pixels("low"), "y2": {"field": "high"}, **look, **detail}
     return [
         layer(marked, "area", band, opacity=0.2),
-        layer(marked, "line", line, strokeWidth=2),
-        layer(marked, "point", {**on(plane, "x", "y"), **look}, filled=True, size=24, opacity=1),
+        layer(marked, "line", {**places(), **look, **detail}, strokeWidth=2),
+        layer(marked, "point", {**places(), **look}, filled=True, size=24, opacity=1),
     ]
 
 

@@ -27,7 +27,7 @@ PIECE = 5_000
 AT_ONCE = 10_000
 # Of a column that forms groups.
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 120
-MOST_COLUMNS = 30
+MOST_COLUMNS = 20
 # A group below this is in no test, see `prevalence`.
 LEAST = 5
 # What keeps a column from forming groups; reports put it into words.
@@ -108,8 +108,9 @@ class Counted:
 
 def state_of(analysis: Analysis) -> str:
     """A short name that changes with every edit and with every new comment that is placed."""
-    done = analysis.done_at.timestamp() if analysis.done_at else 0
-    return f"1-{analysis.revision}-{done:.3f}-{analysis.statements}-{analysis.comments}"
+    at = analysis.placed_at or analysis.done_at
+    placed = at.timestamp() if at else 0
+    return f"1-{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
 
 
 def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:

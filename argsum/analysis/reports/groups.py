@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 # What one chart holds: key points, and groups, for which there are signs.
 CHARTED, SERIES = 8, 6
-BODY = "argsum/analysis/groups_table.html"
+BODY = "argsum/analysis/comparing/_groups_table.html"
 
 
 @dataclass(frozen=True)
@@ -231,17 +230,17 @@ def groups_figure(found: Compared, files: Files, rows: Sequence[Any]) -> Figure:
 def cells_of(found: Compared, address: Any) -> list[dict[str, Any]]:
     """Rows of the page's table: cells in words, each with the address of the comments behind it.
 
-    ``address`` gives the page of a key point.
+    ``address`` gives the page of a key point with the comments of a group.
     """
     return [
         {
             "text": row.point.text,
-            "address": address(row.point),
+            "address": address(row.point, "", ""),
             "p": p_value(row.found.p),
             "differs": row.found.differs,
             "difference": _difference(found, row),
             "cells": [
-                _cell(found, group, each, address(row.point))
+                _cell(found, group, each, address(row.point, found.column, group.value))
                 for group, each in zip(found.groups, row.found.groups, strict=True)
             ],
         }
@@ -250,12 +249,11 @@ def cells_of(found: Compared, address: Any) -> list[dict[str, Any]]:
 
 
 def _cell(found: Compared, group: Group, each: InGroup, address: str) -> dict[str, Any]:
-    query = urlencode({"attribute": found.column, "value": group.value})
     return {
         "share": percents(each.share),
         "k": each.share.k,
         "bounds": bounds(each.share),
-        "address": f"{address}?{query}",
+        "address": address,
         "is_small": group.is_small,
         "more": not found.is_pair and each.differs and each.distance > 0,
         "less": not found.is_pair and each.differs and each.distance < 0,

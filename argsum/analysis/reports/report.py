@@ -16,8 +16,10 @@ from argsum.analysis.methods.quotations import different
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
 
+from .analyses import foreign_language
 from .counted import Counted, kept
 from .groups import Compared, chosen_column, compared
+from .settings import settings_of
 from .trends import OverTime, over_time
 from .words import bounds, percents, quoted
 
@@ -164,13 +166,13 @@ def caveats(analysis: Analysis, is_edited: bool) -> list[str]:
         ),
         _("A comment can mention several key points, so shares do not add up to 100 %."),
     ]
-    if analysis.language and analysis.language != "en":
+    if language := foreign_language(analysis):
         made.append(
             _(
-                "Language: the comments seem not to be in English (%s). The packaged models know "
-                "English best; expect more mistakes."
+                "Language: the comments seem to be %s. The match scorer was made from English "
+                "texts and makes more mistakes with others."
             )
-            % analysis.language
+            % language
         )
     if not is_edited:
         made.append(_("Nobody has edited these key points by hand."))
@@ -214,7 +216,7 @@ def _facts(analysis: Analysis, covered: int) -> list[tuple[str, str]]:
         (_("At a key point"), f"{covered:,}"),
         (_("Match scorer"), _scorer(scorer)),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
-        (_("Setting"), str(analysis.choice.get("setting", ""))),
+        (_("Setting"), _setting(analysis)),
         (_("Found"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
     ]
     return [(name, text) for name, text in made if text]
@@ -226,6 +228,12 @@ def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str,
     counted = comments.annotate(n=Count("pk")).order_by("-n", "source")
     left = analysis.cell.arguments.exclude(left_out="").order_by().values_list("left_out")
     return list(counted[: MOST_SOURCES + 1]), sorted(left.annotate(n=Count("pk")))
+
+
+def _setting(analysis: Analysis) -> str:
+    """Which setting was taken, and why."""
+    name, why = analysis.choice.get("setting", ""), settings_of(analysis).why
+    return f"{name} ({why})" if name and why else str(name)
 
 
 def _scorer(scorer: Any) -> str:

@@ -338,4 +338,5 @@ def _chart(found: OverTime, chosen: Sequence[PointTrend], size: str) -> Any:
         for start, share, run in zip(found.starts, row.found.shares, numbers, strict=True)
         if share.n
     ]
-    return trends_chart(rows, size)
+    starts = [(start, named(start, found.period)) for start in found.starts]
+    return trends_chart(rows, starts, size)

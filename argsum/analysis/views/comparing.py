@@ -1,5 +1,6 @@
 """Groups of comments beside each other, and key points over time."""
 
+import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,8 +9,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
 from django.urls import path, reverse
 
 from argsum.analysis.models import Analysis, FoundPoint
@@ -21,6 +22,8 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.finding import Finding
 
+from .analyses import ONE, analysis_or_404
+
 # Key points of a page; all of them with twenty groups stay below 200 kB.
 PER_PAGE = 20
 # Key points that are offered for the chart.
@@ -30,16 +33,18 @@ OFFERED = 40
 @study_page(*RESEARCHERS)
 def analysis_groups(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Compare what groups of comments say, by one of their columns."""
-    analysis = analysis_or_404(study, analysis_id)
+    analysis = finished_or_404(study, analysis_id)
     context: dict[str, Any] = {"study": study, "analysis": analysis, "here": "groups"}
     if not _is_ready(request, analysis):
-        return render(request, "argsum/analysis/groups.html", context | {"is_waiting": True})
+        return render(
+            request, "argsum/analysis/comparing/groups.html", context | {"is_waiting": True}
+        )
     found = counted(analysis)
     column = groups.chosen_column(found, request.GET.get("attribute", ""))
     context |= {"counts": found, "column": column, "barred": _barred(found)}
     if column is not None:
         context |= _groups_context(request, analysis, found, column)
-    return render(request, "argsum/analysis/groups.html", context)
+    return render(request, "argsum/analysis/comparing/groups.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -47,7 +52,7 @@ def analysis_groups_figure(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send the table or the chart of a column."""
-    analysis = analysis_or_404(study, analysis_id)
+    analysis = finished_or_404(study, analysis_id)
     found = counted(analysis)
     column = groups.chosen_column(found, request.GET.get("attribute", ""))
     if column is None:
@@ -60,10 +65,12 @@ def analysis_groups_figure(
 @study_page(*RESEARCHERS)
 def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Show how often key points are mentioned over time."""
-    analysis = analysis_or_404(study, analysis_id)
+    analysis = finished_or_404(study, analysis_id)
     context: dict[str, Any] = {"study": study, "analysis": analysis, "here": "trends"}
     if not _is_ready(request, analysis):
-        return render(request, "argsum/analysis/trends.html", context | {"is_waiting": True})
+        return render(
+            request, "argsum/analysis/comparing/trends.html", context | {"is_waiting": True}
+        )
     shown = _shown_trends(request, analysis)
     context["found"] = shown.found
     if shown.found is not None:
@@ -74,7 +81,7 @@ def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
             "offered": shown.offered,
             "chosen": {row.point.pk for row in shown.chosen},
         }
-    return render(request, "argsum/analysis/trends.html", context)
+    return render(request, "argsum/analysis/comparing/trends.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -82,19 +89,18 @@ def analysis_trends_figure(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send a table, or the chart of the chosen key points."""
-    shown = _shown_trends(request, analysis_or_404(study, analysis_id))
+    shown = _shown_trends(request, finished_or_404(study, analysis_id))
     cards: list[Figure] = []
     if shown.found is not None:
         cards = trends.trends_figures(shown.found, shown.chosen, shown.files)
     return figure_file(request, cards, figure, format)
 
 
-def analysis_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
-    """A finished analysis of the study."""
-    rows = study.analyses.filter(state=Analysis.State.DONE)
-    found: Analysis = get_object_or_404(
-        rows.select_related("cell__dataset"), public_id=analysis_id
-    )
+def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
+    """An analysis of the study that has key points."""
+    found = analysis_or_404(study, analysis_id)
+    if found.state != Analysis.State.DONE:
+        raise Http404
     return found
 
 
@@ -149,10 +155,16 @@ def _groups_context(
     }
 
 
-def point_address(analysis: Analysis, point: FoundPoint) -> str:
-    """The page of a key point with the comments behind it."""
+def point_address(analysis: Analysis, point: FoundPoint, column: str, value: str) -> str:
+    """The page of a key point with a group's comments; with all where it has no such filter."""
     ids = [analysis.study.public_id, analysis.public_id, point.public_id]
-    return reverse("found_point", args=ids)
+    address = reverse("found_point", args=ids)
+    known = dict(analysis.facets.get("attributes", {}).get(column, []))
+    return (
+        f"{address}?{urlencode({'group': json.dumps([column, value])})}"
+        if value in known
+        else address
+    )
 
 
 def _barred(found: Counted) -> list[tuple[str, str]]:
@@ -168,11 +180,10 @@ def _files(view: str, analysis: Analysis, query: str) -> Files:
     )
 
 
-BASE = "key-points/analyses/<uuid:analysis_id>"
 FIGURE = "<slug:figure>.<str:format>"
 urlpatterns = [
-    path(f"{BASE}/groups/", analysis_groups, name="analysis_groups"),
-    path(f"{BASE}/groups/{FIGURE}", analysis_groups_figure, name="analysis_groups_figure"),
-    path(f"{BASE}/time/", analysis_trends, name="analysis_trends"),
-    path(f"{BASE}/time/{FIGURE}", analysis_trends_figure, name="analysis_trends_figure"),
+    path(f"{ONE}/groups/", analysis_groups, name="analysis_groups"),
+    path(f"{ONE}/groups/{FIGURE}", analysis_groups_figure, name="analysis_groups_figure"),
+    path(f"{ONE}/time/", analysis_trends, name="analysis_trends"),
+    path(f"{ONE}/time/{FIGURE}", analysis_trends_figure, name="analysis_trends_figure"),
 ]

@@ -30,7 +30,8 @@ from cqa_site.results.files import table_file
 from cqa_site.web.charts import drawing
 from cqa_site.web.downloads import as_file
 
-from .comparing import analysis_or_404
+from .analyses import ONE
+from .comparing import finished_or_404
 
 HTML = "text/html; charset=utf-8"
 
@@ -38,23 +39,24 @@ HTML = "text/html; charset=utf-8"
 @study_page(*RESEARCHERS)
 def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Show the report, and what it may hold."""
-    analysis = analysis_or_404(study, analysis_id)
+    analysis = finished_or_404(study, analysis_id)
     if not (is_counted(analysis) or request.GET.get("counting") == "now"):
-        context = {"study": study, "analysis": analysis, "is_waiting": True}
-        return render(request, "argsum/analysis/report.html", context)
+        context = {"study": study, "analysis": analysis, "here": "report", "is_waiting": True}
+        return render(request, "argsum/analysis/comparing/report.html", context)
     counts = counted(analysis)
     asked = asked_for(request, counts)
     found = report_of(analysis, counts, asked)
     context = {
         "study": study,
         "analysis": analysis,
+        "here": "report",
         "asked": asked,
         "parts": parts_of(found, partial(_files, analysis, asked)),
         "numbers": QUOTATIONS,
         "columns": [each.name for each in counts.comparable],
         "periods": [(each, trends.WORDS[each]) for each in periods_of(counts)],
     }
-    return render(request, "argsum/analysis/report.html", context)
+    return render(request, "argsum/analysis/comparing/report.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -65,7 +67,7 @@ def analysis_report_file(
     write = WRITERS.get(name)
     if write is None:
         raise Http404
-    return write(request, analysis_or_404(study, analysis_id))
+    return write(request, finished_or_404(study, analysis_id))
 
 
 def asked_for(request: StudyRequest, counts: Counted) -> Asked:
@@ -99,7 +101,7 @@ def _html(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     found, parts = _report(request, analysis)
     pictures = {id(part): _picture(part) for part in parts if part.kind == "chart"}
     context = {"report": found, "parts": [(part, pictures.get(id(part))) for part in parts]}
-    content = render_to_string("argsum/analysis/report_file.html", context)
+    content = render_to_string("argsum/analysis/comparing/report_file.html", context)
     response = as_file(content, name=_name(analysis, "html"), content_type=HTML)
     # A chart and a style may stand inside; nothing else comes from anywhere.
     response["Content-Security-Policy"] = (
@@ -157,8 +159,7 @@ def _name(analysis: Analysis, ending: str) -> str:
     return f"report-{analysis.number}.{ending}"
 
 
-BASE = "key-points/analyses/<uuid:analysis_id>/report"
 urlpatterns = [
-    path(f"{BASE}/", analysis_report, name="analysis_report"),
-    path(f"{BASE}/<str:name>", analysis_report_file, name="analysis_report_file"),
+    path(f"{ONE}/report/", analysis_report, name="analysis_report"),
+    path(f"{ONE}/report/<str:name>", analysis_report_file, name="analysis_report_file"),
 ]

@@ -19,7 +19,7 @@ from argsum.datasets.models import CellArgument
 from cqa_site.people.models import Role
 from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say
-from tests.argsum.analysis.made_comparing import FIRST, make_analysis, place
+from tests.argsum.analysis.made_comparing import FIRST, finish, make_analysis, place
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +145,7 @@ def test_the_page_says_first_what_was_found(lab):
     assert "number: more than 20 different values" in text
     point = lab.analysis.points.get(position=1)
     address = lab.url("found_point", point_id=point.public_id)
-    assert f'href="{address}?attribute=department&amp;value=Care"' in page.content.decode()
+    assert f'href="{address}?group=%5B%22department%22%2C+%22Care%22%5D"' in page.content.decode()
 
 
 def test_equal_groups_are_not_called_equal():
@@ -182,9 +182,10 @@ def test_a_hostile_value_is_text_on_the_page(lab):
     for comment in lab.analysis.cell.comments.all()[20:]:
         comment.attributes["<b>x"] = "a&b=c"
         comment.save()
+    finish(lab.analysis)
     page = lab.get("analysis_groups", {"attribute": "<b>x"}).content.decode()
     assert "<script>alert" not in page
-    assert "attribute=%3Cb%3Ex&amp;value=a%26b%3Dc" in page
+    assert "group=%5B%22%3Cb%3Ex%22%2C+%22a%26b%3Dc%22%5D" in page
 
 
 def test_an_unknown_column_falls_back_to_the_first(lab):
