@@ -41,11 +41,11 @@ class Lab:
         self.researcher = make_member(self.study, Role.RESEARCHER)
         self.client = sign_in(self.researcher)
 
-    def url(self, name, **ids):
+    def url(self, name, /, **ids):
         given = {"study_id": self.study.public_id, "analysis_id": self.analysis.public_id}
         return reverse(name, kwargs=given | ids)
 
-    def get(self, name, query=None, **ids):
+    def get(self, name, query=None, /, **ids):
         return self.client.get(self.url(name, **ids), query)
 
 
