@@ -32,7 +32,7 @@ from cqa_site.web.charts.plane import Plane, frame, plane_of
 PANEL = 76
 BETWEEN = 14
 # Bold letters are so much wider.
-BOLD = 1.1
+BOLD = 1.16
 
 
 def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spec:
