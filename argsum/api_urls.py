@@ -1,7 +1,6 @@
 """Addresses of argument summarization in the REST interface."""
 
-from argsum.analysis.api import analyses, points
-from argsum.analysis.api import comparing
+from argsum.analysis.api import analyses, comparing, points
 from argsum.counting.api import rounds as counting_rounds
 from argsum.counting.api import sheets as count_sheets
 from argsum.datasets import api as datasets
@@ -19,7 +18,6 @@ ANALYSES = S + "analyses/"
 BELOW = ANALYSES + "<uuid:analysis_id>/"
 POINTS = BELOW + "points/"
 EDITS = ("state", "merge", "move", "split", "parts")
-ANALYSIS = S + "analyses/<uuid:analysis_id>/"
 urlpatterns: list = [
     *resource(
         ANALYSES,
@@ -96,9 +94,9 @@ urlpatterns: list = [
         summary_sets.SummarySetDetailViews,
         list_views=summary_sets.SummarySetViews,
     ),
-    address(ANALYSIS + "groups/", "analysis_groups", comparing.GroupsViews, **ROW),
-    address(ANALYSIS + "time/", "analysis_trends", comparing.TrendsViews, **ROW),
-    address(ANALYSIS + "report/", "analysis_report", comparing.ReportViews, **ROW),
+    address(BELOW + "groups/", "analysis_groups", comparing.GroupsViews, **ROW),
+    address(BELOW + "time/", "analysis_trends", comparing.TrendsViews, **ROW),
+    address(BELOW + "report/", "analysis_report", comparing.ReportViews, **ROW),
     address(S + "key-points/leaderboard/", "key_points", figures.SummaryBoardViews, **ROW),
     *resource(
         BOARDS,
