@@ -70,7 +70,7 @@ class Counted:
     comments, waiting
         Comments that were counted, and those of which no statement was placed yet.
     columns, further
-        Columns in the order of the file's first comment, and how many more there are.
+        Columns in the natural order of their names, and how many more there are.
     dated, first, last
         Comments with a date, and the span of these dates.
     days
@@ -206,7 +206,9 @@ def _read(rows: Any, waiting: set[int]) -> tuple[np.ndarray, list[tuple[int, dat
         for name, value in attributes.items():
             if value:
                 _note(columns.setdefault(name, _Read(name)), at, str(value))
-    return np.array(keys, dtype=np.int64), days, list(columns.values())
+    # PostgreSQL does not keep the order of the file.
+    ordered = sorted(columns.values(), key=lambda each: _natural(each.name))
+    return np.array(keys, dtype=np.int64), days, ordered
 
 
 def _note(column: _Read, at: int, value: str) -> None:
