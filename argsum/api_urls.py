@@ -1,6 +1,6 @@
 """Addresses of argument summarization in the REST interface."""
 
-from argsum.analysis.api import analyses, points
+from argsum.analysis.api import analyses, comparing, points
 from argsum.counting.api import rounds as counting_rounds
 from argsum.counting.api import sheets as count_sheets
 from argsum.datasets.api import comments, datasets
@@ -100,6 +100,9 @@ urlpatterns: list = [
         summary_sets.SummarySetDetailViews,
         list_views=summary_sets.SummarySetViews,
     ),
+    address(BELOW + "groups/", "analysis_groups", comparing.GroupsViews, **ROW),
+    address(BELOW + "time/", "analysis_trends", comparing.TrendsViews, **ROW),
+    address(BELOW + "report/", "analysis_report", comparing.ReportViews, **ROW),
     address(S + "key-points/leaderboard/", "key_points", figures.SummaryBoardViews, **ROW),
     *resource(
         BOARDS,

@@ -1,6 +1,6 @@
 """Addresses of argument summarization inside a study; each module of views lists its own."""
 
-from argsum.analysis.views import analyses, analysis, points
+from argsum.analysis.views import analyses, analysis, comparing, points, report
 from argsum.counting.views import counting
 from argsum.counting.views import rounds as counting_rounds
 from argsum.counting.views import runs as counting_runs
@@ -21,6 +21,8 @@ urlpatterns: list = [
     *analyses.urlpatterns,
     *analysis.urlpatterns,
     *points.urlpatterns,
+    *comparing.urlpatterns,
+    *report.urlpatterns,
     *counting.urlpatterns,
     *counting_rounds.urlpatterns,
     *count_sheets.urlpatterns,

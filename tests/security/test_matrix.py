@@ -71,6 +71,8 @@ LACKING = {
     "adjudication_skip",
     # No training ran, so there is no curve.
     "scorer_figure",
+    # No group of its comments is large enough.
+    "analysis_groups_figure",
     # Its run has one setting.
     "system_run_figure",
     # One set is judged there, by one person, and no metric is named.
@@ -99,6 +101,7 @@ KEPT_BY_BROWSERS = {
     "faithfulness_figure",
     "score_agreement_figure",
     "summary_set_figure",
+    "analysis_trends_figure",
     "key_points_figure",
 }
 # Formats and names are not ids; one valid value each.
@@ -121,6 +124,9 @@ FIXED = {
     "scorer_figure": {"figure": "curve", "format": "svg"},
     "system_run_figure": {"figure": "curve", "format": "svg"},
     "summary_set_figure": {"figure": "prevalence", "format": "svg"},
+    "analysis_groups_figure": {"figure": "groups", "format": "csv"},
+    "analysis_trends_figure": {"figure": "periods", "format": "svg"},
+    "analysis_report_file": {"name": "report.html"},
     "key_points_figure": {"figure": "weighted", "format": "svg"},
     "key_point_board_figure": {"figure": "key-points", "format": "csv"},
     "key_point_board_file": {"name": "manifest.json"},

@@ -72,7 +72,21 @@ def _area(layer, found):
         found.others.append((min(x, x2), min(y, y2), max(x, x2), max(y, y2)))
 
 
-READ = {"text": _text, "rule": _rule, "point": _point, "line": _line, "bar": _area, "rect": _area}
+def _band(layer, found):
+    for row in layer["data"]["values"]:
+        x, y, y2 = (_place(layer, each, row) for each in ("x", "y", "y2"))
+        found.others.append((x, min(y, y2), x, max(y, y2)))
+
+
+READ = {
+    "text": _text,
+    "rule": _rule,
+    "point": _point,
+    "line": _line,
+    "area": _band,
+    "bar": _area,
+    "rect": _area,
+}
 
 
 def _place(layer, channel, row, missing=None):

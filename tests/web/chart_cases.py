@@ -1,5 +1,6 @@
 """Every chart of the site, as its room draws it, with as many rows as wanted."""
 
+from datetime import date
 from types import SimpleNamespace as Made
 
 from annotation.faithfulness.reports import charts as faithfulness
@@ -7,6 +8,7 @@ from annotation.faithfulness.reports import expert_agreement_tables as experts
 from annotation.figures.reports import charts as figures
 from annotation.judges.reports import charts as judges
 from annotation.quality.reports import exclusion
+from argsum.analysis.reports import charts as comparing
 from argsum.keypoints.reports import key_points, setting_curve
 from argsum.leaderboard.reports import charts as summaries
 from argsum.scorers import reports as scorers
@@ -360,7 +362,34 @@ def one_series(n, size):
     )
 
 
+def by_group(n, size):
+    """Six groups, which is as many as a chart has; the last has nothing to say."""
+    groups = [f"{name[:20]} {at}" for at, name in enumerate(names(6))]
+    rows = [
+        {"point": point, "group": group}
+        | comparing.in_percent(nothing() if at == 5 else estimate(number % 9, 9))
+        for number, point in enumerate(names(n))
+        for at, group in enumerate(groups)
+    ]
+    return comparing.groups_chart(rows, groups, "Comments that mention it, %", size)
+
+
+def over_time(n, size):
+    """Two years by month, with a month in which nobody wrote."""
+    starts = [date(2024 + at // 12, at % 12 + 1, 1) for at in range(24)]
+    runs = comparing.runs([at != 7 for at in range(24)])
+    rows = [
+        comparing.as_row(point, start, Made(value=0.3, low=0.2, high=0.45), run)
+        for point in names(n)
+        for at, (start, run) in enumerate(zip(starts, runs, strict=True))
+        if at != 7
+    ]
+    return comparing.trends_chart(rows, [(each, f"{each:%b %Y}") for each in starts], size)
+
+
 CASES = {
+    "by group": by_group,
+    "over time": over_time,
     "ranked": ranked,
     "series": many_series,
     "clump": clump,

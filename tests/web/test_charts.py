@@ -72,6 +72,15 @@ def test_a_picture_is_drawn_once_for_the_same_data_and_anew_for_others(monkeypat
     assert len(drawn) == 4
 
 
+def test_a_name_that_no_picture_can_hold_is_drawn_without_what_is_in_the_way():
+    """vl-convert would abort the process, and with it every other request."""
+    rows = [{"start": 0, "end": 1, "n": 2}]
+    spec = histogram(rows, start="start", end="end", y="n", titles=("a\x07b\ud800", "n"))
+    for format in ("svg", "png"):
+        assert charts.picture(spec, format=format, theme="light")
+    assert b">ab<" in charts.picture(spec, format="svg", theme="light")
+
+
 def test_empty_data_still_gives_a_picture():
     spec = histogram([], start="a", end="b", y="n", titles=("", ""))
     assert charts.picture(spec, format="svg", theme="light").startswith(b"<svg")

@@ -7,6 +7,7 @@ first chart only.
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,6 +46,8 @@ CONTENT_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 KEPT_SECONDS = 30 * 24 * 3600
 VERSION = 2
+# A text with one of these, which XML cannot hold, makes vl-convert abort the whole process.
+UNDRAWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def picture(spec: Spec, *, format: str, theme: str) -> bytes:
@@ -61,10 +64,20 @@ def picture(spec: Spec, *, format: str, theme: str) -> bytes:
 def _draw(spec: Spec, format: str, theme: str) -> bytes:
     import vl_convert
 
+    spec = _drawable(spec)
     config = _config(THEMES[theme], is_transparent=format == "svg")
     if format == "png":
         return vl_convert.vegalite_to_png(spec, config=config, scale=3)
     return vl_convert.vegalite_to_svg(spec, config=config).encode()
+
+
+def _drawable(part: Any) -> Any:
+    """The same without characters that no picture can hold."""
+    if isinstance(part, str):
+        return UNDRAWABLE.sub("", part)
+    if isinstance(part, dict):
+        return {name: _drawable(each) for name, each in part.items()}
+    return [_drawable(each) for each in part] if isinstance(part, (list, tuple)) else part
 
 
 def _config(colours: dict[str, str], *, is_transparent: bool) -> Spec:

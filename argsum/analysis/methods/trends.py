@@ -1,0 +1,194 @@
+"""How often key points are mentioned over time, and whether that rises or falls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import numpy as np
+from scipy import special
+
+from cqa_site.stats.ranks.multiple_tests import holm
+from cqa_site.stats.ratings import FloatArray
+
+from .shares import PERMUTATION, Difference, Share, Tested, draw_tables
+
+DAY, WEEK, MONTH, QUARTER, YEAR = PERIODS = ("day", "week", "month", "quarter", "year")
+# How many periods a chart should have, and comments in each on average.
+FEWEST, MOST, ENOUGH = 6, 24, 10
+# Periods that are counted at all; what has more is too fine for a chart or a table.
+MOST_COUNTED = 120
+LEVEL = 0.05
+# Fewer comments with a key point, or without it, than these: the trend is tested by permutation.
+LEAST_HITS = 10
+ARMITAGE = "Cochran–Armitage"
+
+
+def start_of(day: date, period: str) -> date:
+    """The first day of the period in which a day lies; weeks begin on Monday."""
+    if period == WEEK:
+        return day - timedelta(days=day.weekday())
+    if period == MONTH:
+        return day.replace(day=1)
+    if period == QUARTER:
+        return day.replace(month=3 * ((day.month - 1) // 3) + 1, day=1)
+    return day.replace(month=1, day=1) if period == YEAR else day
+
+
+def next_start(start: date, period: str) -> date:
+    """When the period after the one that begins there begins."""
+    if period in (DAY, WEEK):
+        return start + timedelta(days=1 if period == DAY else 7)
+    months = {MONTH: 1, QUARTER: 3, YEAR: 12}[period]
+    at = start.year * 12 + start.month - 1 + months
+    return date(at // 12, at % 12 + 1, 1)
+
+
+def periods_between(first: date, last: date, period: str) -> list[date]:
+    """First days of all periods from one day to another, empty ones too.
+
+    No more than `MOST_COUNTED` + 1: whoever asks sees that there are too many.
+    """
+    made: list[date] = []
+    at = start_of(first, period)
+    while at <= last and len(made) <= MOST_COUNTED:
+        made.append(at)
+        at = next_start(at, period)
+    return made
+
+
+def countable(first: date, last: date) -> list[str]:
+    """The periods of which a span has at least two and not too many."""
+    found = ((each, len(periods_between(first, last, each))) for each in PERIODS)
+    return [each for each, n in found if 2 <= n <= MOST_COUNTED]
+
+
+def usual_period(first: date, last: date, comments: int) -> str:
+    """The period that is shown unless somebody chooses another one.
+
+    Of those that divide the span into `FEWEST` to `MOST`, the finest with `ENOUGH` comments in
+    each on average, or else the coarsest. Without any, what comes next to that: the coarsest
+    that has at least `FEWEST`, or else days.
+    """
+    numbers = {each: len(periods_between(first, last, each)) for each in PERIODS}
+    fitting = [each for each in PERIODS if FEWEST <= numbers[each] <= MOST]
+    full = [each for each in fitting if comments >= ENOUGH * numbers[each]]
+    if fitting:
+        return full[0] if full else fitting[-1]
+    many = [each for each in PERIODS if numbers[each] > MOST]
+    return many[-1] if many else DAY
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A key point over periods.
+
+    Attributes
+    ----------
+    shares
+        Of each period.
+    change
+        From the middle of the first period to the middle of the last along a straight line, as
+        a difference of shares with its interval; None with comments in fewer than two periods.
+    p_alone, p
+        That it neither rises nor falls: by itself, and corrected over all key points (Holm).
+        None where there is nothing to test.
+    test
+        Which test that was.
+    """
+
+    point: int
+    all: Share
+    shares: Sequence[Share]
+    change: Difference | None
+    p_alone: float | None
+    p: float | None
+    test: str
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is shown to rise or fall."""
+        return self.p is not None and self.p < LEVEL
+
+
+def trends_of(sizes: Sequence[int], counts: Iterable[Sequence[int]]) -> list[Trend]:
+    """Follow every key point over time.
+
+    Parameters
+    ----------
+    sizes : length t
+        Comments of each period, in the order of time; 0 where nobody wrote.
+    counts : shape (points, t)
+        Of these, those that mention the key point.
+    """
+    rows = [list(row) for row in counts]
+    tests = [trend_test(row, sizes) for row in rows]
+    known = [each.p for each in tests if each is not None]
+    adjusted = iter(holm(np.array(known)) if known else ())
+    return [
+        Trend(
+            point=at,
+            all=Share(sum(row), sum(sizes)),
+            shares=[Share(k, n) for k, n in zip(row, sizes, strict=True)],
+            change=linear_change(row, sizes),
+            p_alone=None if tested is None else tested.p,
+            p=None if tested is None else float(next(adjusted)),
+            test="" if tested is None else tested.test,
+        )
+        for at, (row, tested) in enumerate(zip(rows, tests, strict=True))
+    ]
+
+
+def trend_test(k: Sequence[int], n: Sequence[int]) -> Tested | None:
+    """Cochran–Armitage test of a linear trend in shares, periods numbered 0, 1, 2 ….
+
+    The score test of the slope in a logistic regression on the number of the period. With fewer
+    than `LEAST_HITS` comments with or without the key point, their periods are drawn anew
+    instead (permutation, fixed seed). None where every comment has it or none, or all comments
+    are of one period. Armitage (1955), Biometrics 11, 375–386.
+    """
+    hits, sizes = np.asarray(k, dtype=np.int64), np.asarray(n, dtype=np.int64)
+    total, found = int(sizes.sum()), int(hits.sum())
+    if found in (0, total) or int((sizes > 0).sum()) < 2:
+        return None
+    place = np.arange(len(sizes), dtype=float)
+    place -= float(place @ sizes) / total
+    score = float(place @ hits)
+    if min(found, total - found) < LEAST_HITS:
+        drawn = np.abs(draw_tables(sizes, found) @ place)
+        as_far = int((drawn >= abs(score) - 1e-9).sum())
+        return Tested((1 + as_far) / (1 + len(drawn)), PERMUTATION)
+    share = found / total
+    spread = share * (1 - share) * float(place**2 @ sizes)
+    return Tested(float(special.chdtrc(1, score**2 / spread)), ARMITAGE)
+
+
+def linear_change(k: Sequence[int], n: Sequence[int]) -> Difference | None:
+    """How far a straight line through all comments rises from the first period to the last.
+
+    Least squares over comments (1 with the key point, else 0) on the number of the period; the
+    interval takes their own residuals (White's HC0), for shares do not spread alike. Kept
+    within -1 to 1, which no difference of shares leaves.
+    """
+    hits, sizes = np.asarray(k, dtype=float), np.asarray(n, dtype=float)
+    filled = np.flatnonzero(sizes)
+    if len(filled) < 2:
+        return None
+    place = np.arange(len(sizes), dtype=float)
+    centred = place - float(place @ sizes) / float(sizes.sum())
+    squares = float(centred**2 @ sizes)
+    slope = float(centred @ hits) / squares
+    span = float(filled[-1] - filled[0])
+    reach = span * float(special.ndtri(0.975)) * _spread(hits, sizes, centred, slope) / squares
+    value = slope * span
+    return Difference(
+        *(float(np.clip(each, -1, 1)) for each in (value, value - reach, value + reach))
+    )
+
+
+def _spread(hits: FloatArray, sizes: FloatArray, centred: FloatArray, slope: float) -> float:
+    """Root of the sum of squared residuals, each times its squared distance from the mean time."""
+    fitted = hits.sum() / sizes.sum() + slope * centred
+    squared = hits * (1 - fitted) ** 2 + (sizes - hits) * fitted**2
+    return float(np.sqrt(centred**2 @ squared))

@@ -1,0 +1,280 @@
+"""What an analysis found, as one document: key points with quotations, and how they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from argsum.analysis.methods.quotations import different
+from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
+from argsum.datasets.models import CellArgument, Comment
+
+from .analyses import foreign_language
+from .counted import Counted, kept
+from .groups import Compared, chosen_column, compared
+from .settings import settings_of
+from .trends import OverTime, over_time
+from .words import bounds, percents, quoted
+
+if TYPE_CHECKING:
+    from argsum.analysis.methods.shares import Share
+
+# Key points with quotations; the file has all of them. Quotations are taken from so many.
+MOST_POINTS, CANDIDATES = 50, 24
+QUOTATIONS, USUAL = (0, 1, 2, 3, 4, 5, 10), 3
+OF_THE_REST = 3
+LONGEST_QUOTATION = 500
+MOST_SOURCES = 10
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a report shall hold: quotations of each key point, and what it compares, if anything.
+
+    ``attribute`` is a column of the comments, ``period`` a length of time.
+    """
+
+    quotations: int = USUAL
+    attribute: str = ""
+    period: str = ""
+
+
+@dataclass(frozen=True)
+class ReportedPoint:
+    """A key point with its share of all comments and quotations."""
+
+    number: int
+    point: FoundPoint
+    share: Share
+    quotations: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What one person did how often."""
+
+    person: str
+    verbs: Sequence[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole document.
+
+    Attributes
+    ----------
+    facts
+        Where the comments are from, and how the key points were found: names and values.
+    points, beyond
+        The most frequent key points, and how many more there are.
+    rest, of_the_rest
+        Statements that fit no key point, of all; and some of them.
+    groups, time
+        Comparison and trend where they were asked for.
+    """
+
+    analysis: Analysis
+    asked: Asked
+    says: str
+    facts: Sequence[tuple[str, str]]
+    points: Sequence[ReportedPoint]
+    beyond: int
+    rest: Share
+    of_the_rest: Sequence[str]
+    groups: Compared | None
+    time: OverTime | None
+    edits: Sequence[Edits]
+    undone: int
+    caveats: Sequence[str]
+
+
+def report_of(analysis: Analysis, counts: Counted | None, asked: Asked) -> Report:
+    """Read the report; some fifteen queries, however many comments there are.
+
+    ``counts`` may be None where nothing is compared.
+    """
+    from argsum.analysis.methods.shares import Share
+
+    shown = analysis.points.filter(state=FoundPoint.State.SHOWN).order_by("-comments", "position")
+    points = list(shown[:MOST_POINTS])
+    counted = shown.aggregate(number=Count("pk"), statements=Sum("statements"))
+    number, covered = counted["number"], counted["statements"] or 0
+    quotations = quotations_of(points, asked.quotations)
+    rest = analysis.placements.filter(point__isnull=True)
+    behind = analysis.points.aggregate(n=Sum("statements"))["n"] or 0
+    column = chosen_column(counts, asked.attribute) if counts and asked.attribute else None
+    edits, undone = _edits(analysis)
+    total = max(analysis.comments, points[0].comments if points else 0)
+    reported = [
+        ReportedPoint(at, each, Share(each.comments, total), quotations.get(each.pk, []))
+        for at, each in enumerate(points, start=1)
+    ]
+    nowhere = Share(max(0, analysis.statements - behind), analysis.statements)
+    return Report(
+        analysis=analysis,
+        asked=asked,
+        says=_says(reported, number, Share(covered, analysis.statements)),
+        facts=_facts(analysis, covered),
+        points=reported,
+        beyond=number - len(points),
+        rest=nowhere,
+        of_the_rest=_some(rest, OF_THE_REST),
+        groups=compared(analysis, column, counts.points) if counts and column else None,
+        time=over_time(analysis, counts, asked.period) if counts and asked.period else None,
+        edits=edits,
+        undone=undone,
+        caveats=caveats(analysis, bool(edits)),
+    )
+
+
+def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str]]:
+    """Key point → quotations: the best scoring ones that differ; two queries.
+
+    What a person placed has the best score. Equal scores stand in the order of the statements.
+    """
+    if not most:
+        return {}
+    behind = Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
+    best = behind.order_by("-score", "argument").values("argument")
+    names = [f"best_{place}" for place in range(CANDIDATES)]
+    rows = FoundPoint.objects.filter(pk__in=[each.pk for each in points]).order_by()
+    rows = rows.annotate(**{name: Subquery(best[at : at + 1]) for at, name in enumerate(names)})
+    found = {pk: [each for each in own if each] for pk, *own in rows.values_list("pk", *names)}
+    wanted = [each for own in found.values() for each in own]
+    texts = dict(CellArgument.objects.filter(pk__in=wanted).values_list("pk", "text"))
+    made = {pk: [texts[each] for each in own] for pk, own in found.items()}
+    return {pk: [_short(own[at]) for at in different(own, most)] for pk, own in made.items()}
+
+
+def caveats(analysis: Analysis, is_edited: bool) -> list[str]:
+    """What a reader has to know before using these figures."""
+    made = [
+        _(
+            "Machine-made: a program found the key points and decided which statement belongs to "
+            "which. Shares depend on both. Read the quotations, and check what decisions rest on."
+        ),
+        _(
+            "Intervals say how much chance is in a share if the comments are a random sample; "
+            "they know nothing of statements at a wrong key point, nor of who did not write."
+        ),
+        _("A comment can mention several key points, so shares do not add up to 100 %."),
+    ]
+    if language := foreign_language(analysis):
+        made.append(
+            _(
+                "Language: the comments seem to be %s. The match scorer was made from English "
+                "texts and makes more mistakes with others."
+            )
+            % language
+        )
+    if not is_edited:
+        made.append(_("Nobody has edited these key points by hand."))
+    return made
+
+
+def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
+    if not points:
+        return _("No key point is shown.")
+    says = ngettext(
+        "%(n)s key point stands for %(covered)s of %(total)s statements; the most frequent, in "
+        "%(share)s of the comments: %(text)s",
+        "%(n)s key points stand for %(covered)s of %(total)s statements; the most frequent, in "
+        "%(share)s of the comments: %(text)s",
+        number,
+    )
+    return says % {
+        "n": f"{number:,}",
+        "covered": f"{covered.k:,}",
+        "total": f"{covered.n:,}",
+        "share": percents(points[0].share),
+        "text": quoted(points[0].point.text),
+    }
+
+
+def _facts(analysis: Analysis, covered: int) -> list[tuple[str, str]]:
+    """Where the comments are from and how they were read, in words."""
+    sources, out = kept("sources", analysis, partial(_sources, analysis))
+    files = [f"{name} ({n:,})" for name, n in sources[:MOST_SOURCES] if name]
+    reasons = dict(CellArgument.LeftOut.choices)
+    first, last = analysis.facets.get("first"), analysis.facets.get("last")
+    scorer, quality = analysis.match_scorer, analysis.quality_scorer
+    made = [
+        (_("Topic"), analysis.cell.topic),
+        (_("Dataset"), analysis.cell.dataset.name),
+        (_("Comments"), f"{analysis.comments:,}"),
+        (_("From"), ", ".join(files) + (" …" if len(sources) > MOST_SOURCES else "")),
+        (_("Written"), f"{first} – {last}" if first and last else ""),
+        (_("Statements"), f"{analysis.statements:,}"),
+        (_("Left out"), "; ".join(f"{reasons[name]}: {n:,}" for name, n in out)),
+        (_("At a key point"), f"{covered:,}"),
+        (_("Match scorer"), _scorer(scorer)),
+        (_("Quality scorer"), _scorer(quality) if quality else ""),
+        (_("Setting"), _setting(analysis)),
+        (_("Found"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
+    ]
+    return [(name, text) for name, text in made if text]
+
+
+def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Files with their comments, and why statements were left out; two passes over the cell."""
+    comments = Comment.objects.filter(cell=analysis.cell_id).order_by().values_list("source")
+    counted = comments.annotate(n=Count("pk")).order_by("-n", "source")
+    left = analysis.cell.arguments.exclude(left_out="").order_by().values_list("left_out")
+    return list(counted[: MOST_SOURCES + 1]), sorted(left.annotate(n=Count("pk")))
+
+
+def _setting(analysis: Analysis) -> str:
+    """Which setting was taken, and why."""
+    name, why = analysis.choice.get("setting", ""), settings_of(analysis).why
+    return f"{name} ({why})" if name and why else str(name)
+
+
+def _scorer(scorer: Any) -> str:
+    return f"{scorer.name} ({scorer.base_model})" if scorer.base_model else str(scorer.name)
+
+
+def _some(rows: QuerySet[Placement], most: int) -> list[str]:
+    """Statements that differ, those nearest to a key point first."""
+    rows = rows.order_by("-score", "argument")
+    texts = list(rows.values_list("argument__text", flat=True)[:CANDIDATES])
+    return [_short(texts[at]) for at in different(texts, most)]
+
+
+def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
+    """Who did what how often, without what was taken back; and how often that happened."""
+    rows = analysis.changes.exclude(actor=None).order_by()
+    undone = rows.filter(verb=PointChange.Verb.UNDONE).count()
+    kept = rows.filter(undone_by=None).exclude(
+        verb__in=[PointChange.Verb.UNDONE, PointChange.Verb.PLACED]
+    )
+    grouped = kept.values_list("actor__name", "actor__email", "verb").annotate(n=Count("pk"))
+    people: dict[str, list[tuple[str, int]]] = {}
+    words = dict(PointChange.Verb.choices)
+    for name, email, verb, n in sorted(grouped):
+        people.setdefault(name or email, []).append((str(words[verb]), n))
+    return [Edits(person, verbs) for person, verbs in people.items()], undone
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTATION else f"{text[: LONGEST_QUOTATION - 1].rstrip()}…"
+
+
+def share_in_words(point: ReportedPoint) -> str:
+    """How many comments mention a key point."""
+    text = ngettext(
+        "%(n)s comment, %(share)s %(bounds)s",
+        "%(n)s comments, %(share)s %(bounds)s",
+        point.share.k,
+    )
+    return text % {
+        "n": f"{point.share.k:,}",
+        "share": percents(point.share),
+        "bounds": bounds(point.share),
+    }

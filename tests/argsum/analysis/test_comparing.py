@@ -1,0 +1,305 @@
+"""Groups of comments and key points over time: counts from rows, pages, files, interface."""
+
+import csv
+import html
+import io
+from datetime import date
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+from django.utils.html import strip_tags
+from rest_framework.test import APIClient
+
+from argsum.analysis.methods.shares import Share
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.reports import counted as counting
+from argsum.analysis.reports.counted import count, counted
+from argsum.datasets.models import CellArgument
+from cqa_site.people.models import Role
+from tests import flat as flattening
+from tests.argsum.analysis.made_comments import say
+from tests.argsum.analysis.made_comparing import FIRST, finish, make_analysis, place
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+def flat(page):
+    """What a page says, without its tags."""
+    content = html.unescape(strip_tags(page.content.decode()))
+    return flattening.flat(content)
+
+
+class Lab:
+    """An analysis, and a researcher who is signed in."""
+
+    def __init__(self):
+        cache.clear()
+        self.study = make_study()
+        self.analysis = make_analysis(self.study)
+        self.researcher = make_member(self.study, Role.RESEARCHER)
+        self.client = sign_in(self.researcher)
+
+    def url(self, name, /, **ids):
+        given = {"study_id": self.study.public_id, "analysis_id": self.analysis.public_id}
+        return reverse(name, kwargs=given | ids)
+
+    def get(self, name, query=None, /, **ids):
+        return self.client.get(self.url(name, **ids), query)
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+# -- counts --
+
+
+def test_comments_are_counted_once_for_a_key_point(lab):
+    found = count(lab.analysis)
+    assert (found.comments, found.waiting, found.dated) == (80, 0, 80)
+    department = found.columns[0]
+    assert (department.name, department.values, department.sizes) == (
+        "department", ["Care", "Sales"], [40, 40],
+    )  # fmt: skip
+    texts = [FoundPoint.objects.get(pk=pk).text for pk in found.points]
+    assert dict(zip(texts, department.counts, strict=True)) == {
+        "The canteen is too loud": [26, 6],
+        "The new lamps are fine": [10, 10],
+        "Parking is hard to find": [8, 9],
+    }
+    # A second sentence of the same comment at the same key point changes nothing.
+    loud = lab.analysis.points.get(position=1)
+    before = [each.counts for each in found.columns]
+    text = "It is so loud there."
+    place(lab.analysis, loud, text)
+    comment = lab.analysis.cell.comments.first()
+    comment.statements.create(argument=CellArgument.objects.get(text=text), position=9)
+    assert [each.counts for each in count(lab.analysis).columns] == before
+
+
+def test_columns_that_form_no_groups_say_why(lab):
+    for row in range(6):
+        say(
+            lab.analysis.cell,
+            f"Other {row}.",
+            one="x",
+            rare="ab"[row % 2] if row > 3 else "",
+            long="y" * 200,
+        )
+    found = {each.name: each.barred for each in counting.count(lab.analysis).columns}
+    assert found == {"department": "", "number": "too_many", "mood": "one_value"}
+    for argument in CellArgument.objects.filter(text__startswith="Other"):
+        Placement.objects.create(analysis=lab.analysis, argument=argument, point=None)
+    found = {each.name: each.barred for each in counting.count(lab.analysis).columns}
+    assert found == {
+        "department": "", "number": "too_many", "mood": "one_value", "one": "one_value",
+        "rare": "too_few", "long": "too_long",
+    }  # fmt: skip
+
+
+def test_comments_that_were_not_placed_yet_are_not_counted(lab):
+    say(lab.analysis.cell, "A later word.", department="Care")
+    found = count(lab.analysis)
+    assert (found.comments, found.waiting) == (80, 1)
+    # A comment without any statement says nothing, and counts.
+    say(lab.analysis.cell, department="Care")
+    found = count(lab.analysis)
+    assert (found.comments, found.waiting) == (81, 1)
+    assert found.columns[0].sizes == [41, 40]
+
+
+def test_hidden_key_points_are_not_compared(lab):
+    lab.analysis.points.filter(position=1).update(state=FoundPoint.State.HIDDEN)
+    assert len(count(lab.analysis).points) == 2
+
+
+def test_counts_are_kept_until_an_edit(lab, django_assert_num_queries):
+    with django_assert_num_queries(4):
+        counted(lab.analysis)
+    with django_assert_num_queries(0):
+        counted(lab.analysis)
+    lab.analysis.revision += 1
+    assert not cache.get(f"analysis-counts:{lab.analysis.pk}:{counting.state_of(lab.analysis)}")
+
+
+def test_values_stand_in_their_natural_order():
+    values = ["10–19", "2–9", "b", "A", "≥ 20"]
+    assert sorted(values, key=counting._natural) == ["2–9", "10–19", "A", "b", "≥ 20"]
+
+
+# -- groups --
+
+
+def test_the_page_says_first_what_was_found(lab):
+    page = lab.get("analysis_groups")
+    text = flat(page)
+    assert (
+        "1 of 3 key points is mentioned at different rates by department; most of all “The "
+        "canteen is too loud”: 65 % of “Care”, 15 % of “Sales” (+50 points [29, 65])." in text
+    )
+    assert "1 column form" not in text
+    assert "2 columns form no groups" in text
+    assert "number: more than 20 different values" in text
+    point = lab.analysis.points.get(position=1)
+    address = lab.url("found_point", point_id=point.public_id)
+    assert f'href="{address}?group=%5B%22department%22%2C+%22Care%22%5D"' in page.content.decode()
+
+
+def test_equal_groups_are_not_called_equal():
+    cache.clear()
+    study = make_study()
+    made = make_analysis(study, mentions={"Care": (9, 8, 10), "Sales": (10, 9, 10)})
+    client = sign_in(make_member(study, Role.RESEARCHER))
+    text = flat(client.get(reverse("analysis_groups", args=[study.public_id, made.public_id])))
+    assert "No key point is shown to be mentioned at different rates by department." in text
+    assert "That is not to say that they are equal" in text
+
+
+def test_more_groups_are_each_compared_with_the_others(lab):
+    for number, comment in enumerate(lab.analysis.cell.comments.all()):
+        comment.attributes["site"] = "ABCD"[number % 4]
+        comment.attributes["town"] = (
+            "Altdorf" if number < 3 else "Neudorf" if number < 40 else "Ort"
+        )
+        comment.save()
+    text = flat(lab.get("analysis_groups", {"attribute": "site"}))
+    assert "Furthest from the others" in text
+    assert "No key point is shown to be mentioned at different rates by site." in text
+    page = lab.get("analysis_groups", {"attribute": "town"})
+    text = flat(page)
+    assert "* Fewer than 5 comments: shown, but in no test." in text
+    assert "n = 3*" in text
+    assert page.context["found"].is_pair
+
+
+def test_a_hostile_value_is_text_on_the_page(lab):
+    for comment in lab.analysis.cell.comments.all()[:20]:
+        comment.attributes["<b>x"] = "<script>alert(1)</script>"
+        comment.save()
+    for comment in lab.analysis.cell.comments.all()[20:]:
+        comment.attributes["<b>x"] = "a&b=c"
+        comment.save()
+    finish(lab.analysis)
+    page = lab.get("analysis_groups", {"attribute": "<b>x"}).content.decode()
+    assert "<script>alert" not in page
+    assert "group=%5B%22%3Cb%3Ex%22%2C+%22a%26b%3Dc%22%5D" in page
+
+
+def test_an_unknown_column_falls_back_to_the_first(lab):
+    page = lab.get("analysis_groups", {"attribute": "no such"})
+    assert page.context["found"].column == "department"
+
+
+def test_without_columns_there_is_nothing_to_compare(lab):
+    lab.analysis.cell.comments.update(attributes={}, written_on=None)
+    assert "came without further columns" in flat(lab.get("analysis_groups"))
+    assert "There is no time to follow" in flat(lab.get("analysis_trends"))
+    assert lab.get("analysis_groups_figure", figure="groups", format="csv").status_code == 404
+    assert lab.get("analysis_trends_figure", figure="trends", format="csv").status_code == 404
+    assert lab.get("analysis_report").status_code == 200
+
+
+def test_pages_cost_few_queries_however_many_comments(lab, django_assert_max_num_queries):
+    for name in ("analysis_groups", "analysis_trends"):
+        lab.get(name)
+        with django_assert_max_num_queries(14):
+            assert lab.get(name).status_code == 200
+
+
+def test_figures_go_away_as_files(lab):
+    sent = lab.get("analysis_groups_figure", figure="groups", format="csv")
+    rows = list(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
+    assert len(rows) == 6
+    assert rows[0]["department"] == "Care"
+    assert float(rows[0]["share"]) == 26 / 40
+    assert float(rows[0]["difference"]) == pytest.approx(0.5)
+    for format in ("svg", "png"):
+        assert lab.get("analysis_groups_figure", figure="groups", format=format).status_code == 200
+        assert (
+            lab.get("analysis_trends_figure", figure="periods", format=format).status_code == 200
+        )
+    for figure in ("periods", "trends"):
+        sent = lab.get("analysis_trends_figure", figure=figure, format="csv")
+        assert sent.status_code == 200
+    assert lab.get("analysis_groups_figure", figure="other", format="csv").status_code == 404
+
+
+def test_large_analyses_show_a_page_before_their_figures(lab, monkeypatch):
+    monkeypatch.setattr(counting, "AT_ONCE", 10)
+    for name in ("analysis_groups", "analysis_trends", "analysis_report"):
+        cache.clear()
+        page = lab.get(name)
+        assert "These figures are being computed" in flat(page)
+        assert "counting=now" in page.content.decode()
+        assert "being computed" not in flat(lab.get(name, {"counting": "now"}))
+        assert "being computed" not in flat(lab.get(name))
+
+
+def test_an_analysis_that_is_not_done_has_no_figures(lab):
+    Analysis.objects.update(state=Analysis.State.RUNNING)
+    for name in ("analysis_groups", "analysis_trends", "analysis_report"):
+        assert lab.get(name).status_code == 404
+
+
+# -- time --
+
+
+def test_what_rises_is_said_first(lab):
+    """Those who mention the canteen wrote in the first weeks, so it falls."""
+    page = lab.get("analysis_trends")
+    assert page.context["found"].period == "week"
+    assert "most of all “The canteen is too loud”, which falls" in flat(page)
+    found = page.context["found"]
+    assert sum(found.sizes) == 80
+    assert found.starts[0] == FIRST
+    assert found.rows[0].found.all == Share(32, 80)
+
+
+def test_the_period_and_the_key_points_can_be_chosen(lab):
+    point = lab.analysis.points.get(position=2)
+    page = lab.get("analysis_trends", {"period": "month", "point": str(point.public_id)})
+    assert page.context["found"].period == "month"
+    assert page.context["found"].starts == [date(2025, 1, 1), date(2025, 2, 1), date(2025, 3, 1)]
+    assert page.context["chosen"] == {point.pk}
+    wrong = lab.get("analysis_trends", {"period": "century", "point": "no id"})
+    assert wrong.context["found"].period == "week"
+    assert len(wrong.context["chosen"]) == 3
+
+
+def test_periods_without_comments_are_a_gap(lab):
+    lab.analysis.cell.comments.filter(written_on__month=2).update(written_on=None)
+    page = lab.get("analysis_trends", {"period": "month"})
+    assert page.context["found"].sizes[1] == 0
+    text = flat(page)
+    assert "comments have no date." in text
+    assert lab.get(
+        "analysis_trends_figure", {"period": "month"}, figure="periods", format="svg"
+    ).status_code == 200  # fmt: skip
+
+
+# -- the interface --
+
+
+def api(lab, name, query=None):
+    given = {"study_id": lab.study.public_id, "analysis_id": lab.analysis.public_id}
+    client = APIClient()
+    client.force_authenticate(lab.researcher)
+    return client.get(reverse(f"api_{name}", kwargs=given), query)
+
+
+def test_a_program_gets_the_same_figures(lab):
+    found = api(lab, "analysis_groups").json()
+    assert found["attribute"] == "department"
+    assert found["attributes"] == ["department"]
+    assert {each["name"] for each in found["barred"]} == {"number", "mood"}
+    first = found["key_points"][0]
+    assert [each["share"]["k"] for each in first["groups"]] == [26, 6]
+    assert first["p"] < 0.001
+    assert api(lab, "analysis_groups", {"attribute": "number"}).status_code == 400
+    found = api(lab, "analysis_trends", {"period": "month"}).json()
+    assert [each["start"] for each in found["times"]] == ["2025-01-01", "2025-02-01", "2025-03-01"]
+    assert api(lab, "analysis_trends", {"period": "year"}).status_code == 400
+    assert api(lab, "analysis_trends", {"period": "century"}).status_code == 400

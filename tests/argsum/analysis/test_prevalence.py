@@ -1,0 +1,231 @@
+"""Shares, differences and tests, against published examples and independent computations."""
+
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from argsum.analysis.methods import shares, trends
+from argsum.analysis.methods.prevalence import compare_groups
+from argsum.analysis.methods.shares import Share, equal_shares, newcombe
+
+# Newcombe (1998), Statistics in Medicine 17, 873-890, table II, method 10, as far as it is
+# printed with four places: (k1, n1, k2, n2, low, high).
+NEWCOMBE = [
+    (56, 70, 48, 80, 0.0524, 0.3339),
+    (9, 10, 3, 10, 0.1705, 0.8090),
+    (6, 7, 2, 7, 0.0582, 0.8062),
+    (5, 56, 0, 29, -0.0381, 0.1926),
+    (0, 10, 0, 20, -0.1611, 0.2775),
+    (0, 10, 0, 10, -0.2775, 0.2775),
+    (10, 10, 0, 20, 0.6791, 1.0000),
+    (10, 10, 0, 10, 0.6075, 1.0000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("k1", "n1", "k2", "n2", "low", "high"), NEWCOMBE)
+def test_differences_have_the_published_intervals(k1, n1, k2, n2, low, high):
+    found = newcombe(Share(k1, n1), Share(k2, n2))
+    assert found.value == pytest.approx(k1 / n1 - k2 / n2)
+    assert (found.low, found.high) == (
+        pytest.approx(low, abs=6e-5),
+        pytest.approx(high, abs=6e-5),
+    )
+
+
+def test_a_share_has_wilsons_interval():
+    """Newcombe (1998), Statistics in Medicine 17, 857-872, table I: 81 of 263."""
+    found = Share(81, 263)
+    assert (found.low, found.high) == (
+        pytest.approx(0.2553, abs=5e-5),
+        pytest.approx(0.3662, abs=5e-5),
+    )
+    assert Share(0, 0).value is None
+    assert Share(0, 0).low is None
+
+
+def test_large_groups_are_tested_by_chi_squared():
+    k, n = np.array([30, 18, 25]), np.array([80, 70, 120])
+    table = np.array([k, n - k])
+    found = equal_shares(k, n)
+    assert found.test == shares.CHI_SQUARED
+    assert found.p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
+
+
+@pytest.mark.parametrize(("k", "n"), [((2, 7), (15, 20)), ((0, 6), (12, 14)), ((5, 5), (6, 40))])
+def test_two_small_groups_are_tested_exactly(k, n):
+    k, n = np.array(k), np.array(n)
+    found = equal_shares(k, n)
+    assert found.test == shares.FISHER
+    assert found.p == pytest.approx(stats.fisher_exact([k, n - k]).pvalue)
+
+
+def test_several_small_groups_are_tested_by_random_tables():
+    """Against all tables with the same margins, one by one."""
+    k, n = np.array([5, 1, 0]), np.array([7, 6, 8])
+    found = equal_shares(k, n)
+    assert found.test == shares.PERMUTATION
+    exact = exact_p(k, n)
+    assert found.p == pytest.approx(exact, abs=4 * (exact / shares.DRAWS) ** 0.5)
+    assert equal_shares(k, n) == found
+
+
+def exact_p(k, n):
+    total, hits = int(n.sum()), int(k.sum())
+
+    def distance(row):
+        expected = n * hits / total
+        return (((row - expected) ** 2) / expected).sum()
+
+    p = 0.0
+    for first in range(min(hits, n[0]) + 1):
+        for second in range(min(hits - first, n[1]) + 1):
+            row = np.array([first, second, hits - first - second])
+            if row[2] <= n[2] and distance(row) >= distance(k) - 1e-9:
+                p += stats.multivariate_hypergeom.pmf(row, n, hits)
+    return p
+
+
+@pytest.mark.parametrize(("k", "n"), [((0, 0), (9, 9)), ((9, 9), (9, 9)), ((3,), (9,))])
+def test_nothing_is_tested_where_nothing_can_differ(k, n):
+    assert equal_shares(np.array(k), np.array(n)) is None
+
+
+def test_two_groups_are_compared_with_each_other():
+    found = compare_groups([100, 100], [[40, 20], [10, 12]])
+    first, second = found[0].groups
+    assert first.difference == newcombe(Share(40, 100), Share(20, 100))
+    assert second.difference.value == pytest.approx(-0.2)
+    # Holm: the smaller of two p values twice, the larger as it is.
+    assert found[0].p == pytest.approx(2 * found[0].p_alone)
+    assert found[1].p == pytest.approx(found[1].p_alone)
+    assert [each.p for each in found[0].groups] == [found[0].p, found[0].p]
+    assert [row.differs for row in found] == [True, False]
+    assert found[0].all == Share(60, 200)
+
+
+def test_each_of_several_groups_is_compared_with_the_rest():
+    sizes, counts = [60, 80, 100], [[30, 16, 20], [9, 12, 15]]
+    found = compare_groups(sizes, counts)
+    each = found[0].groups[0]
+    assert each.other == Share(36, 180)
+    assert each.difference == newcombe(Share(30, 60), Share(36, 180))
+    alone = [
+        stats.chi2_contingency(
+            [[k, sum(row) - k], [n - k, 240 - n - (sum(row) - k)]], correction=False
+        ).pvalue
+        for row in counts
+        for k, n in zip(row, sizes, strict=True)
+    ]
+    assert each.p == pytest.approx(6 * alone[0])
+    assert found[0].widest == 0
+    assert [one.differs for one in found[0].groups] == [True, False, False]
+    assert not any(one.differs for one in found[1].groups)
+
+
+def test_small_groups_are_shown_and_enter_no_test():
+    found = compare_groups([4, 50, 60], [[4, 10, 12]])
+    small, one, other = found[0].groups
+    assert small.share == Share(4, 4)
+    assert (small.difference, small.p) == (None, None)
+    # Two groups are left, and these are a pair.
+    assert one.other == Share(12, 60)
+    assert other.other == Share(10, 50)
+    assert compare_groups([4, 50], [[1, 9]])[0].p is None
+
+
+# -- time --
+
+
+def test_the_trend_is_that_of_armitage():
+    """An independent formula: N r² of hit and place, against chi-squared with one degree."""
+    k, n = [10, 14, 20, 31], [50, 60, 55, 70]
+    place = np.repeat([0, 1, 2, 3], n)
+    hit = np.concatenate([np.repeat([1, 0], (a, b - a)) for a, b in zip(k, n, strict=True)])
+    r = np.corrcoef(place, hit)[0, 1]
+    found = trends.trend_test(k, n)
+    assert found.test == trends.ARMITAGE
+    assert found.p == pytest.approx(stats.chi2.sf(len(hit) * r**2, 1))
+
+
+def test_the_trend_is_the_score_test_of_a_logistic_regression():
+    sm = pytest.importorskip("statsmodels.api")
+    k, n = [10, 14, 20, 31], [50, 60, 55, 70]
+    counts = np.column_stack([k, np.subtract(n, k)])
+    null = sm.GLM(counts, np.ones((4, 1)), family=sm.families.Binomial())
+    extra = np.arange(4.0)[:, None]
+    _chi, p, _df = null.score_test(null.fit().params, exog_extra=extra)
+    assert trends.trend_test(k, n).p == pytest.approx(np.asarray(p).item())
+
+
+def test_few_mentions_are_tested_by_random_orders():
+    k, n = [0, 0, 1, 4], [30, 30, 30, 30]
+    found = trends.trend_test(k, n)
+    assert found.test == shares.PERMUTATION
+    place = np.arange(4.0)
+    far = abs(place @ k - 1.5 * 5)
+    p = 0.0
+    for row in np.ndindex(6, 6, 6, 6):
+        if sum(row) == 5 and abs(place @ row - 7.5) >= far - 1e-9:
+            p += stats.multivariate_hypergeom.pmf(row, n, 5)
+    assert found.p == pytest.approx(p, abs=4 * (p / shares.DRAWS) ** 0.5)
+    assert trends.trend_test([0, 0], [5, 5]) is None
+    assert trends.trend_test([3, 0], [5, 0]) is None
+
+
+def test_the_change_is_that_of_least_squares_with_robust_errors():
+    sm = pytest.importorskip("statsmodels.api")
+    k, n = [10, 14, 20, 31], [50, 60, 55, 70]
+    place = np.repeat([0, 1, 2, 3], n).astype(float)
+    hit = np.concatenate([np.repeat([1.0, 0.0], (a, b - a)) for a, b in zip(k, n, strict=True)])
+    fitted = sm.OLS(hit, sm.add_constant(place)).fit(cov_type="HC0")
+    found = trends.linear_change(k, n)
+    low, high = 3 * fitted.conf_int()[1]
+    assert found.value == pytest.approx(3 * fitted.params[1])
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+    assert trends.linear_change([3, 0], [9, 0]) is None
+
+
+def test_trends_are_corrected_together():
+    sizes = [40] * 6
+    found = trends.trends_of(sizes, [[2, 6, 9, 14, 18, 25], [8, 9, 7, 8, 9, 8]])
+    assert found[0].p == pytest.approx(2 * found[0].p_alone)
+    assert [row.moves for row in found] == [True, False]
+    assert found[0].shares[5] == Share(25, 40)
+
+
+@pytest.mark.parametrize(
+    ("days", "comments", "period"),
+    [
+        (5, 100, "day"), (20, 400, "day"), (20, 30, "day"), (30, 999, "day"), (100, 999, "week"),
+        (160, 999, "week"), (160, 100, "month"), (400, 999, "month"), (900, 9999, "quarter"),
+        (700, 30, "quarter"), (4000, 9999, "year"),
+    ],
+)  # fmt: skip
+def test_the_period_follows_the_span(days, comments, period):
+    first = date(2024, 1, 1)
+    last = first + timedelta(days=days - 1)
+    assert trends.usual_period(first, last, comments) == period
+
+
+def test_periods_begin_where_people_expect_it():
+    day = date(2026, 11, 26)
+    found = {period: trends.start_of(day, period) for period in trends.PERIODS}
+    assert found == {
+        "day": day,
+        "week": date(2026, 11, 23),
+        "month": date(2026, 11, 1),
+        "quarter": date(2026, 10, 1),
+        "year": date(2026, 1, 1),
+    }
+    starts = trends.periods_between(date(2025, 11, 30), date(2026, 2, 1), "month")
+    assert [each.isoformat() for each in starts] == [
+        "2025-11-01",
+        "2025-12-01",
+        "2026-01-01",
+        "2026-02-01",
+    ]
+    assert trends.countable(day, day) == []
+    assert trends.countable(day, day + timedelta(days=1)) == ["day"]
+    assert "day" not in trends.countable(day, day + timedelta(days=1000))

@@ -1,0 +1,239 @@
+"""The report of an analysis: the page, the document opened again, the tables."""
+
+import base64
+import csv
+import io
+import re
+
+import pytest
+from django.core.cache import cache
+from django.utils.html import escape
+
+from argsum.analysis.methods.quotations import different
+from argsum.analysis.models import Analysis, FoundPoint, PointChange
+from argsum.analysis.reports.counted import counted
+from argsum.analysis.reports.report import Asked, report_of
+from tests.argsum.analysis.made_comments import say
+from tests.argsum.analysis.made_comparing import POINTS, finish, place
+from tests.argsum.analysis.test_comparing import Lab, api, flat
+
+pytestmark = pytest.mark.django_db
+NASTY = "=1+1 <script>alert(1)</script> & “quoted”\x07"
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+def sent(lab, name, query=None):
+    response = lab.get("analysis_report_file", query, name=name)
+    assert response.status_code == 200
+    assert "attachment" in response["Content-Disposition"]
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def rows_of(content):
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+
+
+def texts_of(content):
+    """Everything that a document of a word processor says, in its order."""
+    from docx import Document
+
+    document = Document(io.BytesIO(content))
+    texts = []
+    for each in document.iter_inner_content():
+        if hasattr(each, "rows"):
+            texts += [cell.text for row in each.rows for cell in row.cells]
+        else:
+            texts.append(each.text)
+    return [text for text in texts if text]
+
+
+# -- quotations --
+
+
+def test_quotations_differ_and_the_best_comes_first():
+    texts = [
+        "The bus is late.", "The bus is late!", "Late is the bus", "Trains are loud.",
+        "Nobody pays.",
+    ]  # fmt: skip
+    assert different(texts, 3) == [0, 3, 4]
+    assert different(texts, 4) == [0, 1, 3, 4]
+    assert different(["a b"] * 2, 5) == [0, 1]
+    assert different([], 3) == []
+
+
+def test_quotations_are_the_best_scoring_ones(lab):
+    loud = lab.analysis.points.get(position=1)
+    place(lab.analysis, loud, "Noise everywhere.", score=0.99)
+    place(lab.analysis, loud, "Everywhere noise!", score=0.98)
+    place(lab.analysis, loud, "Plates clatter from morning to night.", score=0.97)
+    finish(lab.analysis)
+    found = report_of(lab.analysis, None, Asked(2))
+    quoted = {each.point.pk: each.quotations for each in found.points}
+    assert quoted[loud.pk] == ["Noise everywhere.", "Plates clatter from morning to night."]
+    assert report_of(lab.analysis, None, Asked(0)).points[0].quotations == []
+    assert found == report_of(lab.analysis, None, Asked(2))
+
+
+# -- the page --
+
+
+def test_the_report_says_what_was_found_and_how(lab):
+    text = flat(lab.get("analysis_report"))
+    assert "3 key points stand for 69 of 113 statements" in text
+    for part in (
+        "The canteen is too loud", "32 comments, 40 % [30, 51]", "Scorer 1 (all-MiniLM-L6-v2)",
+        "0.5 (it is the usual one)", "2025-01-06 – 2025-03-25", "What fits no key point",
+        "Machine-made", "Nobody has edited these key points by hand.",
+    ):  # fmt: skip
+        assert part in text
+    assert "By department" not in text
+    assert "Edits by hand" not in text
+
+
+def test_what_was_asked_for_is_in_it(lab):
+    page = lab.get(
+        "analysis_report", {"quotations": "1", "attribute": "department", "period": "month"}
+    )
+    text = flat(page)
+    assert "By department" in text
+    assert "Over time" in text
+    assert "1 of 3 key points is mentioned at different rates by department" in text
+    assert page.content.decode().count("says number") == 3
+    assert text.count("Method") == 0
+    # Whatever is not there falls back to the usual.
+    page = lab.get("analysis_report", {"quotations": "99", "attribute": "no", "period": "century"})
+    assert page.context["asked"] == Asked()
+
+
+def test_edits_are_counted_without_what_was_taken_back(lab):
+    point = lab.analysis.points.first()
+    verbs = PointChange.Verb
+    for number, verb in enumerate(
+        (verbs.RENAMED, verbs.RENAMED, verbs.MERGED, verbs.UNDONE), start=1
+    ):
+        PointChange.objects.create(
+            analysis=lab.analysis, revision=number, verb=verb, point=point, actor=lab.researcher
+        )
+    last = PointChange.objects.get(revision=4)
+    PointChange.objects.filter(revision=3).update(undone_by=last)
+    PointChange.objects.create(analysis=lab.analysis, revision=5, verb=verbs.PLACED)
+    found = report_of(lab.analysis, None, Asked())
+    assert [(each.person, each.verbs) for each in found.edits] == [
+        (lab.researcher.email, [("Renamed", 2)])
+    ]
+    assert found.undone == 1
+    assert "1 edit was taken back." in flat(lab.get("analysis_report"))
+
+
+def test_a_language_that_is_not_english_is_a_caveat(lab):
+    Analysis.objects.update(language="de")
+    assert "the comments seem to be German" in flat(lab.get("analysis_report"))
+
+
+def test_the_report_costs_few_queries(lab, django_assert_max_num_queries):
+    query = {"attribute": "department", "period": "month"}
+    lab.get("analysis_report", query)
+    for number in range(4, 20):
+        FoundPoint.objects.create(
+            analysis=lab.analysis, position=number, text=f"Point {number}", written="x"
+        )
+    cache.clear()
+    lab.get("analysis_report", query)
+    with django_assert_max_num_queries(30):
+        lab.get("analysis_report", query)
+
+
+# -- files --
+
+
+def test_the_document_says_what_the_page_says(lab):
+    lab.analysis.points.filter(position=2).update(text=f"Parking {NASTY}")
+    place(lab.analysis, lab.analysis.points.get(position=2), f"{NASTY} one", score=0.99)
+    finish(lab.analysis)
+    cache.clear()
+    query = {"quotations": "3", "attribute": "department", "period": "month"}
+    texts = texts_of(sent(lab, "report.docx", query))
+    shown = flat(lab.get("analysis_report", query))
+    assert texts[0] == lab.analysis.cell.topic
+    missing = [text for text in texts if " ".join(text.split()) not in shown.replace("\x07", "")]
+    assert missing == []
+    assert "1. The canteen is too loud" in texts
+    assert f"“{NASTY} one”".replace("\x07", "") in texts
+    assert any(text.startswith("Machine-made") for text in texts)
+    # Three key points by two groups, and by time.
+    assert "65 % [50, 78]" in texts
+    from docx import Document
+
+    pictures = Document(io.BytesIO(sent(lab, "report.docx", query))).inline_shapes
+    assert len(pictures) == 2
+    assert pictures[0]._inline.docPr.get("descr").startswith("Dots with intervals")
+
+
+def test_the_file_for_browsers_needs_nothing_else(lab):
+    lab.analysis.points.filter(position=2).update(text=f"Parking {NASTY}")
+    content = sent(lab, "report.html", {"attribute": "department", "period": "month"}).decode()
+    assert "<script" not in content
+    assert escape("<script>alert(1)</script>") in content
+    pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', content)
+    assert len(pictures) == 2
+    assert b"<script>" not in b"".join(base64.b64decode(each) for each in pictures)
+    outside = re.findall(r"(?:src|href)=\"(?!data:)[^\"]*", content)
+    assert outside == []
+    # What is opened from a disk has no header that would say so.
+    assert "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\"" in content
+
+
+def test_key_points_go_away_as_a_table(lab):
+    lab.analysis.points.filter(position=3).update(state=FoundPoint.State.HIDDEN, text=NASTY)
+    rows = rows_of(sent(lab, "key-points.csv"))
+    assert [row["text"] for row in rows[:1]] == [POINTS[0]]
+    assert [row["state"] for row in rows] == ["Shown", "Hidden", "Shown"]
+    assert rows[1]["text"].startswith("'=1+1")
+    assert float(rows[0]["share"]) == 0.4
+
+
+def test_statements_go_away_with_their_comments(lab):
+    say(lab.analysis.cell, "=cmd() is said.", department="=2+2", key_point="odd")
+    place(lab.analysis, lab.analysis.points.first(), "=cmd() is said.", score=1)
+    place(lab.analysis, None, "A statement without a comment.")
+    finish(lab.analysis)
+    cache.clear()
+    rows = rows_of(sent(lab, "statements.csv"))
+    said = sum(comment.statements.count() for comment in lab.analysis.cell.comments.all())
+    assert len(rows) == said + 1
+    last = rows[-2]
+    assert (last["statement"], last["department"]) == ("'=cmd() is said.", "'=2+2")
+    assert last["key_point (comment)"] == "odd"
+    assert rows[-1]["comment"] == ""
+    first = rows[0]
+    assert first["department"] == "Care"
+    assert first["written_on"] == "2025-01-06"
+    assert first["comment"].startswith("The canteen")
+
+
+def test_a_file_of_another_name_is_not_there(lab):
+    assert lab.get("analysis_report_file", name="report.pdf").status_code == 404
+
+
+def test_a_program_reads_the_report(lab):
+    found = api(lab, "analysis_report", {"quotations": "1"}).json()
+    assert found["topic"] == lab.analysis.cell.topic
+    assert found["key_points"][0]["text"] == POINTS[0]
+    assert len(found["key_points"][0]["quotations"]) == 1
+    assert found["rest"]["n"] == lab.analysis.statements
+    assert api(lab, "analysis_report", {"quotations": "99"}).status_code == 400
+
+
+def test_nothing_is_said_of_an_analysis_without_key_points(lab):
+    lab.analysis.points.update(state=FoundPoint.State.HIDDEN)
+    for query in ({}, {"attribute": "department", "period": "month"}):
+        assert "No key point is shown." in flat(lab.get("analysis_report", query))
+        assert sent(lab, "report.docx", query)
+        assert sent(lab, "report.html", query)
+    assert lab.get("analysis_groups").status_code == 200
+    assert lab.get("analysis_trends").status_code == 200
+    assert counted(lab.analysis).points == []
