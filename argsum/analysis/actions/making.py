@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from argsum.analysis.methods.finding import Found
-from argsum.analysis.methods.language import language_of
 from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.datasets.methods.language import language_of
 from argsum.datasets.models import CommentStatement
 from argsum.scorers.actions.models import ScorerRefused
 from cqa_site.judging.embedding import EmbeddingsUnavailable

@@ -49,7 +49,7 @@ def start_analysis(
     too few or too many statements, or a scorer does not fit.
     """
     Study.objects.select_for_update().get(pk=study.pk)
-    usual_match, usual_quality = default_scorers(study)
+    usual_match, usual_quality = default_scorers(study, cell.dataset)
     scorer = match_scorer or usual_match
     _refuse_unfit(study, cell, scorer, setting)
     fields: dict[str, Any] = {

@@ -4,27 +4,12 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
+from argsum.datasets.reports.language import NAMES
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
 
-# Languages that `argsum.analysis.methods.language` tells, in words.
-LANGUAGES = {
-    "ar": "Arabic",
-    "de": "German",
-    "el": "Greek",
-    "es": "Spanish",
-    "fr": "French",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "pt": "Portuguese",
-    "ru": "Russian",
-    "zh": "Chinese",
-}
+MADE_FOR_ENGLISH = (PACKAGED_MODEL, "counterpoint-match")
 
 
 def analyses_of(study: Study) -> QuerySet[Analysis]:
@@ -57,6 +42,6 @@ def changes_of(analysis: Analysis) -> QuerySet[PointChange]:
 def foreign_language(analysis: Analysis) -> str:
     """The language of the comments, if it is one that the match scorer was not made for."""
     scorer: Scorer = analysis.match_scorer
-    if analysis.language in ("", "en") or scorer.base_model != PACKAGED_MODEL:
+    if analysis.language in ("", "en") or scorer.base_model not in MADE_FOR_ENGLISH:
         return ""
-    return LANGUAGES.get(analysis.language, analysis.language)
+    return str(NAMES.get(analysis.language, analysis.language))

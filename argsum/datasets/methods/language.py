@@ -42,6 +42,17 @@ WORDS: Mapping[str, frozenset[str]] = {
         ),
     }.items()
 }
+# Letters that only one of these languages is mostly written in: first and last of each.
+SCRIPTS: Mapping[str, tuple[str, str]] = {
+    "ru": ("\u0400", "\u04ff"),
+    "el": ("\u0370", "\u03ff"),
+    "ar": ("\u0600", "\u06ff"),
+    "he": ("\u0590", "\u05ff"),
+    "hi": ("\u0900", "\u097f"),
+    "ja": ("\u3040", "\u30ff"),
+    "ko": ("\uac00", "\ud7af"),
+    "zh": ("\u4e00", "\u9fff"),
+}
 # Too few words say nothing; of running text a third to a half hold it together.
 LEAST_WORDS = 20
 LEAST_SHARE = 0.15
@@ -59,8 +70,8 @@ def language_of(texts: Iterable[str]) -> str:
     Returns
     -------
     str
-        ``en``, ``de``, ``fr``, ``es``, ``it``, ``nl``, ``pt``, or "" where it is none of them,
-        or there is too little text to say.
+        One of `WORDS` or `SCRIPTS`, or "" where it is none of them, or there is too little text
+        to say.
 
     Examples
     --------
@@ -70,15 +81,24 @@ def language_of(texts: Iterable[str]) -> str:
     'de'
     """
     found: Counter[str] = Counter()
+    scripts: Counter[str] = Counter()
     total = 0
     for number, text in enumerate(texts):
         if number == SAMPLE:
             break
         words = _WORD.findall(text.lower())
         total += len(words)
+        scripts.update(_script(word[0]) for word in words)
         for code, known in WORDS.items():
             found[code] += sum(word in known for word in words)
+    script, most = scripts.most_common(1)[0] if scripts else ("", 0)
+    if script and most > total / 2:
+        return script
     if total < LEAST_WORDS:
         return ""
     code, number = found.most_common(1)[0]
     return code if number / total >= LEAST_SHARE else ""
+
+
+def _script(letter: str) -> str:
+    return next((code for code, (one, last) in SCRIPTS.items() if one <= letter <= last), "")

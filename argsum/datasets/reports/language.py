@@ -15,6 +15,14 @@ NAMES = {
     "it": gettext_lazy("Italian"),
     "nl": gettext_lazy("Dutch"),
     "pt": gettext_lazy("Portuguese"),
+    "ru": gettext_lazy("Russian"),
+    "el": gettext_lazy("Greek"),
+    "ar": gettext_lazy("Arabic"),
+    "he": gettext_lazy("Hebrew"),
+    "hi": gettext_lazy("Hindi"),
+    "ja": gettext_lazy("Japanese"),
+    "ko": gettext_lazy("Korean"),
+    "zh": gettext_lazy("Chinese"),
 }
 # So many texts without a language that is known are worth a word.
 FEWEST = 20

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.models import Cell, Dataset
 from argsum.keypoints.models import SummarySet, SystemRun
-from argsum.scorers.actions.scorers import writer_called
+from argsum.scorers.actions.scorers import has_qualities, writer_called
 from argsum.scorers.models import Scorer
-from argsum.systems.contract import SummarizationSystem
+from argsum.systems.contract import QUALITY, SummarizationSystem
 from argsum.systems.methods.grids import (
     Grid,
     GridNotValid,
@@ -329,6 +329,7 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
     if plan.variant == Variant.SEQ2SEQ and not plan.writer_model:
         raise SystemRunRefused(_("Name a sequence-to-sequence model."))
     _refuse_unready_writer(study, plan)
+    _refuse_no_qualities(study, plan)
     found = estimate_system(plan)
     if not found.cells:
         raise SystemRunRefused(_("The dataset has no cell of this split."))
@@ -359,6 +360,18 @@ def _refuse_unready_writer(study: Study, plan: SystemPlan) -> None:
     writer = writer_called(study, plan.writer_model)
     if writer is not None and writer.state != Scorer.State.READY:
         raise SystemRunRefused(_("The writer “%s” is not ready.") % writer.name)
+
+
+def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
+    """A system that picks by quality would pick at random where there is none."""
+    scorer = plan.quality_scorer
+    if scorer is None or scorer.kind != Scorer.Kind.COLUMN:
+        return
+    if QUALITY in system_named(plan.system).needs and not has_qualities(study, plan.dataset):
+        raise SystemRunRefused(
+            _("No argument of “%(dataset)s” came with a quality, so “%(scorer)s” scores nothing.")
+            % {"dataset": plan.dataset.name, "scorer": scorer.name}
+        )
 
 
 def _fields(plan: SystemPlan) -> dict[str, Any]:

@@ -186,12 +186,13 @@ class SystemRunViews(StudyViews):
         return self.shown(self.get_queryset().get(pk=run.pk))
 
     def _plan(self, given: dict[str, Any]) -> dict[str, Any]:
-        match, quality = default_scorers(self.study)
+        dataset = self._named("dataset", self.study.argument_datasets, given["dataset"])
+        match, quality = default_scorers(self.study, dataset)
         variant = given.get("variant", SystemRun.Variant.PLAIN)
         match = self._scorer(given, "match_scorer", match)
         usual = grid_named(given.pop("settings"), given["system"], variant, match)
         return given | {
-            "dataset": self._named("dataset", self.study.argument_datasets, given["dataset"]),
+            "dataset": dataset,
             "match_scorer": match,
             "quality_scorer": self._scorer(given, "quality_scorer", quality),
             "grid": usual | _read_grid(given["system"], variant, given.get("grid", {})),

@@ -13,7 +13,12 @@ from django.utils.translation import gettext as _
 from argsum.datasets.models import CellArgument
 from argsum.scorers.models import Scorer
 from argsum.systems.methods.scoring import Scores, cosines_into, with_topic
-from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, packaged_weights
+from cqa_site.judging.embedding import (
+    DIFFERENCE,
+    PACKAGED_MODEL,
+    SentenceEmbedder,
+    packaged_weights,
+)
 
 from .score_files import kept_rows, key_of, texts_key
 
@@ -23,6 +28,10 @@ if TYPE_CHECKING:
 # A name on the hub, or of a folder below the data folder: nothing that walks a file system.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 WEIGHTS = ("*.safetensors", "*.bin", "*.npz")
+# Weights that come with the site: name → folder.
+SHIPPED_MATCH, SHIPPED_QUALITY = "counterpoint-match", "counterpoint-quality"
+_SHIPPED = Path(__file__).parents[1] / "shipped"
+SHIPPED = {SHIPPED_MATCH: _SHIPPED / "match", SHIPPED_QUALITY: _SHIPPED / "quality"}
 
 
 class ScorerRefused(Exception):
@@ -48,7 +57,7 @@ def source_of(scorer: Scorer) -> str:
 
 
 def resolve(model: str) -> str:
-    """The folder of a model that was put below ``models`` in the data folder, else the name.
+    """The folder of a model that comes with the site or was put below ``models``, else the name.
 
     Raises
     ------
@@ -60,6 +69,8 @@ def resolve(model: str) -> str:
             _("“%s” is no name of a model, nor of a folder in “models” of the data folder.")
             % model
         )
+    if model in SHIPPED:
+        return str(SHIPPED[model])
     folder = Path(settings.DATA_DIR) / "models" / model
     if folder.is_dir():
         return str(folder)
@@ -73,6 +84,8 @@ def weights_hash(source: str) -> str:
     """SHA-256 of all weights in a folder; of a name on the hub only the name is known."""
     path = Path(packaged_weights() if source == PACKAGED_MODEL else source)
     found = sha256()
+    if (path / DIFFERENCE).is_file():
+        found.update(weights_hash(PACKAGED_MODEL).encode())
     files = sorted(file for each in WEIGHTS for file in path.rglob(each)) if path.is_dir() else []
     if not files:
         return sha256(f"name:{source}".encode()).hexdigest()

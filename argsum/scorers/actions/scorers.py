@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from argsum.datasets.models import CellArgument, Dataset
 from argsum.scorers.models import Scorer
 from argsum.systems.methods.scoring import MatchScorer, QualityScorer, Scores
 from cqa_site.judging.embedding import PACKAGED_MODEL
@@ -15,6 +16,8 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 
 from .models import (
+    SHIPPED_MATCH,
+    SHIPPED_QUALITY,
     BiEncoder,
     Column,
     CrossEncoder,
@@ -29,14 +32,27 @@ from .score_files import kept, key_of, texts_key
 
 Task, Kind, State = Scorer.Task, Scorer.Kind, Scorer.State
 # What every study has, made when somebody first looks.
-DEFAULTS = (
+MATCH, QUALITY, COLUMN = "Counterpoint match", "Counterpoint quality", "Imported quality"
+DEFAULTS: tuple[dict[str, Any], ...] = (
+    {
+        "name": MATCH,
+        "task": Task.MATCH,
+        "kind": Kind.BI_ENCODER,
+        "base_model": SHIPPED_MATCH,
+    },
     {
         "name": "MiniLM (not tuned)",
         "task": Task.MATCH,
         "kind": Kind.BI_ENCODER,
         "base_model": PACKAGED_MODEL,
     },
-    {"name": "Imported quality", "task": Task.QUALITY, "kind": Kind.COLUMN},
+    {
+        "name": QUALITY,
+        "task": Task.QUALITY,
+        "kind": Kind.REGRESSOR,
+        "base_model": SHIPPED_QUALITY,
+    },
+    {"name": COLUMN, "task": Task.QUALITY, "kind": Kind.COLUMN},
 )
 KINDS: dict[str, tuple[Scorer.Kind, ...]] = {
     Task.MATCH: (Kind.BI_ENCODER, Kind.CROSS_ENCODER),
@@ -44,20 +60,30 @@ KINDS: dict[str, tuple[Scorer.Kind, ...]] = {
 }
 
 
-def default_scorers(study: Study) -> list[Scorer]:
-    """The match and the quality scorer of a study that has none; afterwards the same rows."""
+def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Scorer, Scorer]:
+    """The match and the quality scorer that are usual; all defaults are made if they are not here.
+
+    The quality that came with the arguments is usual where any did: of the dataset, or of the
+    study where none is named.
+    """
     names = [each["name"] for each in DEFAULTS]
     found = {each.name: each for each in study.scorers.filter(name__in=names)}
     for each in DEFAULTS:
         if each["name"] not in found:
             found[each["name"]] = _default(study, each)
-    return [found[name] for name in names]
+    return found[MATCH], found[COLUMN if has_qualities(study, dataset) else QUALITY]
+
+
+def has_qualities(study: Study, dataset: Dataset | None = None) -> bool:
+    """Whether any argument came with a quality."""
+    rows = CellArgument.objects.filter(cell__dataset__study=study, quality__isnull=False)
+    return (rows.filter(cell__dataset=dataset) if dataset else rows).exists()
 
 
 def _default(study: Study, fields: dict) -> Scorer:
     usual = {key: value for key, value in fields.items() if key != "name"}
     if fields["kind"] != Kind.COLUMN:
-        usual["sha256"] = weights_hash(fields["base_model"])
+        usual["sha256"] = weights_hash(resolve(fields["base_model"]))
     # `get_or_create` looks again where another request was faster.
     return Scorer.objects.get_or_create(study=study, name=fields["name"], defaults=usual)[0]
 
@@ -142,9 +168,11 @@ def quality_scorer_of(scorer: Scorer) -> QualityScorer:
     if scorer.kind == Kind.CROSS_ENCODER:
         reader = CrossEncoder(source_of(scorer), uses_topic=scorer.uses_topic)
         return KeptScores(reader, model_key(scorer))
-    source = resolve(scorer.base_model)
+    # The line that comes with the site goes through vectors of the packaged model.
+    is_shipped = scorer.base_model == SHIPPED_QUALITY
+    source = PACKAGED_MODEL if is_shipped else resolve(scorer.base_model)
     embedding = BiEncoder(source, weights_hash(source))
-    return Regressor(Path(settings.DATA_DIR) / "scorers" / scorer.folder, embedding)
+    return Regressor(Path(source_of(scorer)), embedding)
 
 
 def writer_called(study: Study, name: str) -> Scorer | None:
