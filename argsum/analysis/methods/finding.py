@@ -87,10 +87,9 @@ class Found:
 WEIGHT, USUAL = 0.5, 0.45
 RULE = "usual"
 GRID = tuple(round(0.2 + 0.025 * step, 3) for step in range(25))
-# Of the statements behind a key point, this share is nearer than a new one has to be.
-NEARER = 0.9
-# A new statement fits a key point with fewer statements than this from a fixed mean score on.
-FEWEST_BEHIND, FITS = 5, 0.4
+# A new statement fits a key point from this mean score on, or from the one that this share of the
+# statements behind it is above, if these are less alike. Of fewer than five, no share is taken.
+FITS, NEARER, FEWEST_BEHIND = 0.4, 0.9, 5
 
 
 def find_points(
@@ -194,8 +193,8 @@ def place_new(
 ) -> tuple[list[int], list[float]]:
     """The key point of each new statement, and its score; -1 for what fits none.
 
-    A statement fits a key point if it matches the statements behind it as well, on average, as
-    nine of ten of these match the others; see `NEARER`.
+    A statement fits a key point if it matches the statements behind it well enough on average;
+    see `FITS`.
 
     Parameters
     ----------
@@ -230,4 +229,4 @@ def _least(held: Scores) -> float:
     if len(held) < FEWEST_BEHIND:
         return FITS
     among = held @ held.sum(axis=0) - np.einsum("nd,nd->n", held, held)
-    return float(np.quantile(among / (len(held) - 1), 1 - NEARER))
+    return min(FITS, float(np.quantile(among / (len(held) - 1), 1 - NEARER)))

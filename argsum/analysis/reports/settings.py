@@ -13,7 +13,7 @@ from argsum.analysis.models import Analysis
 RULES: Mapping[str, Promise] = {
     "asked": _("somebody asked for it"),
     "usual": _(
-        "it gave the best groups, on average, on debates and comments with known key points"
+        "it is the usual one, which did best on debates and comments with known key points"
     ),
 }
 

@@ -45,7 +45,7 @@ def found_by_word(
         for name, least in FEWEST.items()
     )
     scores = tuple(0.9 - row / 1000 for row in range(len(texts)))
-    return Found(points, tuple(placed), scores, taken, tried, "first")
+    return Found(points, tuple(placed), scores, taken, tried, "usual")
 
 
 def placed_by_word(
@@ -147,7 +147,7 @@ def write_analysis(study: Study, cell: Cell, *, number: int = 1, **fields) -> An
         "state": Analysis.State.DONE,
         "choice": {
             "setting": "usual",
-            "rule": "first",
+            "rule": "usual",
             "tried": [
                 {"setting": "rough", "points": 2, "share": 1.0},
                 {"setting": "usual", "points": 3, "share": 0.9},

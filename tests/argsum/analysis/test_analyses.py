@@ -200,7 +200,7 @@ def test_an_unexpected_error_is_told_and_an_analysis_can_be_forgotten(lab, monke
 def test_storing_takes_few_queries_and_small_pieces(
     lab, monkeypatch, django_assert_max_num_queries
 ):
-    with django_assert_max_num_queries(75):
+    with django_assert_max_num_queries(76):
         whole = contents(analyse(lab.cell, lab.boss))
     monkeypatch.setattr(making, "PIECE", 3)
     assert contents(analyse(lab.cell, lab.boss)) == whole

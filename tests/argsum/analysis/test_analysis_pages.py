@@ -88,7 +88,7 @@ def test_key_points_stand_by_comments_with_their_first_statements(lab):
     assert all(len(row.quotes) == 3 for row in rows)
     words = flat(page)
     assert "13 comments · 11 different statements" in words
-    assert "Setting usual with 3 key points was taken: it is the usual one." in words
+    assert "Setting usual with 3 key points was taken: it is the usual one, " in words
     assert "Fewer key points (2)" in words
     assert "More key points (5)" in words
     assert "2 statements fit no key point" in words

@@ -86,7 +86,7 @@ def test_the_report_says_what_was_found_and_how(lab):
     assert "3 key points stand for 69 of 113 statements" in text
     for part in (
         "The canteen is too loud", "32 comments, 40 % [30, 51]", "Scorer 1 (all-MiniLM-L6-v2)",
-        "0.5 (it is the usual one)", "2025-01-06 – 2025-03-25", "What fits no key point",
+        "0.5 (it is the usual one, ", "2025-01-06 – 2025-03-25", "What fits no key point",
         "Machine-made", "Nobody has edited these key points by hand.",
     ):  # fmt: skip
         assert part in text

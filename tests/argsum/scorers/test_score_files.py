@@ -128,16 +128,19 @@ def test_what_nobody_read_goes_first(monkeypatch):
 
 
 @pytest.mark.django_db
-def test_every_study_begins_with_two_scorers(django_assert_num_queries):
+def test_every_study_begins_with_scorers_that_come_with_the_site(django_assert_num_queries):
     study = make_study()
     match, quality = scorers.default_scorers(study)
-    assert (match.name, quality.name) == ("MiniLM (not tuned)", "Imported quality")
-    assert len(match.sha256) == 64
-    with django_assert_num_queries(1):
-        assert scorers.default_scorers(study) == [match, quality]
+    assert (match.name, quality.name) == ("Counterpoint match", "Counterpoint quality")
+    assert study.scorers.count() == 4
+    assert len(match.sha256) == len(quality.sha256) == 64
+    with django_assert_num_queries(2):
+        assert scorers.default_scorers(study) == (match, quality)
     dataset = make_dataset(study)
     make_dataset(make_study("Other"))
     known = CellArgument.objects.filter(cell__dataset=dataset).first()
+    match, quality = scorers.default_scorers(study)
+    assert quality.name == "Imported quality"
     said = scorers.quality_scorer_of(quality).scores([known.text, "Unheard of."])
     assert said[0] == pytest.approx(known.quality)
     assert np.isnan(said[1])

@@ -73,7 +73,7 @@ def test_the_list_says_what_was_measured(client, study, tuned, django_assert_max
     assert "0.500 / 0.250" in page
     assert "right 0.750, n = 12" in page
     assert "oracle" in page
-    assert page.count("not measured") == 4
+    assert page.count("not measured") == 8
     for number in range(20):
         make_scorer(study, name=f"Scorer {number}")
     with django_assert_max_num_queries(12):

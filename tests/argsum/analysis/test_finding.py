@@ -1,0 +1,151 @@
+"""Key points of statements: groups from vectors, what stands for them, and where new ones fit."""
+
+import numpy as np
+import pytest
+
+from argsum.analysis.methods import finding, grouping
+from argsum.analysis.methods.wording import as_sentence, best_put, wording_cost
+from argsum.systems.methods.cluster_refining import refine_clusters
+from argsum.systems.methods.mcargsum import merge_clusters
+from argsum.systems.methods.profiles import profile_scores
+
+
+class Made:
+    """Vectors around some middles; text "3.14" is the 14th statement about the 3rd thing."""
+
+    def __init__(self, things, *, noise=0.5, width=48):
+        draw = np.random.default_rng(5)
+        self.middles = draw.normal(size=(things, width))
+        self.noise = noise
+
+    def vectors(self, texts):
+        made = []
+        for text in texts:
+            thing, number = text.rstrip(".").split(".")
+            draw = np.random.default_rng(int(thing) * 100_000 + int(number))
+            made.append(self.middles[int(thing)] + self.noise * draw.normal(size=48))
+        found = np.array(made, dtype=np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def quality(self, texts):
+        return np.full(len(texts), np.nan, dtype=np.float32)
+
+    def say(self, share, what):
+        assert 0 <= share <= 1
+
+
+def texts_of(things, each):
+    return [f"{thing}.{number}" for number in range(each) for thing in range(things)]
+
+
+def as_sets(found, texts):
+    return {
+        frozenset(text for text, at in zip(texts, found.placed, strict=True) if at == place)
+        for place in range(len(found.points))
+    }
+
+
+def test_statements_about_one_thing_stand_under_one_key_point():
+    texts = texts_of(5, 12)
+    found = finding.find_points(texts, Made(5))
+    assert as_sets(found, texts) == {
+        frozenset(text for text in texts if text[0] == thing) for thing in "01234"
+    }
+    assert found.setting == f"{finding.USUAL:g}"
+    assert [each.setting for each in found.tried] == [f"{each:g}" for each in finding.GRID]
+    assert all(score > 0.5 for score in found.scores)
+
+
+def test_what_most_comments_say_comes_first():
+    texts = texts_of(3, 6)
+    counts = [9 if text.startswith("2") else 1 for text in texts]
+    found = finding.find_points(texts, Made(3), counts=counts)
+    assert found.points[0].startswith("2.")
+
+
+def test_a_sample_gives_the_groups_that_all_of_them_give(monkeypatch):
+    texts = texts_of(6, 60)
+    made = Made(6)
+    whole = as_sets(finding.find_points(texts, made), texts)
+    for module in (finding, grouping):
+        monkeypatch.setattr(module, "MOST_COMPARED", 90)
+    assert as_sets(finding.find_points(texts, made), texts) == whole
+
+
+def test_what_a_sample_did_not_meet_is_grouped_afterwards(monkeypatch):
+    # Four statements of three hundred: the sample of ninety holds fewer than three of them.
+    texts = [*texts_of(3, 100), "3.1", "3.2", "3.3", "3.4"]
+    for module in (finding, grouping):
+        monkeypatch.setattr(module, "MOST_COMPARED", 90)
+    found = finding.find_points(texts, Made(4))
+    assert frozenset(texts[-4:]) in as_sets(found, texts)
+
+
+def test_a_setting_that_is_asked_for_is_taken_and_another_one_refused():
+    texts = texts_of(3, 6)
+    assert finding.find_points(texts, Made(3), setting="0.6").setting == "0.6"
+    with pytest.raises(ValueError, match="no setting"):
+        finding.find_points(texts, Made(3), setting="0.61")
+    assert finding.find_points([], Made(3)).points == ()
+
+
+def test_groups_from_vectors_are_those_of_the_matrix_of_scores():
+    vectors = Made(4, noise=1.1).vectors(texts_of(4, 20))
+    scores = vectors @ vectors.T
+    turned = grouping.likeness_map(vectors)
+    space = grouping.mixed_vectors(vectors, turned, 0.5)
+    mixed = profile_scores(scores, weight=0.5)
+    np.testing.assert_allclose(space @ space.T, mixed, atol=2e-5)
+    thresholds = (0.3, 0.5)
+    groups = grouping.group_at(space, thresholds)
+    assert groups == merge_clusters(mixed, thresholds)
+    for ids in groups.values():
+        assert grouping.refined(vectors, ids).tolist() == refine_clusters(scores, ids)
+
+
+def test_new_statements_fit_what_they_are_about_or_nothing():
+    made = Made(4)
+    behind = [[f"{thing}.{number}" for number in range(20)] for thing in range(3)]
+    new = ["0.50", "1.51", "2.52", "3.53"]
+    placed, scores = finding.place_new(new, ["0.0", "1.0", "2.0"], behind, made)
+    assert placed == [0, 1, 2, finding.NONE]
+    assert min(scores[:3]) > scores[3]
+    assert finding.place_new(new, [], [], made) == ([finding.NONE] * 4, [0.0] * 4)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("The ticket machines are often broken.", "It is often broken."),
+        ("The food was cold when it came.", "Was the food cold when it came?"),
+        ("The rooms are clean and quiet.", "Clean."),
+        ("Prices rose too fast.", "THE PRICES ROSE TOO FAST FOR US!!"),
+        (
+            "The trains are always late.",
+            "I think that my train is late whenever I want to take it anywhere.",
+        ),
+    ],
+)
+def test_some_statements_read_better_by_themselves(better, worse):
+    assert wording_cost(better) < wording_cost(worse)
+
+
+def test_the_best_put_of_central_statements_stands_for_a_group():
+    texts = ["It was cold", "The food was served cold.", "Cold!!", "Who eats cold food?"]
+    assert best_put(texts, [0.9, 0.88, 0.87, 0.86], [np.nan] * 4) == 1
+    alike = ["The food was cold.", "The meals were cold."]
+    assert best_put(alike, [0.5, 0.5], [0.2, 0.8]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("honestly,  the food was cold", "The food was cold."),
+        ("Sadly the food was cold!", "The food was cold!"),
+        ("eBooks for all,", "eBooks for all."),
+        ("...", "..."),
+        ("Overall", "Overall."),
+    ],
+)
+def test_a_key_point_is_a_sentence(text, shown):
+    assert as_sentence(text) == shown
