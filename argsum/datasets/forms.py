@@ -4,7 +4,14 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.imports.entries import LONGEST_NAME
-from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE
+from argsum.datasets.methods.halves import DEV, LARGEST_SEED, TEST, Half
+from argsum.datasets.methods.preprocessing import (
+    HALF,
+    ONE_KEY_POINT,
+    ONE_ROW,
+    ONE_SENTENCE,
+    PUBLISHED_SENTENCE,
+)
 from argsum.datasets.models import Cell, CellArgument
 from argsum.datasets.reports.cells import KEPT_ONLY, LEFT_OUT_ONLY
 from cqa_site.web.choices import offer
@@ -21,7 +28,47 @@ class DatasetNameForm(forms.Form):
     )
 
 
-class RecipeForm(forms.Form):
+HALVES = [
+    ("", _("All arguments")),
+    (TEST, _("The test half of every key point’s arguments")),
+    (DEV, _("The dev half: the arguments that the test half leaves")),
+]
+
+
+class HalfFields(forms.Form):
+    """Whether only half of the arguments takes part, and which."""
+
+    half = forms.ChoiceField(
+        label=_("Half"),
+        required=False,
+        choices=HALVES,
+        help_text=_("Drawn after the other steps, as the paper did with Debate."),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed of the half"),
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text=_("The same seed always draws the same half; empty: 1."),
+    )
+
+
+class DatasetForm(DatasetNameForm, HalfFields):
+    """Into which dataset a file of arguments goes, and which of them take part."""
+
+    field_order = ("dataset", "recipe", "half", "seed")
+    recipe = forms.ChoiceField(
+        label=_("Recipe"),
+        required=False,
+        choices=[
+            ("", _("Usual: unique, exactly one key point, one sentence")),
+            ("published", _("As published: unique, in one row of the file, one sentence")),
+        ],
+        help_text=_("The dry run says what each step leaves. Only for a new dataset."),
+    )
+
+
+class RecipeForm(HalfFields):
     """Which steps of preprocessing apply; that arguments are unique always does."""
 
     steps = forms.MultipleChoiceField(
@@ -29,11 +76,24 @@ class RecipeForm(forms.Form):
         required=False,
         choices=[
             (ONE_KEY_POINT, _("matches exactly one reference key point")),
+            (ONE_ROW, _("has a match in exactly one row of its file (as published)")),
             (ONE_SENTENCE, _("is exactly one sentence")),
+            (PUBLISHED_SENTENCE, _("is one sentence by the rules of the publication")),
         ],
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Cells without reference key points are not asked for the first."),
+        help_text=_("Cells without reference key points are not asked for the first two."),
     )
+    field_order = ("steps", "half", "seed")
+
+    def chosen(self) -> tuple[list[str], Half | None]:
+        """The steps, and the half where one is drawn."""
+        part, seed = self.cleaned_data["half"], self.cleaned_data["seed"]
+        steps = self.cleaned_data["steps"]
+        return (
+            (steps, None)
+            if not part
+            else ([*steps, HALF], Half(part, 1 if seed is None else seed))
+        )
 
 
 class CellFilterForm(forms.Form):

@@ -20,6 +20,7 @@ from annotation.labelling.models.campaigns import campaigns_of
 from annotation.quality.api.inputs import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from argsum.counting.forms.rounds import RoundForm as CountingRoundForm
+from argsum.datasets.api import RecipeInput
 from argsum.keypoints.api.system_runs import SystemRunInput
 from argsum.scorers.forms import ScorerForm, TrainForm, TryForm
 from benchmark.preferences.api import PreferenceRoundInput
@@ -192,6 +193,9 @@ DECLARED = {
         "sheet",
         "dataset",
         "order",
+        "recipe",
+        "half",
+        "seed",
     },
     "import_check": {
         "label_round",
@@ -202,7 +206,11 @@ DECLARED = {
         "sheet",
         "dataset",
         "order",
+        "recipe",
+        "half",
+        "seed",
     },
+    "dataset_recipe": set(RecipeInput().fields),
     "import_matches": {"rows"},
     "annotators_exclude_low": {"rule", "below"},
     "run_correct": set(CorrectionInput().fields),

@@ -38,7 +38,12 @@ def register_argument_imports() -> None:
         Counted("key_points", _("Reference key points")),
         Counted("matches", _("Labels of pairs")),
     )
-    register_options(Option("dataset", longest=120, hint="By name; by default the file's."))
+    register_options(
+        Option("dataset", longest=120, hint="By name; by default the file's."),
+        Option("recipe", longest=20, hint="Of a new dataset of arguments: blank, or published."),
+        Option("half", longest=4, hint="Only the test or the dev half takes part: test or dev."),
+        Option("seed", longest=10, hint="Draws the half. Blank: 1."),
+    )
     register_format(
         DatasetFormat(
             "argkp",

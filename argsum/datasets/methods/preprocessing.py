@@ -1,32 +1,48 @@
 """Which arguments take part: unique, matched to exactly one key point, one sentence.
 
 Preprocessing of the argument summarization paper (section 4.1) as a recipe of steps. An argument
-keeps the first step it failed, so that each count is a step further down the same funnel.
+keeps the first step it failed, so that each count is a step further down the same funnel. The
+paper counted rows where we count key points, and split sentences by rules of its own; both are
+steps, too, and so is the half of the arguments that it took of Debate (`halves`).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from argsum.datasets.methods.halves import Half, half_of
+from argsum.datasets.methods.published_sentences import is_one_published_sentence
 from argsum.datasets.methods.sentences import is_one_sentence
 
 UNIQUE = "unique"
 ONE_KEY_POINT = "exactly_one_key_point"
 ONE_SENTENCE = "one_sentence"
+ONE_ROW = "one_row"
+PUBLISHED_SENTENCE = "published_sentence"
+HALF = "half"
 # In the order in which they are taken; a recipe chooses among them.
+ALL_STEPS = (UNIQUE, ONE_KEY_POINT, ONE_ROW, ONE_SENTENCE, PUBLISHED_SENTENCE, HALF)
+# Those that a dataset usually has, and those by which the paper came to its numbers.
 STEPS = (UNIQUE, ONE_KEY_POINT, ONE_SENTENCE)
+PUBLISHED = (UNIQUE, ONE_ROW, PUBLISHED_SENTENCE)
 # What is counted before the first step.
 READ = "read"
 
 KEPT = ""
 NO_KEY_POINT = "no_key_point"
 SEVERAL_KEY_POINTS = "key_points"
+OTHER_ROWS = "rows"
 SEVERAL_SENTENCES = "sentences"
+PUBLISHED_SENTENCES = "published"
+OTHER_HALF = "other_half"
 # Which step leaves an argument out for which reason.
 STEP_OF_REASON = {
     NO_KEY_POINT: ONE_KEY_POINT,
     SEVERAL_KEY_POINTS: ONE_KEY_POINT,
+    OTHER_ROWS: ONE_ROW,
     SEVERAL_SENTENCES: ONE_SENTENCE,
+    PUBLISHED_SENTENCES: PUBLISHED_SENTENCE,
+    OTHER_HALF: HALF,
 }
 
 
@@ -52,13 +68,15 @@ def checked_steps(steps: Iterable[str]) -> tuple[str, ...]:
         For a step that does not exist.
     """
     asked = {UNIQUE, *steps}
-    unknown = sorted(asked.difference(STEPS))
+    unknown = sorted(asked.difference(ALL_STEPS))
     if unknown:
-        raise ValueError(f"{unknown[0]!a} is no step; there are {', '.join(STEPS)}")
-    return tuple(step for step in STEPS if step in asked)
+        raise ValueError(f"{unknown[0]!a} is no step; there are {', '.join(ALL_STEPS)}")
+    return tuple(step for step in ALL_STEPS if step in asked)
 
 
-def first_failed(text: str, key_points: int | None, steps: Iterable[str] = STEPS) -> str:
+def first_failed(
+    text: str, key_points: int | None, steps: Iterable[str] = STEPS, *, is_again: bool = False
+) -> str:
     """Why an argument is left out.
 
     Parameters
@@ -69,13 +87,16 @@ def first_failed(text: str, key_points: int | None, steps: Iterable[str] = STEPS
         Reference key points that it is labelled as matching; undecided pairs count as no match.
         None where its cell has no reference key points, so that the step does not apply.
     steps : iterable of str
-        From `STEPS`.
+        From `ALL_STEPS`; the half is not drawn for one argument alone.
+    is_again : bool
+        Whether its file has a match of it in one more row.
 
     Returns
     -------
     str
-        ``no_key_point``, ``key_points`` (several), ``sentences`` (none or several), or "" if it
-        is kept.
+        ``no_key_point``, ``key_points`` (several), ``rows`` (not exactly one with a match),
+        ``sentences`` (none or several), ``published`` (the same by the paper's rules), or "" if
+        it is kept.
 
     Examples
     --------
@@ -89,8 +110,12 @@ def first_failed(text: str, key_points: int | None, steps: Iterable[str] = STEPS
     chosen = set(steps)
     if ONE_KEY_POINT in chosen and key_points is not None and key_points != 1:
         return NO_KEY_POINT if key_points == 0 else SEVERAL_KEY_POINTS
+    if ONE_ROW in chosen and key_points is not None and (key_points != 1 or is_again):
+        return OTHER_ROWS
     if ONE_SENTENCE in chosen and not is_one_sentence(text):
         return SEVERAL_SENTENCES
+    if PUBLISHED_SENTENCE in chosen and not is_one_published_sentence(text):
+        return PUBLISHED_SENTENCES
     return KEPT
 
 
@@ -100,6 +125,9 @@ def prepare(
     *,
     steps: Iterable[str] = STEPS,
     repeats: int = 0,
+    again: Collection[int] = (),
+    groups: Sequence[str] = (),
+    half: Half | None = None,
 ) -> Prepared:
     """Preprocess the arguments of one cell.
 
@@ -110,9 +138,13 @@ def prepare(
     key_points : sequence of (int or None), shape (n,)
         See `first_failed`.
     steps : iterable of str
-        From `STEPS`.
+        From `ALL_STEPS`.
     repeats : int
         Arguments that were read with a text that was there already.
+    again : collection of int
+        Positions of those with a match in one more row than they match key points.
+    groups, half
+        What `half_of` draws by, where the half belongs to the steps.
 
     Raises
     ------
@@ -120,10 +152,16 @@ def prepare(
         For an unknown step, and for sequences of different length.
     """
     chosen = checked_steps(steps)
-    reasons = tuple(
-        first_failed(text, number, chosen) for text, number in zip(texts, key_points, strict=True)
-    )
-    return Prepared(reasons, funnel(Counter(reasons), steps=chosen, repeats=repeats))
+    reasons = [
+        first_failed(text, number, chosen, is_again=place in again)
+        for place, (text, number) in enumerate(zip(texts, key_points, strict=True))
+    ]
+    if HALF in chosen and half is not None:
+        kept = [place for place, reason in enumerate(reasons) if reason == KEPT]
+        drawn = half_of([(groups[place], texts[place]) for place in kept], half)
+        for at in set(range(len(kept))) - drawn:
+            reasons[kept[at]] = OTHER_HALF
+    return Prepared(tuple(reasons), funnel(Counter(reasons), steps=chosen, repeats=repeats))
 
 
 def funnel(
@@ -136,7 +174,7 @@ def funnel(
     reasons : mapping
         Number of different arguments by why they are left out; "" for those that are kept.
     steps : iterable of str
-        From `STEPS`.
+        From `ALL_STEPS`.
     repeats : int
         Arguments read a second time.
 
@@ -169,5 +207,5 @@ def summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for each in counts:
         total.update(each)
-    order = (READ, *STEPS)
+    order = (READ, *ALL_STEPS)
     return {step: total[step] for step in order if step in total}
