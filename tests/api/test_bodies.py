@@ -228,6 +228,7 @@ DECLARED = {
     "boards_refresh": {"rubric"},
     "key_point_boards_ask": {
         "dataset",
+        "without",
         "split",
         "coverage",
         "redundancy",
