@@ -1,5 +1,7 @@
 """Forms of datasets: the name at import, the steps of the recipe, and what of a cell to show."""
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -14,6 +16,7 @@ from argsum.datasets.methods.preprocessing import (
 )
 from argsum.datasets.models import Cell, CellArgument
 from argsum.datasets.reports.cells import KEPT_ONLY, LEFT_OUT_ONLY
+from cqa_site.people.models import Study
 from cqa_site.web.choices import offer
 
 
@@ -66,6 +69,28 @@ class DatasetForm(DatasetNameForm, HalfFields):
         ],
         help_text=_("The dry run says what each step leaves. Only for a new dataset."),
     )
+
+
+class QualitiesForm(forms.Form):
+    """Which dataset gets the qualities of a file."""
+
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
+    )
+    quality = forms.CharField(
+        label=_("Column of the quality"),
+        required=False,
+        max_length=80,
+        help_text=_("Only where a file has several. Empty: WA, where it has WA and MACE-P."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, dataset=study.argument_datasets.all())
+
+    def clean_dataset(self) -> str:
+        """A dataset is kept by its name."""
+        return self.cleaned_data["dataset"].name
 
 
 class RecipeForm(HalfFields):

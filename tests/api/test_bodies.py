@@ -200,6 +200,7 @@ DECLARED = {
         "stance",
         "scorer",
         "references",
+        "quality",
     },
     "import_check": {
         "label_round",
@@ -217,6 +218,7 @@ DECLARED = {
         "stance",
         "scorer",
         "references",
+        "quality",
     },
     "dataset_recipe": set(RecipeInput().fields),
     "import_matches": {"rows"},

@@ -328,6 +328,14 @@ class World:
             size=1,
             stored_as="no",
         )
+        self.qualities = ImportFile.objects.create(
+            study=self.study,
+            kind="argument_qualities",
+            name="rated.csv",
+            sha256="4" * 64,
+            size=1,
+            stored_as="no",
+        )
         self.key_points = ImportFile.objects.create(
             study=self.study,
             kind="system_key_points",
@@ -381,6 +389,8 @@ class World:
             values["file_id"] = self.stored_scores.public_id
         if name == "import_key_points":
             values["file_id"] = self.key_points.public_id
+        if name == "import_qualities":
+            values["file_id"] = self.qualities.public_id
         if name == "count_sheet":
             values["count_id"] = self.argsum.imported_count.public_id
         if name == "import_counts":

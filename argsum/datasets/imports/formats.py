@@ -10,7 +10,7 @@ from cqa_site.files.counted import Counted, register_counted
 from cqa_site.files.formats import Format, Text, register_format
 from cqa_site.files.options import Option, register_options
 
-from . import samples
+from . import qualities, samples
 from .asking import AskingDataset
 from .book import DatasetReconciliation
 from .entries import BOOK
@@ -43,6 +43,7 @@ def register_argument_imports() -> None:
         Option("recipe", longest=20, hint="Of a new dataset of arguments: blank, or published."),
         Option("half", longest=4, hint="Only the test or the dev half takes part: test or dev."),
         Option("seed", longest=10, hint="Draws the half. Blank: 1."),
+        Option("quality", longest=80, hint="Column of the quality, where a file has several."),
     )
     register_format(
         DatasetFormat(
@@ -76,6 +77,21 @@ def register_argument_imports() -> None:
             holds=_(
                 "One row per comment or argument: topic, argument and, if known, stance and "
                 "quality."
+            ),
+        ),
+        DatasetFormat(
+            "argument_qualities",
+            _("Qualities of arguments that are here (CSV)"),
+            qualities.read_qualities,
+            qualities.QualityReconciliation,
+            fits=qualities.fits_qualities,
+            sample=qualities.SAMPLE,
+            asks="qualities",
+            asking=qualities.AskingQualities,
+            next_step=_("Systems can take the imported quality, and a scorer can learn from it."),
+            holds=_(
+                "One row per argument: topic, argument and a quality from 0 to 1, such as the WA "
+                "or MACE-P of ArgQ-30k. Arguments of the dataset are found by topic and text."
             ),
         ),
     )
