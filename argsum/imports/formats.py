@@ -10,7 +10,7 @@ from .actions.book import StoredScoreReconciliation
 from .actions.entries import BOOK
 from .actions.reading import read_stored
 from .actions.system_book import SystemReconciliation
-from .actions.system_reading import POINTS, read_system_key_points
+from .actions.system_reading import POINTS, read_system_points
 from .asking import AskingKeyPoints, AskingScores
 from .samples import KEY_POINT_SAMPLE, SAMPLE, fits_key_points, fits_scores
 
@@ -42,9 +42,9 @@ def register_summary_score_imports() -> None:
     )
     register_format(
         Format(
-            "system_key_points",
+            "system_points",
             _("Key points of a system (CSV, JSON, JSONL, TXT)"),
-            read_system_key_points,
+            read_system_points,
             SystemReconciliation,
             fits=fits_key_points,
             sample=KEY_POINT_SAMPLE,

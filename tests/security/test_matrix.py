@@ -330,7 +330,7 @@ class World:
         )
         self.qualities = ImportFile.objects.create(
             study=self.study,
-            kind="argument_qualities",
+            kind="rated_arguments",
             name="rated.csv",
             sha256="4" * 64,
             size=1,
@@ -338,7 +338,7 @@ class World:
         )
         self.key_points = ImportFile.objects.create(
             study=self.study,
-            kind="system_key_points",
+            kind="system_points",
             name="theirs.csv",
             sha256="3" * 64,
             size=1,

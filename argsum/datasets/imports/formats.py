@@ -80,7 +80,7 @@ def register_argument_imports() -> None:
             ),
         ),
         DatasetFormat(
-            "argument_qualities",
+            "rated_arguments",
             _("Qualities of arguments that are here (CSV)"),
             qualities.read_qualities,
             qualities.QualityReconciliation,

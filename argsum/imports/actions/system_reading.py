@@ -15,7 +15,7 @@ from cqa_site.files.actions.rows import Entry, ImportRefused, Line, Note, Source
 from .entries import system_of
 
 BOOK = "sets"
-POINTS = "system_key_points"
+POINTS = "system_points"
 # As `order` of an import: the file's ids of arguments are left aside.
 NO_ORDER = "none"
 
@@ -39,7 +39,7 @@ class SystemEntry(Entry):
         return " · ".join(each for each in said if each)[:80]
 
 
-def read_system_key_points(source: Source) -> Iterator[Line]:
+def read_system_points(source: Source) -> Iterator[Line]:
     """One entry a set; what the file does not say is taken from what was asked."""
     found = read_system_file(source.path, name=source.name)
     for problem in found.problems:

@@ -7,7 +7,7 @@ class Command(SeveralFilesCommand):
         "system, setting, prevalence, arguments), JSON by topic and stance, the summary files of "
         "the argument summarization paper, or a list with one key point a line."
     )
-    kind = "system_key_points"
+    kind = "system_points"
     asks = ("dataset", "system", "topic", "stance", "scorer", "order")
     of_one = "system"
     why_one = "Every file is of another system"

@@ -6,5 +6,5 @@ class Command(ArgumentImportCommand):
         "Give arguments of a dataset the qualities of a table (topic, argument and a quality from "
         "0 to 1, such as WA and MACE-P of ArgQ-30k), found by topic and text."
     )
-    kind = "argument_qualities"
+    kind = "rated_arguments"
     asks = ("dataset", "quality")

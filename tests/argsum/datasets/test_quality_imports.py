@@ -139,8 +139,8 @@ def test_the_page_asks_which_of_both_it_is(study, django_capture_on_commit_callb
     upload = SimpleUploadedFile("rated.csv", rated((BUS, "", 0.75, 0.5)))
     client.post(reverse("import_upload", args=[study.public_id]), {"kind": "", "file": upload})
     file = ImportFile.objects.get()
-    assert set(file.options["fits"]) == {"argument_list", "argument_qualities"}
-    ImportFile.objects.update(kind="argument_qualities")
+    assert set(file.options["fits"]) == {"argument_list", "rated_arguments"}
+    ImportFile.objects.update(kind="rated_arguments")
     page = reverse("import_qualities", args=[study.public_id, file.public_id])
     assert "Column of the quality" in client.get(page).content.decode()
     with django_capture_on_commit_callbacks(execute=True):

@@ -309,7 +309,7 @@ def test_the_sample_file_by_upload_and_by_api(study, django_capture_on_commit_ca
         reverse("import_upload", args=[study.public_id]), {"kind": "", "file": upload}
     )
     file = ImportFile.objects.get()
-    assert file.kind == "system_key_points"
+    assert file.kind == "system_points"
     page = reverse("import_key_points", args=[study.public_id, file.public_id])
     assert sent.url == page
     shown = client.get(page).content.decode()
@@ -325,7 +325,7 @@ def test_the_sample_file_by_upload_and_by_api(study, django_capture_on_commit_ca
     api.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
     check = f"/api/v1/studies/{study.public_id}/imports/"
     upload = SimpleUploadedFile("again.csv", content)
-    asked = {"kind": "system_key_points", "file": upload, "dataset": "Night buses"}
+    asked = {"kind": "system_points", "file": upload, "dataset": "Night buses"}
     with django_capture_on_commit_callbacks(execute=True):
         sent = api.post(check, asked | {"system": "Theirs"}, format="multipart")
     assert sent.status_code in (201, 202)
