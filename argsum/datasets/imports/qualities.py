@@ -131,7 +131,7 @@ class AskingQualities(Asking):
         """That there is nothing yet that could have a quality."""
         if self.study.argument_datasets.exists():
             return None
-        return _("No dataset yet"), _("Import the arguments first.")
+        return _("No dataset yet"), _("Import the arguments first, such as this file as a list.")
 
     def form(self, data: Any) -> forms.Form:
         """With what was said."""
@@ -150,7 +150,7 @@ SAMPLE = Sample("sample-qualities.csv", _sample, {"dataset": DATASET}, after="ar
 
 
 def fits_qualities(look: Look) -> str:
-    """Topics and arguments with the qualities of ArgQ-30k; such a file may be a list as well."""
-    if not {"argument", "topic"} <= look.bare or not {"wa", "macep"} & look.bare:
+    """Topics and arguments with the two qualities of ArgQ-30k."""
+    if not {"argument", "topic", "wa", "macep"} <= look.bare:
         return ""
     return _("each row has an argument with a quality (%s)") % quality_columns(look.columns)[0]

@@ -107,8 +107,9 @@ def fits_pairs(look: Look) -> str:
 
 
 def fits_list(look: Look) -> str:
-    """An argument on a topic a row."""
+    """An argument on a topic a row; with the two qualities of ArgQ-30k it is another format."""
     named = named_columns(look.columns)
-    if not named >= {"topic", "argument"} or "key_point" in named:
+    is_rated = {"wa", "macep"} <= look.bare
+    if not named >= {"topic", "argument"} or "key_point" in named or is_rated:
         return ""
     return _("each row has a topic and an argument, and no key point")

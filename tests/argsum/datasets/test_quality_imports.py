@@ -134,13 +134,12 @@ def test_a_scorer_can_learn_from_it(tmp_path):
         rated_in(path)
 
 
-def test_the_page_asks_which_of_both_it_is(study, django_capture_on_commit_callbacks):
+def test_the_upload_knows_its_header(study, django_capture_on_commit_callbacks):
     client = sign_in(make_member(study, "researcher"))
     upload = SimpleUploadedFile("rated.csv", rated((BUS, "", 0.75, 0.5)))
     client.post(reverse("import_upload", args=[study.public_id]), {"kind": "", "file": upload})
     file = ImportFile.objects.get()
-    assert set(file.options["fits"]) == {"argument_list", "rated_arguments"}
-    ImportFile.objects.update(kind="rated_arguments")
+    assert file.kind == "rated_arguments"
     page = reverse("import_qualities", args=[study.public_id, file.public_id])
     assert "Column of the quality" in client.get(page).content.decode()
     with django_capture_on_commit_callbacks(execute=True):
