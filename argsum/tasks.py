@@ -1,6 +1,6 @@
 """What workers do for this app: which function handles which kind of job."""
 
-from argsum.keypoints.actions import system_runs, system_work
+from argsum.keypoints.actions import set_assigning, system_runs, system_work
 from argsum.leaderboard import actions as key_point_boards
 from argsum.metrics.actions import making as metric_making
 from argsum.scorers.actions import score_files
@@ -11,6 +11,7 @@ from cqa_site.web.housekeeping import chore
 
 handles(key_point_boards.JOB)(key_point_boards.make_board)
 handles(system_runs.JOB)(system_work.make_sets)
+handles(set_assigning.JOB)(set_assigning.assign_arguments)
 handles(scorer_training.JOB)(scorer_training.make_scorer)
 handles(scorer_trying.JOB)(scorer_trying.try_scorer)
 handles(metric_making.JOB)(metric_making.make_metrics)

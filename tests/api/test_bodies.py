@@ -20,6 +20,7 @@ from annotation.labelling.models.campaigns import campaigns_of
 from annotation.quality.api.inputs import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from argsum.counting.forms.rounds import RoundForm as CountingRoundForm
+from argsum.datasets.api.datasets import RecipeInput
 from argsum.keypoints.api.system_runs import SystemRunInput
 from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
 from benchmark.preferences.api import PreferenceRoundInput
@@ -196,6 +197,13 @@ DECLARED = {
         "first_row",
         "date_order",
         "repeats",
+        "recipe",
+        "half",
+        "seed",
+        "stance",
+        "scorer",
+        "references",
+        "quality",
     },
     "import_check": {
         "label_round",
@@ -210,7 +218,15 @@ DECLARED = {
         "first_row",
         "date_order",
         "repeats",
+        "recipe",
+        "half",
+        "seed",
+        "stance",
+        "scorer",
+        "references",
+        "quality",
     },
+    "dataset_recipe": set(RecipeInput().fields),
     "import_matches": {"rows"},
     "annotators_exclude_low": {"rule", "below"},
     "run_correct": set(CorrectionInput().fields),
@@ -220,6 +236,7 @@ DECLARED = {
     "boards_refresh": {"rubric"},
     "key_point_boards_ask": {
         "dataset",
+        "without",
         "split",
         "coverage",
         "redundancy",
