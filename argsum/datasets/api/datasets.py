@@ -161,7 +161,7 @@ _SHOWN = [(KEPT_ONLY, "kept"), (LEFT_OUT_ONLY, "left out"), *CellArgument.LeftOu
 class ArgumentFilter(filters.FilterSet):
     """Arguments that are kept, left out, or left out for one reason, and by their texts."""
 
-    search = filters.CharFilter(field_name="text", lookup_expr="icontains")
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
     show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
 
     def shown(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
