@@ -4,7 +4,7 @@ from argsum.analysis.actions import making as analysis_making
 from argsum.analysis.actions import placing as analysis_placing
 from argsum.analysis.actions import splitting as analysis_splitting
 from argsum.analysis.actions import starting as analyses
-from argsum.keypoints.actions import system_runs, system_work
+from argsum.keypoints.actions import set_assigning, system_runs, system_work
 from argsum.leaderboard import actions as key_point_boards
 from argsum.metrics.actions import making as metric_making
 from argsum.scorers.actions import score_files
@@ -15,6 +15,7 @@ from cqa_site.web.housekeeping import chore
 
 handles(key_point_boards.JOB)(key_point_boards.make_board)
 handles(system_runs.JOB)(system_work.make_sets)
+handles(set_assigning.JOB)(set_assigning.assign_arguments)
 handles(scorer_training.JOB)(scorer_training.make_scorer)
 handles(scorer_trying.JOB)(scorer_trying.try_scorer)
 handles(metric_making.JOB)(metric_making.make_metrics)

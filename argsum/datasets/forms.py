@@ -1,13 +1,24 @@
 """Forms of datasets: the name at import, the steps of the recipe, and what of a cell to show."""
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.imports.entries import LONGEST_NAME
-from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, SAYS_SOMETHING
+from argsum.datasets.methods.halves import DEV, LARGEST_SEED, TEST, Half
+from argsum.datasets.methods.preprocessing import (
+    HALF,
+    ONE_KEY_POINT,
+    ONE_ROW,
+    ONE_SENTENCE,
+    PUBLISHED_SENTENCE,
+    SAYS_SOMETHING,
+)
 from argsum.datasets.models import Cell, CellArgument
 from argsum.datasets.reports.cells import KEPT_ONLY, LEFT_OUT_ONLY
 from argsum.datasets.reports.comments import SAYS_NOTHING
+from cqa_site.people.models import Study
 from cqa_site.web.choices import offer
 
 
@@ -24,8 +35,69 @@ class DatasetNameForm(forms.Form):
 
 NOTHING_SAID = _("says something: two words at least, and no “n/a”, “no comment” or “thanks”")
 
+HALVES = [
+    ("", _("All arguments")),
+    (TEST, _("The test half of every key point’s arguments")),
+    (DEV, _("The dev half: the arguments that the test half leaves")),
+]
 
-class RecipeForm(forms.Form):
+
+class HalfFields(forms.Form):
+    """Whether only half of the arguments takes part, and which."""
+
+    half = forms.ChoiceField(
+        label=_("Half"),
+        required=False,
+        choices=HALVES,
+        help_text=_("Drawn after the other steps, as the paper did with Debate."),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed of the half"),
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        help_text=_("The same seed always draws the same half; empty: 1."),
+    )
+
+
+class DatasetForm(DatasetNameForm, HalfFields):
+    """Into which dataset a file of arguments goes, and which of them take part."""
+
+    field_order = ("dataset", "recipe", "half", "seed")
+    recipe = forms.ChoiceField(
+        label=_("Recipe"),
+        required=False,
+        choices=[
+            ("", _("Usual: unique, exactly one key point, one sentence")),
+            ("published", _("As published: unique, in one row of the file, one sentence")),
+        ],
+        help_text=_("The dry run says what each step leaves. Only for a new dataset."),
+    )
+
+
+class QualitiesForm(forms.Form):
+    """Which dataset gets the qualities of a file."""
+
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
+    )
+    quality = forms.CharField(
+        label=_("Column of the quality"),
+        required=False,
+        max_length=80,
+        help_text=_("Only where a file has several. Empty: WA, where it has WA and MACE-P."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, dataset=study.argument_datasets.all())
+
+    def clean_dataset(self) -> str:
+        """A dataset is kept by its name."""
+        return self.cleaned_data["dataset"].name
+
+
+class RecipeForm(HalfFields):
     """Which steps of preprocessing apply; that arguments are unique always does."""
 
     steps = forms.MultipleChoiceField(
@@ -33,12 +105,25 @@ class RecipeForm(forms.Form):
         required=False,
         choices=[
             (ONE_KEY_POINT, _("matches exactly one reference key point")),
+            (ONE_ROW, _("has a match in exactly one row of its file (as published)")),
             (ONE_SENTENCE, _("is exactly one sentence")),
+            (PUBLISHED_SENTENCE, _("is one sentence by the rules of the publication")),
             (SAYS_SOMETHING, NOTHING_SAID),
         ],
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Cells without reference key points are not asked for the first."),
+        help_text=_("Cells without reference key points are not asked for the first two."),
     )
+    field_order = ("steps", "half", "seed")
+
+    def chosen(self) -> tuple[list[str], Half | None]:
+        """The steps, and the half where one is drawn."""
+        part, seed = self.cleaned_data["half"], self.cleaned_data["seed"]
+        steps = self.cleaned_data["steps"]
+        return (
+            (steps, None)
+            if not part
+            else ([*steps, HALF], Half(part, 1 if seed is None else seed))
+        )
 
 
 class StatementRecipeForm(forms.Form):
@@ -50,6 +135,10 @@ class StatementRecipeForm(forms.Form):
         choices=[(SAYS_SOMETHING, NOTHING_SAID)],
         widget=forms.CheckboxSelectMultiple,
     )
+
+    def chosen(self) -> tuple[list[str], None]:
+        """The steps; of statements no half is drawn."""
+        return self.cleaned_data["steps"], None
 
 
 class CommentFilterForm(forms.Form):

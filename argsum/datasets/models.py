@@ -11,7 +11,9 @@ class Dataset(models.Model):
     """Arguments that were imported together; what runs read stays as it is afterwards.
 
     ``recipe`` says which steps of preprocessing apply, and how many arguments were left after
-    each, for every split: ``{"steps": [...], "counts": {split: {step: number}}}``.
+    each, for every split: ``{"steps": [...], "counts": {split: {step: number}}}``; ``again`` are
+    primary keys of arguments with a match in one more row of their file, and ``half`` is which
+    half takes part, and its seed, where that is one of the steps.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -80,7 +82,10 @@ class CellArgument(models.Model):
         NOTHING = "", _("Kept")
         NO_KEY_POINT = "no_key_point", _("Matches no key point")
         KEY_POINTS = "key_points", _("Matches several key points")
+        ROWS = "rows", _("Matched in no row, or in several")
         SENTENCES = "sentences", _("Not exactly one sentence")
+        PUBLISHED = "published", _("Not one sentence as published")
+        OTHER_HALF = "other_half", _("In the other half")
         NOTHING_SAID = "nothing_said", _("Says nothing")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from argsum.imports.actions.entries import system_of
 from cqa_site.files.asking import Asking
 
-from .forms import StoredScoresForm
+from .forms import StoredScoresForm, SystemKeyPointsForm
 
 
 class AskingScores(Asking):
@@ -22,8 +23,21 @@ class AskingScores(Asking):
             return None
         return _("No dataset yet"), _("Import the arguments, or people's counts, first.")
 
-    def form(self, data: Any) -> StoredScoresForm:
+    def form(self, data: Any) -> forms.Form:
         """With what was said, or the file's name says."""
         options = self.file.options
         initial = options | {"system": system_of(options, self.file.name)}
         return StoredScoresForm(data, study=self.study, initial=initial)
+
+
+class AskingKeyPoints(AskingScores):
+    """Which dataset the key points sum up, and what the file does not say."""
+
+    title = _("Key points of a system")
+    heading = _("Which dataset do they sum up?")
+
+    def form(self, data: Any) -> forms.Form:
+        """With what was said, or the file's name says."""
+        options = self.file.options
+        initial = options | {"system": system_of(options, self.file.name)}
+        return SystemKeyPointsForm(data, study=self.study, initial=initial)

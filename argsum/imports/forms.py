@@ -6,7 +6,10 @@ from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from argsum.datasets.models import Cell
 from argsum.imports.actions.entries import LONGEST_NAME, ORDER_NAMES
+from argsum.imports.actions.system_reading import NO_ORDER
+from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study
 from cqa_site.web.choices import offer
 
@@ -41,6 +44,60 @@ class StoredScoresForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offer(self, dataset=study.argument_datasets.all())
+
+    def clean_dataset(self) -> str:
+        """A dataset is kept by its name."""
+        return self.cleaned_data["dataset"].name
+
+
+class SystemKeyPointsForm(forms.Form):
+    """Dataset and system, and whatever else the file may not say."""
+
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
+    )
+    system = forms.CharField(
+        label=_("Name of the system"),
+        max_length=LONGEST_NAME,
+        help_text=_("Of rows without one; a column “system” goes first."),
+    )
+    topic = forms.CharField(
+        label=_("Topic"),
+        required=False,
+        max_length=500,
+        help_text=_("Only of a file without topics, such as a bare list."),
+    )
+    stance = forms.ChoiceField(
+        label=_("Stance"),
+        required=False,
+        choices=[
+            ("", _("As the file says")),
+            *((str(key), name) for key, name in Cell.Stance.choices),
+        ],
+    )
+    scorer = forms.ChoiceField(
+        label=_("Match arguments by"),
+        required=False,
+        help_text=_("In the background, for key points whose arguments the file does not name."),
+    )
+    order = forms.ChoiceField(
+        label=_("Order of ids"),
+        required=False,
+        choices=[
+            ("", _("Recognised")),
+            *((key, format_lazy("{}: {}", key, name)) for key, name in ORDER_NAMES.items()),
+            (NO_ORDER, _("Leave them aside, and match the arguments")),
+        ],
+        help_text=_("Only of released summary files, whose “sum_ids” stand for bare arguments."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, dataset=study.argument_datasets.all())
+        ready = study.scorers.filter(task=Scorer.Task.MATCH, state=Scorer.State.READY)
+        names = [(name, name) for name in ready.values_list("name", flat=True)]
+        choices = [("", _("The usual match scorer")), *names, ("none", _("Nothing: not now"))]
+        self.fields["scorer"].choices = choices  # type: ignore[attr-defined]
 
     def clean_dataset(self) -> str:
         """A dataset is kept by its name."""

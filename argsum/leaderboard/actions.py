@@ -97,7 +97,9 @@ def request_board(*, choice: BoardChoice, actor: User | None = None) -> Job:
 
 def make_board(work: Work) -> None:
     """Handle a job: compute the figures of a choice and store them as its live snapshot."""
-    choice = board_choice(work.study, dict(parse_qsl(work.payload["choice"])))
+    choice = board_choice(
+        work.study, dict(parse_qsl(work.payload["choice"], keep_blank_values=True))
+    )
     if choice.query != work.payload["choice"]:
         raise JobRefused("The dataset or a source of scores is not there any more.")
     make(work, KEY_POINTS, choice)

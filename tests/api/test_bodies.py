@@ -22,6 +22,7 @@ from annotation.quality.forms import ControlChangeForm
 from argsum.analysis.api.analyses import AnalysisInput
 from argsum.analysis.api.points import MergeInput
 from argsum.counting.forms.rounds import RoundForm as CountingRoundForm
+from argsum.datasets.api.datasets import RecipeInput
 from argsum.keypoints.api.system_runs import SystemRunInput
 from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
 from benchmark.preferences.api import PreferenceRoundInput
@@ -200,6 +201,13 @@ DECLARED = {
         "first_row",
         "date_order",
         "repeats",
+        "recipe",
+        "half",
+        "seed",
+        "stance",
+        "scorer",
+        "references",
+        "quality",
     },
     "import_check": {
         "label_round",
@@ -214,7 +222,15 @@ DECLARED = {
         "first_row",
         "date_order",
         "repeats",
+        "recipe",
+        "half",
+        "seed",
+        "stance",
+        "scorer",
+        "references",
+        "quality",
     },
+    "dataset_recipe": set(RecipeInput().fields),
     "import_matches": {"rows"},
     "annotators_exclude_low": {"rule", "below"},
     "run_correct": set(CorrectionInput().fields),
@@ -224,6 +240,7 @@ DECLARED = {
     "boards_refresh": {"rubric"},
     "key_point_boards_ask": {
         "dataset",
+        "without",
         "split",
         "coverage",
         "redundancy",

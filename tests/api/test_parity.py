@@ -426,6 +426,8 @@ IN_PAGES = {
     "counting_run_new": ("runs",),
     "counting_run_estimate": ("run_estimate",),
     "import_summary_scores": ("import_check",),
+    "import_key_points": ("import_check",),
+    "import_qualities": ("import_check",),
 }
 
 

@@ -399,6 +399,8 @@ STUDY_ROUTES = {
     "counting_run_new": RESEARCHERS,
     "counting_run_estimate": RESEARCHERS_POST,
     "import_summary_scores": RESEARCHERS,
+    "import_key_points": RESEARCHERS,
+    "import_qualities": RESEARCHERS,
 }
 
 # Outside any study: what anonymous visitors get. "in" means the sign-in page.

@@ -343,6 +343,22 @@ class World:
             size=1,
             stored_as="no",
         )
+        self.qualities = ImportFile.objects.create(
+            study=self.study,
+            kind="rated_arguments",
+            name="rated.csv",
+            sha256="4" * 64,
+            size=1,
+            stored_as="no",
+        )
+        self.key_points = ImportFile.objects.create(
+            study=self.study,
+            kind="system_points",
+            name="theirs.csv",
+            sha256="3" * 64,
+            size=1,
+            stored_as="no",
+        )
         self.ids |= {
             "dataset_id": self.argsum.dataset.public_id,
             "cell_id": self.argsum.cell.public_id,
@@ -389,6 +405,10 @@ class World:
             values["file_id"] = self.judged.public_id
         if name == "import_summary_scores":
             values["file_id"] = self.stored_scores.public_id
+        if name == "import_key_points":
+            values["file_id"] = self.key_points.public_id
+        if name == "import_qualities":
+            values["file_id"] = self.qualities.public_id
         if name == "count_sheet":
             values["count_id"] = self.argsum.imported_count.public_id
         if name == "import_counts":

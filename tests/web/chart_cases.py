@@ -325,7 +325,7 @@ def training(n, size):
 
 def settings(n, size):
     rows = [
-        {"value": at / n, "excluding": 0.4 + at / 3 / n, "including": 0.3 + at / 3 / n}
+        {"value": at / n, "with_zeros": 0.4 + at / 3 / n, "including": 0.3 + at / 3 / n}
         for at in range(n)
     ]
     return setting_curve.curve_spec("distance_threshold_of_the_clusters", rows, size)

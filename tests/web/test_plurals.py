@@ -25,6 +25,7 @@ SEVERAL = {
     "argsum/counting/actions/rounds.py",
     "argsum/imports/actions/book.py",
     "argsum/imports/actions/placing.py",
+    "argsum/imports/actions/system_book.py",
     "argsum/keypoints/actions/system_runs.py",
     "argsum/leaderboard/reports/finding.py",
     "argsum/leaderboard/views/leaderboard.py",

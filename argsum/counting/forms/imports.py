@@ -22,3 +22,12 @@ class CountImportForm(forms.Form):
         max_length=LONGEST_NAME,
         help_text=_("A short name that says nothing about the person, such as A1."),
     )
+    references = forms.ChoiceField(
+        label=_("References worded otherwise than in the dataset"),
+        required=False,
+        choices=[
+            ("", _("Taken where it is clear which is which; the dry run names them")),
+            ("same", _("Refused")),
+            ("order", _("Taken in the order of the file: the first for the first")),
+        ],
+    )

@@ -20,7 +20,7 @@ class AskingCounts(AskingDataset):
         """The only dataset of the study is the likely one."""
         options = self.file.options
         only = self.names[0] if len(self.names) == 1 else dataset_of(options)
-        initial = {
+        initial = options | {
             "dataset": dataset_of(options) if options.get("dataset") else only,
             "rater": rater_of(options, self.file.name),
         }

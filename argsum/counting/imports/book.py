@@ -32,7 +32,13 @@ class CountReconciliation(Reconciliation):
         """Compare a piece of the file."""
         first = entries[0]
         if self._finder is None:
-            self._finder = SetFinder(self.study, first.dataset, actor=self.actor, write=self.write)
+            self._finder = SetFinder(
+                self.study,
+                first.dataset,
+                actor=self.actor,
+                write=self.write,
+                how=first.references,
+            )
         finder = self._finder
         key = (Rater.Kind.PERSON.value, first.rater)
         self.raters.find({key: first.rater})
@@ -72,6 +78,10 @@ class CountReconciliation(Reconciliation):
         except NotThisSet as reason:
             self._reject(entry, "", str(reason))
             return None
+        finally:
+            for remark in finder.remarks:
+                self.mention(entry.row, "reference", remark)
+            finder.remarks.clear()
         cell = counted.topic, counted.stance
         if cell not in self._cells:
             self.result("cells", made["cells"])

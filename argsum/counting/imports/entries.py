@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+
 from argsum.counting.methods.released_rows import CountedSet
-from cqa_site.files.actions.rows import Entry
+from cqa_site.files.actions.rows import Entry, ImportRefused
 
 BOOK = "counts"
 # Where sets come from that a file of counts brings; a set is known by its cell and system.
@@ -14,6 +16,8 @@ SOURCE = "human counts"
 # Files of several people are about the same sets, so the name of a file names no dataset.
 DATASET = "Judged by people"
 LONGEST_NAME = 120
+# What may be said of references that are worded otherwise; usually whatever is clear is taken.
+ONLY_SAME, BY_ORDER = "same", "order"
 
 
 def dataset_of(options: Mapping[str, Any]) -> str:
@@ -25,6 +29,14 @@ def rater_of(options: Mapping[str, Any], file_name: str) -> str:
     """The name of the rater asked for, or the file's without its ending."""
     asked = str(options.get("rater") or "").strip()
     return (asked or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
+
+
+def references_of(options: Mapping[str, Any]) -> str:
+    """What was said of references that are worded otherwise; raises ImportRefused."""
+    asked = str(options.get("references") or "").strip()
+    if asked not in ("", ONLY_SAME, BY_ORDER):
+        raise ImportRefused(_("References are “same” or in “order”, not “%s”.") % asked[:40])
+    return asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +51,4 @@ class CountEntry(Entry):
     source: str
     rater: str
     counted: CountedSet
+    references: str = ""

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from argsum.datasets.imports.formats import DatasetFormat
 from cqa_site.files.counted import Counted, register_counted
 from cqa_site.files.formats import register_format
+from cqa_site.files.options import Option, register_options
 
 from .asking import AskingCounts
 from .book import CountReconciliation
@@ -16,6 +17,16 @@ from .samples import SAMPLE, fits_counts
 def register_count_imports() -> None:
     """Make counts known to the platform."""
     register_counted(Counted("sets", _("Sets of key points")), Counted(BOOK, _("Count sheets")))
+    register_options(
+        Option(
+            "references",
+            longest=10,
+            hint=(
+                "Of counts whose references are worded otherwise than the dataset's: blank takes "
+                "those that are clear, same takes none, order takes the first for the first."
+            ),
+        )
+    )
     register_format(
         DatasetFormat(
             "count_sheets",

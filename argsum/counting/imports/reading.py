@@ -9,7 +9,7 @@ from argsum.counting.methods.released import CountFile, read_counts
 from argsum.counting.methods.released_rows import LEFT_OUT, CountedSet
 from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
 
-from .entries import BOOK, CountEntry, dataset_of, rater_of
+from .entries import BOOK, CountEntry, dataset_of, rater_of, references_of
 
 
 def read_count_sheets(source: Source) -> Iterator[Line]:
@@ -26,6 +26,7 @@ def read_count_sheets(source: Source) -> Iterator[Line]:
             source=source.name,
             rater=rater_of(source.options, source.name),
             counted=counted,
+            references=references_of(source.options),
         )
 
 

@@ -8,6 +8,7 @@ from django.db.models import ProtectedError
 from django.utils.translation import gettext as _
 
 from argsum.datasets.actions.preparing import prepare_dataset
+from argsum.datasets.methods.halves import Half
 from argsum.datasets.models import Dataset
 from argsum.datasets.reports.datasets import analyses, imported_sets
 from cqa_site.people.access import record
@@ -30,16 +31,19 @@ def is_frozen(dataset: Dataset) -> bool:
 
 
 @transaction.atomic
-def change_recipe(*, dataset: Dataset, steps: Iterable[str], actor: User | None) -> Dataset:
-    """Preprocess again with other steps.
+def change_recipe(
+    *, dataset: Dataset, steps: Iterable[str], actor: User | None, half: Half | None = None
+) -> Dataset:
+    """Preprocess again with other steps; ``half`` is what the step of that name draws.
 
     Raises DatasetInUse, and ValueError for an unknown step.
     """
     held = _held(dataset)
-    before = held.recipe.get("steps")
-    prepare_dataset(held, steps=steps)
-    if held.recipe["steps"] != before:
-        _record(held, actor, "dataset_prepared", steps=held.recipe["steps"])
+    before = held.recipe
+    prepare_dataset(held, steps=steps, half=half)
+    after = held.recipe
+    if any(after.get(name) != before.get(name) for name in ("steps", "half")):
+        _record(held, actor, "dataset_prepared", steps=after["steps"])
     return held
 
 

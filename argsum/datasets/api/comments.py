@@ -18,7 +18,7 @@ from cqa_site.api.serializers import ReadSerializer
 from cqa_site.api.views import StudyViews
 
 
-class SaidSerializer(serializers.Serializer):
+class SaidStatementSerializer(serializers.Serializer):
     """A statement of a comment; ``left_out`` is "" for those that take part."""
 
     id = serializers.UUIDField(source="argument.public_id")
@@ -29,7 +29,7 @@ class SaidSerializer(serializers.Serializer):
 class CommentSerializer(ReadSerializer):
     """One comment; ``attributes`` are the further columns of its file."""
 
-    statements = SaidSerializer(many=True, source="said")
+    statements = SaidStatementSerializer(many=True, source="said")
 
     class Meta:
         model = Comment
@@ -49,14 +49,18 @@ class CommentSerializer(ReadSerializer):
 class CommentFilter(filters.FilterSet):
     """Comments by text, day, file, place and one of their attributes (``column:value``)."""
 
-    search = filters.CharFilter(field_name="text", lookup_expr="icontains")
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
     show = filters.ChoiceFilter(choices=[(SAYS_NOTHING, "say nothing")], method="shown")
     attribute = filters.CharFilter(method="by_attribute", max_length=300)
-    source = filters.CharFilter()
+    source = filters.CharFilter(max_length=255)
     written_from = filters.DateFilter(field_name="written_on", lookup_expr="gte")
     written_until = filters.DateFilter(field_name="written_on", lookup_expr="lte")
     after = filters.NumberFilter(
-        field_name="position", lookup_expr="gt", min_value=0, max_value=2**31 - 1
+        field_name="position",
+        lookup_expr="gt",
+        min_value=0,
+        max_value=2**31 - 1,
+        decimal_places=0,
     )
 
     def shown(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:

@@ -11,7 +11,8 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from argsum.datasets.actions.datasets import DatasetInUse, change_recipe, delete_dataset
-from argsum.datasets.methods.preprocessing import PAPER_STEPS, STEPS
+from argsum.datasets.methods.halves import LARGEST_SEED, PARTS, Half
+from argsum.datasets.methods.preprocessing import ALL_STEPS, HALF, PAPER_STEPS
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch
 from argsum.datasets.reports.cells import (
     KEPT_ONLY,
@@ -69,9 +70,17 @@ class DatasetDetailSerializer(serializers.Serializer):
 
 
 class RecipeInput(Input):
-    """Steps that apply; ``unique`` always does."""
+    """Steps that apply; ``unique`` always does, and ``half`` where one is named."""
 
-    steps = serializers.ListField(child=serializers.ChoiceField(STEPS), max_length=len(STEPS))
+    steps = serializers.ListField(
+        child=serializers.ChoiceField(ALL_STEPS), max_length=len(ALL_STEPS)
+    )
+    half = serializers.ChoiceField(
+        PARTS, required=False, allow_blank=True, help_text="Which part of it; default: test."
+    )
+    seed = serializers.IntegerField(
+        required=False, min_value=0, max_value=LARGEST_SEED, help_text="Of the half; default: 1."
+    )
 
 
 class CellSerializer(ReadSerializer):
@@ -152,7 +161,7 @@ _SHOWN = [(KEPT_ONLY, "kept"), (LEFT_OUT_ONLY, "left out"), *CellArgument.LeftOu
 class ArgumentFilter(filters.FilterSet):
     """Arguments that are kept, left out, or left out for one reason, and by their texts."""
 
-    search = filters.CharFilter(field_name="text", lookup_expr="icontains")
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
     show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
 
     def shown(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
@@ -179,9 +188,14 @@ class DatasetViews(StudyViews):
     def recipe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Preprocess again with other steps; 409 once something rests on the dataset."""
         found = self._found(public_id)
-        steps = self.read(RecipeInput)["steps"]
+        given = self.read(RecipeInput)
+        steps, part = given["steps"], given.get("half", "")
+        if part or HALF in steps:
+            steps, half = [*steps, HALF], Half(part or PARTS[0], given.get("seed", 1))
+        else:
+            half = None
         with conflict_on(DatasetInUse):
-            changed = change_recipe(dataset=found, steps=steps, actor=request.user)
+            changed = change_recipe(dataset=found, steps=steps, half=half, actor=request.user)
         return self._shown(changed)
 
     @extend_schema(responses={204: None})

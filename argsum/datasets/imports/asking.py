@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from argsum.datasets.forms import DatasetNameForm
+from argsum.datasets.forms import DatasetForm
 from cqa_site.files.asking import Asking
 
 from .entries import dataset_name
@@ -28,5 +28,6 @@ class AskingDataset(Asking):
 
     def form(self, data: Any) -> forms.Form:
         """With what was said, or the file's name says."""
-        name = dataset_name(self.file.options, self.file.name)
-        return DatasetNameForm(data, initial={"dataset": name})
+        options = self.file.options
+        name = dataset_name(options, self.file.name)
+        return DatasetForm(data, initial={**options, "dataset": name})

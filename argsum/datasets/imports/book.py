@@ -11,16 +11,18 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.corpus.models.questions import text_key
 from argsum.datasets.actions.datasets import in_use, is_frozen
-from argsum.datasets.actions.preparing import prepare_dataset, usual_steps
-from argsum.datasets.methods.preprocessing import prepare, summed
+from argsum.datasets.actions.preparing import prepare_dataset, stored_half, usual_steps
+from argsum.datasets.methods.halves import Half
+from argsum.datasets.methods.preprocessing import HALF, ONE_ROW, PUBLISHED, prepare, summed
 from argsum.datasets.methods.raw_cells import RawCell
-from argsum.datasets.models import Cell, Dataset
+from argsum.datasets.models import Cell, CellArgument, Dataset
 from argsum.datasets.reports.comments import is_of_comments
 from cqa_site.files.actions.reconcile import Reconciliation
 from cqa_site.files.actions.rows import Flag, ImportRefused
 
-from .entries import BOOK, CellEntry, funnel_words
+from .entries import BOOK, PUBLISHED_RECIPE, CellEntry, funnel_words
 from .stored import StoredCell, stored_cells
 from .writing import write_cell
 
@@ -36,9 +38,11 @@ class DatasetReconciliation(Reconciliation):
         self._last_position = 0
         self._unrated = 0
         self._cells: list[RawCell] = []
+        self._asked: tuple[str, Half | None] = ("", None)
 
     def compare(self, entries: Sequence[CellEntry]) -> None:
         """Compare a piece of the file."""
+        self._asked = entries[0].recipe, entries[0].half
         dataset = self._dataset or self._open(entries[0])
         stored = stored_cells(dataset, [entry.cell for entry in entries])
         for entry in entries:
@@ -53,9 +57,18 @@ class DatasetReconciliation(Reconciliation):
                 in_use(self._dataset) + " " + _("Import the file under another name.")
             )
         steps = self._steps(self._dataset)
-        self.outcome.notes.extend([*self._funnels(steps), *self._missing_qualities()])
+        half = stored_half(self._dataset) or self._asked[1]
+        self.outcome.notes.extend(self._funnels(steps, half))
+        self.outcome.notes.extend([*self._as_published(steps), *self._missing_qualities()])
+        self.outcome.notes.extend(self._other_recipe(self._dataset, steps))
         if self.write and self._is_changed:
-            prepare_dataset(self._dataset, steps=steps, repeats=self._repeats(self._dataset))
+            prepare_dataset(
+                self._dataset,
+                steps=steps,
+                repeats=self._repeats(self._dataset),
+                again=self._again(self._dataset),
+                half=half,
+            )
 
     # -- the dataset --------------------------------------------------------------------------
 
@@ -85,15 +98,54 @@ class DatasetReconciliation(Reconciliation):
 
     def _steps(self, dataset: Dataset) -> Sequence[str]:
         """Those chosen before, else the usual ones for what the file holds."""
-        has_key_points = any(cell.key_points for cell in self._cells)
-        return dataset.recipe.get("steps") or usual_steps(has_key_points=has_key_points)
+        return dataset.recipe.get("steps") or self._asked_steps()
 
-    def _funnels(self, steps: Sequence[str]) -> list[str]:
+    def _asked_steps(self) -> Sequence[str]:
+        recipe, half = self._asked
+        has_key_points = any(cell.key_points for cell in self._cells)
+        usual = usual_steps(has_key_points=has_key_points)
+        steps = PUBLISHED if recipe == PUBLISHED_RECIPE else usual
+        return (*steps, HALF) if half else steps
+
+    def _other_recipe(self, dataset: Dataset, steps: Sequence[str]) -> list[str]:
+        """That a dataset which is there keeps its own recipe, where another one was asked for."""
+        if not any(self._asked) or not dataset.recipe:
+            return []
+        recipe, half = self._asked
+        is_same = set(steps) == set(self._asked_steps()) or (half and not recipe)
+        if is_same and (half is None or half == stored_half(dataset)):
+            return []
+        return [_("The dataset keeps its own recipe; it can be changed on its page.")]
+
+    def _as_published(self, steps: Sequence[str]) -> list[str]:
+        """What the recipe of the publication would leave, where rows and key points differ."""
+        if not any(cell.again for cell in self._cells) or ONE_ROW in steps:
+            return []
+        again = sum(len(cell.again) for cell in self._cells)
+        text = ngettext(
+            "%(n)s argument comes again with the same key point, which counts once. As published, "
+            "by rows: %(funnel)s.",
+            "%(n)s arguments come again with the same key point, which counts once. As published, "
+            "by rows: %(funnel)s.",
+            again,
+        )
+        shown = "; ".join(self._funnels(PUBLISHED, None))
+        return [text % {"n": f"{again:,}", "funnel": shown.partition(": ")[2]}]
+
+    def _funnels(self, steps: Sequence[str], half: Half | None) -> list[str]:
         """What is left of the file in each split."""
         counts = defaultdict(list)
         for cell in self._cells:
             texts = [argument.text for argument in cell.arguments]
-            prepared = prepare(texts, cell.matched(), steps=steps, repeats=cell.repeats)
+            prepared = prepare(
+                texts,
+                cell.matched(),
+                steps=steps,
+                repeats=cell.repeats,
+                again=cell.again,
+                groups=cell.groups() if half else (),
+                half=half,
+            )
             counts[cell.split].append(prepared.counts)
         return [
             f"{split or _('Arguments')}: {funnel_words(summed(each))}"
@@ -107,6 +159,18 @@ class DatasetReconciliation(Reconciliation):
             found[cell.split] += cell.repeats
         before: Counter[str] = Counter(dataset.recipe.get("repeats") or {})
         return before | found
+
+    def _again(self, dataset: Dataset) -> set[int]:
+        """Keys of arguments with a match in one more row, in this file or an earlier one."""
+        found = set(dataset.recipe.get("again") or ())
+        for raw in self._cells:
+            if raw.again:
+                keys = [text_key(raw.arguments[place].text) for place in raw.again]
+                rows = CellArgument.objects.filter(
+                    cell__dataset=dataset, cell__topic=raw.topic, cell__stance=raw.stance
+                )
+                found.update(rows.filter(sha256__in=keys).values_list("pk", flat=True))
+        return found
 
     def _missing_qualities(self) -> list[str]:
         if not self._unrated:

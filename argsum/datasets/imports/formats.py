@@ -15,7 +15,7 @@ from cqa_site.files.counted import Counted, register_counted
 from cqa_site.files.formats import Format, Text, register_format
 from cqa_site.files.options import Option, register_options
 
-from . import comment_samples, samples
+from . import comment_samples, qualities, samples
 from .asking import AskingDataset
 from .book import DatasetReconciliation
 from .comment_asking import AskingComments
@@ -81,8 +81,8 @@ def register_argument_imports() -> None:
             "topic",
             longest=500,
             hint=(
-                "What people were asked, or what comments are about; needed unless a column says "
-                "it, or the dataset is here with one topic."
+                "What people were asked, or what comments or key points are about; needed unless "
+                "the file says it, or the dataset is here with one topic."
             ),
         ),
         Option(
@@ -102,6 +102,10 @@ def register_argument_imports() -> None:
             longest=4,
             hint="Comments without id that are here already: same (also if blank), or new.",
         ),
+        Option("recipe", longest=20, hint="Of a new dataset of arguments: blank, or published."),
+        Option("half", longest=4, hint="Only the test or the dev half takes part: test or dev."),
+        Option("seed", longest=10, hint="Draws the half. Blank: 1."),
+        Option("quality", longest=80, hint="Column of the quality, where a file has several."),
     )
     register_format(
         CommentFormat(
@@ -144,5 +148,20 @@ def register_argument_imports() -> None:
             fits=samples.fits_list,
             sample=samples.SAMPLES["argument_list"],
             holds=_("One row per argument: topic, argument and, if known, stance and quality."),
+        ),
+        DatasetFormat(
+            "rated_arguments",
+            _("Qualities of arguments that are here (CSV)"),
+            qualities.read_qualities,
+            qualities.QualityReconciliation,
+            fits=qualities.fits_qualities,
+            sample=qualities.SAMPLE,
+            asks="qualities",
+            asking=qualities.AskingQualities,
+            next_step=_("Systems can take the imported quality, and a scorer can learn from it."),
+            holds=_(
+                "One row per argument: topic, argument and a quality from 0 to 1, such as the WA "
+                "or MACE-P of ArgQ-30k. Arguments of the dataset are found by topic and text."
+            ),
         ),
     )

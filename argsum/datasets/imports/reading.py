@@ -12,7 +12,7 @@ from argsum.datasets.methods.argument_files import (
 )
 from cqa_site.files.actions.rows import Line, Note, Source, rejected
 
-from .entries import CellEntry, dataset_name
+from .entries import CellEntry, asked_half, dataset_name, recipe_of
 
 
 def read_argkp(source: Source) -> Iterator[Line]:
@@ -50,11 +50,17 @@ def _lines(source: Source, found: ArgumentFile, *, has_members: bool = False) ->
     for problem in found.problems:
         yield rejected(problem, place=problem.file if has_members else "", of="arguments")
     name = dataset_name(source.options, source.name)
+    recipe, half = recipe_of(source.options), asked_half(source.options)
     for cell in found.cells:
+        # A half is a split of its own where the file has none.
+        if half and not cell.split:
+            cell.split = half.part
         yield CellEntry(
             row=cell.arguments[0].row,
             dataset=name,
             source=source.name,
             cell=cell,
             place=f"arguments_{cell.split}" if has_members else "",
+            recipe=recipe,
+            half=half,
         )

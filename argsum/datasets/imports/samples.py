@@ -107,9 +107,13 @@ def fits_pairs(look: Look) -> str:
 
 
 def fits_list(look: Look) -> str:
-    """An argument on a topic a row, with what only debates have; comments have a topic, too."""
+    """An argument on a topic a row, with what only debates have; comments have a topic, too.
+
+    With the two qualities of ArgQ-30k it is another format.
+    """
     named = named_columns(look.columns)
-    if not named >= {"topic", "argument"} or "key_point" in named:
+    is_rated = {"wa", "macep"} <= look.bare
+    if not named >= {"topic", "argument"} or "key_point" in named or is_rated:
         return ""
     if not named & {"stance", "set", "quality"}:
         return ""

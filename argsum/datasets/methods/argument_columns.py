@@ -19,13 +19,15 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "topic": ("topic", "motion"),
     "argument": ("argument", "text", "sentence", "comment"),
     "key_point": ("keypoint", "kp", "summary", "referencesummary"),
-    "stance": ("stance", "polarity"),
+    "stance": ("stance", "polarity", "stancewa"),
     "label": ("label", "match", "ismatch"),
     "set": ("set", "split"),
     "quality": ("quality", "argumentquality", "ibmprodebqs", "wa", "macep"),
     "arg_id": ("argid", "argumentid", "id"),
     "key_point_id": ("keypointid", "kpid"),
 }
+# Qualities of ArgQ-30k that stand side by side; the first is read unless another one is named.
+BESIDE = ("wa", "macep")
 # What `cqa_site.tabular` calls a column whose header is empty.
 _UNNAMED = re.compile(r"Column \d+|Unnamed: \d+")
 # Regressors overshoot; the released qualities reach 1.07.
@@ -54,8 +56,11 @@ def named_rows(
     name: str,
     needed: Collection[str],
     optional: Collection[str] = (),
+    quality: str = "",
 ) -> Iterator[Row]:
     """Rows of a file under the names of `ALIASES`; other columns are left out.
+
+    ``quality`` is the header of the quality to read, where a file has several.
 
     Raises
     ------
@@ -63,7 +68,7 @@ def named_rows(
         Also if a needed column is missing or two columns have the same meaning.
     """
     with open_table(path, name=name) as table:
-        found = _columns(table.name, table.columns, [*needed, *optional])
+        found = _columns(table.name, table.columns, [*needed, *optional], quality)
         missing = [column for column in needed if column not in found]
         if missing:
             raise UnreadableFile(table.name, f"has no column {missing[0]!a}")
@@ -86,17 +91,41 @@ def unread_columns(headers: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _column_of(header: str, wanted: Collection[str]) -> str | None:
+def quality_columns(headers: Iterable[str]) -> list[str]:
+    """Headers of qualities, the one that is usually read first.
+
+    Examples
+    --------
+    >>> quality_columns(["topic", "MACE-P", "WA"])
+    ['WA', 'MACE-P']
+    """
+    names = ALIASES["quality"]
+    found = [header for header in headers if _plain(header) in names]
+    return sorted(found, key=lambda header: names.index(_plain(header)))
+
+
+def _plain(header: str) -> str:
     # A repeated header arrives with a number behind it.
     bare = header.rsplit(" (", 1)[0] if header.endswith(")") else header
-    plain = "".join(char for char in bare.lower() if char.isalnum())
+    return "".join(char for char in bare.lower() if char.isalnum())
+
+
+def _column_of(header: str, wanted: Collection[str]) -> str | None:
+    plain = _plain(header)
     return next((column for column in wanted if plain in ALIASES[column]), None)
 
 
-def _columns(file: str, headers: list[str], wanted: Collection[str]) -> dict[str, str]:
+def _columns(
+    file: str, headers: list[str], wanted: Collection[str], quality: str = ""
+) -> dict[str, str]:
     found: dict[str, str] = {}
+    qualities = quality_columns(headers)
+    if not quality and sorted(map(_plain, qualities)) == sorted(BESIDE):
+        quality = qualities[0]
     for header in headers:
         column = _column_of(header, wanted)
+        if column == "quality" and quality and header != quality:
+            continue
         if column in found:
             reason = f"two columns say the same: {found[column]!a} and {header!a}"
             raise UnreadableFile(file, reason, column=header[:80])

@@ -4,6 +4,7 @@ Every reader of argument files builds the same shape with `CellBuilder`, which j
 name the same argument and finds rows that contradict each other.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -47,7 +48,8 @@ class RawCell:
 
     ``matches`` maps (position of the argument, position of the key point), from 0, to whether
     they match; a pair that is not there is undecided. ``repeats`` counts arguments that were
-    read again under another id with the same text.
+    read again under another id with the same text; ``again`` are positions of those with a match
+    that stood in one more row.
     """
 
     topic: str
@@ -57,6 +59,15 @@ class RawCell:
     key_points: list[RawKeyPoint] = field(default_factory=list)
     matches: dict[tuple[int, int], bool] = field(default_factory=dict)
     repeats: int = 0
+    again: set[int] = field(default_factory=set)
+
+    def groups(self) -> list[str]:
+        """For each argument topic, stance and the key points that it matches, as one text."""
+        points: list[list[str]] = [[] for _argument in self.arguments]
+        for (argument, key_point), is_match in self.matches.items():
+            if is_match:
+                points[argument].append(self.key_points[key_point].text)
+        return [group_name(self.topic, self.stance, each) for each in points]
 
     def matched(self) -> list[int | None]:
         """For each argument how many key points it matches; None in a cell without any."""
@@ -66,6 +77,11 @@ class RawCell:
         for (argument, _), is_match in self.matches.items():
             counts[argument] += is_match
         return list(counts)
+
+
+def group_name(topic: str, stance: int, key_points: Iterable[str]) -> str:
+    """What arguments of one cell with the same key points share."""
+    return "\n".join([topic, str(stance), *sorted(key_points)])
 
 
 class CellBuilder:
@@ -116,8 +132,12 @@ class CellBuilder:
 
     def add_match(self, cell: RawCell, argument: int, key_point: int, is_match: bool) -> None:
         """Keep a label; raises Misfit if the same pair was labelled otherwise."""
-        if cell.matches.setdefault((argument, key_point), is_match) != is_match:
+        known = cell.matches.get((argument, key_point))
+        if known not in (None, is_match):
             raise Misfit("label", "the same pair was labelled otherwise before")
+        if known and is_match:
+            cell.again.add(argument)
+        cell.matches[argument, key_point] = is_match
 
 
 def _check(column: str, text: str, name: str) -> None:

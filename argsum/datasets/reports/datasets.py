@@ -3,15 +3,19 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.methods.preprocessing import (
+    HALF,
     KEPT,
     ONE_KEY_POINT,
+    ONE_ROW,
     ONE_SENTENCE,
     PAPER_STEPS,
+    PUBLISHED_SENTENCE,
     READ,
     SAYS_SOMETHING,
     UNIQUE,
@@ -27,8 +31,11 @@ STEP_NAMES = {
     READ: _("Read"),
     UNIQUE: _("Unique"),
     ONE_KEY_POINT: _("Exactly one key point"),
+    ONE_ROW: _("In one row"),
     ONE_SENTENCE: _("One sentence"),
+    PUBLISHED_SENTENCE: _("One sentence, as published"),
     SAYS_SOMETHING: _("Says something"),
+    HALF: _("In the half"),
 }
 # The same of statements of comments.
 STATEMENT_STEP_NAMES = STEP_NAMES | {
@@ -120,6 +127,11 @@ class DatasetRow:
         return steps_of(self.dataset)
 
     @property
+    def half(self) -> dict[str, Any]:
+        """Which part the recipe draws, and its seed; empty where it draws none."""
+        return self.dataset.recipe.get("half") or {}
+
+    @property
     def step_names(self) -> list[str]:
         """The same in words."""
         return [str(STEP_NAMES[step]) for step in self.steps]
@@ -128,6 +140,12 @@ class DatasetRow:
 def steps_of(dataset: Dataset) -> tuple[str, ...]:
     """Steps of its recipe; those of the paper where none was kept."""
     return checked_steps(dataset.recipe.get("steps", PAPER_STEPS))
+
+
+def half_initial(dataset: Dataset) -> dict[str, Any]:
+    """The half of its recipe as a form has it."""
+    found = dataset.recipe.get("half") or {}
+    return {"half": found.get("part", ""), "seed": found.get("seed")}
 
 
 def datasets_of(study: Study) -> QuerySet[Dataset]:

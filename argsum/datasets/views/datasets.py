@@ -28,7 +28,13 @@ from argsum.datasets.reports.comments import (
     is_of_comments,
     said_by,
 )
-from argsum.datasets.reports.datasets import cell_rows, dataset_rows, datasets_of, steps_of
+from argsum.datasets.reports.datasets import (
+    cell_rows,
+    dataset_rows,
+    datasets_of,
+    half_initial,
+    steps_of,
+)
 from argsum.datasets.reports.language import warning_of
 from cqa_site.files.sending import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
@@ -60,7 +66,7 @@ def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpR
     context = {
         "study": study,
         "row": dataset_rows([found])[0],
-        "form": _recipe_form(found)(initial={"steps": steps_of(found)}),
+        "form": _recipe_form(found)(initial={"steps": steps_of(found), **half_initial(found)}),
         "language_warning": warning_of(found),
         "page": page,
         "cells": cell_rows(list(page)),
@@ -78,7 +84,8 @@ def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
         messages.error(request, _("Choose among the steps of the list."))
         return redirect("dataset", study.public_id, found.public_id)
     try:
-        change_recipe(dataset=found, steps=form.cleaned_data["steps"], actor=request.user)
+        steps, half = form.chosen()
+        change_recipe(dataset=found, steps=steps, half=half, actor=request.user)
     except DatasetInUse as refusal:
         messages.error(request, str(refusal))
     else:

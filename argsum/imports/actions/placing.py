@@ -20,11 +20,17 @@ from argsum.imports.methods.clustering_order import (
     positions,
 )
 from argsum.imports.methods.released_scores import StoredRun
+from argsum.imports.methods.word_check import SHOWN, word_strength
 from cqa_site.files.actions.rows import ImportRefused
 
 from .entries import ORDER_NAMES
 
 CellKey = tuple[str, int]
+# From this index on the clusters are nearly the key points: then it does not matter which of its
+# arguments an id stands for, and words cannot show it.
+NEARLY_ALL = 0.75
+# With fewer arguments words may show nothing, though the texts are right.
+FEWEST_TOLD = 100
 
 
 class Misplaced(Exception):
@@ -41,8 +47,9 @@ class _Argument(NamedTuple):
 class Placing:
     """The arguments of a dataset in the order that the ids of one file follow.
 
-    ``order`` is what was asked for, one of `ORDERS`; "" is that of ArgKP, taken only where the ids
-    agree with the reference key points under it and clearly less under every other.
+    ``order`` is what was asked for, one of `ORDERS`. With "" it is recognised: the ids have to
+    agree with the reference key points under it and clearly less under every other, and words
+    have to show that they stand for these texts and not for others of the same key points.
     """
 
     def __init__(self, dataset: Dataset, order: str, runs: Sequence[StoredRun]) -> None:
@@ -114,10 +121,10 @@ class Placing:
         }
 
     def _checked(self) -> str:
-        """The order asked for, or the usual one; refused if the ids follow another or none."""
+        """The order asked for or recognised; refused if ids follow another, or other texts."""
         cells = self._clustered()
         fits = order_fits(cells)
-        order = self._asked or KEY_POINTS
+        order = self._asked or self._recognised(fits, cells) or KEY_POINTS
         if other := better_order(order, fits):
             raise ImportRefused(_other_order(order, other, fits))
         if not self._asked and not is_confirmed(order, fits, cells):
@@ -133,7 +140,50 @@ class Placing:
             self.notes.append(
                 _("The clusters agree with the key points by chance only: is this their order?")
             )
+        elif fits[order].ari < NEARLY_ALL:
+            self._check_words(order, cells)
         return order
+
+    def _recognised(self, fits: Mapping[str, Fit], cells: Sequence[Clustered]) -> str:
+        """Another order than the usual one that ids and words show; empty without one."""
+        best = max(fits, key=lambda each: fits[each].strength)
+        if best == KEY_POINTS or not is_confirmed(best, fits, cells):
+            return ""
+        strength = word_strength(best, cells)
+        if strength is None or strength < SHOWN:
+            return ""
+        text = _(
+            "The ids follow the arguments %(order)s: index %(here).3f, and %(usual).3f %(other)s."
+        )
+        self.notes.append(
+            text
+            % {
+                "order": ORDER_NAMES[best],
+                "here": fits[best].ari,
+                "usual": fits[KEY_POINTS].ari,
+                "other": ORDER_NAMES[KEY_POINTS],
+            }
+        )
+        return best
+
+    def _check_words(self, order: str, cells: Sequence[Clustered]) -> None:
+        """Refuse ids that fit the key points, but whose clusters share no words."""
+        strength = word_strength(order, cells)
+        if strength is None or strength >= SHOWN:
+            return
+        if self._asked and sum(len(each.arguments) for each in cells) < FEWEST_TOLD:
+            self.notes.append(
+                _("The words of the clusters do not show that the ids stand for these texts.")
+            )
+            return
+        raise ImportRefused(
+            _(
+                "The cluster ids fit the key points of these arguments, but clusters share no "
+                "more words than other arguments of the same key point: they seem to stand for "
+                "other texts, such as another half. Import the file that was clustered as a "
+                "dataset, or name the arguments under “arguments”."
+            )
+        )
 
     def _clustered(self) -> list[Clustered]:
         """The cells of which there are as many arguments as ids; others are rejected later."""

@@ -13,8 +13,9 @@ from argsum.imports.methods.released_scores import (
     read_llm_scores,
     read_soft_scores,
 )
+from argsum.imports.methods.system_files import holds_key_points
 from argsum.metrics.methods.names import LLM, LONGEST, RELEASED_PARTS, soft_name
-from cqa_site.files.actions.rows import Line, Note, Source
+from cqa_site.files.actions.rows import ImportRefused, Line, Note, Source
 from cqa_site.tabular import UnreadableFile
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
@@ -41,6 +42,13 @@ def read_stored(source: Source) -> Iterator[Line]:
     elif any(name in content for name in LLM):
         yield Note(_("Only the scores of the sets that people counted are read from this file."))
         yield from _llm_scores(source)
+    elif holds_key_points(content):
+        raise ImportRefused(
+            _(
+                "The file holds key points by topic and stance and no scores: import it as “Key "
+                "points of a system”."
+            )
+        )
     else:
         yield from _soft_scores(source)
 

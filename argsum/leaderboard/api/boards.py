@@ -49,6 +49,7 @@ class KeptChoiceInput(Input):
     weight = serializers.FloatField(required=False, min_value=0, max_value=1)
     selection = serializers.CharField(required=False)
     share = serializers.FloatField(required=False, min_value=0, max_value=1)
+    without = serializers.CharField(required=False, allow_blank=True, max_length=120)
 
 
 class KeyPointBoardViews(FreezingViews):

@@ -62,6 +62,9 @@ class SummaryBoardSerializer(serializers.Serializer):
     weight = serializers.FloatField()
     selection = serializers.ChoiceField(SELECTIONS)
     least_share = serializers.FloatField()
+    without = serializers.CharField(
+        allow_blank=True, help_text="Systems with this in their names are left out."
+    )
     is_oracle = serializers.BooleanField()
     cells = serializers.IntegerField()
     note = serializers.CharField()

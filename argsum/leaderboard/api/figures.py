@@ -11,7 +11,7 @@ from argsum.counting.methods.released_rows import LEFT_OUT
 from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.methods.system_board import INDICES, SELECTIONS
 from argsum.leaderboard.reports.board import summary_board
-from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.choice import board_choice, usually_left_out
 from argsum.leaderboard.reports.correlation import (
     known_source,
     metric_points,
@@ -32,7 +32,13 @@ from .figure_bodies import (
 )
 
 DATASET = OpenApiParameter("dataset", OpenApiTypes.UUID, description="Only this one.")
-WITHOUT = OpenApiParameter("without", description="Leaves out systems with this in their names.")
+WITHOUT = OpenApiParameter(
+    "without",
+    description=(
+        f"Leaves out systems with this in their names. Default: {LEFT_OUT}, where released counts "
+        "of them are here; empty: none."
+    ),
+)
 WITHOUT_USUAL = OpenApiParameter(
     "without",
     description=f"Leaves out systems with this in their names. Default: {LEFT_OUT}; empty: none.",
@@ -49,6 +55,7 @@ WHICH = [
     OpenApiParameter("weight", OpenApiTypes.FLOAT, description="Of coverage, 0 to 1."),
     OpenApiParameter("selection", enum=list(SELECTIONS), description="How settings are chosen."),
     OpenApiParameter("share", OpenApiTypes.FLOAT, description="Least share clustered."),
+    WITHOUT,
 ]
 
 
@@ -73,6 +80,7 @@ class SummaryBoardViews(StudyViews):
             "weight": choice.terms.weight,
             "selection": choice.terms.selection,
             "least_share": choice.terms.least_share,
+            "without": choice.without,
             "is_oracle": found.is_oracle,
             "cells": len(found.cells),
             "note": board_note(found) if found.rows else "",
@@ -148,8 +156,9 @@ class PeopleAgreementViews(StudyViews):
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """Over all sets, or those of one dataset."""
         refuse_undeclared(request, [DATASET, WITHOUT])
-        without = request.query_params.get("without", "")
-        found = people_agreement(self.study, _dataset(self, request), without)
+        dataset = _dataset(self, request)
+        usual = usually_left_out(self.study, dataset=dataset)
+        found = people_agreement(self.study, dataset, request.query_params.get("without", usual))
         return Response(PeopleAgreementSerializer(found).data)
 
 

@@ -82,7 +82,7 @@ def unfinished_runs(choice: BoardChoice) -> tuple[Run, ...]:
 
 def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
     """The same judges on the dev split."""
-    rows = ended_sets(choice.study, dataset, Cell.Split.DEV)
+    rows = ended_sets(choice.study, dataset, Cell.Split.DEV, choice.without)
 
     def there(source: Source) -> Source:
         return source if source == NOTHING else same_judge(source, rows)
@@ -94,7 +94,7 @@ def scored_sets(choice: BoardChoice, split: str) -> tuple[list[Scored], dict[int
     """Every set of a split with its figures, those that count last; and the sets' public ids."""
     if choice.dataset is None:
         return [], {}
-    rows = ended_sets(choice.study, choice.dataset, split)
+    rows = ended_sets(choice.study, choice.dataset, split, choice.without)
     names = ("pk", "public_id", "system", "setting", "cell", "seconds", "system_run")
     found = list(rows.values_list(*names))
     if not found:

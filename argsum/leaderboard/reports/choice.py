@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from argsum.counting.methods.released_rows import LEFT_OUT
 from argsum.counting.methods.scores import WEIGHT
 from argsum.datasets.models import Cell, Dataset
 from argsum.keypoints.models import SummarySet
@@ -24,6 +25,7 @@ ENDED = (SummarySet.State.DONE, SummarySet.State.NO_RESULT)
 # A slider gives decimals; 60ths hit halves, thirds, quarters, fifths and sixths.
 STEPS = 60
 NOTHING = Source("none")
+LONGEST_NAME = 120
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,10 @@ class BoardChoice:
         What there is to choose from.
     terms
         Weight, selection, least share.
+    without
+        Systems with this in their names are left out; empty leaves out none.
+    usual
+        What is left out where nobody says anything.
     """
 
     study: Study
@@ -53,6 +59,8 @@ class BoardChoice:
     redundancy: Source = NOTHING
     sources: tuple[Source, ...] = ()
     terms: Terms = Terms()  # noqa: RUF009  frozen
+    without: str = ""
+    usual: str = ""
 
     @property
     def chosen(self) -> Dataset:
@@ -75,6 +83,7 @@ class BoardChoice:
                 "weight": f"{self.terms.weight:.6f}",
                 "selection": self.terms.selection,
                 "share": f"{self.terms.least_share:g}",
+                "without": self.without,
             }
         )
 
@@ -102,7 +111,9 @@ def board_choice(study: Study, query: Mapping[str, str]) -> BoardChoice:
     split = query.get("split", "")
     if split not in splits:
         split = Cell.Split.TEST if Cell.Split.TEST in splits else splits[0] if splits else ""
-    sets = ended_sets(study, dataset, split)
+    usual = usually_left_out(study, dataset=str(dataset.public_id))
+    without = query.get("without", usual).strip()[:LONGEST_NAME]
+    sets = ended_sets(study, dataset, split, without)
     sources = _sources(sets)
     return BoardChoice(
         study,
@@ -114,6 +125,8 @@ def board_choice(study: Study, query: Mapping[str, str]) -> BoardChoice:
         redundancy=_source(sources, "redundancy", query.get("redundancy", "")),
         sources=sources,
         terms=terms_of(query),
+        without=without,
+        usual=usual,
     )
 
 
@@ -130,11 +143,28 @@ def terms_of(query: Mapping[str, str]) -> Terms:
     )
 
 
-def ended_sets(study: Study, dataset: Dataset, split: str) -> QuerySet[SummarySet]:
-    """Sets of a dataset's cells of one split that have ended, with a result or without."""
-    return study.summary_sets.filter(
+def ended_sets(
+    study: Study, dataset: Dataset, split: str, without: str = ""
+) -> QuerySet[SummarySet]:
+    """Sets of a dataset's cells of one split that have ended, with a result or without one.
+
+    Systems with ``without`` in their names are left out.
+    """
+    rows = study.summary_sets.filter(
         cell__dataset=dataset, cell__split=split, state__in=ENDED
     ).order_by("system", "pk")
+    return rows.exclude(system__contains=without) if without else rows
+
+
+def usually_left_out(study: Study, *, dataset: str = "") -> str:
+    """What to leave out of a study, or of one of its datasets by public id, as the paper did.
+
+    That is the name of the systems that it left out of its people's counts, where counts of them
+    came from files; empty elsewhere. One query.
+    """
+    rows = study.summary_sets.filter(system__contains=LEFT_OUT, count_sheets__source__gt="")
+    rows = rows.filter(cell__dataset__public_id=dataset) if dataset else rows
+    return LEFT_OUT if rows.exists() else ""
 
 
 def _sources(sets: QuerySet[SummarySet]) -> tuple[Source, ...]:

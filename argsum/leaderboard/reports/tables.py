@@ -77,7 +77,9 @@ def board_method(found: SummaryBoard) -> str:
         "dataset": choice.dataset or "",
         "share": round(100 * choice.terms.least_share),
     }
-    return "\n\n".join([note, *oracle_notes(found), *unfinished_notes(found)])
+    aside = _("Systems left out: those with “%s” in their names.") % choice.without
+    notes = [note, *([aside] if choice.without else [])]
+    return "\n\n".join([*notes, *oracle_notes(found), *unfinished_notes(found)])
 
 
 def oracle_notes(found: SummaryBoard) -> list[str]:

@@ -46,7 +46,9 @@ def key_point_boards(request: StudyRequest, study: Study) -> HttpResponse:
 @require_POST
 def key_point_boards_ask(request: StudyRequest, study: Study) -> HttpResponse:
     """Keep a leaderboard as it is chosen; it becomes the live snapshot of its split."""
-    choice = board_choice(study, dict(parse_qsl(request.POST.get("choice", ""))))
+    choice = board_choice(
+        study, dict(parse_qsl(request.POST.get("choice", ""), keep_blank_values=True))
+    )
     if choice.dataset is None:
         raise Http404
     request_board(choice=choice, actor=request.user)
@@ -133,7 +135,7 @@ def _figures(snapshot: KeyPointSnapshot, view: str, ids: tuple[Any, ...]) -> lis
 
 
 def _is_stale(study: Study, snapshot: KeyPointSnapshot) -> bool:
-    choice = board_choice(study, dict(parse_qsl(snapshot.recipe["query"])))
+    choice = board_choice(study, dict(parse_qsl(snapshot.recipe["query"], keep_blank_values=True)))
     return snapshot.marker != KEY_POINTS.marker(choice)
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from argsum.datasets.views.chosen_dataset import ChosenDataset, chosen_dataset, state_of
 from argsum.leaderboard.reports.charts import heat_alt, heat_spec
+from argsum.leaderboard.reports.choice import usually_left_out
 from argsum.leaderboard.reports.finding import people_finding
 from argsum.leaderboard.reports.people_agreement import (
     DimensionAgreement,
@@ -27,10 +28,18 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
 
 
+def _chosen(request: StudyRequest, study: Study) -> ChosenDataset:
+    """What an address asks for; without the systems that the paper left out of released counts."""
+    wanted = request.GET.get("dataset", "")
+    known = study.argument_datasets.values_list("public_id", flat=True)
+    dataset = wanted if wanted in map(str, known) else ""
+    return chosen_dataset(request, study, usually_left_out(study, dataset=dataset))
+
+
 @study_page(*RESEARCHERS)
 def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
     """Show how far people agree with each other, and with themselves."""
-    dataset = chosen_dataset(request, study)
+    dataset = _chosen(request, study)
     found = people_agreement(study, dataset.chosen, dataset.without)
     *cards, raters = _figures(study, dataset, found)
     context = {
@@ -49,7 +58,7 @@ def summary_people_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
     """Send raters, or the pairs or repeats of a dimension."""
-    dataset = chosen_dataset(request, study)
+    dataset = _chosen(request, study)
     found = people_agreement(study, dataset.chosen, dataset.without)
     return figure_file(request, _figures(study, dataset, found), figure, format)
 

@@ -14,6 +14,8 @@ class Command(ArgumentImportCommand):
         "points (topic, argument, stance, quality). The columns say which it is."
     )
 
+    asks = ("dataset", "recipe", "half", "seed")
+
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(

@@ -7,6 +7,6 @@ class Command(SeveralFilesCommand):
         "prediction, n_covered, n_unique, coverage, redundancy and file_name."
     )
     kind = "count_sheets"
-    asks = ("dataset", "rater")
+    asks = ("dataset", "rater", "references")
     of_one = "rater"
     why_one = "Every file is another person's"

@@ -1,5 +1,7 @@
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from argsum.datasets.models import Dataset
 from argsum.management._training import TrainCommand
 from argsum.scorers.actions.quality_training import train_quality
@@ -11,12 +13,22 @@ class Command(TrainCommand):
     help = (
         "Train a quality scorer: a line through sentence vectors, fitted to the qualities that "
         "came with the arguments, its penalty chosen on the dev split. --data is a folder with a "
-        "table of pairs that has a quality."
+        "table of pairs or of arguments that has a quality, or such a file, as that of ArgQ-30k."
     )
     task, kind = Scorer.Task.QUALITY, Scorer.Kind.REGRESSOR
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--quality-column", default="", help="of --data, where it has several; default: WA"
+        )
 
     def train(
         self, scorer: Scorer, dataset: Dataset | None, options: dict[str, Any]
     ) -> dict[str, Any]:
-        rated = rated_of(dataset) if dataset is not None else rated_in(options["data"])
+        rated = (
+            rated_of(dataset)
+            if dataset is not None
+            else rated_in(options["data"], column=options["quality_column"])
+        )
         return train_quality(scorer, rated, self.say)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from argsum.datasets.methods.argument_files import read_argument_pairs
 from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, prepare, summed
-from argsum.papers.methods.published_sentences import is_one_published_sentence
+from argsum.datasets.methods.published_sentences import is_one_published_sentence
 from cqa_site.reproduction.figures import Found, Key, Measured
 
 from . import names

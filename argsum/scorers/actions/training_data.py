@@ -10,8 +10,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from argsum.datasets.methods.argkp_files import read_argkp
+from argsum.datasets.methods.argument_columns import named_columns
 from argsum.datasets.methods.argument_files import read_argument_pairs
 from argsum.datasets.methods.preprocessing import prepare
+from argsum.datasets.methods.rated_files import read_rated
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from argsum.scorers.methods.training_cells import (
     MATCH,
@@ -20,7 +22,7 @@ from argsum.scorers.methods.training_cells import (
     TrainingCell,
     training_cell,
 )
-from cqa_site.tabular import UnreadableFile
+from cqa_site.tabular import UnreadableFile, preview
 
 from .models import ScorerRefused
 
@@ -122,8 +124,10 @@ def rated_of(dataset: Dataset) -> dict[str, Rated]:
     return _rated(ordered.values_list("cell__split", "text", "quality"))
 
 
-def rated_in(path: Path) -> dict[str, Rated]:
-    """Arguments with a quality in a table of pairs, or in the one of a folder named for it.
+def rated_in(path: Path, *, column: str = "") -> dict[str, Rated]:
+    """Arguments with a quality in a table of pairs or rated arguments, or in a folder's one.
+
+    ``column`` names the quality where there are several, as in ArgQ-30k; WA is the usual one.
 
     Raises
     ------
@@ -136,6 +140,9 @@ def rated_in(path: Path) -> dict[str, Rated]:
             _("%s: name the table of pairs that has a quality, or a folder with one.") % path.name
         )
     try:
+        headers = preview(files[0], name=files[0].name).columns
+        if column or "key_point" not in named_columns(headers):
+            return _rated_arguments(files[0], column)
         read = read_argument_pairs(files[0], name=files[0].name)
     except (UnreadableFile, OSError) as problem:
         raise ScorerRefused(str(problem)) from problem
@@ -147,6 +154,13 @@ def rated_in(path: Path) -> dict[str, Rated]:
         for argument in cell.arguments
         if argument.quality is not None
     )
+
+
+def _rated_arguments(path: Path, column: str) -> dict[str, Rated]:
+    read = read_rated(path, name=path.name, column=column)
+    if read.problems:
+        raise ScorerRefused(str(read.problems[0]))
+    return _rated((row.split, row.text, row.quality) for row in read.rows)
 
 
 def _rated(rows: Iterable[tuple[str, str, Any]]) -> dict[str, Rated]:

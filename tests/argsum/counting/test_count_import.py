@@ -124,6 +124,41 @@ def test_other_references_are_refused_and_nothing_is_imported(study, run):
     assert not Rater.objects.exists()
 
 
+def test_references_worded_otherwise_are_taken_for_those_of_the_dataset(study, run):
+    make_dataset(study)
+    first, second = REFERENCES[0]
+    worded = [f"{second.upper()}.", "Night buses keep all people safer"]
+    said = run(row(references=worded), row(system="beta.csv", references=worded), dry_run=True)
+    assert f"reference: “{worded[0]}” is taken for “{second}”." in said
+    assert f"“{worded[1]}” is taken for “{first}” (shared words: 73%)" in said
+    assert said.count("is taken for") == 2
+    assert not SummarySet.objects.exists()
+    run(row(references=worded))
+    assert CountSheet.objects.get().references == 2
+    assert ReferenceKeyPoint.objects.count() == 4
+    assert "0           1" in run(row(references=worded))
+    with pytest.raises(CommandError, match="rejected"):
+        run(row(references=worded), name="A2.csv", references="same")
+
+
+def test_references_with_other_words_need_somebody_to_say_so(study, run, capsys):
+    make_dataset(study)
+    others = ["Nobody walks alone", "Nurses get home"]
+    said = run(row(references=others), dry_run=True)
+    assert "its references are not those that the dataset has for this topic: no refer" in said
+    said = run(row(references=others), references="order")
+    assert f"“{others[0]}” is taken for “{REFERENCES[0][0]}” (shared words: 0%)" in said
+    with pytest.raises(CommandError, match="References are “same” or in “order”"):
+        run(row(references=others), name="A2.csv", references="mine")
+
+
+def test_a_topic_in_another_case_is_the_one_that_is_there(study, run):
+    dataset = make_dataset(study)
+    said = run(row().replace(TOPIC, f"{TOPIC.upper()}."))
+    assert f"is taken for “{TOPIC}”." in said
+    assert dataset.cells.count() == 2
+
+
 def test_another_set_of_the_same_system_is_refused(study, run):
     run(row())
     with pytest.raises(CommandError, match="rejected"):

@@ -34,7 +34,9 @@ def files_apart(settings, tmp_path):
 def bring(study, tmp_path):
     """Import bytes; a dry run with ``write=False``."""
 
-    def run(content, *, kind="argkp", name="lifts.zip", write=True, dataset=NAME, **asked):
+    def run(
+        content, *, kind="argkp", name="lifts.zip", write=True, dataset=NAME, options=None, **asked
+    ):
         path = tmp_path / "file"
         path.write_bytes(content)
         return import_path(
@@ -42,7 +44,7 @@ def bring(study, tmp_path):
             kind=kind,
             path=path,
             name=name,
-            options={"dataset": dataset},
+            options={"dataset": dataset} | (options or {}),
             write=write,
             **asked,
         )
@@ -174,6 +176,46 @@ def test_pairs_without_a_label_column_come_in_as_matches(bring):
     }
     assert set(KeyPointMatch.objects.values_list("is_match", flat=True)) == {True}
     assert bring(content, **asked).added == 0
+
+
+def test_the_published_recipe_counts_rows_and_a_half_is_drawn(bring):
+    said = ("Silence is restful.", "Music wakes babies.", "Nobody sings.", "It is dull.")
+    rows = [(TOPIC, text, "Silence is restful", 1, 0.5) for text in said]
+    rows += [(TOPIC, "It hums.", "Music costs money", 1, 0.5), rows[0]]
+    content = pairs(*rows, columns=MATCHES)
+    asked = {"kind": "argument_pairs", "name": "debate.csv"}
+    usual = bring(content, write=False, **asked).notes
+    assert "6 read → 5 unique → 5 with exactly one key point → 5 of one sentence" in usual[1]
+    assert usual[2].startswith("1 argument comes again with the same key point")
+    half = {"recipe": "published", "half": "test", "seed": "3"}
+    made = bring(content, options=half, **asked)
+    assert made.notes[1] == (
+        "test: 6 read → 5 unique → 4 with a match in exactly one row → 4 of one sentence → "
+        "3 in the half"
+    )
+    dataset = Dataset.objects.get()
+    assert dataset.recipe["half"] == {"part": "test", "seed": 3}
+    reasons = list(CellArgument.objects.order_by("position").values_list("left_out", flat=True))
+    assert reasons[0] == "rows"
+    assert sorted(reasons[1:4]) == ["", "", "other_half"]
+    # The only argument of its key point is kept.
+    assert reasons[4] == ""
+    other = bring(content, options={"half": "test"}, **asked)
+    assert (other.added, other.notes[-1][:35]) == (0, "The dataset keeps its own recipe; i")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"half": "third"}, "A half is test or dev"),
+        ({"half": "dev", "seed": "-1"}, "no whole number"),
+        ({"recipe": "mine"}, "no recipe called “mine”"),
+    ],
+)
+def test_unknown_recipes_halves_and_seeds_are_refused(bring, options, reason):
+    row = (TOPIC, "One.", "First", 1, 0.5)
+    with pytest.raises(ImportRefused, match=reason):
+        bring(pairs(row, columns=MATCHES), kind="argument_pairs", name="x.csv", options=options)
 
 
 def test_a_column_that_may_be_the_label_is_pointed_out(bring):

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argsum.datasets.methods.preprocessing import (
+    ALL_STEPS,
     ONE_KEY_POINT,
     ONE_SENTENCE,
     PAPER_STEPS,
-    STEPS,
     UNIQUE,
     checked_steps,
     prepare,
@@ -55,7 +55,7 @@ def test_funnels_of_cells_add_up():
     st.lists(
         st.tuples(st.sampled_from(TEXTS), st.one_of(st.none(), st.integers(0, 3))), max_size=20
     ),
-    st.sets(st.sampled_from(STEPS)),
+    st.sets(st.sampled_from(ALL_STEPS)),
 )
 def test_counts_fall_and_end_at_what_is_kept(rows, steps):
     found = prepare([text for text, _ in rows], [number for _, number in rows], steps=steps)

@@ -1,0 +1,355 @@
+"""Key points that some system wrote, from a table, JSON, or a bare list.
+
+A table has one row per key point: topic, stance, key_point, and if known system, setting,
+prevalence and the ids or texts of its arguments. A list (.txt) has one key point a line. One JSON
+object maps topics to stances to lists of key points; settings may stand at any depth as tuples of
+numbers in text, as in the summary files of the argument summarization paper, where a leaf holds
+``sums`` (cluster → text, or texts of several attempts) and perhaps ``sum_ids``, the key point of
+every argument in an order of the file's.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from argsum.datasets.methods.argument_columns import as_stance, as_text
+from argsum.datasets.methods.raw_cells import LONGEST_TEXT, LONGEST_TOPIC, Misfit
+from argsum.imports.methods.released_json import is_number, read_json, seconds_of
+from cqa_site.tabular import Problem, UnreadableFile, open_table, printable_name
+from cqa_site.tabular.strict_json import StrictJsonError, loads
+
+# Lower case, without anything but letters and digits.
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "topic": ("topic", "motion"),
+    "stance": ("stance", "polarity"),
+    "key_point": ("keypoint", "kp", "summary", "prediction"),
+    "system": ("system", "systemname", "model", "method"),
+    "setting": ("setting", "parameters"),
+    "prevalence": ("prevalence", "matches", "matched"),
+    "arguments": ("arguments", "argumentids", "argids", "members"),
+}
+LONGEST = {"topic": LONGEST_TOPIC, "system": 120, "setting": 200}
+MOST_POINTS = 500
+# Keys of an object below which its key points stand.
+INSIDE = ("summaries", "key_points")
+_LEAF = ("sums", "key_points")
+_STANCES = {"1": 1, "pro": 1, "supporting": 1, "-1": -1, "con": -1, "opposing": -1, "0": 0}
+_TUPLE = re.compile(r"\(.*\)")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+\s*[.):])\s+")
+_BETWEEN = re.compile(r"[;|\n]")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One key point; ``arguments`` are ids or texts, None where the file names none."""
+
+    text: str
+    prevalence: int | None = None
+    arguments: tuple[str, ...] | None = None
+    cluster: int | None = None
+
+
+@dataclass(frozen=True)
+class SystemSet:
+    """What one system with one setting wrote about one topic and stance.
+
+    ``topic`` and ``system`` are empty and ``stance`` is None where the file does not say.
+    ``places`` has the position of the key point of every argument (-1 for none) where the file
+    gives them in an order of its own. Without ``points`` the system had no result.
+    """
+
+    row: int | None
+    topic: str
+    stance: int | None
+    system: str = ""
+    setting: str = ""
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    points: tuple[Point, ...] = ()
+    places: tuple[int, ...] = ()
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class SystemFile:
+    """What was read; rows that do not fit stand in ``problems`` and nowhere else."""
+
+    sets: Sequence[SystemSet]
+    problems: Sequence[Problem] = ()
+
+
+def read_system_file(path: str | os.PathLike[str], *, name: str | None = None) -> SystemFile:
+    """Read key points, in any of the forms above.
+
+    Raises
+    ------
+    UnreadableFile
+        If the file as a whole is none of them; naming the place in it.
+    """
+    shown = name or Path(path).name
+    if shown.lower().endswith(".txt"):
+        return _read_list(Path(path), shown)
+    if content := _object(Path(path), shown):
+        return SystemFile(list(_of_object(content, shown)))
+    return _read_table(path, shown)
+
+
+def holds_key_points(content: Mapping[str, Any]) -> bool:
+    """Whether a JSON object looks like key points by topic, and not like scores."""
+    if any(isinstance(content.get(name), dict) for name in INSIDE):
+        return True
+    leaves = [
+        leaf
+        for stances in content.values()
+        if isinstance(stances, dict)
+        for leaf in stances.values()
+    ]
+    return bool(leaves) and all(
+        isinstance(leaf, list) and all(isinstance(each, str) for each in leaf) for leaf in leaves
+    )
+
+
+# -- lists and tables -----------------------------------------------------------------------------
+
+
+def _read_list(path: Path, name: str) -> SystemFile:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (UnicodeDecodeError, OSError) as error:
+        raise UnreadableFile(name, f"is no text in UTF-8 ({error})") from None
+    texts = [_BULLET.sub("", line).strip() for line in lines if line.strip()]
+    if not texts or len(texts) > MOST_POINTS:
+        raise UnreadableFile(name, f"holds {len(texts)} key points, not 1 to {MOST_POINTS}")
+    points = tuple(_point(text, name, f"line of {text[:20]!a}") for text in texts)
+    return SystemFile([SystemSet(1, "", None, points=points)])
+
+
+def columns_of(headers: Sequence[str]) -> dict[str, str]:
+    """Meaning → header; the first of several with one meaning."""
+    found: dict[str, str] = {}
+    for header in headers:
+        plain = "".join(char for char in header.lower() if char.isalnum())
+        for meaning, names in COLUMNS.items():
+            if plain in names:
+                found.setdefault(meaning, header)
+    return found
+
+
+def _read_table(path: str | os.PathLike[str], name: str) -> SystemFile:
+    sets: dict[tuple[str, int | None, str, str], list[tuple[int, Point]]] = {}
+    problems: list[Problem] = []
+    with open_table(path, name=name) as table:
+        columns = columns_of(table.columns)
+        if "key_point" not in columns:
+            raise UnreadableFile(table.name, "has no column 'key_point'")
+        for row in table.rows:
+            values = {meaning: row.values[header] for meaning, header in columns.items()}
+            try:
+                key, point = _of_row(values)
+            except Misfit as misfit:
+                column = columns.get(misfit.column, misfit.column)
+                problems.append(Problem(table.name, row.number, column, misfit.reason))
+                continue
+            points = sets.setdefault(key, [])
+            points.append((row.number, point))
+            if len(points) > MOST_POINTS:
+                raise UnreadableFile(table.name, f"has more than {MOST_POINTS} in one set")
+    made = [
+        SystemSet(
+            points[0][0], topic, stance, system, setting, points=tuple(p for _r, p in points)
+        )
+        for (topic, stance, system, setting), points in sets.items()
+    ]
+    return SystemFile(made, problems)
+
+
+def _of_row(values: dict[str, Any]) -> tuple[tuple[str, int | None, str, str], Point]:
+    text = as_text(values, "key_point").strip()
+    if not text:
+        raise Misfit("key_point", "is empty")
+    if len(text) > LONGEST_TEXT:
+        raise Misfit("key_point", f"longer than {LONGEST_TEXT:,} characters")
+    named = {name: as_text(values, name).strip() for name in LONGEST}
+    for name, most in LONGEST.items():
+        if len(named[name]) > most:
+            raise Misfit(name, f"longer than {most} characters")
+    has_stance = bool(as_text(values, "stance").strip())
+    stance = as_stance(values, is_needed=False) if has_stance else None
+    point = Point(text, _prevalence(values), _arguments(values))
+    return (named["topic"], stance, named["system"], named["setting"]), point
+
+
+def _prevalence(values: dict[str, Any]) -> int | None:
+    given = as_text(values, "prevalence").strip()
+    if not given:
+        return None
+    if not given.isdecimal():
+        raise Misfit("prevalence", f"{given[:40]!a} is no whole number from 0")
+    return int(given)
+
+
+def _arguments(values: dict[str, Any]) -> tuple[str, ...] | None:
+    """Ids or texts: a JSON list, or divided by semicolons, bars or lines."""
+    listed: Any = values.get("arguments")
+    if not isinstance(listed, list):
+        given = as_text(values, "arguments").strip()
+        if not given:
+            return None
+        listed = _BETWEEN.split(given) if given[0] != "[" else _json_list(given)
+    if not isinstance(listed, list) or not all(isinstance(each, str | int) for each in listed):
+        raise Misfit("arguments", "is no list of ids or texts")
+    return tuple(str(each).strip() for each in listed if str(each).strip())
+
+
+def _json_list(given: str) -> Any:
+    try:
+        return loads(given.encode(), max_bytes=4 * len(given))
+    except StrictJsonError:
+        return _BETWEEN.split(given)
+
+
+# -- one object -----------------------------------------------------------------------------------
+
+
+def _object(path: Path, name: str) -> dict[str, Any] | None:
+    """The content of a file that is one JSON object; None for anything else."""
+    with path.open("rb") as file:
+        begins = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    if not begins or name.lower().endswith((".jsonl", ".ndjson")):
+        return None
+    content = read_json(path, name)
+    return content if isinstance(content, dict) else None
+
+
+def _of_object(content: dict[str, Any], name: str) -> Iterator[SystemSet]:
+    system = content.get("system")
+    inside: Any = next(
+        (content[key] for key in INSIDE if isinstance(content.get(key), dict)), None
+    )
+    if inside is None:
+        inside = {key: value for key, value in content.items() if key != "system"}
+    names = [
+        each
+        for key, value in content.items()
+        if isinstance(value, list) and value and all(isinstance(one, str) for one in value)
+        for each in value
+    ]
+    found = list(_walk(inside, [], names, name))
+    if not found:
+        raise UnreadableFile(name, "holds no key points by topic and stance")
+    for each in found:
+        yield SystemSet(**{**each.__dict__, "system": system if isinstance(system, str) else ""})
+
+
+def _walk(value: Any, keys: list[str], names: Sequence[str], file: str) -> Iterator[SystemSet]:
+    if isinstance(value, dict) and not any(key in value for key in _LEAF):
+        for key, inner in value.items():
+            yield from _walk(inner, [*keys, key], names, file)
+        return
+    place = printable_name(", ".join(keys), 120)
+    topic, stance, parameters, setting = _about(keys, names, file, place)
+    if isinstance(value, list):
+        value = {"sums": value}
+    if not isinstance(value, dict | None):
+        raise UnreadableFile(file, "is no list of key points", column=place)
+    leaf = value or {}
+    sums = leaf.get("sums", leaf.get("key_points"))
+    about: dict[str, Any] = {"row": None, "topic": topic, "stance": stance}
+    about["seconds"] = seconds_of(leaf)
+    attempts = _attempts(sums, file, place)
+    for number, points in enumerate(attempts, start=1):
+        more = {"attempt": float(number)} if len(attempts) > 1 else {}
+        words = [setting, *(f"{key}={amount:g}" for key, amount in more.items())]
+        yield SystemSet(
+            **about,
+            setting=", ".join(filter(None, words))[: LONGEST["setting"]],
+            parameters=parameters | more,
+            points=points,
+            places=_places(leaf.get("sum_ids"), sums, file, place),
+        )
+
+
+def _about(
+    keys: Sequence[str], names: Sequence[str], file: str, place: str
+) -> tuple[str, int | None, dict[str, float], str]:
+    """Topic, stance, parameters and setting that the keys above a leaf say."""
+    topics = [key for key in keys if not _TUPLE.fullmatch(key) and key.strip() not in _STANCES]
+    stances = [_STANCES[key.strip()] for key in keys if key.strip() in _STANCES]
+    if len(topics) > 1 or len(stances) > 1:
+        raise UnreadableFile(file, "is not by topic and stance", column=place)
+    topic = topics[0] if topics else ""
+    if len(topic) > LONGEST_TOPIC:
+        raise UnreadableFile(file, f"a topic is longer than {LONGEST_TOPIC}", column=place)
+    given = [
+        part.strip() for key in keys if _TUPLE.fullmatch(key) for part in key[1:-1].split(",")
+    ]
+    parts = [part for part in given if part]
+    try:
+        values = [float(part) for part in parts]
+    except ValueError:
+        return topic, next(iter(stances), None), {}, ", ".join(parts)
+    known = list(names) if len(names) == len(values) else []
+    called = known or [f"parameter {at}" for at in range(1, len(values) + 1)]
+    parameters = dict(zip(called, values, strict=True))
+    setting = ", ".join(f"{key}={amount:g}" for key, amount in parameters.items())
+    return topic, next(iter(stances), None), parameters, setting
+
+
+def _attempts(sums: Any, file: str, place: str) -> list[tuple[Point, ...]]:
+    """Key points of each attempt; one empty attempt where there was no result."""
+    if sums is None:
+        return [()]
+    if isinstance(sums, list):
+        return [tuple(_any_point(each, file, place) for each in sums)]
+    if not isinstance(sums, dict):
+        raise UnreadableFile(file, "is no list of key points", column=place)
+    times = max((len(each) for each in sums.values() if isinstance(each, list)), default=1)
+    return [
+        tuple(
+            _point(text, file, place, cluster=int(key) if key.lstrip("-").isdecimal() else None)
+            for key, each in sums.items()
+            if (text := _of_attempt(each, at)) is not None
+        )
+        for at in range(times)
+    ]
+
+
+def _of_attempt(given: Any, at: int) -> Any:
+    if isinstance(given, list):
+        return given[at] if at < len(given) else None
+    return given
+
+
+def _any_point(given: Any, file: str, place: str) -> Point:
+    """A text, or an object with one, its prevalence and its arguments."""
+    if not isinstance(given, dict):
+        return _point(given, file, place)
+    text = given.get("key_point", given.get("text"))
+    made = _point(text, file, place)
+    try:
+        return Point(made.text, _prevalence(given), _arguments(given))
+    except Misfit as misfit:
+        raise UnreadableFile(file, str(misfit), column=place) from None
+
+
+def _point(text: Any, file: str, place: str, *, cluster: int | None = None) -> Point:
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_TEXT:
+        reason = f"{printable_name(str(text), 40)} is no text of 1 to {LONGEST_TEXT:,} characters"
+        raise UnreadableFile(file, reason, column=place)
+    return Point(text.strip(), cluster=cluster)
+
+
+def _places(given: Any, sums: Any, file: str, place: str) -> tuple[int, ...]:
+    """Positions of key points by argument, from the keys that ``sums`` has."""
+    if given is None or not isinstance(sums, dict):
+        return ()
+    if any(isinstance(each, list) or each is None for each in sums.values()):
+        return ()
+    at = {key: position for position, key in enumerate(sums)} | {"-1": -1}
+    if not isinstance(given, list) or not all(
+        is_number(each) and str(int(each)) in at for each in given
+    ):
+        raise UnreadableFile(file, "sum_ids names key points that sums lacks", column=place)
+    return tuple(at[str(int(each))] for each in given)

@@ -1,0 +1,13 @@
+from argsum.management.argument_commands import SeveralFilesCommand
+
+
+class Command(SeveralFilesCommand):
+    help = (
+        "Import key points that systems wrote: a table (topic, stance, key_point and, if known, "
+        "system, setting, prevalence, arguments), JSON by topic and stance, the summary files of "
+        "the argument summarization paper, or a list with one key point a line."
+    )
+    kind = "system_points"
+    asks = ("dataset", "system", "topic", "stance", "scorer", "order")
+    of_one = "system"
+    why_one = "Every file is of another system"

@@ -1,0 +1,155 @@
+"""A file with the header of ArgQ-30k: qualities for arguments, a dataset, or training data."""
+
+from io import StringIO
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from argsum.datasets.imports.qualities import COLUMNS, SAMPLE
+from argsum.datasets.methods.argument_files import read_argument_list
+from argsum.datasets.methods.rated_files import read_rated
+from argsum.datasets.models import CellArgument
+from argsum.scorers.actions.models import ScorerRefused
+from argsum.scorers.actions.training_data import rated_in
+from cqa_site.files.models import ImportFile
+from cqa_site.tabular import UnreadableFile
+from tests.argsum.argument_files import csv_of
+from tests.argsum.made_cells import TOPIC, make_dataset, make_system_run
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+BUS, NURSES = (
+    "A bus at night is safer than a dark street.",
+    "Bakers must reach their work before dawn.",
+)
+
+
+def rated(*rows, columns=COLUMNS):
+    """Rows of argument, set, WA and MACE-P."""
+    return csv_of(
+        columns, [(text, TOPIC, split, wa, mace, 1, 0.9) for text, split, wa, mace in rows]
+    )
+
+
+@pytest.fixture
+def study(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    made = make_study("Rated")
+    make_dataset(made)
+    CellArgument.objects.update(quality=None)
+    return made
+
+
+@pytest.fixture
+def bring(tmp_path, study):
+    def bring(content, **options):
+        path = tmp_path / "arg_quality.csv"
+        path.write_bytes(content)
+        out = StringIO()
+        chosen = {"study": "Rated", "dataset": "Night buses", "stdout": out} | options
+        try:
+            call_command("import_qualities", path, **chosen)
+        except CommandError as error:
+            return f"{out.getvalue()}{error}"
+        return out.getvalue()
+
+    return bring
+
+
+def qualities():
+    rows = CellArgument.objects.filter(quality__isnull=False)
+    return dict(rows.values_list("text", "quality"))
+
+
+def test_qualities_go_to_arguments_by_topic_and_text(bring):
+    content = rated(
+        (BUS, "train", 0.75, 0.5),
+        (f"  {NURSES.upper()}", "train", 0.5, 0.25),
+        ("Nobody said this.", "train", 0.5, 0.5),
+    )
+    said = bring(content, dry_run=True)
+    assert "The quality is read from WA, not from MACE-P." in said
+    assert "1 row is about an argument that the dataset does not have" in said
+    assert qualities() == {}
+    bring(content)
+    assert qualities() == {BUS: 0.75, NURSES: 0.5}
+    assert "arguments           0           2" in bring(content)
+
+
+def test_the_other_quality_is_read_if_it_is_named(bring):
+    content = rated((BUS, "", 0.75, 0.5))
+    assert "has no column 'MACE' of qualities" in bring(content, quality="MACE")
+    bring(content, quality="MACE-P")
+    assert qualities() == {BUS: 0.5}
+    said = bring(content)
+    assert "Differs and was kept; stored: 0.5" in said
+    bring(content, update_changed=True)
+    assert qualities() == {BUS: 0.75}
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([(BUS, "", 7, 0.5)], "row 2, quality: '7' is no number from 0 to 1"),
+        ([("", "", 0.5, 0.5)], "row 2, argument: is no text"),
+        ([(BUS, "other", 0.5, 0.5)], "row 2, set: 'other' is none of"),
+        ([(BUS, "", 0.5, 0.5), (BUS, "", 0.6, 0.5)], "row 3, quality: The same argument had 0.5"),
+    ],
+)
+def test_rows_that_do_not_fit_are_named_and_nothing_comes_in(bring, rows, reason):
+    assert reason in bring(rated(*rows))
+    assert qualities() == {}
+
+
+def test_a_dataset_that_was_summarized_keeps_its_qualities(bring, study):
+    make_system_run(study.argument_datasets.get())
+    assert "so it stays as it is" in bring(rated((BUS, "", 0.5, 0.5)))
+    assert "no dataset called “Trams”" in bring(rated((BUS, "", 0.5, 0.5)), dataset="Trams")
+    assert qualities() == {}
+
+
+def test_the_same_file_is_a_list_of_arguments_with_a_quality(tmp_path):
+    path = tmp_path / "rated.csv"
+    path.write_bytes(rated((BUS, "dev", 0.75, 0.5)))
+    (cell,) = read_argument_list(path, name="rated.csv").cells
+    assert (cell.split, cell.stance, cell.arguments[0].quality) == ("dev", 1, 0.75)
+    doubled = csv_of(("topic", "argument", "quality", "WA"), [("T", "A", 0.5, 0.5)])
+    path.write_bytes(doubled)
+    with pytest.raises(UnreadableFile, match="two columns say the same"):
+        read_argument_list(path, name="rated.csv")
+
+
+def test_a_scorer_can_learn_from_it(tmp_path):
+    path = tmp_path / "arg_quality_rank.csv"
+    path.write_bytes(rated((BUS, "train", 0.75, 0.5), (NURSES, "dev", 0.25, 0.5)))
+    for place in (path, tmp_path):
+        found = rated_in(place)
+        assert (found["train"].texts, found["train"].values) == ((BUS,), (0.75,))
+        assert found["dev"].values == (0.25,)
+    assert rated_in(path, column="MACE-P")["dev"].values == (0.5,)
+    path.write_bytes(rated((BUS, "train", "x", 0.5)))
+    with pytest.raises(ScorerRefused, match="'x' is no number"):
+        rated_in(path)
+
+
+def test_the_upload_knows_its_header(study, django_capture_on_commit_callbacks):
+    client = sign_in(make_member(study, "researcher"))
+    upload = SimpleUploadedFile("rated.csv", rated((BUS, "", 0.75, 0.5)))
+    client.post(reverse("import_upload", args=[study.public_id]), {"kind": "", "file": upload})
+    file = ImportFile.objects.get()
+    assert file.kind == "rated_arguments"
+    page = reverse("import_qualities", args=[study.public_id, file.public_id])
+    assert "Column of the quality" in client.get(page).content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(page, {"dataset": "Night buses", "quality": ""})
+    file.refresh_from_db()
+    assert file.counts["arguments"]["new"] == 1
+
+
+def test_the_sample_rates_the_arguments_of_the_sample_dataset(tmp_path):
+    path = tmp_path / SAMPLE.name
+    path.write_bytes(SAMPLE.make())
+    found = read_rated(path, name=SAMPLE.name)
+    assert (len(found.rows), found.column, found.others) == (18, "WA", ("MACE-P",))

@@ -1,0 +1,348 @@
+"""Files of other systems' key points: every form, once, with arguments or matched later."""
+
+import json
+import re
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from argsum.datasets.models import CellArgument
+from argsum.imports.methods.system_files import read_system_file
+from argsum.imports.samples import KEY_POINT_SAMPLE
+from argsum.keypoints.actions import set_assigning
+from argsum.keypoints.actions.set_assigning import JOB, SOURCE, request_assignment
+from argsum.keypoints.models import SummarySet
+from argsum.leaderboard.reports.board import summary_board
+from argsum.leaderboard.reports.choice import board_choice
+from argsum.metrics.actions.making import Choice, scorable_sets
+from cqa_site.files.models import ImportFile
+from cqa_site.people.models import Rater
+from cqa_site.people.tokens import create_token
+from cqa_site.runs.jobs import drain
+from cqa_site.runs.models import Job
+from cqa_site.tabular import UnreadableFile
+from tests.argsum.argument_files import csv_of
+from tests.argsum.made_cells import TOPIC, make_count, make_dataset
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+HEADS = ("topic", "stance", "key_point", "system", "setting", "prevalence", "arguments")
+SAFE, WORK = "Buses at night are safe", "Shift workers need night buses"
+
+
+@pytest.fixture
+def study(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    made = make_study("Others")
+    make_dataset(made)
+    return made
+
+
+@pytest.fixture
+def bring(tmp_path, study):
+    """Import a file; returns what the command said."""
+
+    def bring(content, name="Theirs.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        out = StringIO()
+        chosen = {"study": "Others", "dataset": "Night buses", "stdout": out} | options
+        try:
+            call_command("import_key_points", path, **chosen)
+        except CommandError as error:
+            return f"{out.getvalue()}{error}"
+        return out.getvalue()
+
+    return bring
+
+
+def table(*rows, heads=HEADS):
+    return csv_of(heads, [(*row, *[""] * (len(heads) - len(row))) for row in rows])
+
+
+def told(system="Theirs"):
+    """Key points with their prevalence, in order."""
+    made = SummarySet.objects.get(system=system)
+    return [(each.text, each.prevalence) for each in made.summaries.all()]
+
+
+class Scores:
+    """A match scorer: a text matches the key point that has more of its words."""
+
+    def matrix(self, rows, columns, *, topic=""):
+        words = [set(re.findall(r"\w+", each.lower())) for each in columns]
+        return np.array(
+            [
+                [len(set(re.findall(r"\w+", row.lower())) & each) / 10 for each in words]
+                for row in rows
+            ]
+        )
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def test_a_table_with_arguments_makes_a_set_of_clusters(bring, study):
+    rows = [
+        (TOPIC, 1, WORK, "Theirs", "t=0.5", "", "arg_4;arg_5"),
+        (TOPIC, 1, SAFE, "Theirs", "t=0.5", "", "arg_1; arg_2 ;arg_3"),
+    ]
+    said = bring(table(*rows))
+    assert "sets of key points           1" in said
+    assert told() == [(SAFE, 3), (WORK, 2)]
+    made = SummarySet.objects.get()
+    assert (made.source, made.setting, made.state) == (SOURCE, "t=0.5", "done")
+    assert made.assigned == made.clusters == [0, 0, 0, 1, 1, -1]
+    assert not Job.objects.filter(kind=JOB).exists()
+    choice = board_choice(study, {})
+    (row,) = summary_board(choice).rows
+    assert row.system == "Theirs"
+    assert row.figures["including"].value > 0.5
+    assert scorable_sets(study, Choice()).count() == 1
+
+
+def test_the_same_file_again_adds_nothing_whatever_its_name(bring):
+    rows = [(TOPIC, "pro", SAFE), (TOPIC, "con", "They cost a lot")]
+    assert "2           0           0           0" in bring(table(*rows), system="Mine")
+    again = bring(table(*rows), name="other.csv", system="Mine")
+    assert re.findall(r"sets of key points +(\d) +(\d)", again) == [("0", "2")]
+    changed = bring(table((TOPIC, "pro", "Something else")), system="Mine")
+    assert "give them another setting" in changed
+    assert SummarySet.objects.count() == 2
+    assert "1           0" in bring(table((TOPIC, "pro", "New")), system="Other")
+
+
+def test_a_dry_run_says_what_would_come_and_stores_nothing(bring):
+    said = bring(table((TOPIC, 1, SAFE), (TOPIC, 1, WORK)), dry_run=True)
+    assert "1 set names no arguments: they are matched to its key points" in said
+    assert re.findall(r"key points of systems +(\d)", said) == ["2"]
+    assert not SummarySet.objects.exists()
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ((TOPIC, 1, ""), r"row 2, key_point: is empty"),
+        ((TOPIC, 2, SAFE), r"row 2, stance: '2' is none of"),
+        (("Trams", 1, SAFE), r"no such topic and stance"),
+        ((TOPIC, "", SAFE), r"2 topics and stances that this may be about"),
+        ((TOPIC, 1, SAFE, "A", "", "many"), r"row 2, prevalence: 'many' is no whole number"),
+        ((TOPIC, 1, SAFE, "A", "", "", "arg_9"), r"no such argument: “arg_9”"),
+        ((TOPIC, 1, SAFE, "A" * 121), r"row 2, system: longer than 120"),
+    ],
+)
+def test_rows_that_do_not_fit_are_named(bring, row, reason):
+    assert re.search(reason, bring(table(row)))
+    assert not SummarySet.objects.exists()
+
+
+def test_an_argument_cannot_stand_under_two_key_points(bring):
+    rows = [(TOPIC, 1, text, "A", "", "", "arg_1") for text in (SAFE, WORK)]
+    assert "stands under two key points" in bring(table(*rows))
+
+
+def test_prevalence_alone_is_taken_as_it_is(bring):
+    bring(table((TOPIC, 1, SAFE, "Theirs", "", 2), (TOPIC, 1, WORK, "Theirs", "", 5)))
+    assert told() == [(WORK, 5), (SAFE, 2)]
+    assert not Job.objects.filter(kind=JOB).exists()
+
+
+def test_a_topic_written_otherwise_is_taken_for_the_one_that_it_is(bring):
+    said = bring(table((TOPIC.upper() + ".", 1, SAFE, "Theirs")))
+    assert f"Taken for “{TOPIC}”." in said
+    assert told() == [(SAFE, None)]
+
+
+def test_jsonl_and_a_list_of_objects_are_tables(bring):
+    rows = [{"topic": TOPIC, "stance": 1, "key_point": SAFE, "arguments": ["arg_1", "arg_2"]}]
+    bring(json.dumps(rows[0]).encode(), name="Lines.jsonl")
+    bring(rows, name="List.json")
+    assert told("Lines") == told("List") == [(SAFE, 2)]
+
+
+def test_a_bare_list_needs_topic_and_stance(bring):
+    content = f"1. {SAFE}\n\n- {WORK}\n".encode()
+    assert "2 topics and stances" in bring(content, name="Mine.txt")
+    bring(content, name="Mine.txt", topic=TOPIC, stance="pro")
+    assert told("Mine") == [(SAFE, None), (WORK, None)]
+
+
+# -- one object -----------------------------------------------------------------------------------
+
+
+def test_a_json_object_by_topic_and_stance(bring):
+    points = [SAFE, {"key_point": WORK, "arguments": ["arg_4"]}]
+    bring({"system": "Theirs", "key_points": {TOPIC: {"1": points, "-1": ["It is loud"]}}})
+    assert [text for text, _n in told_of(1)] == [WORK, SAFE]
+    assert told_of(-1) == [("It is loud", None)]
+
+
+def told_of(stance):
+    made = SummarySet.objects.get(cell__stance=stance)
+    return [(each.text, each.prevalence) for each in made.summaries.all()]
+
+
+def test_the_layout_of_released_cluster_summaries(bring):
+    sums = {"0": [SAFE, f"{SAFE}!"], "1": [WORK, f"{WORK}!"]}
+    content = {
+        "summaries": {
+            "(0.5,)": {TOPIC: {"1": {"()": {"sums": sums, "runtime": 1.5}}}},
+            "(0.7,)": {TOPIC: {"1": {"()": {"sums": None, "runtime": None}}}},
+        },
+        "clu_parameter_names": ["threshold"],
+        "clu_parameter_values": [[0.5, 0.7]],
+        "sum_parameter_names": [],
+    }
+    said = bring(content, name="ArgKP21_Theirs.json")
+    assert "1 setting has no key points in the file" in said
+    rows = SummarySet.objects.order_by("setting").values_list("setting", "state", "seconds")
+    assert list(rows) == [
+        ("threshold=0.5, attempt=1", "done", 1.5),
+        ("threshold=0.5, attempt=2", "done", 1.5),
+        ("threshold=0.7", "no_result", None),
+    ]
+    first = SummarySet.objects.get(setting="threshold=0.5, attempt=2")
+    assert first.parameters == {"threshold": 0.5, "attempt": 2}
+    assert [(each.text, each.cluster) for each in first.summaries.all()] == [
+        (f"{SAFE}!", 0),
+        (f"{WORK}!", 1),
+    ]
+
+
+def released(ids, name="sum_ids"):
+    """The layout of released classification summaries."""
+    leaf = {name: ids, "sums": {"0": SAFE, "1": WORK}, "runtime": 2.0}
+    return {"summaries": {"(0.8,)": {TOPIC: {"1": leaf}}}, "parameter_names": ["match"]}
+
+
+def test_the_layout_of_released_classification_summaries(bring):
+    said = bring(released([0, 0, 0, 1, 1, 1]), order="rows")
+    assert "The file says which argument belongs to which key point" in said
+    assert told() == [(SAFE, 3), (WORK, 3)]
+    assert SummarySet.objects.get().clusters == [0, 0, 0, 1, 1, 1]
+
+
+def test_bare_ids_in_no_known_order_are_refused_or_left_aside(bring):
+    said = bring(released([1, 0, 1, 0, 1, 0]))
+    assert "they do not show which order they follow" in said
+    assert "5 cluster ids" in bring(released([0, 0, 0, 1, 1]), order="rows")
+    assert not SummarySet.objects.exists()
+    bring(released([1, 0, 1, 0, 1, 0]), order="none")
+    assert told() == [(SAFE, None), (WORK, None)]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"summaries": {}}, "holds no key points"),
+        ({"summaries": {"A": {"B": {"1": ["x"]}}}}, "is not by topic and stance"),
+        ({"summaries": {"A": {"1": [3]}}}, "is no text"),
+        ({"summaries": {"A": {"1": "x"}}}, "is no list of key points"),
+        ({"summaries": {"A": {"1": {"sums": {"0": "x"}, "sum_ids": [4]}}}}, "that sums lacks"),
+    ],
+)
+def test_other_objects_are_refused_with_their_place(tmp_path, content, reason):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(UnreadableFile, match=reason):
+        read_system_file(path)
+
+
+def test_key_points_among_stored_scores_are_called_what_they_are(tmp_path, study):
+    path = tmp_path / "x.json"
+    for content in (released([0]), {TOPIC: {"1": [SAFE]}}):
+        path.write_text(json.dumps(content))
+        with pytest.raises(CommandError, match="holds key points by topic and stance"):
+            call_command("import_summary_scores", path, study="Others", dataset="Night buses")
+
+
+# -- arguments in the background ------------------------------------------------------------------
+
+
+def test_arguments_are_matched_in_the_background(bring, study, monkeypatch):
+    bring(table((TOPIC, 1, "a car", "Theirs"), (TOPIC, 1, "a bus at night is safer", "Theirs")))
+    monkeypatch.setattr(set_assigning, "match_scorer_of", lambda scorer: Scores())
+    assert drain() == 1
+    assert Job.objects.get(kind=JOB).note == "sets with arguments by “MiniLM (not tuned)”"
+    made = SummarySet.objects.get()
+    assert told()[0][0] == "a bus at night is safer"
+    assert sum(n for _text, n in told()) == sum(each >= 0 for each in made.assigned)
+    assert len(made.arguments) == len(made.assigned) == len(made.scores) == 6
+    texts = dict(CellArgument.objects.values_list("pk", "text"))
+    by_text = {texts[pk]: place for pk, place in zip(made.arguments, made.assigned, strict=True)}
+    assert by_text["A bus at night is safer than a dark street."] == 0
+    # Nothing is left to match when it is asked for again.
+    request_assignment(dataset=made.cell.dataset, scorer="", actor=None)
+    drain()
+    assert SummarySet.objects.get().assigned == made.assigned
+
+
+def test_key_points_keep_their_order_once_somebody_counted(bring, study, monkeypatch):
+    bring(table((TOPIC, 1, "a car", "Theirs"), (TOPIC, 1, "a bus at night is safer", "Theirs")))
+    rater = Rater.objects.create(study=study, kind="person", external_id="A1", name="A1")
+    make_count(SummarySet.objects.get(), rater)
+    monkeypatch.setattr(set_assigning, "match_scorer_of", lambda scorer: Scores())
+    drain()
+    assert [text for text, _n in told()] == ["a car", "a bus at night is safer"]
+
+
+def test_nobody_matches_if_that_is_asked(bring):
+    bring(table((TOPIC, 1, SAFE)), scorer="none")
+    assert not Job.objects.filter(kind=JOB).exists()
+
+
+# -- page and API ---------------------------------------------------------------------------------
+
+
+def test_the_sample_file_by_upload_and_by_api(study, django_capture_on_commit_callbacks):
+    member = make_member(study, "researcher")
+    client = sign_in(member)
+    content = table((TOPIC, 1, SAFE, "", "", 3), (TOPIC, 1, WORK, "", "", 1))
+    upload = SimpleUploadedFile("theirs.csv", content)
+    sent = client.post(
+        reverse("import_upload", args=[study.public_id]), {"kind": "", "file": upload}
+    )
+    file = ImportFile.objects.get()
+    assert file.kind == "system_points"
+    page = reverse("import_key_points", args=[study.public_id, file.public_id])
+    assert sent.url == page
+    shown = client.get(page).content.decode()
+    assert 'value="theirs"' in shown
+    assert "Match arguments by" in shown
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(page, {"dataset": "Night buses", "system": "Theirs"})
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import_apply", args=[study.public_id, file.public_id]))
+    assert told() == [(SAFE, 3), (WORK, 1)]
+    _token, secret = create_token(user=member, name="test", scope="write")
+    api = APIClient()
+    api.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    check = f"/api/v1/studies/{study.public_id}/imports/"
+    upload = SimpleUploadedFile("again.csv", content)
+    asked = {"kind": "system_points", "file": upload, "dataset": "Night buses"}
+    with django_capture_on_commit_callbacks(execute=True):
+        sent = api.post(check, asked | {"system": "Theirs"}, format="multipart")
+    assert sent.status_code in (201, 202)
+    again = ImportFile.objects.exclude(pk=file.pk).get()
+    again.refresh_from_db()
+    assert again.counts["sets"]["same"] == 1
+
+
+def test_the_sample_names_arguments_of_the_sample_dataset(tmp_path):
+    path = tmp_path / KEY_POINT_SAMPLE.name
+    path.write_bytes(KEY_POINT_SAMPLE.make())
+    (found,) = read_system_file(path).sets
+    assert [len(point.arguments) for point in found.points] == [6, 4, 3]
+
+
+def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
+    rows = [(TOPIC, 1, f"Point {at}", f"S{at % 20}") for at in range(100)]
+    bring(table(*rows))
+    with django_assert_max_num_queries(60):
+        bring(table(*rows))
