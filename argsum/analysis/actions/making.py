@@ -17,8 +17,9 @@ from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.runs.jobs import JobRefused, StaleWorker, Work
 
 from .counting import count_analysis, count_points
+from .reading import ask_for_help
 from .starting import AnalysisRefused, statements_of
-from .tools import ScorerTools
+from .tools import ScorerTools, analysis_of
 
 State = Analysis.State
 PIECE = 5_000
@@ -43,12 +44,6 @@ def make_analysis(work: Work) -> None:
     except Exception:
         _fail(analysis, _("An unexpected error; the server's log has the details."))
         raise
-
-
-def analysis_of(work: Work) -> Analysis:
-    """The analysis that a job is about, with what it is made from."""
-    rows = Analysis.objects.select_related("study", "cell", "match_scorer", "quality_scorer")
-    return rows.get(study=work.study, pk=work.payload["analysis"])
 
 
 def in_words(problem: Exception) -> str:
@@ -81,6 +76,7 @@ def _make(analysis: Analysis, work: Work) -> None:
     rows = list(statements_of(analysis.cell).values_list("pk", "text"))
     keys, texts = [pk for pk, _text in rows], [text for _pk, text in rows]
     del rows
+    ask_for_help(analysis, len(texts))
     tools = ScorerTools(analysis, work)
     counts, language = said_by(keys), language_of(texts)
     setting = analysis.options.get("setting", "")

@@ -17,9 +17,9 @@ from cqa_site.runs.models import Job
 
 from .counting import count_analysis, count_points
 from .edits import Edit, EditRefused, editing, keep
-from .making import REFUSED, analysis_of, bulk_place, in_words, placements, said_by
+from .making import REFUSED, bulk_place, in_words, placements, said_by
 from .starting import PLACE, AnalysisRefused, enqueue_for, statements_of, subject_of
-from .tools import ScorerTools
+from .tools import ScorerTools, analysis_of
 
 State = FoundPoint.State
 # Statements that say what a key point is about, and the fewest that are proposed as a new one.

@@ -9,10 +9,10 @@ from cqa_site.runs.jobs import JobRefused, Work
 from cqa_site.runs.models import Job
 
 from .edits import Edit, EditRefused, Group, alive, editing, new_point, require_at, store
-from .making import REFUSED, analysis_of, in_words, said_by
+from .making import REFUSED, in_words, said_by
 from .placing import FEWEST
 from .starting import SPLIT, enqueue_for
-from .tools import ScorerTools
+from .tools import ScorerTools, analysis_of
 
 State, Verb = FoundPoint.State, PointChange.Verb
 FEWEST_STATEMENTS = 4

@@ -35,6 +35,12 @@ def require_vectors(scorer: Scorer) -> None:
         )
 
 
+def analysis_of(work: Work) -> Analysis:
+    """The analysis that a job is about, with what it is made from."""
+    rows = Analysis.objects.select_related("study", "cell", "match_scorer", "quality_scorer")
+    return rows.get(study=work.study, pk=work.payload["analysis"])
+
+
 class ScorerTools:
     """`argsum.analysis.methods.finding.Tools` of one analysis; nothing is loaded before a text.
 

@@ -1,0 +1,75 @@
+"""Other workers help to read: what one has read, the others find."""
+
+import numpy as np
+import pytest
+
+from argsum.analysis.actions import reading, tools
+from argsum.analysis.actions.starting import cancel_analysis, delete_analysis, start_analysis
+from argsum.analysis.methods import finding
+from argsum.analysis.methods.finding import Found
+from argsum.analysis.models import Analysis
+from cqa_site.judging.embedding import SentenceEmbedder
+from cqa_site.people.models import Role
+from cqa_site.runs import jobs
+from cqa_site.runs.jobs import Work
+from cqa_site.runs.models import Job
+from tests.cast import make_member, make_study
+
+from .made_comments import fill, make_cell
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def read(settings, tmp_path, monkeypatch):
+    """Texts that a model was asked to read, in order; shares of four statements, two a piece."""
+    settings.DATA_DIR = tmp_path
+    texts = []
+
+    def encode(self, some, progress=None):
+        texts.extend(some)
+        return np.ones((len(some), 3), dtype=np.float32)
+
+    def found(some, given, **more):
+        given.vectors(some)
+        return Found((), (-1,) * len(some), (0.0,) * len(some), "usual", (), "usual")
+
+    monkeypatch.setattr(SentenceEmbedder, "encode", encode)
+    monkeypatch.setattr(finding, "find_points", found)
+    monkeypatch.setattr(tools, "PIECE", 2)
+    monkeypatch.setattr(reading, "SHARE", 4)
+    return texts
+
+
+@pytest.fixture
+def begun():
+    study = make_study()
+    boss = make_member(study, Role.RESEARCHER)
+    cell = make_cell(study)
+    fill(cell)
+    return start_analysis(study=study, actor=boss, cell=cell)
+
+
+def test_each_statement_is_read_once_whoever_reads_it(read, begun):
+    reading.ask_for_help(begun, 11)
+    shares = Job.objects.filter(kind=reading.JOB).order_by("pk")
+    # From the end on; the first share is the analysis's own.
+    assert [job.payload["start"] for job in shares] == [8, 4]
+    reading.read_share(Work(shares.first()))
+    assert len(read) == 3
+    jobs.drain()
+    assert len(read) == len(set(read)) == 11
+    begun.refresh_from_db()
+    assert begun.state == Analysis.State.DONE
+    reading.read_share(Work(shares.last()))
+    assert len(read) == 11
+
+
+def test_a_share_of_what_is_no_more_is_not_read(read, begun):
+    reading.ask_for_help(begun, 11)
+    first, last = Job.objects.filter(kind=reading.JOB)
+    cancel_analysis(analysis=begun, actor=begun.created_by)
+    reading.read_share(Work(first))
+    delete_analysis(analysis=begun, actor=begun.created_by)
+    reading.read_share(Work(last))
+    assert read == []
