@@ -4,16 +4,27 @@ Nothing here knows the database. Who calls hands over `Tools`; what comes out is
 and texts.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from argsum.systems.methods.mcargsum import MIN_SIZE
 from argsum.systems.methods.scoring import Scores
 from cqa_site.stats.arrays import IntArray
 
-from .grouping import MOST_COMPARED, group_at, likeness_map, mixed_vectors, refined, spread
+from .grouping import (
+    MOST_COMPARED,
+    group_at,
+    group_means,
+    likeness_map,
+    mixed_vectors,
+    refined,
+    spread,
+    without_small,
+)
 from .wording import as_sentence, best_put
 
 NONE = -1
@@ -87,6 +98,8 @@ class Found:
 WEIGHT, USUAL = 0.5, 0.45
 RULE = "usual"
 GRID = tuple(round(0.2 + 0.025 * step, 3) for step in range(25))
+# A key point stands for at least so many of all statements, and for three.
+FEWEST_SHARE = 1 / 2_000
 # A new statement fits a key point from this mean score on, or from the one that this share of the
 # statements behind it is above, if these are less alike. Of fewer than five, no share is taken.
 FITS, NEARER, FEWEST_BEHIND = 0.4, 0.9, 5
@@ -127,9 +140,33 @@ def find_points(
     if len(rows) < len(texts):
         ids = spread(mixed_vectors(vectors, turned, WEIGHT), ids, rows, taken)
         ids = refined(vectors, ids.tolist())
+    ids = without_small(ids, max(MIN_SIZE, math.ceil(FEWEST_SHARE * len(texts))))
+    _fit_others(vectors, ids)
     tools.say(0.9, "choosing what stands for each group")
     tried = tuple(_tried(each, held) for each, held in groups.items())
     return _found(texts, vectors, ids, counts, tools, f"{taken:g}", tried)
+
+
+def _fit_others(vectors: Scores, ids: IntArray) -> None:
+    """Put statements that are in no group behind a key point that they fit; see `FITS`."""
+    k = int(ids.max(initial=NONE)) + 1
+    left = np.flatnonzero(ids == NONE)
+    if not k or not len(left):
+        return
+    means, _sizes = group_means(vectors, ids, k)
+    least = [_least(vectors[np.flatnonzero(ids == place)]) for place in range(k)]
+    placed, _scores = _fitting(vectors[left], means, least)
+    ids[left] = placed
+
+
+def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArray, Scores]:
+    """The best key point that each fits, -1 for none; and the score with it, or the best one."""
+    match = new @ means.T
+    fits = np.where(match >= np.array(least), match, -np.inf)
+    placed = np.where(np.isfinite(fits.max(axis=1)), fits.argmax(axis=1), NONE)
+    shown = np.where(placed == NONE, match.argmax(axis=1), placed)
+    scores: Scores = match[np.arange(len(new)), shown]
+    return placed, scores
 
 
 def _threshold(setting: str) -> float:
@@ -216,17 +253,14 @@ def place_new(
         held = np.asarray(tools.vectors(list(own) or [point]), dtype=np.float32)
         means.append(held.mean(axis=0))
         least.append(_least(held))
-    match = new @ np.stack(means).T
-    fits = np.where(match >= np.array(least), match, -np.inf)
-    best = fits.argmax(axis=1)
-    found = np.where(np.isfinite(fits.max(axis=1)), best, NONE)
-    scores = match[np.arange(len(new)), np.where(found == NONE, match.argmax(axis=1), best)]
-    return [int(place) for place in found], [float(score) for score in scores]
+    placed, scores = _fitting(new, np.stack(means), least)
+    return placed.tolist(), scores.tolist()
 
 
 def _least(held: Scores) -> float:
     """The mean score from which on a statement fits those of a key point, shape (m, d)."""
     if len(held) < FEWEST_BEHIND:
         return FITS
+    held = held[:: max(1, len(held) // MOST_CANDIDATES)]
     among = held @ held.sum(axis=0) - np.einsum("nd,nd->n", held, held)
     return min(FITS, float(np.quantile(among / (len(held) - 1), 1 - NEARER)))

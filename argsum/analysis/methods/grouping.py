@@ -131,6 +131,11 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
     return np.array(numbered(found, min_size=MIN_SIZE))
 
 
+def without_small(ids: IntArray, least: int) -> IntArray:
+    """Groups of at least so many, numbered by first appearance; what was in others is in none."""
+    return np.array(numbered(ids, min_size=least))
+
+
 def _join(space: Scores, ids: IntArray, threshold: float) -> None:
     """Put statements without a group into the one they match best, if well enough."""
     k = int(ids.max(initial=UNCLUSTERED)) + 1

@@ -149,3 +149,14 @@ def test_the_best_put_of_central_statements_stands_for_a_group():
 )
 def test_a_key_point_is_a_sentence(text, shown):
     assert as_sentence(text) == shown
+
+
+def test_a_key_point_of_many_statements_stands_for_more_than_three():
+    assert grouping.without_small(np.array([0, 1, 1, 0, 1, 2, -1]), 2).tolist() == [
+        0, 1, 1, 0, 1, -1, -1,
+    ]  # fmt: skip
+    texts = [*texts_of(2, 100), "2.1", "2.2", "2.3"]
+    assert len(finding.find_points(texts, Made(3)).points) == 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(finding, "FEWEST_SHARE", 0.05)
+        assert len(finding.find_points(texts, Made(3)).points) == 2

@@ -1,0 +1,143 @@
+"""How good the key points of invented comments are, with all defaults; BERTopic beside it.
+
+    python -m benchmarks.key_points [--seed 1] [--held-back] [--bertopic]
+
+The eight sets of `benchmarks.comments` are halved by the seed: settings are chosen on one half,
+and ``--held-back`` looks at the other. A statement counts where it was put; a statement without a
+theme (chatter) under a key point counts against its purity. ``contradict`` is the share of placed
+statements that say the opposite of what their key point's commonest theme says; ``worst`` is the
+largest such share of one key point with at least ten statements.
+
+BERTopic is no part of the project: install it (``pip install bertopic``) to see it beside.
+"""
+
+import argparse
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
+
+Placed = Sequence[int]
+LEAST = 10
+
+
+class ShippedTools:
+    """What an analysis works with, without a database."""
+
+    def __init__(self) -> None:
+        from argsum.scorers.actions.models import (
+            SHIPPED_MATCH,
+            SHIPPED_QUALITY,
+            BiEncoder,
+            Regressor,
+            resolve,
+        )
+        from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder
+
+        self.match = SentenceEmbedder(resolve(SHIPPED_MATCH))
+        line = Regressor(Path(resolve(SHIPPED_QUALITY)), BiEncoder(PACKAGED_MODEL, "benchmark"))
+        line.embedding.embedder = SentenceEmbedder()
+        self.line = line
+
+    def vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """By the match scorer."""
+        return self.match.encode(texts)
+
+    def quality(self, texts: Sequence[str]) -> np.ndarray:
+        """By the quality scorer."""
+        return self.line.scores(texts)
+
+    def say(self, share: float, what: str) -> None:
+        """Nobody listens."""
+
+
+def ours() -> Callable[[Sequence[str], Sequence[int]], Placed]:
+    """Key point analysis with what is usual."""
+    from argsum.analysis.methods.finding import find_points
+
+    tools = ShippedTools()
+    return lambda texts, counts: find_points(texts, tools, counts=counts).placed
+
+
+def bertopic() -> Callable[[Sequence[str], Sequence[int]], Placed]:
+    """BERTopic as it comes, on vectors of the packaged model."""
+    from bertopic import BERTopic
+
+    from cqa_site.judging.embedding import SentenceEmbedder
+
+    embedder = SentenceEmbedder()
+
+    def place(texts: Sequence[str], _counts: Sequence[int]) -> Placed:
+        topics, _shares = BERTopic().fit_transform(list(texts), embedder.encode(texts))
+        return [int(topic) for topic in topics]
+
+    return place
+
+
+def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[float]:
+    """Key points, share placed, purity, ARI, share that contradicts, the worst of one."""
+    from argsum.scorers.methods.cluster_figures import adjusted_rand
+
+    known = [row for row, theme in enumerate(themes) if theme]
+    index = adjusted_rand([str(themes[row]) for row in known], [placed[row] for row in known])
+    right = against = total = 0
+    worst = 0.0
+    points = sorted(set(placed) - {-1})
+    for point in points:
+        own = [themes[row] for row, place in enumerate(placed) if place == point]
+        commonest = Counter(theme for theme in own if theme).most_common(1)
+        most = commonest[0][0] if commonest else None
+        opposed = sum(bool(theme and most and contradicts(theme, most)) for theme in own)
+        right += sum(theme == most for theme in own if theme)
+        against += opposed
+        total += len(own)
+        if len(own) >= LEAST:
+            worst = max(worst, opposed / len(own))
+    of = max(total, 1)
+    return [len(points), total / len(placed), right / of, index or 0.0, against / of, worst]
+
+
+def main() -> None:
+    import django
+
+    django.setup()
+    from benchmarks.comments import make_world, split_worlds
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--held-back", action="store_true")
+    parser.add_argument("--bertopic", action="store_true")
+    options = parser.parse_args()
+    ways = {"ours": ours()} | ({"BERTopic": bertopic()} if options.bertopic else {})
+    heads = ("themes", "points", "placed", "purity", "ARI", "contradict", "worst", "s")
+    print(f"{'set':<10}{'texts':>7} {'way':<9}" + "".join(f"{head:>11}" for head in heads))
+    rows: dict[str, list[list[float]]] = {name: [] for name in ways}
+    for name in split_worlds(options.seed)[options.held_back]:
+        world = make_world(name)
+        said = Counter(each.text for comment in world.comments for each in comment.statements)
+        theme = {each.text: each.theme for one in world.comments for each in one.statements}
+        texts = list(said)
+        for way, place in ways.items():
+            begun = time.perf_counter()
+            placed = place(texts, [said[text] for text in texts])
+            seconds = time.perf_counter() - begun
+            found = figures(placed, [theme[text] for text in texts], world.contradicts)
+            rows[way].append(found)
+            shown = [len(world.themes), *found, seconds]
+            line = "".join(
+                f"{value:>11.3f}" if value % 1 else f"{value:>11.0f}" for value in shown
+            )
+            print(f"{name:<10}{len(texts):>7} {way:<9}{line}", flush=True)
+    for way, found in rows.items():
+        means = np.mean(found, axis=0)
+        line = "".join(f"{value:>11.3f}" for value in means)
+        print(f"{'mean':<10}{'':>7} {way:<9}{'':>11}{line}")
+
+
+if __name__ == "__main__":
+    main()
