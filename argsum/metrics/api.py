@@ -14,7 +14,7 @@ from argsum.metrics.actions.making import request_metrics
 from argsum.metrics.actions.similarities import CHOICES, MetricsRefused
 from argsum.metrics.forms import MetricsForm
 from argsum.metrics.models import CountReply, MetricScore
-from argsum.scorers.actions.scorers import default_scorers
+from argsum.scorers.actions.scorers import MATCH, first_scorers
 from cqa_site.api.inputs import Input, require_valid
 from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.serializers import public_id
@@ -95,7 +95,7 @@ class MetricScoreViews(StudyViews):
     def compute(self, request: Request, **kwargs: Any) -> Response:
         """Compute metrics in the background."""
         given = self.read(MetricsInput)
-        default = default_scorers(self.study)[0].pk
+        default = first_scorers(self.study)[MATCH].pk
         wanted = given.pop("scorer", None)
         dataset = given.pop("dataset", None)
         data = given | {

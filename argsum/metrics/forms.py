@@ -9,7 +9,7 @@ from argsum.datasets.models import Cell
 from argsum.metrics.actions.making import Choice
 from argsum.metrics.actions.similarities import CHOICES, MetricPlan, MetricsRefused
 from argsum.metrics.methods.names import ROUGE, title_of
-from argsum.scorers.actions.scorers import default_scorers
+from argsum.scorers.actions.scorers import first_scorers
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
@@ -58,7 +58,7 @@ class MetricsForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        default_scorers(study)
+        first_scorers(study)
         offer(self, dataset=study.argument_datasets.all())
         scorers = study.scorers.filter(task=Scorer.Task.MATCH, state=Scorer.State.READY)
         offer(self, scorer=scorers)

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
-from argsum.scorers.actions.scorers import add_scorer, default_scorers
+from argsum.scorers.actions.scorers import add_scorer, first_scorers
 from argsum.scorers.actions.trying import request_try
 from argsum.scorers.forms import WAYS, ScorerForm, TrainForm, TryForm, WriterTrainForm
 from argsum.scorers.models import Scorer
@@ -144,8 +144,8 @@ class ScorerViews(StudyViews):
         return scorers_of(self.study)
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """The scorers; a study without any gets its first two."""
-        default_scorers(self.study)
+        """The scorers; a study without any gets its first ones."""
+        first_scorers(self.study)
         return super().list(request, **kwargs)
 
     @extend_schema(responses=TextScorerDetailSerializer)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
-from argsum.scorers.actions.scorers import add_scorer, default_scorers
+from argsum.scorers.actions.scorers import add_scorer, first_scorers
 from argsum.scorers.actions.trying import request_try
 from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
 from argsum.scorers.models import Scorer
@@ -36,8 +36,8 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 @require_safe
 def scorers(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the scorers; a study without any gets its first two."""
-    default_scorers(study)
+    """List the scorers; a study without any gets its first ones."""
+    first_scorers(study)
     page = Paginator(scorers_of(study), PER_PAGE).get_page(request.GET.get("page"))
     for each in page:
         vars(each).update(shown_state=shown_state(each))

@@ -60,17 +60,23 @@ KINDS: dict[str, tuple[Scorer.Kind, ...]] = {
 }
 
 
-def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Scorer, Scorer]:
-    """The match and the quality scorer that are usual; all defaults are made if they are not here.
-
-    The quality that came with the arguments is usual where any did: of the dataset, or of the
-    study where none is named.
-    """
+def first_scorers(study: Study) -> dict[str, Scorer]:
+    """What every study has, by name; made if it is not here."""
     names = [each["name"] for each in DEFAULTS]
     found = {each.name: each for each in study.scorers.filter(name__in=names)}
     for each in DEFAULTS:
         if each["name"] not in found:
             found[each["name"]] = _default(study, each)
+    return found
+
+
+def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Scorer, Scorer]:
+    """The match and the quality scorer that are usual.
+
+    The quality that came with the arguments is usual where any did: of the dataset, or of the
+    study where none is named.
+    """
+    found = first_scorers(study)
     return found[MATCH], found[COLUMN if has_qualities(study, dataset) else QUALITY]
 
 
