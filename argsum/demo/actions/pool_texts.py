@@ -23,7 +23,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (SWIMMERS, SWIMMERS, SWIMMERS, SCHOOLS),
         (
             "The lanes are too crowded after work.",
@@ -38,7 +38,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (FAMILIES, FAMILIES, SWIMMERS),
         (
             "A ticket is too expensive for a family of four.",
@@ -53,7 +53,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (FAMILIES, FAMILIES, FAMILIES, SCHOOLS),
         (
             "The slide is great fun.",
@@ -67,7 +67,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (SWIMMERS, FAMILIES, SCHOOLS),
         (
             "The staff are friendly and helpful.",
@@ -82,7 +82,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (SWIMMERS, FAMILIES),
         (
             "The changing rooms are dirty.",
@@ -96,7 +96,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (SWIMMERS,),
         (
             "Opening at six in the morning is perfect for me.",
@@ -109,7 +109,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (SCHOOLS, SCHOOLS, FAMILIES),
         (
             "The bus does not stop anywhere near the pool.",
@@ -123,7 +123,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (FAMILIES, SWIMMERS),
         (
             "The café only sells chips and sweets.",
@@ -135,7 +135,7 @@ SAID = (
         ),
     ),
     (
-        ("2026-01-10", "2026-05-30"),
+        ("2025-12-05", "2026-05-30"),
         (FAMILIES, SWIMMERS, SCHOOLS),
         (
             "No complaints.",
