@@ -28,5 +28,6 @@ class ArgsumConfig(AppConfig):
         register(COUNTING)
         register_argument_imports()
         add_part("argsum.demo.actions.arguments.add_arguments")
+        add_part("argsum.demo.actions.comments.add_comments")
         register_summary_score_imports()
         register_count_imports()

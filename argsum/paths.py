@@ -1,28 +1,21 @@
 """From many comments to the few points that they make."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
+from argsum.analysis.models import Analysis
 from argsum.datasets.models import Dataset
-from argsum.keypoints.models import SummarySet, SystemRun
 from cqa_site.people.models import Study
 from cqa_site.web.navigation.paths import Path, Step, step
 
 
 def steps(study: Study) -> list[Step]:
-    """Comments, a system that groups them, its key points."""
+    """Comments, their key points, and a report of them."""
     datasets = Dataset.objects.filter(study=study).count()
-    runs = SystemRun.objects.filter(study=study)
-    ended = runs.filter(state=SystemRun.State.DONE)
-    finished = ended.filter(sets__state=SummarySet.State.DONE).first()
-    # Of one setting there is nothing to choose.
-    sets = list(finished.sets.filter(state=SummarySet.State.DONE)[:2]) if finished else []
-    read: tuple[str, Any] = ("system_runs", None)
-    if finished:
-        read = ("summary_set", sets[0]) if len(sets) == 1 else ("system_run", finished)
+    # The newest first; one that is under way is not read yet, and still nothing to start again.
+    newest = Analysis.objects.filter(study=study).first()
+    done = Analysis.objects.filter(study=study, state=Analysis.State.DONE).first()
     found = ngettext("%(count)s dataset is here.", "%(count)s datasets are here.", datasets)
     return [
         step(
@@ -35,26 +28,43 @@ def steps(study: Study) -> list[Step]:
             page="datasets" if datasets else "imports?kind=comments",
             is_done=datasets > 0,
         ),
+        _finding(study, newest, done),
         step(
             study,
-            title=_("Let a system find key points"),
-            text=_("No key point came out: choose another setting, or a lower threshold.")
-            if finished is None and ended.exists()
-            else _("It groups what says the same and names each group; it runs on this machine."),
-            button=_("New run of a system"),
-            page="system_run_new",
-            is_done=finished is not None,
-        ),
-        step(
-            study,
-            title=_("Read the key points"),
-            text=_("How many comments stand behind each, and every one of them."),
-            button=_("Key points") if finished else _("Runs of systems"),
-            page=read[0],
-            is_done=finished is not None,
-            of=read[1],
+            title=_("Read them, and report them"),
+            text=_(
+                "How many comments stand behind each key point, and every one of them; rename, "
+                "merge, compare groups, and take the report along."
+            ),
+            button=_("Report") if done else _("Key point analysis"),
+            page="analysis_report" if done else "analyses",
+            of=done,
+            is_done=done is not None,
         ),
     ]
+
+
+def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> Step:
+    text = _("It groups what says the same and names each group; it runs on this machine.")
+    if newest is None:
+        return step(
+            study,
+            title=_("Find the key points"),
+            text=text,
+            button=_("Find key points"),
+            page="analysis_new",
+            is_done=False,
+        )
+    shown = done or newest
+    return step(
+        study,
+        title=_("Find the key points"),
+        text=_("A worker is at it.") if done is None and newest.is_active else text,
+        button=_("Key points") if done else _("See how far it is"),
+        page="analysis",
+        of=shown,
+        is_done=done is not None,
+    )
 
 
 COMMENTS = Path(
@@ -63,5 +73,5 @@ COMMENTS = Path(
     lazy("Comments are grouped into key points, with how many comments make each."),
     steps,
     place=40,
-    terms=("dataset", "system"),
+    terms=("dataset",),
 )

@@ -34,8 +34,8 @@ class CellField(forms.ModelChoiceField):
     """A topic with its dataset."""
 
     def label_from_instance(self, obj: Any) -> str:
-        """Dataset and cell."""
-        return f"{obj.dataset.name}: {obj}"
+        """Dataset and cell; a stance only where there is one."""
+        return f"{obj.dataset.name}: {obj if obj.stance else obj.topic}"
 
 
 class AnalysisForm(forms.Form):
@@ -64,14 +64,17 @@ class AnalysisForm(forms.Form):
         match, quality = default_scorers(study)
         ready = study.scorers.filter(state=Scorer.State.READY)
         pairs = Scorer.Kind.CROSS_ENCODER
+        own = Cell.objects.filter(dataset__study=study).select_related("dataset")
+        cells = own.order_by("dataset__name", "position")
         offer(
             self,
-            cell=Cell.objects.filter(dataset__study=study)
-            .select_related("dataset")
-            .order_by("dataset__name", "position"),
+            cell=cells,
             match_scorer=ready.filter(task=Scorer.Task.MATCH).exclude(kind=pairs),
             quality_scorer=ready.filter(task=Scorer.Task.QUALITY),
         )
+        only = list(cells[:2])
+        if len(only) == 1:
+            self.initial["cell"] = self.initial.get("cell") or only[0]
         self.fields["match_scorer"].initial = match.pk
         self.fields["quality_scorer"].initial = quality.pk
 

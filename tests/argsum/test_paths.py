@@ -3,10 +3,14 @@
 import pytest
 from django.urls import reverse
 
+from argsum.analysis.actions.starting import start_analysis
 from argsum.paths import steps
+from cqa_site.runs import jobs
+from tests.argsum.analysis.made_comments import fill, make_cell, word_engine
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
+__all__ = ["word_engine"]
 
 
 def test_the_first_step_opens_the_imports_with_the_kind_for_comments():
@@ -18,3 +22,30 @@ def test_the_first_step_opens_the_imports_with_the_kind_for_comments():
     assert '<option value="comments" selected>Comments, one a row' in page
     other = client.get(reverse("imports", args=[study.public_id]), {"kind": "nothing"})
     assert 'value="" selected>Find out from its content' in other.content.decode()
+
+
+def test_the_way_leads_over_the_key_points_to_the_report(settings):
+    settings.JOBS_INLINE = False
+    study = make_study()
+    boss = make_member(study, "researcher")
+    client = sign_in(boss)
+
+    def pages():
+        found = steps(study)
+        assert [client.get(each.url).status_code for each in found] == [200] * 3
+        return [(each.button, each.is_done) for each in found]
+
+    assert pages() == [
+        ("Import comments", False),
+        ("Find key points", False),
+        ("Key point analysis", False),
+    ]
+    cell = make_cell(study)
+    fill(cell)
+    assert client.get(steps(study)[1].url).context["form"].initial["cell"] == cell
+    waiting = start_analysis(study=study, actor=boss, cell=cell)
+    assert pages()[1:] == [("See how far it is", False), ("Key point analysis", False)]
+    assert steps(study)[1].text == "A worker is at it."
+    jobs.drain()
+    assert pages() == [("Datasets", True), ("Key points", True), ("Report", True)]
+    assert str(waiting.public_id) in steps(study)[2].url

@@ -34,7 +34,8 @@ def docx_of(report: Report, parts: Sequence[Part]) -> bytes:
     about.title, about.author = plain(report.analysis.cell.topic)[:250], "Counterpoint"
     about.comments = ""
     document.add_heading(plain(report.analysis.cell.topic), 0)
-    document.add_paragraph(plain(report.analysis.name))
+    if report.analysis.name != report.analysis.cell.topic:
+        document.add_paragraph(plain(report.analysis.name))
     for part in parts:
         WRITERS[part.kind](document, part)
     file = io.BytesIO()

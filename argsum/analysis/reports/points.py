@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
 from django.utils.translation import ngettext
 
+from argsum.analysis.methods.quotations import different
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, CommentStatement
 
@@ -13,6 +14,8 @@ from .narrowing import Narrowing, has_comments
 
 State = FoundPoint.State
 QUOTED = 3
+# Quotations are taken from so many statements.
+LOOKED_AT = 8
 MOST_POINTS = 500
 # Less than one in so many statements of a key point is little.
 RARE = 25
@@ -186,7 +189,7 @@ def quotes_of(
     narrow: Narrowing,
     counts: Mapping[int | None, Counts],
 ) -> dict[int, list[Quote]]:
-    """Key point → its first statements.
+    """Key point → its first statements, those that say the same words again left out.
 
     Where much is left of a key point they are looked up in the index, one after the other; where
     little is left, all of what is left is read.
@@ -198,8 +201,12 @@ def quotes_of(
     ]
     quoted = _looked_up([each.pk for each in points if each.pk not in rare], narrow)
     quoted |= _read(analysis, rare, narrow)
+    read = [each for own in quoted.values() for each in own]
+    texts = dict(CellArgument.objects.filter(pk__in=read).values_list("pk", "text"))
+    for pk, own in quoted.items():
+        unlike = different([texts[each] for each in own], QUOTED)
+        quoted[pk] = [own[at] for at in unlike]
     wanted = [each for own in quoted.values() for each in own]
-    texts = dict(CellArgument.objects.filter(pk__in=wanted).values_list("pk", "text"))
     said = said_counts(wanted, narrow)
     return {
         pk: [Quote(texts[each], said.get(each, 0)) for each in own] for pk, own in quoted.items()
@@ -213,7 +220,7 @@ def _looked_up(points: Sequence[int], narrow: Narrowing) -> dict[int, list[int]]
         Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
     )
     ordered = behind.order_by(*BEST_FIRST).values("argument")
-    names = {f"quoted_{place}": ordered[place : place + 1] for place in range(QUOTED)}
+    names = {f"quoted_{place}": ordered[place : place + 1] for place in range(LOOKED_AT)}
     rows = FoundPoint.objects.filter(pk__in=points).order_by()
     rows = rows.annotate(**{name: Subquery(one) for name, one in names.items()})
     return {pk: [each for each in own if each] for pk, *own in rows.values_list("pk", *names)}
@@ -226,7 +233,7 @@ def _read(analysis: Analysis, points: Sequence[int], narrow: Narrowing) -> dict[
     found: dict[int, list[int]] = {}
     for point, statement in rows.values_list("point", "argument").distinct():
         own = found.setdefault(point, [])
-        if len(own) < QUOTED:
+        if len(own) < LOOKED_AT:
             own.append(statement)
     return found
 

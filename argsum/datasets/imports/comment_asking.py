@@ -47,4 +47,10 @@ class AskingComments(AskingColumns):
         initial["topic"] = self.file.options.get("topic") or asked
         named = (data or {}).get("dataset") or initial["dataset"]
         topics = dict(self.names).get(named.strip(), [])
-        return CommentsForm(data, columns=columns, initial=initial, has_topic=len(topics) == 1)
+        return CommentsForm(
+            data,
+            columns=columns,
+            initial=initial,
+            has_topic=len(topics) == 1,
+            names=[name for name, _topics in self.names],
+        )

@@ -14,6 +14,8 @@ from cqa_site.files.forms import ColumnsForm
 from .comment_reading import ARE_NEW, ARE_SAME, AS_COMMENT, AS_HEADER
 from .entries import LONGEST_NAME
 
+# Datasets named beside the field; all of them are offered while one types.
+NAMED = 3
 LABELS = {
     "comment": _("Comment"),
     "topic": _("Topic, where it differs from row to row"),
@@ -65,9 +67,17 @@ class CommentsForm(ColumnsForm):
         help_text=_("This very file adds nothing when it comes again, either way."),
     )
 
-    def __init__(self, *args: Any, has_topic: bool, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, has_topic: bool, names: Sequence[str] = (), **kwargs: Any
+    ) -> None:
+        """``names`` are those of datasets that the file could go into."""
         super().__init__(*args, labels=LABELS, required=("comment",), **kwargs)
         self.has_topic = has_topic
+        if names:
+            self.fields["dataset"].widget.attrs["list"] = "dataset-names"
+            self.fields["dataset"].help_text = _(
+                "A new one, or for a further file the name of one that is here: %s."
+            ) % ", ".join(f"“{each}”" for each in names[:NAMED])
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
         """Comments, and what may stand beside them."""
@@ -91,5 +101,6 @@ class CommentsForm(ColumnsForm):
         problems = wrong_columns(mapping)
         data = self.cleaned_data
         if not (mapping.get("topic") or data.get("topic") or self.has_topic):
-            problems.append(str(_("say what people were asked, or choose a column of topics")))
+            missing = _("Say what people were asked, or choose a column of topics.")
+            self.add_error("topic", str(missing))
         return problems

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
@@ -12,7 +13,7 @@ from cqa_site.files.actions.guessing import guessed
 from cqa_site.files.actions.reconcile import Reconciliation
 from cqa_site.files.asking import Asking
 from cqa_site.files.counted import Counted, register_counted
-from cqa_site.files.formats import Format, Text, register_format
+from cqa_site.files.formats import Format, Link, Text, register_format
 from cqa_site.files.options import Option, register_options
 
 from . import comment_samples, qualities, samples
@@ -21,15 +22,19 @@ from .book import DatasetReconciliation
 from .comment_asking import AskingComments
 from .comment_book import STATEMENTS, CommentReconciliation
 from .comment_reading import COMMENTS, OWN, read_comments
-from .entries import BOOK
+from .entries import BOOK, dataset_name
 from .reading import read_argkp, read_list, read_pairs
 
 if TYPE_CHECKING:
-    from cqa_site.files.models import ImportFile
+    from argsum.datasets.models import Dataset
+    from cqa_site.files.models import ImportBatch, ImportFile
+    from cqa_site.people.models import Study
     from cqa_site.tabular import Preview
 
 DATASETS_PAGE = ("datasets", _("Datasets"))
 TO_SUM_UP = _("What they say can be summed up in key points, topic by topic.")
+DONE = "done"
+TO_PLACE = _("Key points were found in this dataset before; the new comments can be placed there.")
 NEW_COMMENTS = ngettext_lazy("%(shown)s comment", "%(shown)s comments", "number")
 TO_SUMMARIZE = _("Systems can summarize its arguments, topic by topic.")
 
@@ -65,11 +70,43 @@ class CommentFormat(Format):
         is_own = shown.columns[: len(OWN)] == OWN
         return guessed(file, shown, proposed(shown.columns, shown.rows), is_own=is_own)
 
+    def follow(self, file: "ImportFile") -> Text:
+        """New key points, or places at those that are here."""
+        dataset = _dataset_of(file.study, file)
+        return TO_PLACE if dataset and _analysis_of(dataset) else self.next_step
+
+    def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[Link]:
+        """To the key points of the dataset, found or not found yet, and to the dataset."""
+        dataset = _dataset_of(study, file)
+        if dataset is None:
+            return super().links(study, file)
+        own = [study.public_id, dataset.public_id]
+        page = Link(_("Dataset"), reverse("dataset", args=own))
+        if analysis := _analysis_of(dataset):
+            there = reverse("analysis", args=[study.public_id, analysis.public_id])
+            return [Link(_("Place them at its key points"), there), page]
+        cells = list(dataset.cells.all()[:2])
+        if len(cells) != 1:
+            return [Link(_("Find key points"), page.address)]
+        new = f"{reverse('analysis_new', args=own[:1])}?cell={cells[0].public_id}"
+        return [Link(_("Find key points"), new), page]
+
+
+def _dataset_of(study: "Study", file: "ImportFile | ImportBatch") -> "Dataset | None":
+    # Several files of one upload may have filled several.
+    name = getattr(file, "name", "")
+    return study.argument_datasets.filter(name=dataset_name(file.options, name)).first()
+
+
+def _analysis_of(dataset: "Dataset") -> Any:
+    # By its relation: analyses are made from datasets, which know nothing of them.
+    return dataset.study.analyses.filter(cell__dataset=dataset, state=DONE).first()
+
 
 def register_argument_imports() -> None:
     """Make files with arguments known to the platform."""
     register_counted(
-        Counted(BOOK, _("Topics with stance")),
+        Counted(BOOK, _("Topics, each stance by itself")),
         Counted("key_points", _("Reference key points")),
         Counted("matches", _("Labels of pairs")),
         Counted(COMMENTS, _("Comments"), NEW_COMMENTS),

@@ -11,6 +11,8 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.narrowing import Narrowing
 from argsum.analysis.reports.points import narrowed_counts
 from argsum.datasets.models import CellArgument
+from cqa_site.files.formats import format_of
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from tests.argsum.made_cells import make_dataset
@@ -93,6 +95,43 @@ def test_key_points_stand_by_comments_with_their_first_statements(lab):
     assert "More key points (5)" in words
     assert "2 statements fit no key point" in words
     assert "new comment" not in words
+
+
+def test_quotations_do_not_say_the_same_words_again(lab):
+    said = (
+        "Reading upstairs is quiet!",
+        "reading upstairs is quiet",
+        "Reading upstairs is so quiet",
+    )
+    first = CellArgument.objects.get(text="Reading upstairs is quiet.")
+    point = Placement.objects.get(analysis=lab.analysis, argument=first).point
+    for text in said:
+        Placement.objects.create(
+            analysis=lab.analysis, argument=add_statement(lab.cell, text), point=point, score=0.99
+        )
+    (row,) = (each for each in lab.get("analysis").context["rows"] if each.point == point)
+    assert len(row.quotes) == 3
+    assert sum("upstairs" in quote.text.casefold() for quote in row.quotes) == 1
+
+
+def test_an_import_leads_to_the_key_points_that_are_here(lab):
+    file = ImportFile.objects.create(
+        study=lab.study,
+        kind="comments",
+        name="more.csv",
+        size=1,
+        sha256="0" * 64,
+        state=ImportFile.State.APPLIED,
+        options={"dataset": lab.cell.dataset.name},
+    )
+    found = format_of("comments")
+    assert "can be placed there" in str(found.follow(file))
+    first, second = found.links(lab.study, file)
+    assert first.address == lab.url("analysis")
+    assert second.address == lab.url("dataset", dataset_id=lab.cell.dataset.public_id)
+    file.options = {"dataset": "None such"}
+    (only,) = found.links(lab.study, file)
+    assert only.address == reverse("datasets", args=[lab.study.public_id])
 
 
 def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max_num_queries):
@@ -346,6 +385,8 @@ def test_one_click_on_a_dataset_leads_to_its_key_points(lab):
     page = lab.get("dataset", dataset_id=dataset.public_id)
     address = lab.url("analysis_dataset", dataset_id=dataset.public_id)
     assert f'action="{address}"' in page.content.decode()
+    # Those that were found before come first.
+    assert f'href="{lab.url("analyses")}?dataset={dataset.public_id}">Key points</a>' in flat(page)
     response = lab.client.post(address)
     made = lab.study.analyses.first()
     assert response["Location"] == lab.url("analysis", analysis_id=made.public_id)

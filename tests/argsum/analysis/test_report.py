@@ -237,3 +237,19 @@ def test_nothing_is_said_of_an_analysis_without_key_points(lab):
     assert lab.get("analysis_groups").status_code == 200
     assert lab.get("analysis_trends").status_code == 200
     assert counted(lab.analysis).points == []
+
+
+def test_the_topic_is_told_once_where_the_analysis_is_called_like_it(lab):
+    topic = lab.analysis.cell.topic
+
+    def times():
+        document = sent(lab, "report.html").decode().split("<body>")[1]
+        return document.count(topic), texts_of(sent(lab, "report.docx")).count(topic)
+
+    lab.analysis.name = topic
+    lab.analysis.save()
+    # As the heading, and among the facts.
+    assert times() == (2, 2)
+    lab.analysis.name = f"{topic} once more"
+    lab.analysis.save()
+    assert times() == (3, 2)

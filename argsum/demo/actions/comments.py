@@ -1,0 +1,145 @@
+"""Comments for the demo study with an analysis that is done.
+
+The comments are invented. The analysis is what the site's own scorers made of them once, kept as
+a file: finding it again would take longer than all the rest of the demo.
+"""
+
+import json
+import random
+from collections.abc import Mapping
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Max
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from annotation.corpus.models.questions import text_key
+from argsum.analysis.actions.counting import count_analysis, count_points
+from argsum.analysis.actions.editing import split_point
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.datasets.actions.comments import CellBook, RawComment, count_comments
+from argsum.datasets.methods.preprocessing import COMMENT_STEPS
+from argsum.datasets.models import Cell, Dataset
+from argsum.datasets.reports.comments import COMMENTS
+from argsum.scorers.actions.scorers import default_scorers
+from cqa_site.people.models import Role, Study, User
+
+from .pool_texts import SAID, SPLIT_OFF, TOPIC
+
+SEED = 8
+COLUMN = "visitors"
+FOUND = Path(__file__).with_name("pool_found.json")
+
+
+def add_comments(*, study: Study, users: Mapping[str, User]) -> None:
+    """Add a dataset of comments, and what was found in it."""
+    actor = users[Role.RESEARCHER]
+    made = _write_analysis(study, write_comments(study, actor), actor)
+    _edit(made, actor)
+
+
+def write_comments(study: Study, actor: User) -> Cell:
+    """The comments in a cell of their own dataset, as an import would bring them."""
+    dataset = Dataset.objects.create(
+        study=study,
+        name=_("Invented comments (demo)"),
+        source=_("Invented for the demo; nobody said or wrote any of it."),
+        recipe={"holds": COMMENTS, "steps": list(COMMENT_STEPS)},
+        created_by=actor,
+    )
+    cell = Cell.objects.create(dataset=dataset, topic=TOPIC, stance=Cell.Stance.NONE, position=1)
+    CellBook(cell, COMMENT_STEPS).add(raw_comments(), write=True)
+    count_comments(dataset, attributes=[COLUMN], group=COLUMN)
+    return cell
+
+
+def raw_comments() -> list[RawComment]:
+    """Each comment with who wrote it and when, in the order of their days."""
+    rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
+    drawn = []
+    for (first, last), groups, texts in SAID:
+        begin, end = date.fromisoformat(first), date.fromisoformat(last)
+        for place, text in enumerate(texts):
+            day = begin + timedelta(days=rng.randint(0, (end - begin).days))
+            drawn.append((day, text, groups[place % len(groups)]))
+    return [
+        RawComment(
+            key=text_key(f"demo {number}"),
+            text=text,
+            name=f"{number}",
+            attributes={COLUMN: group},
+            written_on=day,
+            source="",
+        )
+        for number, (day, text, group) in enumerate(sorted(drawn), start=1)
+    ]
+
+
+def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
+    found = json.loads(FOUND.read_text(encoding="utf-8"))
+    match, quality = default_scorers(study, cell.dataset)
+    made = Analysis.objects.create(
+        study=study,
+        number=(study.analyses.aggregate(last=Max("number"))["last"] or 0) + 1,
+        name=cell.topic,
+        cell=cell,
+        match_scorer=match,
+        quality_scorer=quality,
+        choice=found["choice"],
+        language=found["language"],
+        state=Analysis.State.DONE,
+        created_by=actor,
+    )
+    points = FoundPoint.objects.bulk_create(
+        FoundPoint(analysis=made, position=place, text=text, written=text)
+        for place, text in enumerate(found["points"], start=1)
+    )
+    keys = dict(cell.arguments.filter(left_out="").values_list("text", "pk"))
+    Placement.objects.bulk_create(
+        Placement(
+            analysis=made,
+            argument_id=keys[text],
+            point=None if at is None else points[at],
+            score=score,
+        )
+        for text, (at, score) in found["placed"].items()
+    )
+    count_points(made)
+    count_analysis(made)
+    made.save()
+    Analysis.objects.filter(pk=made.pk).update(done_at=Now(), placed_at=Now())
+    return made
+
+
+def _edit(analysis: Analysis, actor: User) -> None:
+    """Two things that the machine took for one, taken apart."""
+    word, text = SPLIT_OFF
+    largest = analysis.points.order_by("-comments", "position")[0]
+    own = largest.placements.filter(argument__text__icontains=word)
+    statements = list(own.values_list("argument", flat=True))
+    split_point(
+        analysis=analysis,
+        actor=actor,
+        point=largest,
+        statements=statements,
+        text=text,
+        seen=analysis.revision,
+    )
+
+
+def as_kept(analysis: Analysis) -> dict[str, Any]:
+    """An analysis of these comments as the file keeps it."""
+    points = list(analysis.points.order_by("position"))
+    at = {each.pk: place for place, each in enumerate(points)}
+    rows = analysis.placements.order_by("argument__position")
+    return {
+        "choice": analysis.choice,
+        "language": analysis.language,
+        "points": [each.written for each in points],
+        "placed": {
+            text: [at.get(point), round(score, 3)]
+            for text, point, score in rows.values_list("argument__text", "point", "score")
+        },
+    }

@@ -1,0 +1,64 @@
+"""The demo's comments: what is kept of their analysis fits them, and its pages show it."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from argsum.analysis.models import Analysis
+from argsum.datasets.reports.datasets import dataset_rows
+from argsum.demo.actions.comments import FOUND, add_comments, as_kept, raw_comments
+from cqa_site.people.models import Role
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def boss(study):
+    return cast.make_member(study, "researcher")
+
+
+@pytest.fixture
+def analysis(study, boss):
+    add_comments(study=study, users={Role.RESEARCHER: boss})
+    return Analysis.objects.get()
+
+
+def test_the_comments_are_the_same_every_time():
+    found = raw_comments()
+    assert found == raw_comments()
+    assert len(found) == len({each.text for each in found}) == 80
+
+
+def test_what_is_kept_fits_the_statements(analysis):
+    (row,) = dataset_rows([analysis.cell.dataset])
+    assert (row.comments, row.kept, row.analyses) == (80, 85, 1)
+    found = json.loads(FOUND.read_text(encoding="utf-8"))
+    kept = analysis.cell.arguments.filter(left_out="").order_by("position")
+    assert list(kept.values_list("text", flat=True)) == list(found["placed"])
+    points = list(analysis.points.order_by("position"))
+    assert [each.written for each in points[:-1]] == found["points"]
+    assert len(points) == 9
+    (edit,) = analysis.changes.all()
+    assert (edit.verb, edit.number) == ("split", points[-1].statements)
+    assert 5 < points[-1].statements < 10
+    moved = {text for text, at in as_kept(analysis)["placed"].items() if at[0] == 8}
+    assert {text: at for text, at in as_kept(analysis)["placed"].items() if text not in moved} == {
+        text: at for text, at in found["placed"].items() if text not in moved
+    }
+    assert all("lane" in text.casefold() for text in moved)
+
+
+def test_its_pages_have_groups_and_days(analysis, study, boss):
+    client = cast.sign_in(boss)
+    for name in ("analysis", "analysis_groups", "analysis_trends", "analysis_report"):
+        page = client.get(reverse(name, args=[study.public_id, analysis.public_id]))
+        assert page.status_code == 200
+    assert analysis.facets["first"] < analysis.facets["last"]
+    assert len(analysis.facets["attributes"]["visitors"]) == 3
