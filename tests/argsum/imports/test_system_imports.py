@@ -269,7 +269,7 @@ def test_arguments_are_matched_in_the_background(bring, study, monkeypatch):
     bring(table((TOPIC, 1, "a car", "Theirs"), (TOPIC, 1, "a bus at night is safer", "Theirs")))
     monkeypatch.setattr(set_assigning, "match_scorer_of", lambda scorer: Scores())
     assert drain() == 1
-    assert Job.objects.get(kind=JOB).note == "sets with arguments by “MiniLM (not tuned)”"
+    assert Job.objects.get(kind=JOB).note == "sets with arguments by “Counterpoint match”"
     made = SummarySet.objects.get()
     assert told()[0][0] == "a bus at night is safer"
     assert sum(n for _text, n in told()) == sum(each >= 0 for each in made.assigned)

@@ -74,7 +74,7 @@ def test_a_run_is_started_from_the_form(lab):
     run = lab.study.system_runs.get()
     assert response["Location"] == lab.url("system_run", system_run_id=run.public_id)
     assert run.grid == {"threshold": [0.1, 0.5], "min_size": [3]}
-    assert run.label == "MCArgSum (MiniLM (not tuned))"
+    assert run.label == "MCArgSum (Counterpoint match)"
     work(run)
     assert run.state == SystemRun.State.DONE
     page = lab.get("system_run", system_run_id=run.public_id).content.decode()

@@ -98,7 +98,7 @@ def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api)
     assert (run.state, run.error) == (State.DONE, "")
     assert (run.package, run.label) == (
         "longest-arguments 1.0",
-        "Longest arguments (MiniLM (not tuned))",
+        "Longest arguments (Counterpoint match)",
     )
     made = run.sets.get(cell__stance=1, setting="most=2 redundancy=0.5")
     # The longest two of one key point would repeat each other: one of each.
@@ -111,7 +111,7 @@ def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api)
     for each in run.sets.filter(setting=made.setting):
         make_count(each, person, covered=2, unique=2)
     board = lab.page("key_points", {"dataset": lab.dataset.public_id})
-    assert "Longest arguments (MiniLM (not tuned))" in board
+    assert "Longest arguments (Counterpoint match)" in board
     [row] = api("key-points/leaderboard/").json()["system_rows"]
     assert (row["system"], row["setting"]) == (run.label, made.setting)
     assert row["figures"]["weighted"]["value"] == pytest.approx(1.0)

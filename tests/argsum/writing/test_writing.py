@@ -363,8 +363,9 @@ def test_the_schema_names_the_codes_and_the_best_argument_comes_first(lab):
 class FakeWriter:
     """A sequence-to-sequence model that repeats the first argument."""
 
-    def __init__(self, model):
+    def __init__(self, model, trained):
         self.model = model
+        assert trained is None
 
     def write(self, *, topic, stance, arguments):
         return "" if "Nurses" in arguments[0] else f"As in: {arguments[0]}"
@@ -426,7 +427,7 @@ def test_a_model_that_is_not_there_is_said(lab, settings, tmp_path, monkeypatch)
     (tmp_path / "models" / "empty").mkdir(parents=True)
     run = lab.run(variant="seq2seq", writer_model="empty")
     assert run.state == State.FAILED
-    assert "“empty” could not be loaded" in run.error
+    assert "'empty' could not be loaded" in run.error
     assert run.sets.filter(state="waiting").count() == 2
     with pytest.raises(seq2seq.WriterUnavailable, match="no name"):
         seq2seq.load("../secrets")
