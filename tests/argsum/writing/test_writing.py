@@ -430,7 +430,7 @@ def test_a_model_that_is_not_there_is_said(lab, settings, tmp_path, monkeypatch)
     assert "'empty' could not be loaded" in run.error
     assert run.sets.filter(state="waiting").count() == 2
     with pytest.raises(seq2seq.WriterUnavailable, match="no name"):
-        seq2seq.load("../secrets")
+        seq2seq.Writer("../secrets").write(topic="T", stance=1, arguments=["An argument."])
 
 
 def test_calls_end_as_the_ledger_says(lab):
