@@ -23,7 +23,9 @@ def steps(study: Study) -> list[Step]:
             title=_("Import the comments"),
             text=found % {"count": datasets}
             if datasets
-            else _("A table or a text with a comment in each row; nothing else is needed."),
+            else _(
+                "A table or a text with a comment in each row is enough; it becomes a dataset."
+            ),
             button=_("Datasets") if datasets else _("Import comments"),
             page="datasets" if datasets else "imports?kind=comments",
             is_done=datasets > 0,

@@ -172,15 +172,8 @@ def debate(study):
     return study.argument_datasets.get(name="Debate")
 
 
-def test_clusterings_of_debate_are_refused_in_the_order_of_argkp(study, debate):
-    for file in DEBATE_FILES:
-        with pytest.raises(CommandError, match="choose “rows”"):
-            _call("import_summary_scores", file, dataset="Debate", leave_out_rejected=True)
-    assert not SummarySet.objects.filter(cell__dataset=debate).exists()
-
-
 def test_clusterings_of_debate_give_the_printed_indexes_in_the_order_of_its_rows(study, debate):
-    _call("import_summary_scores", *DEBATE_FILES, dataset="Debate", order="rows")
+    _call("import_summary_scores", *DEBATE_FILES, dataset="Debate")
     query = {"dataset": str(debate.public_id), "selection": "oracle"}
     rows = {row.system: row.figures for row in summary_board(board_choice(study, query)).rows}
     including = {name: round(row["including"].value, 3) for name, row in rows.items()}
