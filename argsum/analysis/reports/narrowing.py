@@ -1,45 +1,21 @@
 """What a page is narrowed to: words of statements, a value of comments' attributes, dates."""
 
-import json
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.lookups import Exact
 
 from argsum.analysis.models import Analysis, Placement
 from argsum.datasets.models import Cell, Comment, CommentStatement
+from argsum.datasets.reports.attributes import Attribute
 
 
 def has_comments(cell: Cell) -> bool:
     """Whether its statements come from comments; else each counts as a comment of its own."""
     return cell.comments.exists()
-
-
-class Attribute(Func):
-    """The text of one column of `Comment.attributes`, whatever the column is called.
-
-    Django's own look-up parses every row twice on SQLite, and takes "2024" for a place in a list.
-    """
-
-    output_field = TextField()
-
-    def __init__(self, path: str, column: str) -> None:
-        super().__init__(F(path), Value(column))
-
-    def as_sqlite(self, compiler: Any, connection: Any, **_more: Any) -> Any:
-        """With a path into the JSON."""
-        column, name = self.get_source_expressions()
-        sql, params = compiler.compile(column)
-        return f"JSON_EXTRACT({sql}, %s)", (*params, f"$.{json.dumps(name.value)}")
-
-    def as_postgresql(self, compiler: Any, connection: Any, **_more: Any) -> Any:
-        """With the operator for text."""
-        column, name = self.get_source_expressions()
-        sql, params = compiler.compile(column)
-        return f"({sql} ->> %s)", (*params, name.value)
 
 
 @dataclass(frozen=True)

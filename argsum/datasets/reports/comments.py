@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, TextField
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import Exact
 
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
+
+from .attributes import Attribute
 
 # Keys of the recipe of a dataset of comments: how many there are, the names of their further
 # columns in the order they came, and that of them which somebody called the group.
@@ -36,11 +38,6 @@ def attributes_of(dataset: Dataset) -> list[str]:
     return list(dataset.recipe.get(ATTRIBUTES, []))
 
 
-def filters_of(dataset: Dataset) -> list[str]:
-    """Attributes that comments can be filtered by: a database takes a number for a place."""
-    return [name for name in attributes_of(dataset) if not name.strip().isdecimal()]
-
-
 def group_of(dataset: Dataset) -> str:
     """The attribute that was called the group; "" where none was."""
     return str(dataset.recipe.get(GROUP, ""))
@@ -63,12 +60,8 @@ def comments_of(
 
 
 def having(rows: QuerySet[Comment], attribute: str, value: str) -> QuerySet[Comment]:
-    """Those with exactly this value; none by a number, which a database takes for a place."""
-    if attribute.strip().lstrip("-").isdecimal():
-        return rows.none()
-    # A cast, or SQLite would take the value for JSON.
-    asked = Cast(KeyTextTransform(attribute, "attributes"), TextField())
-    return rows.alias(asked=asked).filter(asked=value)
+    """Those with exactly this value."""
+    return rows.filter(Exact(Attribute("attributes", attribute), value))
 
 
 def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:

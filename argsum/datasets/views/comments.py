@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from argsum.datasets.forms import CommentFilterForm
 from argsum.datasets.models import Cell
-from argsum.datasets.reports.comments import comment_rows, comments_of, filters_of
+from argsum.datasets.reports.comments import attributes_of, comment_rows, comments_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
@@ -23,7 +23,7 @@ def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> Ht
     """List the comments of a cell, paged, by text and by what stood beside them."""
     cells = Cell.objects.select_related("dataset").filter(dataset__study=study)
     found = get_object_or_404(cells, public_id=cell_id)
-    form = CommentFilterForm(request.GET, attributes=filters_of(found.dataset))
+    form = CommentFilterForm(request.GET, attributes=attributes_of(found.dataset))
     chosen = form.cleaned_data if form.is_valid() else {}
     rows = comments_of(
         found,

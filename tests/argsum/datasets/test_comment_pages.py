@@ -193,3 +193,13 @@ def test_a_program_sees_statements_and_how_often_they_are_said(program, cell):
     ]
     found = program.get(reverse("api_cell_arguments", kwargs=kwargs)).json()["results"]
     assert [each["comments"] for each in found] == [1, 2, 1]
+
+
+def test_a_column_may_be_called_like_a_number(client, program, study):
+    cell = make_comments(study, attributes={"2024": "yes"})
+    shown = page(client, "cell_comments", cell, attribute="2024", value="yes")
+    assert [each.comment.name for each in shown.context["comments"]] == ["c1", "c2", "c3"]
+    found = program.get(
+        f"/api/v1/studies/{study.public_id}/cells/{cell.public_id}/comments/?attribute=2024:yes"
+    )
+    assert [each["name"] for each in found.json()["results"]] == ["c1", "c2", "c3"]
