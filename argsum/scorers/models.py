@@ -8,6 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from ..datasets.models import Dataset
 
+# Models that come with the site, by the names that `Scorer.base_model` gives them.
+SHIPPED_MATCH, SHIPPED_QUALITY = "counterpoint-match", "counterpoint-quality"
+
 
 class Scorer(models.Model):
     """A model that scores how well two texts match, or how good an argument is; or a writer.

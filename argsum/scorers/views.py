@@ -62,37 +62,32 @@ def scorer_new(request: StudyRequest, study: Study) -> HttpResponse:
 def scorer_train(request: StudyRequest, study: Study) -> HttpResponse:
     """Train a scorer in the background."""
     form = TrainForm(request.POST or None, study=study)
-    if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        try:
-            made = training.request_training(
-                study=study,
-                name=given["name"],
-                task=given["task"],
-                dataset=given["dataset"],
-                base_model=given["model"],
-                recipe=form.recipe(),
-                actor=request.user,
-            )
-        except ScorerRefused as reason:
-            form.add_error(None, str(reason))
-        else:
-            return _to(made)
-    has_datasets = study.argument_datasets.exists()
-    return _shown(request, study, "scorer_train", form=form, has_datasets=has_datasets)
+    return _trained(request, study, form, "scorer_train")
 
 
 @study_page(*RESEARCHERS)
 def writer_train(request: StudyRequest, study: Study) -> HttpResponse:
     """Train a writer of key points in the background."""
     form = WriterTrainForm(request.POST or None, study=study)
+    return _trained(request, study, form, "writer_train", task=Scorer.Task.WRITE)
+
+
+def _trained(
+    request: StudyRequest,
+    study: Study,
+    form: TrainForm | WriterTrainForm,
+    page: str,
+    *,
+    task: str = "",
+) -> HttpResponse:
+    """Begin the training of a valid form, whose task is the one named or chosen; else show it."""
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         try:
             made = training.request_training(
                 study=study,
                 name=given["name"],
-                task=Scorer.Task.WRITE,
+                task=task or given["task"],
                 dataset=given["dataset"],
                 base_model=given["model"],
                 recipe=form.recipe(),
@@ -103,7 +98,7 @@ def writer_train(request: StudyRequest, study: Study) -> HttpResponse:
         else:
             return _to(made)
     has_datasets = study.argument_datasets.exists()
-    return _shown(request, study, "writer_train", form=form, has_datasets=has_datasets)
+    return _shown(request, study, page, form=form, has_datasets=has_datasets)
 
 
 @study_page(*RESEARCHERS)

@@ -5,8 +5,8 @@ and texts.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,12 +50,11 @@ class Tools(Protocol):
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting: its name, what came out, and what the rule that chooses looked at."""
+    """One setting: its name, and how much came out of it."""
 
     setting: str
     points: int
     share: float
-    criteria: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,7 @@ class Found:
 
     def choice(self) -> dict[str, Any]:
         """As `argsum.analysis.models.Analysis.choice` keeps it."""
-        tried = [
-            {"setting": each.setting, "points": each.points, "share": each.share}
-            | dict(each.criteria)
-            for each in self.tried
-        ]
+        tried = [asdict(each) for each in self.tried]
         return {"setting": self.setting, "rule": self.rule, "tried": tried}
 
 

@@ -16,11 +16,10 @@ FEWEST_WORDS, MOST_WORDS = 4, 16
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # What such a word refers to stands in another sentence.
 _LEANING = frozenset(
-    re.split(
-        r"\s+",
-        "it its it's this that these those they them their he she his her him who which and but "
-        "or so because then also too however although though since as if yes no not only same",
-    )
+    """
+    it its it's this that these those they them their he she his her him who which and but or so
+    because then also too however although though since as if yes no not only same
+    """.split()  # noqa: SIM905
 )
 # Said to somebody rather than about something.
 _OPENERS = re.compile(

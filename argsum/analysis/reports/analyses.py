@@ -5,11 +5,11 @@ from django.db.models.functions import Coalesce
 
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.datasets.reports.language import NAMES
-from argsum.scorers.models import Scorer
+from argsum.scorers.models import SHIPPED_MATCH, Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
 
-MADE_FOR_ENGLISH = (PACKAGED_MODEL, "counterpoint-match")
+MADE_FOR_ENGLISH = (PACKAGED_MODEL, SHIPPED_MATCH)
 
 
 def analyses_of(study: Study) -> QuerySet[Analysis]:

@@ -3,9 +3,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from argsum.scorers.actions.models import SHIPPED, SHIPPED_MATCH, ScorerRefused
+from argsum.scorers.actions.models import SHIPPED, ScorerRefused
 from argsum.scorers.actions.shipping import ship_quality, write_difference
 from argsum.scorers.actions.training_data import rated_in
+from argsum.scorers.models import SHIPPED_MATCH
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from argsum.datasets.models import CellArgument
-from argsum.scorers.models import Scorer
+from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
 from argsum.systems.methods.scoring import Scores, cosines_into, with_topic
 from cqa_site.judging.embedding import (
     DIFFERENCE,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 WEIGHTS = ("*.safetensors", "*.bin", "*.npz")
 # Weights that come with the site: name → folder.
-SHIPPED_MATCH, SHIPPED_QUALITY = "counterpoint-match", "counterpoint-quality"
 _SHIPPED = Path(__file__).parents[1] / "shipped"
 SHIPPED = {SHIPPED_MATCH: _SHIPPED / "match", SHIPPED_QUALITY: _SHIPPED / "quality"}
 

@@ -9,15 +9,13 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from argsum.datasets.models import CellArgument, Dataset
-from argsum.scorers.models import Scorer
+from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
 from argsum.systems.methods.scoring import MatchScorer, QualityScorer, Scores
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 
 from .models import (
-    SHIPPED_MATCH,
-    SHIPPED_QUALITY,
     BiEncoder,
     Column,
     CrossEncoder,

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argsum.scorers.models import Scorer
+from argsum.scorers.models import SHIPPED_QUALITY, Scorer
 from cqa_site.judging.embedding import DIFFERENCE, PACKAGED_MODEL, packaged_weights
 
 from .match_training import CARD
-from .models import SHIPPED, SHIPPED_QUALITY, trained_folder
+from .models import SHIPPED, trained_folder
 from .quality_training import train_quality
 
 if TYPE_CHECKING:
