@@ -31,12 +31,11 @@ class ShippedTools:
 
     def __init__(self) -> None:
         from argsum.scorers.actions.models import (
-            SHIPPED_MATCH,
-            SHIPPED_QUALITY,
             BiEncoder,
             Regressor,
             resolve,
         )
+        from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY
         from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder
 
         self.match = SentenceEmbedder(resolve(SHIPPED_MATCH))
