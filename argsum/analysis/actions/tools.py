@@ -57,7 +57,7 @@ class ScorerTools:
         scorer = analysis.match_scorer
         self.work, self.topic = work, analysis.cell.topic
         self.prefix = self.topic if scorer.uses_topic else ""
-        self.encoder = BiEncoder(source_of(scorer), model_key(scorer))
+        self.encoder = BiEncoder(source_of(scorer), model_key(scorer), quick=True)
         self._grader: QualityScorer | None = None
         self._quality = analysis.quality_scorer
         self._share = 0.0
@@ -99,7 +99,7 @@ class ScorerTools:
         def step(done: int, _piece: int) -> None:
             self._step(_("reading statement %(n)s of %(all)s"), start + done, total)
 
-        key = key_of("vectors", self.encoder.key, texts_key(texts))
+        key = key_of("quick vectors", self.encoder.key, texts_key(texts))
         return kept_rows(key, len(texts), lambda: self.encoder.embedder.encode(texts, step))
 
     def _step(self, words: str, done: int, total: int) -> None:

@@ -102,12 +102,17 @@ def model_key(scorer: Scorer) -> str:
 
 
 class BiEncoder:
-    """Cosines of sentence vectors; the vectors of a list of texts are kept on disk."""
+    """Cosines of sentence vectors; the vectors of a list of texts are kept on disk.
 
-    def __init__(self, source: str, key: str, *, uses_topic: bool = False) -> None:
+    ``quick`` is that of `SentenceEmbedder`.
+    """
+
+    def __init__(
+        self, source: str, key: str, *, uses_topic: bool = False, quick: bool = False
+    ) -> None:
         self.key, self.uses_topic = key, uses_topic
         # Loads nothing before the first text.
-        self.embedder = SentenceEmbedder(source)
+        self.embedder = SentenceEmbedder(source, quick=quick)
 
     def vectors(self, texts: Sequence[str]) -> Scores:
         """Vectors of length 1, shape (n, d)."""

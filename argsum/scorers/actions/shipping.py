@@ -6,17 +6,21 @@ of the room of its weights. A quality scorer is a line through vectors of the pa
 
 from __future__ import annotations
 
+import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from argsum.scorers.models import SHIPPED_QUALITY, Scorer
+from argsum.scorers.methods.training_cells import TrainingCell, both_stances
+from argsum.scorers.methods.training_recipe import Recipe
+from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
 from cqa_site.judging.embedding import DIFFERENCE, PACKAGED_MODEL, packaged_weights
 
-from .match_training import CARD
+from .match_training import CARD, look_at_dev
 from .models import SHIPPED, trained_folder
 from .quality_training import train_quality
+from .training_data import DEV, TRAIN, Splits, statements_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,10 +28,79 @@ if TYPE_CHECKING:
     from .training_data import Rated
 
 Say = Callable[[int, int, str], None]
+STATEMENTS = SHIPPED[SHIPPED_MATCH].parent / "statements"
+# Topics of statements that nothing is learned from: the weights are chosen on them.
+HELD_BACK = 8
+# Of six layers three are learned, so that the difference can be of a higher rank.
+RECIPE = Recipe(
+    steps=3_600,
+    batch=96,
+    learning_rate=2e-4,
+    temperature=0.07,
+    frozen=4,
+    averaging=0.995,
+    checks=6,
+    patience=6,
+    members=1,
+    uses_topic=False,
+    quick=True,
+)
 # Of each matrix of the difference: 2.7 MB in all, in half precision.
-RANK = 32
+RANK = 64
 WEIGHTS = "model.safetensors"
 TRAINED_ON = "arguments of ArgKP-2021 with the qualities of the released processed file"
+
+
+def shipping_cells(argkp: Splits, statements: Sequence[TrainingCell]) -> Splits:
+    """What the match scorer learns from, and what chooses its weights.
+
+    Arguments of both stances of a topic share a batch, and so do statements of opposite sides:
+    what takes the other side is what does not match.
+    """
+    shuffled = list(statements)
+    random.Random(1).shuffle(shuffled)  # noqa: S311  an order, not a secret
+    held, learned = shuffled[:HELD_BACK], shuffled[HELD_BACK:]
+    return {TRAIN: [*both_stances(argkp[TRAIN]), *learned], DEV: [*argkp[DEV], *held]}
+
+
+def ship_match(
+    argkp: Splits, recipe: Recipe, work: Path, say: Say
+) -> tuple[Path, list[dict[str, Any]]]:
+    """Train the match scorer, and put its difference to the packaged model beside the code.
+
+    Parameters
+    ----------
+    argkp
+        As `argsum.scorers.actions.training_data.cells_in` reads them.
+    recipe
+        Usually `RECIPE`.
+    work
+        A folder for checkpoints and whole weights; a training that was broken off goes on.
+    say
+        Hears how far it is.
+
+    Returns
+    -------
+    Path
+        Of the difference.
+    list of dict
+        Looks at dev, with ``step``, ``weights`` and ``value``, the average precision of pairs.
+    """
+    from .training_average import AveragedTraining
+
+    cells = shipping_cells(argkp, statements_in(STATEMENTS))
+    averaged = AveragedTraining(
+        PACKAGED_MODEL,
+        cells[TRAIN],
+        recipe,
+        lambda encode: look_at_dev(cells, encode, recipe),
+        work / "checkpoint",
+    )
+    averaged.run(say).save(work / "weights")
+    looks = [
+        look | {"member": n} for n, each in enumerate(averaged.members) for look in each.looks
+    ]
+    return write_difference(work / "weights", SHIPPED[SHIPPED_MATCH]), {"looks": looks}
 
 
 def ship_quality(rated: dict[str, Rated], say: Say) -> Path:

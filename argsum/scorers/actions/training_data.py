@@ -1,5 +1,6 @@
 """What a scorer learns from: a dataset of the study, or a folder of files."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from argsum.scorers.methods.training_cells import (
     NO_MATCH,
     UNDECIDED,
     TrainingCell,
+    statement_cell,
     training_cell,
 )
 from cqa_site.tabular import UnreadableFile, preview
@@ -105,6 +107,24 @@ def cells_in(folder: Path) -> Splits:
         kept = prepare(texts, raw.matched()).kept
         found[raw.split].append(training_cell(raw, kept))
     return found
+
+
+def statements_in(folder: Path) -> list[TrainingCell]:
+    """A cell for each topic of the JSON lines in a folder, by topic.
+
+    A line has ``topic``, ``aspect``, ``side`` and ``texts``; lines of one topic may lie in several
+    files. Raises ScorerRefused for a line that has not; the message names file and line.
+    """
+    topics: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for path in sorted(folder.glob("*.jsonl")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            try:
+                row = json.loads(line)
+                point = f"{row['aspect']} {row['side']}"
+                topics[row["topic"]][point] += map(str, row["texts"])
+            except (ValueError, KeyError, TypeError) as problem:
+                raise ScorerRefused(f"{path.name}, line {number}: {problem!r}") from problem
+    return [statement_cell(topic, topics[topic]) for topic in sorted(topics)]
 
 
 def require_match_data(cells: Splits) -> None:

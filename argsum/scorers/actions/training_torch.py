@@ -19,6 +19,7 @@ import numpy as np
 from argsum.scorers.methods.training_cells import Batch, TrainingCell, epoch_batches
 from argsum.scorers.methods.training_recipe import Recipe
 from argsum.systems.methods.scoring import Scores, with_topic
+from cqa_site.judging.embedding import in_16_bits
 
 from .training_loss import batch_loss
 from .training_weights import (
@@ -229,4 +230,6 @@ class MatchTraining:
     def _vectors(self, texts: list[str]) -> Any:
         from torch.nn.functional import normalize
 
-        return normalize(self.model(self.model.preprocess(texts))["sentence_embedding"], dim=1)
+        with in_16_bits(self.recipe.quick):
+            vectors = self.model(self.model.preprocess(texts))["sentence_embedding"]
+        return normalize(vectors.float(), dim=1)

@@ -1,11 +1,11 @@
 """Batches for the match scorer: arguments of one cell with all key points of that cell.
 
-Texts of one batch share topic and stance, so that only what is said tells them apart, and each
-text is encoded once for all pairs it is in.
+Texts of one batch share a topic, so that only what is said tells them apart, and each text is
+encoded once for all pairs it is in.
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from argsum.datasets.methods.raw_cells import RawCell
 
 UNDECIDED, NO_MATCH, MATCH = -1, 0, 1
+BOTH = 0
 Labels = NDArray[np.int8]
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class TrainingCell:
-    """One topic and stance.
+    """One topic and stance, or one topic with `BOTH` stances.
 
     Attributes
     ----------
@@ -69,6 +70,56 @@ def training_cell(raw: RawCell, judged: Iterable[int] = ()) -> TrainingCell:
         labels,
         tuple(judged),
     )
+
+
+def both_stances(cells: Iterable[TrainingCell]) -> list[TrainingCell]:
+    """One cell for each topic: no argument of one side matches a key point of the other.
+
+    Examples
+    --------
+    >>> labels = np.ones((1, 1), dtype=np.int8)
+    >>> pro, con = (TrainingCell("bikes", side, ("a",), ("k",), labels) for side in (1, -1))
+    >>> both_stances([pro, con])[0].labels.tolist()
+    [[1, 0], [0, 1]]
+    """
+    topics: dict[str, list[TrainingCell]] = {}
+    for cell in cells:
+        topics.setdefault(cell.topic, []).append(cell)
+    return [_joined(topic, sides) for topic, sides in topics.items()]
+
+
+def _joined(topic: str, cells: Sequence[TrainingCell]) -> TrainingCell:
+    arguments = [text for cell in cells for text in cell.arguments]
+    key_points = [text for cell in cells for text in cell.key_points]
+    labels = np.full((len(arguments), len(key_points)), NO_MATCH, dtype=np.int8)
+    judged: list[int] = []
+    row = column = 0
+    for cell in cells:
+        n, k = cell.labels.shape
+        labels[row : row + n, column : column + k] = cell.labels
+        judged += [row + at for at in cell.judged]
+        row, column = row + n, column + k
+    return TrainingCell(topic, BOTH, tuple(arguments), tuple(key_points), labels, tuple(judged))
+
+
+def statement_cell(topic: str, points: Mapping[str, Sequence[str]]) -> TrainingCell:
+    """Statements on one topic; of each point the first text stands for it.
+
+    Parameters
+    ----------
+    topic
+        What they are about.
+    points
+        Name of a point → two or more different wordings of it.
+    """
+    groups = list(points.values())
+    arguments = [text for group in groups for text in group[1:]]
+    own = np.repeat(np.arange(len(groups)), [len(group) - 1 for group in groups])
+    labels = np.full((len(arguments), len(groups)), NO_MATCH, dtype=np.int8)
+    labels[np.arange(len(arguments)), own] = MATCH
+    key_points = tuple(group[0] for group in groups)
+    everyone = tuple(range(len(arguments)))
+    return TrainingCell(topic, BOTH, tuple(arguments), key_points, labels, everyone)
 
 
 def epoch_batches(cells: Sequence[TrainingCell], *, size: int, seed: int) -> list[Batch]:

@@ -41,6 +41,34 @@ def test_vectors_have_length_one_and_repeat(embedder):
 
 
 @packaged
+def test_quick_vectors_are_nearly_the_same_and_repeat(embedder):
+    quick = SentenceEmbedder(batch_size=2, quick=True)
+    quick._model = embedder._loaded()
+    vectors = quick.encode(TEXTS)
+    assert vectors.dtype == np.float32
+    assert (quick.encode(TEXTS) == vectors).all()
+    assert (vectors * embedder.encode(TEXTS)).sum(axis=1) == pytest.approx(1, abs=1e-3)
+
+
+@packaged
+def test_sixteen_bits_are_used_where_the_processor_knows_them(embedder, monkeypatch):
+    import torch
+
+    seen = []
+    embedder._loaded()[0].register_forward_pre_hook(
+        lambda *_: seen.append(torch.is_autocast_enabled("cpu"))
+    )
+    quick = SentenceEmbedder(quick=True)
+    quick._model = embedder._loaded()
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
+    for known in (True, False):
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda known=known: known)
+        quick.encode(["tea"])
+    embedder.encode(["tea"])
+    assert seen == [True, False, False]
+
+
+@packaged
 def test_spans_are_seen_in_their_context(embedder):
     text = "cats are lighter than dogs"
     spans = [[((0, 4),), ((22, 26),), ()], [((0, 4),), (), ()]]
