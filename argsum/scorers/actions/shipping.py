@@ -140,14 +140,14 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
     import numpy as np
     from safetensors.numpy import load_file, save_file
 
-    before = load_file(Path(packaged_weights()) / WEIGHTS)
-    after = load_file(trained / WEIGHTS)
+    before, after = (
+        {name: part for name, part in load_file(at / WEIGHTS).items() if part.dtype.kind == "f"}
+        for at in (Path(packaged_weights()), trained)
+    )
     if before.keys() != after.keys():
         raise ValueError(f"{trained.name} did not begin as {PACKAGED_MODEL}.")
     found: dict[str, np.ndarray] = {}
     for name, weights in after.items():
-        if not np.issubdtype(weights.dtype, np.floating):
-            continue
         found |= _factors(name, weights.astype(np.float32) - before[name], rank)
     path = folder / DIFFERENCE
     save_file(found, path)
