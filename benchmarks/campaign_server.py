@@ -104,6 +104,7 @@ class CampaignServer:
             command,
             cwd=ROOT,
             env=self.environment | {"CELERY_SKIP_CHECKS": "true"},
+            stdout=subprocess.DEVNULL,
             start_new_session=True,
         )
 

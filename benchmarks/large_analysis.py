@@ -42,6 +42,11 @@ MOST_MS, MOST_BYTES = 300, 200_000
 class LargeSite(CampaignServer):
     """A site without anything; every step in it runs in a process of its own."""
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Without a word of Celery's on who started it."""
+        return super().environment | {"PYTHONWARNINGS": "ignore"}
+
     def prepare(self) -> None:
         """Migrate, and make a study with a researcher."""
         if self.database_url:
