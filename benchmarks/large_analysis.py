@@ -71,14 +71,14 @@ class LargeSite(CampaignServer):
 
     @contextlib.contextmanager
     def running(self, number: int) -> Iterator[list[int]]:
-        """So many workers, by process id; they are ended whatever happens."""
+        """So many workers, by process id; they are killed whatever they are doing then."""
         started: list[subprocess.Popen] = []
         try:
             started.extend(self.start_worker() for _each in range(number))
             yield [each.pid for each in started]
         finally:
             for each in started:
-                end(each)
+                end(each, signal.SIGKILL)
 
 
 def show(step: str, found: dict, said: str) -> None:
