@@ -109,7 +109,7 @@ def _store(analysis: Analysis, keys: list[int], found: Found) -> None:
     count_analysis(analysis)
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def keep_placements(analysis: Analysis, rows: Iterable[tuple[int, int | None, float]]) -> None:
     """Store statements, key points and scores, the first two by primary key.
 
