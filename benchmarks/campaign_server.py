@@ -93,6 +93,21 @@ class CampaignServer:
                 time.sleep(0.1)
         raise RuntimeError("the web server did not answer within 60 seconds")
 
+    def start_worker(self) -> subprocess.Popen:
+        """A worker as `manage.py site` starts it, in a group of its own; the caller ends it."""
+        command = [
+            sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
+            "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
+            "--loglevel", "ERROR",
+        ]  # fmt: skip
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=self.environment | {"CELERY_SKIP_CHECKS": "true"},
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
     def kill(self) -> None:
         """SIGKILL the server and every process it started."""
         assert self.process is not None

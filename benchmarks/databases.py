@@ -21,13 +21,13 @@ def postgres_answers() -> bool:
 
 
 @contextmanager
-def postgres_database(template: str = "template1") -> Iterator[str]:
+def postgres_database(template: str = "template1", server: str = SERVER) -> Iterator[str]:
     """Create a database, empty or a copy of another, yield its URL, drop it."""
     name = f"counterpoint_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(SERVER, autocommit=True) as connection:
+    with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:
-        yield urlsplit(SERVER)._replace(path=f"/{name}").geturl()
+        yield urlsplit(server)._replace(path=f"/{name}").geturl()
     finally:
-        with psycopg.connect(SERVER, autocommit=True) as connection:
+        with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

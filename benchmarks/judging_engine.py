@@ -7,13 +7,11 @@ server and the worker (with the sweeper) are the processes that `manage.py site`
 import json
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from benchmarks.campaign_server import ROOT
 from benchmarks.judging_browser import Researcher
 from benchmarks.judging_ledger import FACTS, MULTIPLY
 from benchmarks.judging_meter import RUNNER_CORE, STUB_CORE, Meter, on_core
@@ -97,7 +95,7 @@ def running_engine(
     site = JudgingSite(
         database_url=database_url, people=1, items=calls - 1, controls=1, workers=1,
         stub_port=stub.port, broker=broker, lease=LEASE,
-        variables={"CELERY_SKIP_CHECKS": "true", "CALL_BREAK_SECONDS": "60"},
+        variables={"CALL_BREAK_SECONDS": "60"},
     )  # fmt: skip
     meter = Meter(database_url.rpartition("/")[2])
     carried = None
@@ -119,16 +117,9 @@ def running_engine(
 
 
 def start_worker(site: JudgingSite, meter: Meter) -> subprocess.Popen:
-    """The worker as `manage.py site` starts it, which looks for work by itself."""
+    """A worker on the runner's core, which looks for work by itself."""
     with on_core(RUNNER_CORE):
-        worker = subprocess.Popen(
-            [
-                sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
-                "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
-                "--loglevel", "ERROR",
-            ],
-            cwd=ROOT, env=site.environment, start_new_session=True,
-        )  # fmt: skip
+        worker = site.start_worker()
     meter.watch(worker.pid, "worker")
     return worker
 

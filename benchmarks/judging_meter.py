@@ -101,6 +101,18 @@ class Meter:
                 continue
 
 
+def cpu_seconds(pid: int) -> float:
+    """Processor seconds that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def highest_mib(pid: int | str = "self") -> float:
+    """Largest resident memory that a process ever had."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
 def has_ended(pid: int) -> bool:
     """Whether a child has ended; unlike ``poll`` it leaves what the child used to be read."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"

@@ -7,7 +7,7 @@ is an aspect and a side, so that two themes of one aspect contradict each other.
 import csv
 import tomllib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
@@ -32,6 +32,8 @@ FIRST_DAY = date(2024, 1, 1)
 DAYS = 366
 NOISE = 0.08
 STOCK = 0.03
+# Of statements that say when, or who else thinks so, where a world is made larger than its book.
+DETAILED = 0.8
 LEAST = 3
 NUMBERS = {1: 0.66, 2: 0.23, 3: 0.11}
 ZIPF = 0.85
@@ -87,7 +89,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Book:
-    """All that the file of a world says."""
+    """All that the file of a world says; ``details`` are what statements may end with."""
 
     name: str
     topic: str
@@ -96,6 +98,7 @@ class Book:
     chatter: list[str]
     verdicts: list[str]
     sources: dict[str, Source]
+    details: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -124,9 +127,15 @@ def read_book(name: str) -> Book:
     )
 
 
-def make_world(name: str, seed: int = 1) -> World:
-    """The world of that name; the same seed makes the same texts."""
+def make_world(name: str, seed: int = 1, size: int = 0) -> World:
+    """The world of that name; the same seed makes the same texts.
+
+    With a ``size`` it has so many comments, whose statements tell details, so that most of them
+    differ however many there are.
+    """
     book = read_book(name)
+    if size:
+        book = replace(book, size=size, details=_common()["details"])
     draw = Random(f"{name} {seed}")
     plans = _plans(book, draw)
     comments = [_comment(plan, book, draw) for plan in plans]
@@ -275,6 +284,8 @@ def _text(theme: str | None, at: int, number: int, style: Style, book: Book, dra
     if draw.random() < STOCK:
         return phrases[0][:1].upper() + phrases[0][1:]
     phrase = fill(draw.choice(phrases), draw)
+    if book.details and phrase[-1] not in "?!" and draw.random() < DETAILED:
+        phrase = f"{phrase}, {fill(draw.choice(book.details), draw)}"
     common = _common()
     if at and draw.random() < 0.22:
         phrase = opened(phrase, draw.choice(common["joiners"]))

@@ -44,6 +44,14 @@ def test_the_same_seed_makes_the_same_texts_and_another_one_others(worlds):
     assert make_world("hospital", seed=2).comments != worlds["hospital"].comments
 
 
+def test_a_world_of_any_size_says_most_things_once(worlds):
+    larger = make_world("banking", size=6_000)
+    assert len(larger.comments) == 6_000
+    assert larger.themes == worlds["banking"].themes
+    texts = [each.text for each in statements(larger)]
+    assert len(set(texts)) > 0.85 * len(texts)
+
+
 def test_statements_occur_in_order_within_their_comment(worlds):
     for world in worlds.values():
         for comment in world.comments:

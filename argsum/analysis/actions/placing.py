@@ -17,7 +17,7 @@ from cqa_site.runs.models import Job
 
 from .counting import count_analysis, count_points
 from .edits import Edit, EditRefused, editing, keep
-from .making import REFUSED, bulk_place, in_words, placements, said_by
+from .making import REFUSED, in_words, keep_placements, said_by
 from .starting import PLACE, AnalysisRefused, enqueue_for, statements_of, subject_of
 from .tools import ScorerTools, analysis_of
 
@@ -140,8 +140,8 @@ def _store(analysis: Analysis, fitted: Fitted, actor: User | None) -> None:
     # A statement that was removed meanwhile is no more; one that is placed already stays.
     there = set(CellArgument.objects.filter(cell=analysis.cell).values_list("pk", flat=True))
     there -= set(analysis.placements.values_list("argument", flat=True))
-    rows = placements(analysis, list(fitted.keys), points, tuple(fitted.scores))
-    bulk_place(row for row in rows if row.argument_id in there)
+    rows = zip(fitted.keys, points, fitted.scores, strict=True)
+    keep_placements(analysis, (row for row in rows if row[0] in there))
     count_points(analysis)
     count_analysis(analysis)
     analysis.save(update_fields=["statements", "comments", "facets"])

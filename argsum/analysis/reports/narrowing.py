@@ -6,11 +6,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.lookups import Exact
 
 from argsum.analysis.models import Analysis, Placement
 from argsum.datasets.models import Cell, Comment, CommentStatement
-from argsum.datasets.reports.attributes import Attribute
+from argsum.datasets.reports.attributes import HasValue
 
 
 def has_comments(cell: Cell) -> bool:
@@ -85,7 +84,7 @@ class Narrowing:
     def _of_comments(self, path: str) -> Q:
         found = Q()
         if self.column:
-            found &= Q(Exact(Attribute(f"{path}attributes", self.column), self.value))
+            found &= Q(HasValue(f"{path}attributes", self.column, self.value))
         if self.first:
             found &= Q(**{f"{path}written_on__gte": self.first})
         if self.last:

@@ -82,13 +82,20 @@ def statement_page(
     if narrow.is_on:
         keys = statement_keys(analysis, point, narrow)
         page = Paginator(keys, PER_PAGE).get_page(number)
-        rows = Placement.objects.filter(analysis=analysis, argument__in=list(page))
-        return page, list(rows.select_related("argument").order_by(*BEST_FIRST))
+        return page, _placements(analysis, list(page))
     every = Placement.objects.filter(analysis=analysis, point=point).order_by(*BEST_FIRST)
-    rows = every.select_related("argument")
-    page = KnownPaginator(rows, PER_PAGE, known).get_page(number)
+    page = KnownPaginator(every, PER_PAGE, known).get_page(number)
+    # The index alone says which they are; with their texts, those of all pages before were read.
     begin = PER_PAGE * (page.number - 1)
-    return page, list(rows[begin : begin + PER_PAGE])
+    own = every[begin : begin + PER_PAGE].values_list("argument", flat=True)
+    return page, _placements(analysis, list(own))
+
+
+def _placements(analysis: Analysis, keys: Sequence[int]) -> list[Placement]:
+    """Of these statements in their order; in any other the database would sort the analysis."""
+    rows = Placement.objects.filter(analysis=analysis, argument__in=keys).order_by()
+    found = {each.argument_id: each for each in rows.select_related("argument")}
+    return [found[key] for key in keys if key in found]
 
 
 def statement_rows(placements: Sequence[Placement], narrow: Narrowing) -> list[StatementRow]:

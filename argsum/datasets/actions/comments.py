@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from uuid import uuid4
 
 from django.db.models import Count, Max
 
@@ -11,6 +12,7 @@ from argsum.datasets.methods.preprocessing import COMMENT_STEPS, KEPT, first_fai
 from argsum.datasets.methods.statements import statements
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 from argsum.datasets.reports.comments import ATTRIBUTES, COMMENTS, GROUP, is_of_comments
+from cqa_site.runs.ledger.writing import insert_like
 
 __all__ = [
     "CellBook",
@@ -83,7 +85,7 @@ class CellBook:
         """Give a stored comment the statements of its text."""
         split = [statements(comment.text)]
         arguments, _added = self._arguments(split, write=True)
-        _link([comment], split, arguments)
+        _link([comment.pk], split, arguments)
 
     # -- pieces -------------------------------------------------------------------------------
 
@@ -104,15 +106,16 @@ class CellBook:
         added = Added(len(new), len(texts) - len(new), kept)
         if not write:
             return {}, added
-        made = CellArgument.objects.bulk_create(
-            CellArgument(
-                cell=self.cell, position=number, text=text, sha256=texts[text], left_out=reason
-            )
-            for number, text, reason in zip(
-                self._numbers(CellArgument, len(new)), new, reasons, strict=True
-            )
+        numbers = self._numbers(CellArgument, len(new))
+        insert_like(
+            CellArgument(cell=self.cell),
+            ("public_id", "position", "text", "sha256", "left_out"),
+            (
+                (uuid4(), number, text, texts[text], reason)
+                for number, text, reason in zip(numbers, new, reasons, strict=True)
+            ),
         )
-        known |= {each.sha256: each.pk for each in made}
+        known |= self._known(texts[text] for text in new)
         return {text: known[key] for text, key in texts.items()}, added
 
     def _known(self, keys: Iterable[str]) -> dict[str, int]:
@@ -132,20 +135,18 @@ class CellBook:
         split: Sequence[Sequence[str]],
         arguments: Mapping[str, int],
     ) -> None:
-        made = Comment.objects.bulk_create(
-            Comment(
-                cell=self.cell,
-                position=number,
-                key=each.key,
-                text=each.text,
-                name=each.name,
-                attributes=dict(each.attributes),
-                written_on=each.written_on,
-                source=each.source,
-            )
-            for number, each in zip(self._numbers(Comment, len(raw)), raw, strict=True)
+        numbers = self._numbers(Comment, len(raw))
+        insert_like(
+            Comment(cell=self.cell),
+            ("public_id", "position", *RawComment.__slots__),
+            (
+                (uuid4(), number, *(getattr(each, name) for name in RawComment.__slots__))
+                for number, each in zip(numbers, raw, strict=True)
+            ),
         )
-        _link(made, split, arguments)
+        rows = Comment.objects.filter(cell=self.cell, key__in=[each.key for each in raw])
+        made = dict(rows.order_by().values_list("key", "pk"))
+        _link([made[each.key] for each in raw], split, arguments)
 
     def _numbers(self, model: type, count: int) -> range:
         """The next positions of the cell's rows."""
@@ -158,16 +159,16 @@ class CellBook:
 
 
 def _link(
-    comments: Sequence[Comment],
-    split: Sequence[Sequence[str]],
-    arguments: Mapping[str, int],
+    comments: Sequence[int], split: Sequence[Sequence[str]], arguments: Mapping[str, int]
 ) -> None:
-    CommentStatement.objects.bulk_create(
-        [
-            CommentStatement(comment=comment, argument_id=arguments[text], position=place)
+    insert_like(
+        CommentStatement(),
+        ("comment", "argument", "position"),
+        (
+            (comment, arguments[text], place)
             for comment, texts in zip(comments, split, strict=True)
             for place, text in enumerate(texts, start=1)
-        ]
+        ),
     )
 
 

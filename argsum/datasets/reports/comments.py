@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.db.models.lookups import Exact
 
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 
-from .attributes import Attribute
+from .attributes import HasValue
 
 # Keys of the recipe of a dataset of comments: how many there are, the names of their further
 # columns in the order they came, and that of them which somebody called the group.
@@ -61,7 +60,7 @@ def comments_of(
 
 def having(rows: QuerySet[Comment], attribute: str, value: str) -> QuerySet[Comment]:
     """Those with exactly this value."""
-    return rows.filter(Exact(Attribute("attributes", attribute), value))
+    return rows.filter(HasValue("attributes", attribute, value))
 
 
 def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:

@@ -195,6 +195,16 @@ def test_a_program_sees_statements_and_how_often_they_are_said(program, cell):
     assert [each["comments"] for each in found] == [1, 2, 1]
 
 
+@pytest.mark.parametrize("value", ['Köln "Süd"', "back\\slash", "Ost", "雨"])
+def test_a_value_may_hold_whatever_people_write(client, study, value):
+    cell = make_comments(study, attributes={"area": value})
+    shown = page(client, "cell_comments", cell, attribute="area", value=value)
+    assert [each.comment.name for each in shown.context["comments"]] == ["c1", "c2", "c3"]
+    other = make_comments(study, name="Elsewhere", attributes={"area": "North", "town": value})
+    shown = page(client, "cell_comments", other, attribute="area", value=value)
+    assert not shown.context["comments"]
+
+
 def test_a_column_may_be_called_like_a_number(client, program, study):
     cell = make_comments(study, attributes={"2024": "yes"})
     shown = page(client, "cell_comments", cell, attribute="2024", value="yes")
