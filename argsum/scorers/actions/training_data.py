@@ -109,21 +109,39 @@ def cells_in(folder: Path) -> Splits:
     return found
 
 
-def statements_in(folder: Path) -> list[TrainingCell]:
-    """A cell for each topic of the JSON lines in a folder, by topic.
+@dataclass(frozen=True)
+class Statements:
+    """Invented statements of one point: a topic, an aspect of it, and the side they take."""
 
-    A line has ``topic``, ``aspect``, ``side`` and ``texts``; lines of one topic may lie in several
-    files. Raises ScorerRefused for a line that has not; the message names file and line.
+    topic: str
+    aspect: str
+    side: str
+    texts: tuple[str, ...]
+
+
+def statements_in(folder: Path) -> list[Statements]:
+    """The points in the JSON lines of a folder; those of one topic may lie in several files.
+
+    A line has ``topic``, ``aspect``, ``side`` (``for``, ``against`` or neither) and ``texts``.
+    Raises ScorerRefused for a line that has not; the message names file and line.
     """
-    topics: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    found = []
     for path in sorted(folder.glob("*.jsonl")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             try:
                 row = json.loads(line)
-                point = f"{row['aspect']} {row['side']}"
-                topics[row["topic"]][point] += map(str, row["texts"])
+                texts = tuple(map(str, row["texts"]))
+                found.append(Statements(row["topic"], row["aspect"], row["side"], texts))
             except (ValueError, KeyError, TypeError) as problem:
                 raise ScorerRefused(f"{path.name}, line {number}: {problem!r}") from problem
+    return found
+
+
+def statement_cells(points: Iterable[Statements]) -> list[TrainingCell]:
+    """A cell for each topic, in the order of their names."""
+    topics: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for each in points:
+        topics[each.topic][f"{each.aspect} {each.side}"] += each.texts
     return [statement_cell(topic, topics[topic]) for topic in sorted(topics)]
 
 

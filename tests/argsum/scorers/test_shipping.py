@@ -1,6 +1,7 @@
 """The match scorer that comes with the site: what it learns from, and that a command makes it."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +12,12 @@ from safetensors.numpy import load_file
 
 from argsum.scorers.actions import shipping, training_torch
 from argsum.scorers.actions.models import SHIPPED, ScorerRefused
-from argsum.scorers.actions.training_data import statements_in
+from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
 from argsum.scorers.methods.training_cells import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
-from argsum.systems.methods.scoring import Scores
-from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder
+from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, Side
+
+SHIPPED_DIFFERENCE = SHIPPED[SHIPPED_MATCH] / DIFFERENCE
 
 
 def cell(topic, stance, arguments, key_points, labels, judged=()):
@@ -54,7 +56,7 @@ def test_statements_of_a_topic_may_lie_in_several_files(tmp_path):
     (tmp_path / "a.jsonl").write_text(line("kettle", "noise", "for", "quiet", "hush"))
     more = [line("kettle", "noise", "for", "silent"), line("door", "lock", "for", "safe", "shut")]
     (tmp_path / "b.jsonl").write_text("\n".join(more))
-    door, kettle = statements_in(tmp_path)
+    door, kettle = statement_cells(statements_in(tmp_path))
     assert (door.topic, kettle.key_points, kettle.arguments) == (
         "door",
         ("quiet",),
@@ -72,13 +74,14 @@ def test_a_line_that_is_none_is_named(tmp_path, text):
 
 
 def test_the_statements_that_come_with_the_site():
-    cells = statements_in(shipping.STATEMENTS)
-    assert len(cells) > 100
-    texts = [text for each in cells for text in (*each.arguments, *each.key_points)]
+    points = statements_in(shipping.STATEMENTS)
+    assert {each.side for each in points} <= {*shipping.SIDES, ""}
+    texts = [text for each in points for text in each.texts]
     assert len(texts) > 30_000
     assert len(set(texts)) > 0.99 * len(texts)
-    cells_made = shipping.shipping_cells({"train": [], "dev": []}, cells)
-    learned, held = ({each.topic for each in cells_made[split]} for split in ("train", "dev"))
+    made = shipping.shipping_cells({"train": [], "dev": []}, points)
+    learned, held = ({each.topic for each in made[split]} for split in ("train", "dev"))
+    assert len(learned) > 100
     assert (len(held), len(learned & held)) == (shipping.HELD_BACK, 0)
 
 
@@ -121,16 +124,33 @@ def test_the_command_trains_and_writes_a_small_difference(small, tmp_path, setti
     }
     assert all(part.shape[1] == 64 for name, part in held.items() if name.endswith(".a"))
     assert (small / DIFFERENCE).stat().st_size < 3_000_000
-    texts = ["the kettle is quiet", "the kettle is loud"]
-    before, after = (
-        float(np.prod(vectors, axis=0).sum())
-        for vectors in (encoded(texts), encoded(texts, str(small)))
-    )
-    assert after != pytest.approx(before, abs=1e-4)
+    assert held["side.share"].tolist() == pytest.approx([shipping.SIDE_SHARE])
+    vectors = SentenceEmbedder(str(small)).encode(["the lamp is quiet", "the lamp is loud"])
+    assert vectors.shape == (2, 386)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
 
-def encoded(texts, *model) -> Scores:
-    return SentenceEmbedder(*model).encode(texts)
+def test_sides_are_learned_from_statements_that_take_one(small):
+    shutil.copy(SHIPPED_DIFFERENCE, small / DIFFERENCE)
+    quiet = ["never heard it", "quiet as a mouse", "no noise at all", "wonderfully silent"]
+    loud = ["it howls all day", "loud as a jet", "a terrible racket", "painfully noisy"]
+    points = [
+        Statements("fan", "sound", "for", tuple(quiet)),
+        Statements("fan", "sound", "against", tuple(loud)),
+        Statements("pump", "sound", "for", ("so quiet",)),
+        Statements("pump", "sound", "", ("it is a pump",)),
+    ]
+    side, right = shipping.side_of(small, points)
+    assert right == 1
+    assert side.weight.shape == (384,)
+
+
+def test_opposite_sides_are_apart_and_no_side_is_between():
+    side = Side(np.array([1.0, 0.0], np.float32), 0.0, 0.25)
+    same = np.array([[20, 0], [20, 0], [-20, 0], [0, 1]], np.float32)
+    found = side.added(same)[:, 2:]
+    cosines = found @ found.T
+    assert cosines[0] == pytest.approx([0.25, 0.25, -0.25, 0], abs=1e-4)
 
 
 def test_neither_or_no_folder_is_said(tmp_path):
