@@ -237,7 +237,7 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
         (_("Match scorer"), _scorer(scorer)),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
         (_("Setting"), _setting(analysis)),
-        (_("Written by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
+        (_("Put into words by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
         (_("Found"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
     ]
     return [(name, text) for name, text in made if text]

@@ -57,7 +57,7 @@ def point_writing_estimate(
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """One run: where it is, what it was asked, what it wrote and what became of that."""
     analysis = analysis_of_run(run)
-    rows = run.written_points.select_related("point").order_by("pk")
+    rows = run.written_points.select_related("point").order_by("point", "attempt", "pk")
     context = run_context(study, run) | {
         "analysis": analysis,
         "target": run.spec["target"],
