@@ -163,7 +163,8 @@ def test_the_report_says_who_wrote(lab):
     html = flat_text(lab.get("analysis_report_file", name="report.html").content.decode())
     for text in (page, html):
         assert text.count(f"written by a language model ({BY})") == 2
-        assert f"Put into words by {BY}: 2" in text
+        assert "Put into words by" in text
+        assert f"{BY}: 2" in text
         assert "Written by a language model: it read some statements" in text
         assert "Nobody has edited these key points by hand." in text
         assert "Edits by hand" not in text
