@@ -14,12 +14,13 @@ from argsum.analysis.actions.starting import (
     delete_analysis,
 )
 from argsum.analysis.models import FoundPoint, WrittenPoint
-from argsum.analysis.reports.written import writing_of
+from argsum.analysis.reports.written import Asked, writing_of
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import (
     RunRefused,
+    ask_more,
     cancel_run,
     retry_unscored,
     run_again,
@@ -414,6 +415,23 @@ def test_a_check_that_comes_before_the_preflights_end_asks_all_the_same(lab):
     go_on(answer)
     run.refresh_from_db()
     assert (run.state, counts(run)) == (Run.State.DONE, (3, 0, 0, 0))
+
+
+def test_what_was_asked_is_not_asked_again_and_a_cancelled_run_asks_nothing(lab):
+    run = lab.write()
+    (call, *_rest) = run.calls.all()
+    known = Asked.of(call.subject_ids)
+    assert ask_more(run=run, subjects=[known.subject]) == 0
+    Run.objects.filter(pk=run.pk).update(state="cancelled")
+    assert ask_more(run=run, subjects=[known.again.subject]) == 0
+    Run.objects.filter(pk=run.pk).update(state="done")
+    row = run.written_points.get(call=call)
+    row.verdict, row.nearest = "refused", "Another one"
+    row.save()
+    assert ask_more(run=run, subjects=[known.subject, known.again.subject]) == 1
+    run.refresh_from_db()
+    assert (run.state, run.ended_at, run.planned) == ("running", None, 4)
+    assert sorted(run.calls.values_list("position", flat=True)) == [0, 1, 2, 3]
 
 
 def test_a_limit_of_money_holds_for_what_is_asked_again(lab):
