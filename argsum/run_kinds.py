@@ -3,6 +3,8 @@
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
+from argsum.analysis.actions import point_prompts, point_writing
+from argsum.analysis.reports import written as written_points
 from argsum.counting.actions import judge as counting_judge
 from argsum.counting.actions import preview as counting_preview
 from argsum.counting.actions import prompts as counting_prompts
@@ -22,6 +24,7 @@ from cqa_site.runs.models import Run
 def register_kinds() -> None:
     """Make them known."""
     register(Writing())
+    register(PointWriting())
     register(Counting())
 
 
@@ -51,6 +54,34 @@ class Writing(writing.WritingKind, RunKind):
     def about(self, run: Run) -> str:
         """The run of a system that waits for it."""
         return written_calls.about(run)
+
+
+class PointWriting(point_writing.PointWritingKind, RunKind):
+    """A language model writes the key points of an analysis."""
+
+    name = point_writing.KIND
+    title = lazy("Key points of an analysis written")
+    unusable = lazy("Not usable")
+    home = Home("key_points", "analyses", lazy("Key point analysis"))
+    prompts = point_prompts.PROMPTS
+    tried_on = point_writing.POINT_WRITING
+    call_subjects = written_points.POINT_CALLS
+
+    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
+        """What it was asked, what it wrote, and what became of that."""
+        from argsum.analysis.views.writing import run_page
+
+        return run_page(request, study, run)
+
+    def start(self) -> Start:
+        """For an analysis that is done."""
+        from argsum.analysis.api.writing import POINT_WRITING
+
+        return POINT_WRITING
+
+    def about(self, run: Run) -> str:
+        """The analysis."""
+        return written_points.about(run)
 
 
 class Counting(counting_judge.CountingKind, RunKind):

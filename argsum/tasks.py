@@ -2,6 +2,7 @@
 
 from argsum.analysis.actions import making as analysis_making
 from argsum.analysis.actions import placing as analysis_placing
+from argsum.analysis.actions import point_checking
 from argsum.analysis.actions import reading as analysis_reading
 from argsum.analysis.actions import splitting as analysis_splitting
 from argsum.analysis.actions import starting as analyses
@@ -22,6 +23,7 @@ handles(scorer_trying.JOB)(scorer_trying.try_scorer)
 handles(metric_making.JOB)(metric_making.make_metrics)
 handles(analyses.MAKE)(analysis_making.make_analysis)
 handles(analyses.PLACE)(analysis_placing.place_statements)
+handles(analyses.CHECK)(point_checking.check_written)
 handles(analysis_reading.JOB)(analysis_reading.read_share)
 handles(analyses.SPLIT)(analysis_splitting.split_by_itself)
 

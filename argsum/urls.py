@@ -1,6 +1,7 @@
 """Addresses of argument summarization inside a study; each module of views lists its own."""
 
 from argsum.analysis.views import analyses, analysis, comparing, points, report
+from argsum.analysis.views import writing as point_writing
 from argsum.counting.views import counting
 from argsum.counting.views import rounds as counting_rounds
 from argsum.counting.views import runs as counting_runs
@@ -23,6 +24,7 @@ urlpatterns: list = [
     *points.urlpatterns,
     *comparing.urlpatterns,
     *report.urlpatterns,
+    *point_writing.urlpatterns,
     *counting.urlpatterns,
     *counting_rounds.urlpatterns,
     *count_sheets.urlpatterns,

@@ -57,6 +57,7 @@ DIALECT = HERE_ONLY | {
     "annotation/labelling/test_serving.py",
     "annotation/generation/test_generation_race.py",
     "annotation/editing/test_editing_drafts.py",
+    "argsum/analysis/test_point_writing.py",
     "argsum/counting/test_counting_race.py",
     "benchmark/scoring/test_scoring_race.py",
     "benchmark/scoring/test_scoring_parts_race.py",

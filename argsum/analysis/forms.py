@@ -4,16 +4,20 @@ import json
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from argsum.analysis.actions.editing import LONGEST_TEXT
+from argsum.analysis.actions.point_prompts import PROMPTS
+from argsum.analysis.actions.point_writing import KIND, STATEMENTS, WORDS, target_of
 from argsum.analysis.actions.starting import LONGEST_SETTING
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.narrowing import Narrowing
 from argsum.datasets.models import Cell
 from argsum.scorers.actions.scorers import default_scorers
 from argsum.scorers.models import Scorer
-from cqa_site.people.models import Study
+from cqa_site.people.models import Study, User
+from cqa_site.runs.forms.plan import PlanForm, differing
 from cqa_site.web.choices import offer
 
 LONGEST_SEARCH = 200
@@ -141,3 +145,61 @@ class PointForm(forms.Form):
     # All statements that the page is narrowed to, instead of the chosen ones.
     every = forms.BooleanField(required=False)
     seen = forms.IntegerField(min_value=0)
+
+
+class PointWritingForm(PlanForm):
+    """Which language model writes the key points of an analysis, with which prompt."""
+
+    kind = KIND
+    prompt_kinds = tuple(PROMPTS)
+
+    analysis: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=_("Analysis"), queryset=None, empty_label=None, widget=forms.HiddenInput
+    )
+    words = forms.IntegerField(
+        label=_("Most words in a key point"), initial=WORDS, min_value=3, max_value=60
+    )
+    most_statements = forms.IntegerField(
+        label=_("Most statements shown"),
+        initial=STATEMENTS,
+        min_value=3,
+        max_value=100,
+        help_text=_("Of each key point, those that match it best."),
+    )
+    max_tokens = differing(
+        "max_tokens",
+        initial=300,
+        help_text=_(
+            "Enough for one sentence; more for models that think aloud. A cut reply is asked for "
+            "once more with twice as many."
+        ),
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        study: Study,
+        actor: User,
+        analysis: Analysis | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, study=study, actor=actor, **kwargs)
+        offer(self, analysis=study.analyses.filter(state=Analysis.State.DONE))
+        self.fields["replicates"].widget = forms.HiddenInput()
+        if analysis is not None:
+            self.fields["analysis"].initial = analysis.pk
+
+    def clean(self) -> dict[str, Any]:
+        """What several fields decide together."""
+        data = super().clean()
+        if data.get("replicates") != 1:
+            self.complain("replicates", gettext("One reply is asked for."))
+        return data
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """What the run writes for, as its spec keeps it."""
+        data = self.cleaned_data
+        return target_of(
+            data["analysis"], words=data["words"], most_statements=data["most_statements"]
+        )

@@ -46,6 +46,8 @@ class Analysis(models.Model):
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     error = models.TextField(blank=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    # The newest run in which a language model writes its key points.
+    writing = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
     revision = models.PositiveIntegerField(default=0)
     # Of the cell when statements were last placed; without comments, each statement is one.
     statements = models.PositiveIntegerField(default=0)
@@ -78,8 +80,9 @@ class Analysis(models.Model):
 class FoundPoint(models.Model):
     """One key point of an analysis; ``statements`` and ``comments`` are counts of what is behind.
 
-    ``written`` is the text it was found with, whatever it is called today. ``revision`` is that of
-    the analysis after the last edit of its text or state.
+    ``written`` is the text it was found with, whatever it is called today. ``writer`` is the run
+    whose language model wrote the text of today; None where it is a statement, or a person's.
+    ``revision`` is that of the analysis after the last edit of its text or state.
     """
 
     class Origin(models.TextChoices):
@@ -109,6 +112,7 @@ class FoundPoint(models.Model):
     written = models.TextField()
     origin = models.CharField(max_length=8, choices=Origin, default=Origin.FOUND)
     state = models.CharField(max_length=8, choices=State, default=State.SHOWN)
+    writer = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
     merged_into = models.ForeignKey("self", models.CASCADE, null=True, related_name="merged")
     statements = models.PositiveIntegerField(default=0)
     comments = models.PositiveIntegerField(default=0)
@@ -154,6 +158,47 @@ class Placement(models.Model):
         ]
 
 
+class WrittenPoint(models.Model):
+    """What a language model wrote for a key point in one request, and what became of it.
+
+    ``attempt`` counts requests about the same key point in a run, from 1. A text that is refused
+    is nearer to the statements of another key point; ``nearest`` is what that one said, and both
+    ``scores`` are mean match scores: with its own statements, and with those of the nearest.
+    """
+
+    class Verdict(models.TextChoices):
+        """What became of the text."""
+
+        UNCHECKED = "unchecked", _("To be checked")
+        TAKEN = "taken", _("Written")
+        SAME = "same", _("As it was")
+        REFUSED = "refused", _("Nearer to another key point")
+        CHANGED = "changed", _("Changed meanwhile")
+
+    run = models.ForeignKey(
+        "runs.Run", models.CASCADE, related_name="written_points", db_index=False
+    )
+    call = models.OneToOneField("runs.Call", models.CASCADE, related_name="written_point")
+    # None once the analysis is deleted; the request stays in the ledger.
+    point = models.ForeignKey(FoundPoint, models.SET_NULL, null=True, related_name="written_texts")
+    attempt = models.PositiveSmallIntegerField(default=1)
+    # Empty where no reply could be used, for the reason beside it.
+    text = models.TextField(blank=True)
+    reason = models.CharField(max_length=40, blank=True)
+    fence = models.BigIntegerField(default=0)
+    verdict = models.CharField(max_length=9, choices=Verdict, default=Verdict.UNCHECKED)
+    nearest = models.TextField(blank=True)
+    scores = models.JSONField(default=list)
+    # Who changed the key point meanwhile, and what was done.
+    note = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "point", "attempt"])]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
 class PointChange(models.Model):
     """One edit by hand: who did what, and what was there before, so that it can be undone.
 
@@ -174,6 +219,8 @@ class PointChange(models.Model):
         ADDED = "added", _("Added")
         TAKEN = "taken", _("Taken")
         DECLINED = "declined", _("Declined")
+        # By a language model that somebody chose.
+        WRITTEN = "written", _("Written by a language model")
         # By a machine: statements of later comments.
         PLACED = "placed", _("New comments placed")
         UNDONE = "undone", _("Undone")

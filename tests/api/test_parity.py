@@ -388,6 +388,8 @@ IN_PAGES = {
     "summary_set_arguments": ("summary_set",),
     "summary_set_figure": DRAWN,
     "summary_set_file": ("summary_set",),
+    "point_writing": ("runs",),
+    "point_writing_estimate": ("run_estimate",),
     "analysis_groups": ("analysis_groups",),
     "analysis_groups_figure": DRAWN,
     "analysis_trends": ("analysis_trends",),

@@ -358,6 +358,8 @@ STUDY_ROUTES = {
     "analysis_trends": RESEARCHERS,
     "analysis_trends_figure": RESEARCHERS,
     "analysis_report": RESEARCHERS,
+    "point_writing": RESEARCHERS,
+    "point_writing_estimate": RESEARCHERS_POST,
     "analysis_report_file": RESEARCHERS,
     "system_run": RESEARCHERS,
     "system_run_cancel": RESEARCHERS_POST,

@@ -1,6 +1,7 @@
 """What people do with key points: rename, merge, split, hide, add, move, take, decline."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -33,7 +34,7 @@ def rename_point(
     with editing(analysis) as held:
         row = alive(held, [point], seen)[0]
         text = _free_text(held, text, but=row)
-        return store(held, Edit(Verb.RENAMED, row, {row.pk: {"text": text}}), actor)
+        return store(held, Edit(Verb.RENAMED, row, {row.pk: by_hand(row, text)}), actor)
 
 
 def add_point(*, analysis: Analysis, actor: User, text: str) -> PointChange:
@@ -88,11 +89,11 @@ def merge_points(
         fields: dict[int, dict] = {
             each.pk: {"state": State.MERGED, "merged_into_id": target.pk} for each in gone
         }
-        own: dict[str, str] = (
+        own: dict[str, Any] = (
             {"state": State.SHOWN} if any(each.state == State.SHOWN for each in rows) else {}
         )
         if text.strip():
-            own["text"] = _free_text(held, text, but=target, gone=gone)
+            own |= by_hand(target, _free_text(held, text, but=target, gone=gone))
         if own:
             fields[target.pk] = own
         return store(held, Edit(Verb.MERGED, target, fields, _at(held, gone, target)), actor)
@@ -145,6 +146,11 @@ def move_statements(
         require_at(held, point, statements)
         groups: list[Group] = [(target.pk if target else None, True, statements)]
         return store(held, Edit(Verb.MOVED, target or point, {}, groups), actor)
+
+
+def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
+    """The fields of a key point that a person calls something; no language model wrote that."""
+    return {"text": text} | ({"writer_id": None} if point.writer_id else {})
 
 
 def _at(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Group]:

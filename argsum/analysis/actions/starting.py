@@ -15,12 +15,13 @@ from argsum.scorers.models import Scorer
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import enqueue
-from cqa_site.runs.models import Job
+from cqa_site.runs.models import Job, Run
 
 from .tools import require_vectors
 
 State = Analysis.State
 MAKE, PLACE, SPLIT = "analysis", "analysis_place", "analysis_split"
+CHECK = "analysis_check_written"
 ACTIVE_JOBS = (Job.State.READY, Job.State.LEASED)
 MOST_CELLS = 50
 MOST_STATEMENTS = 200_000
@@ -148,6 +149,8 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
     """Forget an analysis with its key points and edits; raises AnalysisRefused while it works."""
     if is_at_work(analysis):
         raise AnalysisRefused(_("Stop the analysis first."))
+    if run := writing_now(analysis):
+        raise AnalysisRefused(_("Cancel run #%d first: it writes for the analysis.") % run.number)
     record(
         study=analysis.study, actor=actor, verb="analysis_deleted", subject=subject_of(analysis)
     )
@@ -171,6 +174,12 @@ def is_at_work(analysis: Analysis) -> bool:
     return _jobs(analysis).exists()
 
 
+def writing_now(analysis: Analysis) -> Run | None:
+    """The run in which a language model writes for an analysis, while it is under way."""
+    run = analysis.writing
+    return run if run and (run.is_active or run.state == Run.State.DRAFT) else None
+
+
 def statements_of(cell: Cell) -> Any:
     """The statements of a cell that take part, in order."""
     return CellArgument.objects.filter(cell=cell, left_out="").order_by("position")
@@ -182,7 +191,7 @@ def subject_of(analysis: Analysis) -> str:
 
 
 def _jobs(analysis: Analysis) -> Any:
-    keys = [f"{kind}:{analysis.public_id}" for kind in (MAKE, PLACE, SPLIT)]
+    keys = [f"{kind}:{analysis.public_id}" for kind in (MAKE, PLACE, SPLIT, CHECK)]
     return Job.objects.filter(study_id=analysis.study_id, key__in=keys, state__in=ACTIVE_JOBS)
 
 

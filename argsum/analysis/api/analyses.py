@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
@@ -24,6 +24,7 @@ from argsum.analysis.actions.starting import (
 from argsum.analysis.forms import AnalysisForm
 from argsum.analysis.models import Analysis, PointChange
 from argsum.analysis.reports.analyses import analyses_of, changes_of, listed
+from argsum.analysis.reports.written import writing_of
 from cqa_site.api.inputs import Input, NothingInput, require_valid
 from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
@@ -60,6 +61,23 @@ class AnalysisSerializer(ReadSerializer):
         return str(row.options.get("setting", ""))
 
 
+class WritingSerializer(serializers.Serializer):
+    """What a language model wrote, by number of key points.
+
+    ``kept`` stayed as they were: ``refused`` of them because the text was nearer to another key
+    point, ``unusable`` because no reply could be used, ``same`` because it is the same.
+    """
+
+    run = public_id("run")
+    written = serializers.IntegerField()
+    kept = serializers.IntegerField()
+    same = serializers.IntegerField()
+    refused = serializers.IntegerField()
+    unusable = serializers.IntegerField()
+    changed = serializers.IntegerField(help_text="By somebody meanwhile.")
+    unchecked = serializers.IntegerField()
+
+
 class AnalysisDetailSerializer(AnalysisSerializer):
     """One analysis with what came since, what its comments can be narrowed by, and its work."""
 
@@ -67,12 +85,18 @@ class AnalysisDetailSerializer(AnalysisSerializer):
     new_statements = serializers.SerializerMethodField()
     facets = serializers.DictField(read_only=True)
     job = JobSerializer(read_only=True, allow_null=True)
+    writing = serializers.SerializerMethodField()
 
     class Meta(AnalysisSerializer.Meta):
         fields = [
             *AnalysisSerializer.Meta.fields,
-            *("new_comments", "new_statements", "facets", "job"),
+            *("new_comments", "new_statements", "facets", "job", "writing"),
         ]
+
+    @extend_schema_field(WritingSerializer(allow_null=True))
+    def get_writing(self, row: Analysis) -> dict[str, Any] | None:
+        """What the newest run that writes its key points came to; null without one."""
+        return WritingSerializer(writing_of(row.writing)).data if row.writing else None
 
     def get_new_comments(self, row: Analysis) -> int:
         """Comments that came since the last placing."""

@@ -123,6 +123,9 @@ class ReportedPointSerializer(serializers.Serializer):
     text = serializers.CharField(source="point.text")
     share = ShareSerializer()
     quotations = serializers.ListField(child=serializers.CharField())
+    writer = serializers.CharField(
+        allow_blank=True, help_text="Language model and prompt; empty where none wrote it."
+    )
 
 
 class EditsSerializer(serializers.Serializer):

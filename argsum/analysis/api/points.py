@@ -44,16 +44,30 @@ SEEN = (
 )
 
 
+class WriterSerializer(serializers.Serializer):
+    """The language model that wrote a key point: its run, model and version of the prompt."""
+
+    run = serializers.UUIDField(source="public_id", read_only=True)
+    model = serializers.CharField(source="spec.model")
+    prompt = public_id("prompt")
+    prompt_number = serializers.IntegerField(source="prompt.number")
+
+
 class FoundPointSerializer(ReadSerializer):
-    """A key point; ``comments`` say at least one of its statements."""
+    """A key point; ``comments`` say at least one of its statements.
+
+    ``written`` is the text it was found with; ``writer`` is null where no language model wrote
+    the text of today.
+    """
 
     merged_into = public_id("merged_into", allow_null=True, default=None)
+    writer = WriterSerializer(read_only=True, allow_null=True)
 
     class Meta:
         model = FoundPoint
         fields = [
-            "id", "position", "text", "written", "origin", "state", "merged_into", "statements",
-            "comments", "revision",
+            "id", "position", "text", "written", "origin", "state", "writer", "merged_into",
+            "statements", "comments", "revision",
         ]  # fmt: skip
 
 
@@ -174,7 +188,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
     def rows(self) -> QuerySet:
         """In all states."""
-        rows = self.analysis().points.select_related("merged_into")
+        rows = self.analysis().points.select_related("merged_into", "writer__prompt")
         return rows.order_by("-comments", "position")
 
     @extend_schema(request=TextInput, responses={201: PointChangeSerializer})

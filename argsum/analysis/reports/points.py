@@ -11,6 +11,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, CommentStatement
 
 from .narrowing import Narrowing, has_comments
+from .written import writer_in_words
 
 State = FoundPoint.State
 QUOTED = 3
@@ -49,6 +50,11 @@ class PointRow:
     share: float | None
     width: float
     quotes: Sequence[Quote]
+
+    @property
+    def writer(self) -> str:
+        """The language model that wrote it, and with which prompt; empty where none did."""
+        return writer_in_words(self.point)
 
     @property
     def words(self) -> str:
@@ -108,13 +114,18 @@ def overview_of(analysis: Analysis) -> Overview:
 
 
 def points_of(analysis: Analysis, state: str) -> QuerySet[FoundPoint]:
-    """Key points of a state, those of most comments first."""
-    return analysis.points.filter(state=state).order_by("-comments", "position")
+    """Key points of a state with who wrote them, those of most comments first."""
+    rows = analysis.points.filter(state=state).select_related("writer__prompt")
+    return rows.order_by("-comments", "position")
 
 
 def choices_of(analysis: Analysis) -> list[FoundPoint]:
     """Key points that statements may be moved to."""
-    rows = points_of(analysis, State.SHOWN).only("public_id", "text", "analysis_id")
+    rows = (
+        points_of(analysis, State.SHOWN)
+        .select_related(None)
+        .only("public_id", "text", "analysis_id")
+    )
     return list(rows[:MOST_POINTS])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from .groups import Compared, chosen_column, compared
 from .settings import settings_of
 from .trends import OverTime, over_time
 from .words import bounds, percents, quoted
+from .written import writer_in_words, writers_of
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.shares import Share
@@ -48,12 +49,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class ReportedPoint:
-    """A key point with its share of all comments and quotations."""
+    """A key point with its share of all comments and quotations.
+
+    ``writer`` is the language model that wrote it, with its prompt; empty where none did.
+    """
 
     number: int
     point: FoundPoint
     share: Share
     quotations: Sequence[str]
+    writer: str
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,8 @@ def report_of(analysis: Analysis, counts: Counted | None, asked: Asked) -> Repor
     from argsum.analysis.methods.shares import Share
 
     shown = analysis.points.filter(state=FoundPoint.State.SHOWN).order_by("-comments", "position")
-    points = list(shown[:MOST_POINTS])
+    points = list(shown.select_related("writer__prompt")[:MOST_POINTS])
+    writers = writers_of(shown)
     counted = shown.aggregate(number=Count("pk"), statements=Sum("statements"))
     number, covered = counted["number"], counted["statements"] or 0
     quotations = quotations_of(points, asked.quotations)
@@ -113,7 +119,13 @@ def report_of(analysis: Analysis, counts: Counted | None, asked: Asked) -> Repor
     edits, undone = _edits(analysis)
     total = max(analysis.comments, points[0].comments if points else 0)
     reported = [
-        ReportedPoint(at, each, Share(each.comments, total), quotations.get(each.pk, []))
+        ReportedPoint(
+            at,
+            each,
+            Share(each.comments, total),
+            quotations.get(each.pk, []),
+            writer_in_words(each),
+        )
         for at, each in enumerate(points, start=1)
     ]
     nowhere = Share(max(0, analysis.statements - behind), analysis.statements)
@@ -121,7 +133,7 @@ def report_of(analysis: Analysis, counts: Counted | None, asked: Asked) -> Repor
         analysis=analysis,
         asked=asked,
         says=_says(reported, number, Share(covered, analysis.statements)),
-        facts=_facts(analysis, covered),
+        facts=_facts(analysis, covered, writers),
         points=reported,
         beyond=number - len(points),
         rest=nowhere,
@@ -130,7 +142,7 @@ def report_of(analysis: Analysis, counts: Counted | None, asked: Asked) -> Repor
         time=over_time(analysis, counts, asked.period) if counts and asked.period else None,
         edits=edits,
         undone=undone,
-        caveats=caveats(analysis, bool(edits)),
+        caveats=caveats(analysis, is_edited=bool(edits), is_written=bool(writers)),
     )
 
 
@@ -153,7 +165,7 @@ def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str
     return {pk: [_short(own[at]) for at in different(own, most)] for pk, own in made.items()}
 
 
-def caveats(analysis: Analysis, is_edited: bool) -> list[str]:
+def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) -> list[str]:
     """What a reader has to know before using these figures."""
     made = [
         _(
@@ -166,6 +178,14 @@ def caveats(analysis: Analysis, is_edited: bool) -> list[str]:
         ),
         _("A comment can mention several key points, so shares do not add up to 100 %."),
     ]
+    if is_written:
+        made.append(
+            _(
+                "Written by a language model: it read some statements of each key point that it "
+                "put into words, and may leave out or add something. Each text was checked "
+                "against the statements by their match scores alone."
+            )
+        )
     if language := foreign_language(analysis):
         made.append(
             _(
@@ -198,7 +218,7 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
     }
 
 
-def _facts(analysis: Analysis, covered: int) -> list[tuple[str, str]]:
+def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list[tuple[str, str]]:
     """Where the comments are from and how they were read, in words."""
     sources, out = kept("sources", analysis, partial(_sources, analysis))
     files = [f"{name} ({n:,})" for name, n in sources[:MOST_SOURCES] if name]
@@ -217,6 +237,7 @@ def _facts(analysis: Analysis, covered: int) -> list[tuple[str, str]]:
         (_("Match scorer"), _scorer(scorer)),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
         (_("Setting"), _setting(analysis)),
+        (_("Put into words by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
         (_("Found"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
     ]
     return [(name, text) for name, text in made if text]
@@ -252,7 +273,11 @@ def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
     rows = analysis.changes.exclude(actor=None).order_by()
     undone = rows.filter(verb=PointChange.Verb.UNDONE).count()
     kept = rows.filter(undone_by=None).exclude(
-        verb__in=[PointChange.Verb.UNDONE, PointChange.Verb.PLACED]
+        verb__in=[
+            PointChange.Verb.UNDONE,
+            PointChange.Verb.PLACED,
+            PointChange.Verb.WRITTEN,
+        ]
     )
     grouped = kept.values_list("actor__name", "actor__email", "verb").annotate(n=Count("pk"))
     people: dict[str, list[tuple[str, int]]] = {}
@@ -273,8 +298,17 @@ def share_in_words(point: ReportedPoint) -> str:
         "%(n)s comments, %(share)s %(bounds)s",
         point.share.k,
     )
-    return text % {
+    said = {
         "n": f"{point.share.k:,}",
         "share": percents(point.share),
         "bounds": bounds(point.share),
     }
+    return text % said
+
+
+def note_of(point: ReportedPoint) -> str:
+    """What stands below a key point: its share, and who wrote it if a language model did."""
+    if not point.writer:
+        return share_in_words(point)
+    written = _("written by a language model (%s)") % point.writer
+    return f"{share_in_words(point)} · {written}"

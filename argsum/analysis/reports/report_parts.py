@@ -14,7 +14,7 @@ from cqa_site.results.page_tables import PageTable
 from cqa_site.web.charts.drawing import Spec
 
 from .groups import Compared, groups_figure, groups_finding
-from .report import Report, share_in_words
+from .report import Report, note_of
 from .trends import CHARTED, OverTime, trends_figures, trends_finding
 from .words import bounds, p_value, percents, points_bounds, points_of
 
@@ -73,7 +73,7 @@ def _points(report: Report) -> list[Part]:
     note = _("In brackets: 95 % interval of the share of comments, by Wilson, in percent.")
     made.append(Part("text", note if report.points else _("No key point is shown.")))
     for each in report.points:
-        made.append(Part("point", f"{each.number}. {each.point.text}", share_in_words(each)))
+        made.append(Part("point", f"{each.number}. {each.point.text}", note_of(each)))
         if each.quotations:
             made.append(Part("quotations", quotations=each.quotations))
     if report.beyond:

@@ -12,6 +12,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from cqa_site.web.tables import TableData
 
 from .counted import Counted
+from .written import writer_in_words
 
 PIECE = 2_000
 FIXED = (
@@ -29,20 +30,20 @@ def points_table(analysis: Analysis) -> TableData:
     states = dict(FoundPoint.State.choices)
     origins = dict(FoundPoint.Origin.choices)
     rows: list[list[Any]] = []
-    alive = analysis.points.filter(state__in=FoundPoint.ALIVE)
+    alive = analysis.points.filter(state__in=FoundPoint.ALIVE).select_related("writer__prompt")
     for point in alive.order_by("-comments", "position"):
         share = Share(point.comments, max(analysis.comments, point.comments))
         rows.append(
             [
                 str(point.public_id), point.text, str(states[point.state]), point.comments,
                 share.value, share.low, share.high, point.statements,
-                str(origins[point.origin]), point.written,
+                str(origins[point.origin]), point.written, writer_in_words(point),
             ]
         )  # fmt: skip
     return TableData(
         columns=[
             "key point", "text", "state", "comments", "share", "low", "high", "statements",
-            "origin", "text as found",
+            "origin", "text as found", "written by",
         ],
         rows=rows,
         caption=f"Key points: {analysis.cell.topic}",

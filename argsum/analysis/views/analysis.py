@@ -15,6 +15,8 @@ from django.views.decorators.http import require_POST, require_safe
 from argsum.analysis.actions.editing import add_point, merge_points, set_state
 from argsum.analysis.actions.edits import EditRefused, undo_change
 from argsum.analysis.actions.placing import new_comments, new_statements
+from argsum.analysis.actions.point_writing import writable_points
+from argsum.analysis.actions.starting import writing_now
 from argsum.analysis.forms import ADD, MERGE, NarrowForm, PointsForm
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.analysis.reports.analyses import changes_of, foreign_language
@@ -28,6 +30,7 @@ from argsum.analysis.reports.points import (
     points_of,
 )
 from argsum.analysis.reports.settings import settings_of
+from argsum.analysis.reports.written import writing_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.strict_query import id_from
@@ -52,6 +55,7 @@ def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> Htt
         if not request.htmx:
             context |= {
                 "settings": settings_of(found),
+                **_writing(found, is_at_work=context["is_polling"]),
                 "language": foreign_language(found),
                 "new_comments": new_comments(found),
                 "new_statements": new_statements(found),
@@ -110,6 +114,16 @@ def analysis_undo(
             return answer(request, found, is_undone=True)
         messages.success(request, _("The edit was undone."))
     return redirect("analysis_history", study.public_id, found.public_id)
+
+
+def _writing(found: Analysis, *, is_at_work: bool) -> dict[str, Any]:
+    """What a language model wrote, and whether one can be asked now."""
+    is_under_way = writing_now(found) is not None
+    return {
+        "writing": writing_of(found.writing) if found.writing else None,
+        "writing_state": "under_way" if is_under_way else "over" if found.writing else "",
+        "can_write": not (is_under_way or is_at_work) and writable_points(found).exists(),
+    }
 
 
 def answer(request: StudyRequest, found: Analysis, **told: Any) -> HttpResponse:

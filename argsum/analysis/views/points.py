@@ -31,6 +31,7 @@ from argsum.analysis.reports.statements import (
     statement_page,
     statement_rows,
 )
+from argsum.analysis.reports.written import writer_in_words
 from argsum.datasets.models import CellArgument
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -126,6 +127,7 @@ def _statements_context(
         "page": page,
         "rows": statement_rows(placements, narrow),
         "known": known,
+        "writer": writer_in_words(point) if point else "",
         "choices": [each for each in choices_of(found) if point is None or each.pk != point.pk],
         "here_url": reverse("found_point" if point else "analysis_rest", args=ids),
         "edit_url": reverse("found_point_edit" if point else "analysis_rest_edit", args=ids),
@@ -229,7 +231,8 @@ def _back(request: StudyRequest, found: Analysis, point: FoundPoint | None) -> s
 
 
 def _point(found: Analysis, point_id: uuid.UUID) -> FoundPoint:
-    return get_object_or_404(found.points.select_related("merged_into"), public_id=point_id)
+    rows = found.points.select_related("merged_into", "writer__prompt")
+    return get_object_or_404(rows, public_id=point_id)
 
 
 POINT = f"{ONE}/points/<uuid:point_id>"

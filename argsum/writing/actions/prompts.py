@@ -87,7 +87,7 @@ def write_request(
     if prompt.kind == GLOBAL:
         values["clusters"] = _clusters(shown)
     else:
-        values["arguments"] = _arguments(*shown.values())
+        values["arguments"] = fenced_arguments(*shown.values())
     flags = tuple(name for texts in shown.values() for one in texts for name in one.flags.names)
     return Question(tuple(render(parts, values)), _schema(prompt.kind, target, groups), flags)
 
@@ -98,7 +98,8 @@ def _schema(kind: str, target: Mapping[str, Any], groups: Mapping[int, Any]) -> 
     return clusters_schema(list(groups)) if kind == GLOBAL else one_schema()
 
 
-def _arguments(texts: Sequence[Neutral]) -> str:
+def fenced_arguments(texts: Sequence[Neutral]) -> str:
+    """Numbered texts between marker lines."""
     plain = [one.text for one in texts]
     records = [{"id": number, "argument": text} for number, text in enumerate(plain, start=1)]
     return fence_records(records, fence_token("arguments", *plain))

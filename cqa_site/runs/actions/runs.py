@@ -1,6 +1,6 @@
 """Starting and steering runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +13,11 @@ from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs import bell, jobs, keys
-from cqa_site.runs.carrying.ending import announce
-from cqa_site.runs.kinds import kind_named
+from cqa_site.runs.carrying.ending import announce, end
+from cqa_site.runs.kinds import Subject, kind_named
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Budget, Call, Endpoint, PromptVersion, Run
+from cqa_site.runs.planning.planning import write_more
 
 from .prompts import freeze
 
@@ -227,6 +228,28 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
     record(study=run.study, actor=actor, verb="run_retried", subject=f"#{run.number}", calls=count)
     transaction.on_commit(bell.ring)
     return count
+
+
+def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
+    """Ask what the replies of a run led to, on its own budget; return how many requests.
+
+    Call inside a transaction, under the gate's lock. Subjects that the run has already are left
+    out, so that whoever is cut off may ask again. A run that is done works again; one that was
+    cancelled asks nothing.
+    """
+    run.refresh_from_db(fields=["state", "planned"])
+    known = set(run.calls.values_list("subject", flat=True))
+    new = [each for each in subjects if each.name not in known]
+    if not new or run.state in (Run.State.CANCELLED, Run.State.DRAFT):
+        return 0
+    if run.state == Run.State.CHECKING and not run.calls.filter(state__in=Call.OPEN).exists():
+        # Its pre-flight is over, and only has to be told so: nobody is asked about these.
+        end(run, Run.State.CHECKED)
+    if run.state == Run.State.DONE:
+        _reopen(run)
+    write_more(run, new)
+    transaction.on_commit(bell.ring)
+    return len(new)
 
 
 def run_again(*, run: Run, actor: User) -> Run:

@@ -115,6 +115,15 @@ def write_calls(run: Run) -> int:
     return run.planned
 
 
+def write_more(run: Run, subjects: Sequence[Subject]) -> None:
+    """Write ledger rows behind those that a planned run has; call under the gate's lock."""
+    plan = _plan(run, subjects)
+    rows = _rows(run, subjects, plan, set(), first=run.planned)
+    insert_like(Call(run=run), COLUMNS, rows)
+    run.planned += plan.calls
+    Run.objects.filter(pk=run.pk).update(planned=run.planned)
+
+
 def _plan(run: Run, subjects: Sequence[Subject]) -> Plan:
     """Write every prompt once, whatever the number of replicates, and keep its figures."""
     plan, prices = Plan(), prices_of(run)
@@ -135,7 +144,7 @@ def _questions(run: Run, subjects: Sequence[Subject]) -> Iterator[Question]:
 
 
 def _rows(
-    run: Run, subjects: Sequence[Subject], plan: Plan, canaries: set[int]
+    run: Run, subjects: Sequence[Subject], plan: Plan, canaries: set[int], first: int = 0
 ) -> Iterator[tuple[Any, ...]]:
     """Values of `COLUMNS` for every call in the order in which they are asked.
 
@@ -148,7 +157,7 @@ def _rows(
             subject = subjects[place]
         is_canary = replicate == 0 and place in canaries
         yield (
-            uuid.uuid4(), subject.name, list(subject.ids), replicate, position, is_canary,
+            uuid.uuid4(), subject.name, list(subject.ids), replicate, first + position, is_canary,
             key.hex(), tokens, cost,
         )  # fmt: skip
 

@@ -1,0 +1,95 @@
+"""A scripted language model that writes the key points of an analysis, and vectors from words."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from argsum.analysis.actions import tools
+from argsum.analysis.actions.point_prompts import PROMPTS
+from argsum.analysis.actions.point_writing import KIND, target_of
+from argsum.analysis.models import Analysis
+from cqa_site.judging.chat import ChatRequest
+from cqa_site.people.models import User
+from cqa_site.runs import jobs
+from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.runs import RunPlan
+from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.models import Endpoint, Run
+from tests.runs.made_runs import carry_run, scripted
+
+from .made_comments import THEMES
+
+WORDS = tuple(THEMES)
+
+
+def word_vectors(texts: Sequence[str]) -> np.ndarray:
+    """One direction for each theme that a text names, and one for all others."""
+    found = np.zeros((len(texts), len(WORDS) + 1), dtype=np.float32)
+    for row, text in enumerate(texts):
+        named = [place for place, word in enumerate(WORDS) if word in text.lower()]
+        found[row, named or [len(WORDS)]] = 1
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def word_scorer(monkeypatch):
+    """The match scorer of every analysis reads words."""
+    monkeypatch.setattr(tools.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))
+
+
+def blocks(request: ChatRequest) -> list[list[dict]]:
+    """What stands between marker lines of a request: statements, then what was refused."""
+    text = request.messages[-1]["content"]
+    found = re.findall(r"=== begin (\w+) ===\n(.*?)\n=== end \1 ===", text, re.DOTALL)
+    return [[json.loads(line) for line in lines.split("\n")] for _token, lines in found]
+
+
+def theme_of(request: ChatRequest) -> str:
+    """What most statements of a request are about."""
+    said = " ".join(each["argument"] for each in blocks(request)[0])
+    return max(WORDS, key=said.count)
+
+
+def says(text: str) -> str:
+    """A reply."""
+    return json.dumps({"key_point": text})
+
+
+def on_theme(request: ChatRequest) -> str:
+    """A sentence about the statements of the request."""
+    return says(f"People speak of {theme_of(request)}")
+
+
+def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
+    """All at once, with the first prompt."""
+    plan = {
+        "kind": KIND,
+        "endpoint": endpoint,
+        "prompt": first_prompts(analysis.study, PROMPTS, actor)[0],
+        "target": target_of(analysis),
+        "params": {"temperature": 0, "max_tokens": 300},
+        "preflight": "off",
+    }
+    return RunPlan(**plan | chosen)
+
+
+def go_on(answer: Callable, rounds: int = 4) -> None:
+    """Let workers check and carry what waits."""
+    with scripted(answer):
+        for _round in range(rounds):
+            jobs.drain()
+            drain_inline()
+
+
+def write_points(
+    analysis: Analysis, endpoint: Endpoint, actor: User, answer: Callable, **chosen
+) -> Run:
+    """Have a scripted model write, and let workers do what follows from it."""
+    run = carry_run(analysis.study, actor, answer, plan_for(analysis, endpoint, actor, **chosen))
+    go_on(answer)
+    run.refresh_from_db()
+    analysis.refresh_from_db()
+    return run

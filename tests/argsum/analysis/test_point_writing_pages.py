@@ -1,0 +1,214 @@
+"""Pages, interface and reports that show what a language model wrote for an analysis."""
+
+import csv
+import io
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from argsum.analysis.models import FoundPoint
+from cqa_site.runs.models import Run
+from tests.cast import sign_in
+from tests.flat import flat as flat_text
+
+from .made_comments import word_engine
+from .made_writing import on_theme, says, theme_of, word_scorer, write_points
+from .test_point_writing import Lab as Written
+from .test_report import texts_of
+
+pytestmark = pytest.mark.django_db
+__all__ = ["word_engine", "word_scorer"]
+BY = "stub-1, prompt v1"
+
+
+class Lab(Written):
+    """The same with a researcher who is signed in, on pages and in the interface."""
+
+    def __init__(self):
+        cache.clear()
+        super().__init__()
+        self.client = sign_in(self.boss)
+        self.api = APIClient()
+        self.api.force_authenticate(self.boss)
+
+    def url(self, name, /, **ids):
+        given = {"study_id": self.study.public_id}
+        if name not in ("run", "run_calls", "api_runs", "api_run_estimate", "api_analysis"):
+            given["analysis_id"] = self.analysis.public_id
+        return reverse(name, kwargs=given | ids)
+
+    def get(self, name, /, **ids):
+        response = self.client.get(self.url(name, **ids))
+        assert response.status_code == 200
+        return response
+
+    def text(self, name, /, **ids):
+        return flat_text(self.get(name, **ids).content.decode())
+
+    def post(self, name, given):
+        return self.client.post(self.url(name), given)
+
+    def told(self, name, /, **ids):
+        response = self.api.get(self.url(name, **ids))
+        assert response.status_code == 200
+        return response.json()
+
+    def never_parking(self):
+        """A run whose text about parking never fits."""
+
+        def answer(request):
+            if theme_of(request) == "parking":
+                return says("The catalogue is what matters")
+            return on_theme(request)
+
+        return write_points(self.analysis, self.endpoint, self.boss, answer)
+
+
+@pytest.fixture
+def lab(word_engine, word_scorer):
+    return Lab()
+
+
+def test_a_language_model_is_chosen_with_its_price_in_sight(lab):
+    assert "Write key points with a language model" in lab.text("analysis")
+    page = lab.get("point_writing")
+    form = page.context["form"]
+    assert "3 key points" in flat_text(page.content.decode())
+    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
+    given |= {
+        "endpoint": lab.endpoint.pk,
+        "prompt": form.fields["prompt"].queryset[0].pk,
+        "preflight": "off",
+    }
+    assert "<dd>3</dd>" in lab.post("point_writing_estimate", given).content.decode()
+    asks = lab.post("point_writing", given)
+    assert "Start it?" in asks.content.decode()
+    started = lab.post("point_writing", given | {"agreed": asks.context["agreement"]})
+    lab.analysis.refresh_from_db()
+    run = lab.analysis.writing
+    assert started["Location"] == lab.url("run", run_id=run.public_id)
+    assert run.spec["target"] == {
+        "analysis": str(lab.analysis.public_id), "words": 15, "most_statements": 30,
+    }  # fmt: skip
+    text = lab.text("analysis")
+    assert f"stub-1 writes key points, in run #{run.number}." in text
+    assert "Write key points with a language model" not in text
+    refused = lab.post("point_writing", given | {"seed": 7, "agreed": "x"})
+    agreed = given | {"seed": 7, "agreed": refused.context["agreement"]}
+    assert "still writes for it" in lab.post("point_writing", agreed).content.decode()
+
+
+def test_where_a_person_named_everything_nothing_is_offered(lab):
+    FoundPoint.objects.update(text="By hand")
+    assert "Write key points with a language model" not in lab.text("analysis")
+    assert "There is nothing to write" in lab.text("point_writing")
+
+
+def test_only_an_analysis_that_is_done_has_the_form(lab):
+    type(lab.analysis).objects.update(state="failed")
+    assert lab.client.get(lab.url("point_writing")).status_code == 404
+    assert lab.post("point_writing_estimate", {}).status_code == 404
+
+
+def test_the_page_says_what_was_written_and_what_stayed(lab):
+    run = lab.never_parking()
+    text = lab.text("analysis")
+    assert "stub-1 (prompt v1) wrote 2 key points. 1 stayed as it was." in text
+    assert text.count(f"written by {BY}") == 2
+    assert f"Written by a language model: {BY}" in lab.text(
+        "found_point", point_id=lab.quiet.public_id
+    )
+    assert "Written by a language model:" not in lab.text(
+        "found_point", point_id=lab.parking.public_id
+    )
+    assert lab.text("analysis_history").count("Written by a language model") == 2
+    page = lab.text("run", run_id=run.public_id)
+    for part in ("Nearer to another key point", "People speak of quiet", lab.analysis.name):
+        assert part in page
+    assert "attempt 3" in lab.text("run_calls", run_id=run.public_id)
+
+
+@pytest.mark.parametrize("name", ["analysis", "analysis_report", "api_found_points"])
+def test_more_written_texts_cost_no_more_queries(lab, name):
+    lab.write()
+    ask = lab.told if name.startswith("api") else lab.get
+
+    def queries():
+        ask(name)
+        with CaptureQueriesContext(connection) as found:
+            ask(name)
+        return len(found)
+
+    every = queries()
+    FoundPoint.objects.exclude(pk=lab.quiet.pk).update(writer=None)
+    assert queries() == every
+
+
+def test_the_run_has_a_page_when_its_analysis_is_gone(lab):
+    run = lab.write()
+    lab.analysis.delete()
+    assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
+    lab.get("run_calls", run_id=run.public_id)
+
+
+def test_the_report_says_who_wrote(lab):
+    lab.never_parking()
+    cache.clear()
+    lab.client.get(lab.url("analysis_report") + "?counting=now")
+    page = lab.text("analysis_report")
+    html = flat_text(lab.get("analysis_report_file", name="report.html").content.decode())
+    for text in (page, html):
+        assert text.count(f"written by a language model ({BY})") == 2
+        assert "Put into words by" in text
+        assert f"{BY}: 2" in text
+        assert "Written by a language model: it read some statements" in text
+        assert "Nobody has edited these key points by hand." in text
+        assert "Edits by hand" not in text
+    document = texts_of(lab.get("analysis_report_file", name="report.docx").content)
+    assert sum(f"written by a language model ({BY})" in each for each in document) == 2
+    table = lab.get("analysis_report_file", name="key-points.csv").content.decode("utf-8-sig")
+    rows = {each["text"]: each["written by"] for each in csv.DictReader(io.StringIO(table))}
+    assert rows["People speak of quiet"] == BY
+    assert rows[lab.parking.text] == ""
+
+
+def test_a_program_starts_it_and_reads_what_was_written(lab):
+    body = {
+        "kind": "point_writing",
+        "endpoint": str(lab.endpoint.public_id),
+        "prompt": str(
+            lab.get("point_writing").context["form"].fields["prompt"].queryset[0].public_id
+        ),
+        "analysis": str(lab.analysis.public_id),
+        "most_statements": 5,
+        "preflight": "off",
+    }
+    found = lab.api.post(lab.url("api_run_estimate"), body, format="json").json()
+    assert found["requests"] == 3
+    assert lab.told("api_analysis", public_id=lab.analysis.public_id)["writing"] is None
+    started = lab.api.post(lab.url("api_runs"), body, format="json")
+    assert started.status_code == 201
+    assert Run.objects.get().spec["target"]["most_statements"] == 5
+    assert lab.api.post(lab.url("api_runs"), body, format="json").status_code == 200
+    wrong = body | {"analysis": str(lab.study.public_id)}
+    refused = lab.api.post(lab.url("api_runs"), wrong, format="json")
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["analysis"])
+    Run.objects.update(state="cancelled")
+    run = lab.never_parking()
+    writing = lab.told("api_analysis", public_id=lab.analysis.public_id)["writing"]
+    assert writing == {
+        "run": str(run.public_id), "written": 2, "kept": 1, "same": 0, "refused": 1,
+        "unusable": 0, "changed": 0, "unchecked": 0,
+    }  # fmt: skip
+    points = {each["text"]: each["writer"] for each in lab.told("api_found_points")["results"]}
+    assert points["People speak of quiet"] == {
+        "run": str(run.public_id), "model": "stub-1", "prompt": body["prompt"],
+        "prompt_number": 1,
+    }  # fmt: skip
+    assert points[lab.parking.text] is None
+    told = lab.told("api_analysis_report")
+    assert sorted(each["writer"] for each in told["key_points"]) == ["", BY, BY]
