@@ -13,7 +13,8 @@ from cqa_site.people.tokens import create_token
 from tests import cast
 from tests.flat import flat
 
-from ..made_cells import make_comments, make_system_run
+from ..analysis.made_comments import write_analysis
+from ..made_cells import make_comments, make_dataset, make_system_run
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +59,26 @@ def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_m
     make_system_run(cell.dataset)
     shown = flat(page(client, "dataset", cell.dataset).content.decode())
     assert "can still add comments" in shown
+
+
+def test_the_list_counts_what_counts_of_comments(
+    client, study, cell, django_assert_max_num_queries
+):
+    address = reverse("datasets", args=[study.public_id])
+    shown = flat(client.get(address).content.decode())
+    assert "Different statements" in shown
+    assert "none yet" in shown
+    assert "Topics with stance" not in shown
+    for number in (1, 2):
+        newest = write_analysis(study, cell, number=number)
+    make_comments(study, name="Bakery")
+    make_dataset(study)
+    with django_assert_max_num_queries(16):
+        shown = flat(client.get(address).content.decode())
+    assert f'href="{reverse("analysis", args=[study.public_id, newest.public_id])}"' in shown
+    assert f'{reverse("analyses", args=[study.public_id])}?dataset={cell.dataset.public_id}' in shown
+    assert "all 2" in shown
+    assert "Topics with stance" in shown
 
 
 def test_the_switch_takes_what_says_nothing_back(client, cell):
