@@ -402,12 +402,28 @@ def test_one_click_on_a_dataset_leads_to_its_key_points(lab):
     assert "fewer than 3 statements" in flat(refused)
 
 
+def test_a_new_analysis_takes_one_click(lab, settings):
+    settings.JOBS_INLINE = False
+    make_dataset(lab.study, name="Debates that came later")
+    page = lab.get("analysis_new")
+    form = page.context["form"]
+    # The newest comments are chosen; what has a usual value is folded away, and named.
+    assert form["cell"].value() == lab.cell.pk
+    match, quality = form.usual
+    words = flat(page)
+    assert f"usual: {match.name}, {quality.name}, and the setting" in words
+    assert "<details><summary>Scorers and setting" in words
+    lab.post("analysis_new", {field.name: field.value() or "" for field in form})
+    made = lab.study.analyses.first()
+    assert (made.cell, made.match_scorer, made.quality_scorer) == (lab.cell, match, quality)
+    refused = lab.post("analysis_new", {"cell": lab.cell.pk, "match_scorer": "0"})
+    assert refused.status_code == 422
+    assert "<details open><summary>Scorers and setting" in flat(refused)
+
+
 def test_an_analysis_is_started_from_the_form_and_stopped(lab, settings):
     settings.JOBS_INLINE = False
-    form = lab.get("analysis_new", {"cell": str(lab.cell.public_id)}).context["form"]
-    given = {"cell": lab.cell.pk} | {
-        name: form.fields[name].initial for name in ("match_scorer", "quality_scorer")
-    }
+    given = {"cell": lab.cell.pk}
     response = lab.post("analysis_new", given)
     made = lab.study.analyses.first()
     assert response["Location"] == lab.url("analysis", analysis_id=made.public_id)
