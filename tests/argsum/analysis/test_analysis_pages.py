@@ -271,6 +271,49 @@ def test_key_points_are_merged_from_the_list_and_it_is_undone_there(lab):
     assert plain["Location"] == lab.url("analysis")
 
 
+def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
+    before = lab.first.text
+    renamed = lab.edit_point({"verb": "rename", "text": "Better said."}, htmx=True)
+    words = flat(renamed)
+    assert "The key point was renamed." in words
+    undo = lab.url("analysis_undo", revision=1)
+    assert f'action="{undo}?"' in words
+    given = {"from": str(lab.first.public_id)}
+    assert f'name="from" value="{given["from"]}"' in words
+    undone = lab.post("analysis_undo", given, htmx=True, revision=1)
+    assert undone.content.decode().lstrip().startswith('<div id="statements"')
+    assert "The edit was undone." in flat(undone)
+    assert f"<h1>{before}</h1>" in flat(undone)
+    again = lab.post("analysis_undo", given, htmx=True, revision=1)
+    assert again.status_code == 422
+    assert "undone before" in flat(again)
+    # What a worker is asked for is no edit yet, so an older one is not offered for undo.
+    point = lab.second if lab.second.statements > 2 else lab.first
+    seen = lab.seen
+    split = lab.post(
+        "found_point_edit",
+        {"verb": "split_all", "seen": seen},
+        htmx=True,
+        point_id=point.public_id,
+    )
+    assert "Undo" not in flat(split)
+    rest = {"verb": "split", "text": "Rest", "statement": lab.keys(None), "seen": lab.seen}
+    made = lab.post("analysis_rest_edit", rest, htmx=True)
+    assert 'name="from" value="rest"' in flat(made)
+    lab.post("analysis_undo", {"from": "rest"}, htmx=True, revision=lab.seen)
+    assert lab.analysis.points.get(text="Rest").state == "removed"
+
+
+def test_the_page_of_a_key_point_begins_with_its_statements(lab):
+    words = flat(lab.point())
+    assert "<details class=\"change\"><summary> Rename, hide or split it" in words
+    assert words.count(f"{lab.first.statements} statements") == 1
+    seen = lab.seen
+    lab.edit_point({"verb": "rename", "text": "Other"})
+    stale = lab.edit_point({"verb": "rename", "text": "Mine", "seen": seen}, htmx=True)
+    assert '<details class="change" open>' in flat(stale)
+
+
 def test_a_conflict_is_told_and_what_was_typed_and_chosen_stays(lab):
     other = make_member(lab.study, Role.RESEARCHER, "Ben")
     seen = lab.seen
