@@ -75,7 +75,7 @@ def wording_cost(text: str, known: KnownWords | None = None) -> float:
     cost += SPEAKS_OF_SELF * any(word in ("i", "i'm", "i've", "my", "me") for word in words)
     cost += IS_LOUD * ("!!" in text or "..." in text or "…" in text or text.isupper())
     cost += HAS_TYPO * (known is not None and any(map(known.is_typo, words)))
-    cost += IS_NO_SENTENCE * (plain[0].islower() and plain == whole or plain[-1] not in ".!?")
+    cost += IS_NO_SENTENCE * ((plain[0].islower() and plain == whole) or plain[-1] not in ".!?")
     cost += OPENS_OR_TRAILS * (plain != whole)
     return round(cost, 6)
 

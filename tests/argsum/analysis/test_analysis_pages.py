@@ -306,7 +306,7 @@ def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
 
 def test_the_page_of_a_key_point_begins_with_its_statements(lab):
     words = flat(lab.point())
-    assert "<details class=\"change\"><summary> Rename, hide or split it" in words
+    assert '<details class="change"><summary> Rename, hide or split it' in words
     assert words.count(f"{lab.first.statements} statements") == 1
     seen = lab.seen
     lab.edit_point({"verb": "rename", "text": "Other"})

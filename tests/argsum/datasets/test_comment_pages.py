@@ -76,7 +76,9 @@ def test_the_list_counts_what_counts_of_comments(
     with django_assert_max_num_queries(16):
         shown = flat(client.get(address).content.decode())
     assert f'href="{reverse("analysis", args=[study.public_id, newest.public_id])}"' in shown
-    assert f'{reverse("analyses", args=[study.public_id])}?dataset={cell.dataset.public_id}' in shown
+    assert (
+        f"{reverse('analyses', args=[study.public_id])}?dataset={cell.dataset.public_id}" in shown
+    )
     assert "all 2" in shown
     assert "Topics with stance" in shown
 
