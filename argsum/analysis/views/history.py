@@ -56,7 +56,8 @@ def _back(request: StudyRequest, found: Analysis, **told: Any) -> HttpResponse:
     came_from = request.POST.get("from", "")
     if came_from == POINTS:
         return answer(request, found, **told)
-    point = found.points.filter(public_id=id_from(came_from)).first()
+    wanted = id_from(came_from)
+    point = found.points.filter(public_id=wanted).first() if wanted else None
     if point or came_from == REST:
         return answer_of_point(request, found, point, **told)
     if problem := told.get("problem"):
