@@ -1,6 +1,5 @@
 """A column that came with comments, as the database reads it."""
 
-import json
 from typing import Any
 
 from django.db.models import F, Func, TextField, Value
@@ -18,13 +17,17 @@ class Attribute(Func):
         super().__init__(F(path), Value(column))
 
     def as_sqlite(self, compiler: Any, connection: Any, **_more: Any) -> Any:
-        """With a path into the JSON."""
-        column, name = self.get_source_expressions()
-        sql, params = compiler.compile(column)
-        return f"JSON_EXTRACT({sql}, %s)", (*params, f"$.{json.dumps(name.value)}")
+        """By the keys themselves: no path into the JSON names one with a quotation mark."""
+        sql, params, name = self._parts(compiler)
+        found = f"SELECT each.value FROM JSON_EACH({sql}) AS each WHERE each.key = %s LIMIT 1"
+        return f"({found})", (*params, name)
 
     def as_postgresql(self, compiler: Any, connection: Any, **_more: Any) -> Any:
         """With the operator for text."""
+        sql, params, name = self._parts(compiler)
+        return f"({sql} ->> %s::text)", (*params, name)
+
+    def _parts(self, compiler: Any) -> tuple[str, tuple, str]:
         column, name = self.get_source_expressions()
         sql, params = compiler.compile(column)
-        return f"({sql} ->> %s)", (*params, name.value)
+        return sql, tuple(params), name.value

@@ -5,7 +5,9 @@ from datetime import date
 
 import pytest
 from django.urls import reverse
+from rest_framework.test import APIClient
 
+from argsum.analysis.actions.counting import facets_of
 from argsum.analysis.actions.editing import rename_point
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.narrowing import Narrowing
@@ -182,6 +184,30 @@ def test_counts_are_of_what_a_page_is_narrowed_to(lab):
     assert wrong.status_code == 200
     assert len(wrong.context["rows"]) == 3
     assert "Enter a valid date" in flat(wrong)
+
+
+@pytest.mark.parametrize("column", ['the "town"', "town'; --", "%s", "$.town"])
+def test_pages_are_narrowed_by_columns_of_any_name(lab, column):
+    for comment in lab.cell.comments.all():
+        comment.attributes = {column: comment.attributes["town"]}
+        comment.save()
+    lab.analysis.facets = facets_of(lab.cell)
+    lab.analysis.save()
+    group = json.dumps([column, "Altdorf"])
+    page = lab.get("analysis", {"group": group})
+    assert page.context["total"] == 6
+    days = {"group": group, "first": "2026-01-01"}
+    assert lab.get("analysis", days).context["total"] == 6
+    shown = lab.point({"group": group}).context["rows"]
+    behind = Placement.objects.filter(point=lab.first).values("argument")
+    said = lab.cell.comments.filter(statements__argument__in=behind)
+    towns = [each.attributes[column] for each in said.distinct()]
+    assert bool(shown) == ("Altdorf" in towns)
+    url = lab.url("api_found_point_statements", public_id=lab.first.public_id)
+    program = APIClient()
+    program.force_authenticate(lab.boss)
+    found = program.get(url, {"attribute": column, "value": "Altdorf"}).json()
+    assert [each["text"] for each in found["results"]] == [each.statement.text for each in shown]
 
 
 def test_all_conditions_are_about_the_same_comment(lab):
