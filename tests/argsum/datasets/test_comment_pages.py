@@ -93,6 +93,29 @@ def test_the_switch_takes_what_says_nothing_back(client, cell):
     assert cell.arguments.get(left_out="nothing_said").text == "n/a"
 
 
+@pytest.mark.parametrize(
+    ("given", "field", "said"),
+    [
+        ({"steps": ["says_something"], "half": "test"}, "half", "no half is drawn"),
+        ({"steps": ["half"]}, "half", "no half is drawn"),
+        ({"steps": ["one_sentence"]}, "steps", "only the step says_something"),
+    ],
+)
+def test_a_program_chooses_the_steps_that_the_page_offers(study, cell, given, field, said):
+    program = APIClient()
+    program.force_authenticate(cast.make_member(study, "researcher"))
+    before = cell.dataset.recipe
+    address = reverse("api_dataset_recipe", args=[study.public_id, cell.dataset.public_id])
+    refused = program.post(address, given, format="json")
+    assert refused.status_code == 400
+    assert said in str(refused.json())
+    assert f"'{field}'" in str(refused.json())
+    cell.dataset.refresh_from_db()
+    assert cell.dataset.recipe == before
+    assert program.post(address, {"steps": []}, format="json").status_code == 200
+    assert not cell.arguments.exclude(left_out="").exists()
+
+
 def test_the_cell_lists_statements_with_how_often_they_are_said(
     client, cell, django_assert_max_num_queries
 ):
