@@ -19,7 +19,7 @@ class Attribute(Func):
     def as_sqlite(self, compiler: Any, connection: Any, **_more: Any) -> Any:
         """By the keys themselves: no path into the JSON names one with a quotation mark."""
         sql, params, name = self._parts(compiler)
-        found = f"SELECT each.value FROM JSON_EACH({sql}) AS each WHERE each.key = %s LIMIT 1"
+        found = f"SELECT value FROM JSON_EACH({sql}) WHERE key = %s"  # noqa: S608 - our own column
         return f"({found})", (*params, name)
 
     def as_postgresql(self, compiler: Any, connection: Any, **_more: Any) -> Any:
