@@ -1,6 +1,6 @@
 """Addresses of argument summarization inside a study; each module of views lists its own."""
 
-from argsum.analysis.views import analyses, analysis, comparing, points, report
+from argsum.analysis.views import analyses, analysis, comparing, history, points, report
 from argsum.analysis.views import writing as point_writing
 from argsum.counting.views import counting
 from argsum.counting.views import rounds as counting_rounds
@@ -21,6 +21,7 @@ urlpatterns: list = [
     *comments.urlpatterns,
     *analyses.urlpatterns,
     *analysis.urlpatterns,
+    *history.urlpatterns,
     *points.urlpatterns,
     *comparing.urlpatterns,
     *report.urlpatterns,

@@ -74,6 +74,7 @@ DIALECT = HERE_ONLY | {
     # Search has a language of its own in each.
     "annotation/retrieval/test_retrieval_search.py",
     "annotation/retrieval/test_retrieval_corpora.py",
+    "argsum/datasets/test_attribute_names.py",
     "runs/test_database_options.py",
 }
 # With ``--all``: whatever asks a database anything.

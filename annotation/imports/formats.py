@@ -17,7 +17,7 @@ from annotation.labelling.models.campaigns import Campaign
 from cqa_site.files.actions.guessing import guessed
 from cqa_site.files.actions.rows import Outcome
 from cqa_site.files.counted import Counted, register_counted
-from cqa_site.files.formats import Format, Link, Text, register_format
+from cqa_site.files.formats import JUDGED, WRITTEN, Format, Link, Text, register_format
 from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.files.options import Option, register_options
 from cqa_site.people.models import Study, User
@@ -186,6 +186,7 @@ def register_study_imports() -> None:
             "toloka",
             _("Labels of crowd workers (Toloka, TSV)"),
             sources.read_crowd,
+            heading=JUDGED,
             is_many=True,
             fits=samples.fits_toloka,
             sample=samples.SAMPLES["toloka"],
@@ -194,6 +195,7 @@ def register_study_imports() -> None:
             "expert_workbook",
             _("Labels of experts, one sheet each (XLSX)"),
             sources.read_experts,
+            heading=JUDGED,
             fits=samples.fits_experts,
             sample=samples.SAMPLES["expert_workbook"],
         ),
@@ -201,6 +203,7 @@ def register_study_imports() -> None:
             "final_labels",
             _("Final labels (JSON)"),
             sources.read_released,
+            heading=JUDGED,
             fits=samples.fits_final_labels,
             sample=samples.SAMPLES["final_labels"],
         ),
@@ -208,6 +211,7 @@ def register_study_imports() -> None:
             "silver",
             _("Comparisons with arguments and answers (JSON)"),
             answer_sources.read_silver_answers,
+            heading=WRITTEN,
             origin=silver_origin,
             fits=samples.fits_silver,
             sample=samples.SAMPLES["silver"],
@@ -216,6 +220,7 @@ def register_study_imports() -> None:
             "gold",
             _("Edited answers (JSON)"),
             answer_sources.read_gold_answers,
+            heading=WRITTEN,
             origin=gold_origin,
             fits=samples.fits_gold,
             sample=samples.SAMPLES["gold"],
@@ -224,6 +229,7 @@ def register_study_imports() -> None:
             "answers",
             _("Answers of one system (JSON)"),
             answer_sources.read_system_answers,
+            heading=WRITTEN,
             fits=samples.fits_answers,
             sample=samples.SAMPLES["answers"],
         ),

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -13,7 +14,7 @@ from argsum.analysis.actions.point_writing import KIND, STATEMENTS, WORDS, targe
 from argsum.analysis.actions.starting import LONGEST_SETTING
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.narrowing import Narrowing
-from argsum.datasets.models import Cell
+from argsum.datasets.models import Cell, Comment
 from argsum.scorers.actions.scorers import default_scorers
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study, User
@@ -43,17 +44,21 @@ class CellField(forms.ModelChoiceField):
 
 
 class AnalysisForm(forms.Form):
-    """What is analysed, and by which scorers."""
+    """What is analysed, and by which scorers; empty ones are what is usual for the comments."""
 
-    cell = CellField(label=_("Comments on"), queryset=Cell.objects.none())
+    cell = CellField(label=_("Comments on"), queryset=Cell.objects.none(), empty_label=None)
     match_scorer = forms.ModelChoiceField(
         label=_("Match scorer"),
         queryset=Scorer.objects.none(),
+        required=False,
+        empty_label=_("the usual one"),
         help_text=_("Says which comments mean the same."),
     )
     quality_scorer = forms.ModelChoiceField(
         label=_("Quality scorer"),
         queryset=Scorer.objects.none(),
+        required=False,
+        empty_label=_("the usual one"),
         help_text=_("Says which statement puts it well enough to be the key point."),
     )
     setting = forms.CharField(
@@ -65,22 +70,36 @@ class AnalysisForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        match, quality = default_scorers(study)
         ready = study.scorers.filter(state=Scorer.State.READY)
         pairs = Scorer.Kind.CROSS_ENCODER
         own = Cell.objects.filter(dataset__study=study).select_related("dataset")
-        cells = own.order_by("dataset__name", "position")
         offer(
             self,
-            cell=cells,
+            cell=own.order_by("dataset__name", "position"),
             match_scorer=ready.filter(task=Scorer.Task.MATCH).exclude(kind=pairs),
             quality_scorer=ready.filter(task=Scorer.Task.QUALITY),
         )
-        only = list(cells[:2])
-        if len(only) == 1:
-            self.initial["cell"] = self.initial.get("cell") or only[0]
-        self.fields["match_scorer"].initial = match.pk
-        self.fields["quality_scorer"].initial = quality.pk
+        begun = self.initial.get("cell") or _newest(own)
+        self.initial["cell"] = begun
+        # Makes the first scorers of a study, too.
+        self.usual = default_scorers(study, begun.dataset if begun else None)
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """What has a usual value."""
+        return [self[name] for name in ("match_scorer", "quality_scorer", "setting")]
+
+    @property
+    def is_more_open(self) -> bool:
+        """Whether anything there is wrong or chosen."""
+        return any(field.errors or field.value() for field in self.more)
+
+
+def _newest(cells: QuerySet[Cell]) -> Cell | None:
+    """The first topic of the newest dataset, of comments where there are any."""
+    has_comments = Exists(Comment.objects.filter(cell=OuterRef("pk")))
+    rows = cells.alias(has_comments=has_comments)
+    return rows.order_by("-has_comments", "-dataset__created_at", "position").first()
 
 
 class NarrowForm(forms.Form):

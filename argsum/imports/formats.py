@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.files.counted import Counted, register_counted
-from cqa_site.files.formats import Format, register_format
+from cqa_site.files.formats import JUDGED, WRITTEN, Format, register_format
 from cqa_site.files.options import Option, register_options
 
 from .actions.book import StoredScoreReconciliation
@@ -45,6 +45,7 @@ def register_summary_score_imports() -> None:
             _("Key points of a system (CSV, JSON, JSONL, TXT)"),
             read_system_points,
             SystemReconciliation,
+            heading=WRITTEN,
             fits=fits_key_points,
             sample=KEY_POINT_SAMPLE,
             asks="key-points",
@@ -66,6 +67,7 @@ def register_summary_score_imports() -> None:
             _("Stored scores of summaries (JSON)"),
             read_stored,
             StoredScoreReconciliation,
+            heading=JUDGED,
             fits=fits_scores,
             sample=SAMPLE,
             asks="summary-scores",

@@ -12,7 +12,7 @@ from benchmark.imports.methods.columns import guess_columns
 from cqa_site.files.actions.guessing import guessed
 from cqa_site.files.actions.reconcile import Reconciliation
 from cqa_site.files.counted import Counted, register_counted
-from cqa_site.files.formats import Format, Text, register_format
+from cqa_site.files.formats import JUDGED, Format, Text, register_format
 from cqa_site.files.models import ImportFile
 from cqa_site.files.options import Option, register_options
 from cqa_site.tabular import Preview
@@ -103,6 +103,7 @@ def register_score_imports() -> None:
             _("Judged answers of one system (JSON)"),
             read_judged_answers,
             SheetReconciliation,
+            heading=JUDGED,
             asks="scores",
             asking=AskingJudge,
             holds=_(
@@ -119,6 +120,7 @@ def register_score_imports() -> None:
             "human_scores",
             _("Consolidated scores by people (TSV)"),
             read_human_table,
+            heading=JUDGED,
             asking=AskingRubric,
             holds=_(
                 "Each row is linked to the answer of the study with the same letters and "
@@ -131,6 +133,7 @@ def register_score_imports() -> None:
             "score_sheets",
             _("Score sheets in any table, columns mapped by you"),
             read_score_sheets,
+            heading=JUDGED,
             asking=AskingSheets,
             holds=_(
                 "Chosen from the headers where they are clear. Every criterion needs its "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from .looking import Fits, Sample, nothing_fits
 
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from .models import ImportBatch, ImportFile
 
 Text = str | Promise
+# Headings that kinds of files stand under, in order.
+TEXTS, WRITTEN, JUDGED = "texts", "written", "judged"
+HEADINGS: dict[str, Text] = {
+    TEXTS: _("Comments, arguments and questions"),
+    WRITTEN: _("What systems and people wrote"),
+    JUDGED: _("Labels, scores and counts"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,8 @@ class Format:
     asks, asking
         The end of the address of the page with questions before the first look, and the questions;
         empty if there are none.
+    heading
+        Which of `HEADINGS` it stands under.
     holds
         What such a file should hold, for the page of its questions.
     is_mapped
@@ -80,6 +90,7 @@ class Format:
     title: Text
     read: "Callable[[Source], Iterator[Line]]"
     reconciliation: "type[Reconciliation]"
+    heading: str = TEXTS
     asks: str = ""
     asking: "type[Asking] | None" = None
     holds: Text = ""
@@ -149,6 +160,24 @@ def register_format(*found: Format) -> None:
 def known_kinds() -> list[tuple[str, Text]]:
     """Kinds of files that some app reads, with their names."""
     return [(name, format.title) for name, format in FORMATS.items()]
+
+
+def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
+    """All formats, once each: those for what a study wants to find out, then by heading."""
+    found = sorted(FORMATS.values(), key=lambda each: not each.is_usual)
+    meant = [each for each in found if each.sample and goal in each.sample.goals]
+    rest = [each for each in found if each not in meant]
+    groups: list[tuple[Text, list[Format]]] = [(_("For what this study wants to find out"), meant)]
+    for heading, title in HEADINGS.items():
+        groups.append((title, [each for each in rest if each.heading == heading]))
+    return [(title, own) for title, own in groups if own]
+
+
+def kinds_under_headings(goal: str) -> list[tuple[Text, list[tuple[str, Text]]]]:
+    """The same as choices of a form."""
+    return [
+        (title, [(each.name, each.title) for each in own]) for title, own in under_headings(goal)
+    ]
 
 
 def batch_kinds() -> list[tuple[str, Text]]:

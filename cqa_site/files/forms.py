@@ -17,7 +17,7 @@ from cqa_site.web.choices import offer
 
 from .actions.batches import same_names
 from .actions.recognising import of_one_kind
-from .formats import batch_kinds, known_kinds
+from .formats import batch_kinds, kinds_under_headings
 from .options import OptionsForm, asked_with_uploads
 
 FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.txt,.zip"
@@ -44,14 +44,15 @@ class UploadForm(OptionsForm):
 
     kind = forms.ChoiceField(
         label=_("What is in the file"),
-        choices=lambda: [("", _("Find out from its content")), *known_kinds()],
         required=False,
         help_text=_("You are told what it was taken for and why, and can say otherwise."),
     )
     file = FilesField(label=_("File, or several of this kind"), max_length=255)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, goal: str, **kwargs: Any) -> None:
         super().__init__(*args, asked=asked_with_uploads(), **kwargs)
+        found = ("", _("Find out from its content"))
+        offer(self, kind=[found, *kinds_under_headings(goal)])
         self.fields["file"].help_text = _(
             "CSV, TSV, JSON, JSON Lines or XLSX, or a ZIP archive of such files, up to %s. "
             "Nothing is stored in the study before you have seen a dry run."
@@ -83,7 +84,11 @@ class UploadForm(OptionsForm):
 class KindForm(forms.Form):
     """What a file is, where its content does not say or a person knows better."""
 
-    kind = forms.ChoiceField(label=_("What is in the file"), choices=known_kinds)
+    kind = forms.ChoiceField(label=_("What is in the file"))
+
+    def __init__(self, *args: Any, goal: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, kind=kinds_under_headings(goal))
 
 
 class BatchApplyForm(forms.Form):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
-from django.http import FileResponse
+from django.http import FileResponse, StreamingHttpResponse
 
-from cqa_site.tabular import write_csv, write_jsonl, write_parquet, write_xlsx
+from cqa_site.tabular import csv_pieces, write_csv, write_jsonl, write_parquet, write_xlsx
 from cqa_site.web.downloads import attachment, guarded
 
 from .models import ExportFile
@@ -52,6 +52,18 @@ def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False
     return guarded(
         FileResponse(target, as_attachment=True, filename=name, content_type=CONTENT_TYPES[format])
     )
+
+
+def streamed_table(table: FileTable, *, name: str) -> StreamingHttpResponse:
+    """A long table as CSV that goes out while its rows are read, and is kept nowhere.
+
+    Its rows must not hold a query open: whoever reads slowly would keep others from writing.
+    """
+    response = StreamingHttpResponse(
+        csv_pieces(list(table.types), table.rows), content_type=CONTENT_TYPES[Format.CSV]
+    )
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return guarded(response)
 
 
 def sent_file(file: ExportFile) -> FileResponse:

@@ -20,7 +20,7 @@ from .shapes import (
 )
 from .sheet_text import spreadsheet_safe, spreadsheet_unsafe
 from .workbook import SheetRow, WorkbookReader
-from .writing import write_csv, write_jsonl, write_parquet, write_xlsx
+from .writing import csv_pieces, write_csv, write_jsonl, write_parquet, write_xlsx
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -34,6 +34,7 @@ __all__ = [
     "Value",
     "WorkbookReader",
     "beginning",
+    "csv_pieces",
     "is_lines",
     "open_lines",
     "open_table",

@@ -21,6 +21,7 @@ from .sheet_xml import Cell, write_sheet
 _LONGEST_CELL = 32_767
 _MOST_SHEET_ROWS = 1_048_576
 _PARQUET_BATCH = 10_000
+_CSV_PIECE = 1 << 16
 
 Cells = Sequence[Any]
 
@@ -67,15 +68,30 @@ def write_csv(
         True: formulas are defused (see `spreadsheet_safe`) and a byte order
         mark lets Excel see that the text is UTF-8. False: the raw values.
     """
-    encoding = "utf-8-sig" if for_spreadsheets else "utf-8"
-    text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
+    pieces = csv_pieces(columns, rows, delimiter=delimiter, for_spreadsheets=for_spreadsheets)
+    for piece in pieces:
+        file.write(piece)
+
+
+def csv_pieces(
+    columns: Sequence[str],
+    rows: Iterable[Cells],
+    *,
+    delimiter: str = ",",
+    for_spreadsheets: bool = True,
+) -> Iterator[bytes]:
+    """Yield the same as bytes, some rows at a time."""
+    text = io.StringIO("\ufeff" if for_spreadsheets else "", newline="")
+    text.seek(0, io.SEEK_END)
     defuse = spreadsheet_safe if for_spreadsheets else _same
-    try:
-        writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
-        for row in itertools.chain([columns], _checked(columns, rows)):
-            writer.writerow([defuse(_plain(cell)) for cell in row])
-    finally:
-        text.detach()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
+    for row in itertools.chain([columns], _checked(columns, rows)):
+        writer.writerow([defuse(_plain(cell)) for cell in row])
+        if text.tell() >= _CSV_PIECE:
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode()
 
 
 def _same(value: object) -> object:

@@ -1,8 +1,12 @@
 """Files of the site as downloads, never as pages."""
 
 from pathlib import Path
+from typing import TypeVar
 
 from django.http import FileResponse, HttpResponse
+from django.http.response import HttpResponseBase
+
+Sent = TypeVar("Sent", bound=HttpResponseBase)
 
 
 def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
@@ -12,7 +16,7 @@ def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
     )
 
 
-def guarded(response: FileResponse) -> FileResponse:
+def guarded(response: Sent) -> Sent:
     """A response that no browser runs or guesses."""
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"

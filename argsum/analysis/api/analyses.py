@@ -193,9 +193,9 @@ class AnalysisViews(StudyViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Start an analysis in the background; its ``state`` says how far it is."""
         given = self.read(AnalysisInput)
-        usual = AnalysisForm(study=self.study)
+        empty = AnalysisForm(study=self.study)
         names = ("cell", "match_scorer", "quality_scorer")
-        keys = {name: self._key(usual.fields[name], given.get(name)) for name in names}
+        keys = {name: self._key(empty.fields[name], given.get(name)) for name in names}
         form = AnalysisForm(keys | {"setting": given.get("setting", "")}, study=self.study)
         require_valid(form)
         try:
@@ -258,7 +258,7 @@ class AnalysisViews(StudyViews):
     def _key(field: Any, wanted: uuid.UUID | None) -> Any:
         """The primary key that the form takes; 0 for a row that nobody may choose."""
         if wanted is None:
-            return field.initial
+            return None
         found = field.queryset.filter(public_id=wanted).first()
         return found.pk if found else 0
 

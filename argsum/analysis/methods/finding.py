@@ -25,6 +25,7 @@ from .grouping import (
     spread,
     without_small,
 )
+from .typos import KnownWords
 from .wording import as_sentence, best_put
 
 NONE = -1
@@ -198,9 +199,10 @@ def _found(
     groups.sort(key=lambda rows: (-int(said[rows].sum()), int(rows[0])))
     placed = np.full(len(texts), NONE, dtype=np.int64)
     scores = np.zeros(len(texts), dtype=np.float32)
+    known = KnownWords(texts)
     points = []
     for place, rows in enumerate(groups):
-        best = _stands_for(texts, vectors, rows, tools)
+        best = _stands_for(texts, vectors, rows, tools, known)
         points.append(as_sentence(texts[best]))
         placed[rows] = place
         scores[rows] = vectors[rows] @ vectors[best]
@@ -209,12 +211,15 @@ def _found(
     )
 
 
-def _stands_for(texts: Sequence[str], vectors: Scores, rows: IntArray, tools: Tools) -> int:
+def _stands_for(
+    texts: Sequence[str], vectors: Scores, rows: IntArray, tools: Tools, known: KnownWords
+) -> int:
     """The best put of the most central statements of a group, as its place among all."""
     central = vectors[rows] @ vectors[rows].mean(axis=0)
     near = np.argsort(-central, kind="stable")[:MOST_CANDIDATES]
     some = [texts[row] for row in rows[near]]
-    return int(rows[near[best_put(some, central[near].tolist(), tools.quality(some).tolist())]])
+    best = best_put(some, central[near].tolist(), tools.quality(some).tolist(), known)
+    return int(rows[near[best]])
 
 
 def place_new(

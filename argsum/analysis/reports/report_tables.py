@@ -6,15 +6,16 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Q, QuerySet
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.datasets.models import CellArgument
 from cqa_site.web.tables import TableData
 
 from .counted import Counted
 from .written import writer_in_words
 
-PIECE = 2_000
+PIECE = 1_000
 FIXED = (
     "key_point", "key_point_text", "state", "statement", "score", "by_hand",
     "comment", "comment_id", "written_on", "file",
@@ -64,22 +65,13 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
     """A row for each time a statement was said, in the order of the statements.
 
     A statement that is part of no comment has one row. Key points that were not decided on or
-    are hidden say so.
+    are hidden say so. Read piece by piece, each with queries of its own that are over before the
+    piece goes out: an edit meanwhile is seen by the pieces after it.
     """
-    said = "argument__said_in__comment__"
-    rows = Placement.objects.filter(analysis=analysis).order_by(
-        "argument__position", F(f"{said}position").asc(nulls_first=True)
-    )
-    found = rows.values_list(
-        "point__public_id", "point__text", "point__state", "argument__text", "score",
-        "is_by_hand", f"{said}text", f"{said}name", f"{said}written_on", f"{said}source",
-        f"{said}attributes",
-    )  # fmt: skip
     own = set(names)
     states = dict(FoundPoint.State.choices)
-    for point, text, state, statement, score, by_hand, *comment, attributes in found.iterator(
-        PIECE
-    ):
+    for row in _pieces(analysis):
+        _position, _said, point, text, state, statement, score, by_hand, *comment, attributes = row
         given = attributes or {}
         further = {name: value for name, value in given.items() if name not in own}
         yield (
@@ -93,6 +85,36 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
             *(given.get(name) for name in names),
             json.dumps(further, ensure_ascii=False) if further else None,
         )
+
+
+def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
+    """Rows as stored, with the position of the statement and where it was said in front."""
+    placed = CellArgument.objects.filter(cell=analysis.cell_id).order_by("position")
+    last = -1
+    while few := list(placed.filter(position__gt=last).values_list("pk", "position")[:PIECE]):
+        keys, last = [key for key, _position in few], few[-1][1]
+        yield from _said(Placement.objects.filter(analysis=analysis, argument__in=keys))
+
+
+def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
+    """The same of few statements, which may have been said very often."""
+    said = "argument__said_in__"
+    rows = placements.order_by(
+        "argument__position", F(f"{said}pk").asc(nulls_first=True)
+    ).values_list(
+        "argument__position", f"{said}pk", "point__public_id", "point__text", "point__state",
+        "argument__text", "score", "is_by_hand", f"{said}comment__text", f"{said}comment__name",
+        f"{said}comment__written_on", f"{said}comment__source", f"{said}comment__attributes",
+    )  # fmt: skip
+    after = Q()
+    while piece := list(rows.filter(after)[:PIECE]):
+        yield from piece
+        if len(piece) < PIECE:
+            break
+        position, key, *_rest = piece[-1]
+        after = Q(argument__position__gt=position)
+        if key is not None:
+            after |= Q(argument__position=position, **{f"{said}pk__gt": key})
 
 
 def column_names(counts: Counted) -> list[str]:

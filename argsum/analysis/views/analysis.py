@@ -1,4 +1,4 @@
-"""One analysis: its key points by comments, edits of several of them, history and undo."""
+"""One analysis: its key points by comments, and edits of several of them."""
 
 import uuid
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from argsum.analysis.actions.editing import add_point, merge_points, set_state
-from argsum.analysis.actions.edits import EditRefused, undo_change
+from argsum.analysis.actions.edits import EditRefused
 from argsum.analysis.actions.placing import new_comments, new_statements
 from argsum.analysis.actions.point_writing import writable_points
 from argsum.analysis.actions.starting import writing_now
@@ -39,7 +39,6 @@ from .analyses import ONE, analysis_or_404, state_context
 
 State = FoundPoint.State
 PER_PAGE = 30
-CHANGES_PER_PAGE = 50
 # Hidden and proposed ones that stand on the page; more come as these are decided on.
 BESIDE = 30
 
@@ -83,37 +82,6 @@ def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
         }
         return answer(request, found, **told)
     return answer(request, found, change=change)
-
-
-@study_page(*RESEARCHERS)
-@require_safe
-def analysis_history(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """List the edits, newest first."""
-    found = analysis_or_404(study, analysis_id)
-    page = Paginator(changes_of(found), CHANGES_PER_PAGE).get_page(request.GET.get("page"))
-    context = {"study": study, "analysis": found, "page": page, "here": "history"}
-    return render(request, "argsum/analysis/history.html", context)
-
-
-@study_page(*RESEARCHERS)
-@require_POST
-def analysis_undo(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID, revision: int
-) -> HttpResponse:
-    """Take an edit back."""
-    found = analysis_or_404(study, analysis_id)
-    change = get_object_or_404(found.changes, revision=revision)
-    try:
-        undo_change(analysis=found, actor=request.user, change=change)
-    except EditRefused as reason:
-        if request.POST.get("from") == "points":
-            return answer(request, found, problem=str(reason))
-        messages.error(request, str(reason))
-    else:
-        if request.POST.get("from") == "points":
-            return answer(request, found, is_undone=True)
-        messages.success(request, _("The edit was undone."))
-    return redirect("analysis_history", study.public_id, found.public_id)
 
 
 def _writing(found: Analysis, *, is_at_work: bool) -> dict[str, Any]:
@@ -191,6 +159,7 @@ def _points_context(request: StudyRequest, found: Analysis) -> dict[str, Any]:
     return {
         "form": form,
         "narrow": narrow,
+        "came_from": "points",
         "overview": overview,
         "page": page,
         "rows": point_rows(
@@ -211,6 +180,4 @@ def _rest(counts: Any) -> int:
 urlpatterns = [
     path(f"{ONE}/", analysis, name="analysis"),
     path(f"{ONE}/edit/", analysis_edit, name="analysis_edit"),
-    path(f"{ONE}/history/", analysis_history, name="analysis_history"),
-    path(f"{ONE}/history/<int:revision>/undo/", analysis_undo, name="analysis_undo"),
 ]

@@ -20,8 +20,7 @@ from argsum.analysis.actions.editing import (
 from argsum.analysis.actions.edits import EditRefused
 from argsum.analysis.actions.splitting import ask_to_split
 from argsum.analysis.forms import MOVE, NOWHERE, RENAME, SPLIT, SPLIT_ALL, NarrowForm, PointForm
-from argsum.analysis.models import Analysis, FoundPoint
-from argsum.analysis.reports.analyses import changes_of
+from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.analysis.reports.narrowing import Narrowing
 from argsum.analysis.reports.points import choices_of, overview_of
 from argsum.analysis.reports.statements import (
@@ -129,6 +128,7 @@ def _statements_context(
         "known": known,
         "writer": writer_in_words(point) if point else "",
         "choices": [each for each in choices_of(found) if point is None or each.pk != point.pk],
+        "came_from": point.public_id if point else "rest",
         "here_url": reverse("found_point" if point else "analysis_rest", args=ids),
         "edit_url": reverse("found_point_edit" if point else "analysis_rest_edit", args=ids),
     }
@@ -139,64 +139,63 @@ def _edited(request: StudyRequest, found: Analysis, point: FoundPoint | None) ->
     try:
         if not form.is_valid():
             raise EditRefused(first_error(form))
-        said = _edit(request, found, point, form.cleaned_data)
+        said, change = _edit(request, found, point, form.cleaned_data)
     except EditRefused as reason:
-        return _refused(request, found, point, str(reason))
-    if request.htmx:
-        fresh = analysis_or_404(found.study, found.public_id)
+        told = {
+            "problem": str(reason),
+            "typed": request.POST.get("text", ""),
+            "verb": request.POST.get("verb", ""),
+            "chosen": set(request.POST.getlist("statement")),
+        }
+        return answer_of_point(request, found, point, **told)
+    response = answer_of_point(request, found, point, said=said, change=change)
+    if request.htmx and form.cleaned_data["verb"] == SPLIT_ALL:
+        # The whole page says how far the worker is.
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def answer_of_point(
+    request: StudyRequest, found: Analysis, point: FoundPoint | None, **told: Any
+) -> HttpResponse:
+    """The page of a key point, or of what fits none, with what became of an edit.
+
+    A refusal comes with what the person had typed and chosen.
+    """
+    if request.htmx or told.get("problem"):
         if point is not None:
             point.refresh_from_db()
-        change = changes_of(fresh).first()
-        response = _shown(request, fresh, point, said=said, change=change)
-        if form.cleaned_data["verb"] == SPLIT_ALL:
-            # The whole page says how far the worker is.
-            response["HX-Refresh"] = "true"
-        return response
-    messages.success(request, said)
+        fresh = analysis_or_404(found.study, found.public_id)
+        return _shown(request, fresh, point, status=422 if told.get("problem") else 200, **told)
+    messages.success(request, told.get("said") or _("The edit was undone."))
     return redirect(_back(request, found, point))
-
-
-def _refused(
-    request: StudyRequest, found: Analysis, point: FoundPoint | None, problem: str
-) -> HttpResponse:
-    """The same page as it is now, with what the person had typed and chosen."""
-    if point is not None:
-        point.refresh_from_db()
-    fresh = analysis_or_404(found.study, found.public_id)
-    told = {
-        "problem": problem,
-        "typed": request.POST.get("text", ""),
-        "verb": request.POST.get("verb", ""),
-        "chosen": set(request.POST.getlist("statement")),
-    }
-    return _shown(request, fresh, point, status=422, **told)
 
 
 def _edit(
     request: StudyRequest, found: Analysis, point: FoundPoint | None, data: dict[str, Any]
-) -> str:
-    """Do it; returns what to say."""
+) -> tuple[str, PointChange | None]:
+    """Do it; returns what to say, and the edit if it is done already."""
     verb = data["verb"]
     usual: dict[str, Any] = {"analysis": found, "actor": request.user, "seen": data["seen"]}
     if verb in (MOVE, SPLIT):
         keys = _chosen(request, found, point, every=data["every"])
         usual |= {"point": point, "statements": keys}
         if verb == MOVE:
-            move_statements(**usual, to=_target(found, data["to"]))
+            change = move_statements(**usual, to=_target(found, data["to"]))
             told = ngettext("%s statement was moved.", "%s statements were moved.", len(keys))
-            return told % f"{len(keys):,}"
-        split_point(**usual, text=data["text"])
-        return _("“%s” is a key point of its own now.") % data["text"]
+            return told % f"{len(keys):,}", change
+        change = split_point(**usual, text=data["text"])
+        return _("“%s” is a key point of its own now.") % data["text"], change
     if point is None:
         raise EditRefused(_("There is no such key point in this analysis."))
     if verb == RENAME:
-        rename_point(**usual, point=point, text=data["text"])
-        return _("The key point was renamed.")
+        change = rename_point(**usual, point=point, text=data["text"])
+        return _("The key point was renamed."), change
     if verb == SPLIT_ALL:
         ask_to_split(**usual, point=point)
-        return _("A worker looks for parts; the page of the analysis says how far it is.")
-    set_state(**usual, points=[point], verb=verb)
-    return _("Done.")
+        return _("A worker looks for parts; the page of the analysis says how far it is."), None
+    change = set_state(**usual, points=[point], verb=verb)
+    return str(change.get_verb_display()), change
 
 
 def _target(found: Analysis, wanted: str) -> FoundPoint | None:

@@ -22,7 +22,7 @@ from argsum.analysis.reports.report_tables import (
     statement_rows,
     statement_types,
 )
-from cqa_site.files.sending import FileTable, sent_table
+from cqa_site.files.sending import FileTable, streamed_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Files
@@ -119,7 +119,7 @@ def _points(request: StudyRequest, analysis: Analysis) -> HttpResponse:
 def _statements(request: StudyRequest, analysis: Analysis) -> HttpResponseBase:
     names = column_names(counted(analysis))
     table = FileTable(statement_types(names), statement_rows(analysis, names))
-    return sent_table(table, name=f"statements-{analysis.number}.csv", format="csv")
+    return streamed_table(table, name=f"statements-{analysis.number}.csv")
 
 
 WRITERS: dict[str, Callable[[StudyRequest, Analysis], HttpResponseBase]] = {

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.imports.formats import DatasetFormat
 from cqa_site.files.counted import Counted, register_counted
-from cqa_site.files.formats import register_format
+from cqa_site.files.formats import JUDGED, register_format
 from cqa_site.files.options import Option, register_options
 
 from .asking import AskingCounts
@@ -33,6 +33,7 @@ def register_count_imports() -> None:
             _("Coverage and uniqueness counts of one person (CSV)"),
             read_count_sheets,
             CountReconciliation,
+            heading=JUDGED,
             fits=fits_counts,
             sample=SAMPLE,
             asks="counts",

@@ -9,10 +9,16 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.actions.preparing import prepare_dataset
 from argsum.datasets.methods.halves import Half
+from argsum.datasets.methods.preprocessing import HALF, SAYS_SOMETHING, UNIQUE
 from argsum.datasets.models import Dataset
+from argsum.datasets.reports.comments import is_of_comments
 from argsum.datasets.reports.datasets import analyses, imported_sets
 from cqa_site.people.access import record
 from cqa_site.people.models import User
+
+
+class RecipeRefused(Exception):
+    """Such a dataset has no such step; the message says why."""
 
 
 class DatasetInUse(Exception):
@@ -36,9 +42,12 @@ def change_recipe(
 ) -> Dataset:
     """Preprocess again with other steps; ``half`` is what the step of that name draws.
 
-    Raises DatasetInUse, and ValueError for an unknown step.
+    Raises DatasetInUse, RecipeRefused for what statements of comments do not have, and ValueError
+    for an unknown step.
     """
     held = _held(dataset)
+    if is_of_comments(held):
+        _require_of_statements(steps, half)
     before = held.recipe
     prepare_dataset(held, steps=steps, half=half)
     after = held.recipe
@@ -65,6 +74,13 @@ def in_use(dataset: Dataset) -> str:
         _("“%s” was summarized, or summaries of it were imported, so it stays as it is.")
         % dataset.name
     )
+
+
+def _require_of_statements(steps: Iterable[str], half: Half | None) -> None:
+    if half or HALF in steps:
+        raise RecipeRefused(_("Of the statements of comments no half is drawn."))
+    if not {*steps} <= {UNIQUE, SAYS_SOMETHING}:
+        raise RecipeRefused(_("For statements of comments there is only the step says_something."))
 
 
 def _held(dataset: Dataset) -> Dataset:

@@ -8,9 +8,15 @@ from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from argsum.datasets.actions.datasets import DatasetInUse, change_recipe, delete_dataset
+from argsum.datasets.actions.datasets import (
+    DatasetInUse,
+    RecipeRefused,
+    change_recipe,
+    delete_dataset,
+)
 from argsum.datasets.methods.halves import LARGEST_SEED, PARTS, Half
 from argsum.datasets.methods.preprocessing import ALL_STEPS, HALF, PAPER_STEPS
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch
@@ -186,7 +192,10 @@ class DatasetViews(StudyViews):
 
     @extend_schema(request=RecipeInput, responses=DatasetDetailSerializer)
     def recipe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Preprocess again with other steps; 409 once something rests on the dataset."""
+        """Preprocess again with other steps; 409 once something rests on the dataset.
+
+        Statements of comments have the steps `unique` and `says_something`, and no half.
+        """
         found = self._found(public_id)
         given = self.read(RecipeInput)
         steps, part = given["steps"], given.get("half", "")
@@ -194,8 +203,11 @@ class DatasetViews(StudyViews):
             steps, half = [*steps, HALF], Half(part or PARTS[0], given.get("seed", 1))
         else:
             half = None
-        with conflict_on(DatasetInUse):
-            changed = change_recipe(dataset=found, steps=steps, half=half, actor=request.user)
+        try:
+            with conflict_on(DatasetInUse):
+                changed = change_recipe(dataset=found, steps=steps, half=half, actor=request.user)
+        except RecipeRefused as reason:
+            raise ValidationError({"half" if half else "steps": [str(reason)]}) from None
         return self._shown(changed)
 
     @extend_schema(responses={204: None})

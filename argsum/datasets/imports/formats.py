@@ -13,7 +13,7 @@ from cqa_site.files.actions.guessing import guessed
 from cqa_site.files.actions.reconcile import Reconciliation
 from cqa_site.files.asking import Asking
 from cqa_site.files.counted import Counted, register_counted
-from cqa_site.files.formats import Format, Link, Text, register_format
+from cqa_site.files.formats import JUDGED, Format, Link, Text, register_format
 from cqa_site.files.options import Option, register_options
 
 from . import comment_samples, qualities, samples
@@ -191,6 +191,7 @@ def register_argument_imports() -> None:
             _("Qualities of arguments that are here (CSV)"),
             qualities.read_qualities,
             qualities.QualityReconciliation,
+            heading=JUDGED,
             fits=qualities.fits_qualities,
             sample=qualities.SAMPLE,
             asks="qualities",

@@ -18,17 +18,18 @@ class HasValue(Func):
         super().__init__(F(path), Value(column), Value(value))
 
     def as_sqlite(self, compiler: Any, connection: Any, **_more: Any) -> Any:
-        """With a path into the JSON, where the value stands anywhere in it: to look takes a third.
+        """By the keys themselves, where the value stands anywhere in it: to look takes a third.
 
-        Both are written by `json.dumps`.
+        No path into the JSON names a key with a quotation mark. `json.dumps` wrote the value.
         """
         column, name, value = self.get_source_expressions()
         sql, params = compiler.compile(column)
-        told = (json.dumps(value.value), *params, f"$.{json.dumps(name.value)}", value.value)
-        return f"(INSTR({sql}, %s) > 0 AND JSON_EXTRACT({sql}, %s) = %s)", (*params, *told)
+        own = f"SELECT value FROM JSON_EACH({sql}) WHERE key = %s"  # noqa: S608 - our own column
+        told = (*params, json.dumps(value.value), *params, name.value, value.value)
+        return f"(INSTR({sql}, %s) > 0 AND ({own}) = %s)", told
 
     def as_postgresql(self, compiler: Any, connection: Any, **_more: Any) -> Any:
         """With the operator for text."""
         column, name, value = self.get_source_expressions()
         sql, params = compiler.compile(column)
-        return f"(({sql} ->> %s) = %s)", (*params, name.value, value.value)
+        return f"(({sql} ->> %s::text) = %s)", (*params, name.value, value.value)

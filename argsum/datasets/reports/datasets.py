@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext_lazy as _
@@ -95,6 +96,7 @@ class DatasetRow:
     runs: int
     imported_sets: int
     analyses: int = 0
+    newest_analysis: UUID | None = None
 
     @property
     def is_frozen(self) -> bool:
@@ -165,7 +167,7 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
     key_points = _counts(ReferenceKeyPoint.objects.filter(cell__dataset__in=keys), "cell__dataset")
     runs = _counts(Dataset.objects.filter(pk__in=keys, system_runs__isnull=False), "pk")
     sets = _counts(imported_sets(keys), "dataset")
-    analysed = _counts(analyses(keys), "dataset")
+    analysed = _analysed(keys)
     return [
         DatasetRow(
             dataset=each,
@@ -173,7 +175,8 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
             key_points=key_points.get(each.pk, 0),
             runs=runs.get(each.pk, 0),
             imported_sets=sets.get(each.pk, 0),
-            analyses=analysed.get(each.pk, 0),
+            analyses=len(analysed[each.pk]),
+            newest_analysis=next(iter(analysed[each.pk]), None),
         )
         for each in datasets
     ]
@@ -189,6 +192,15 @@ def imported_sets(datasets: Sequence[int]) -> QuerySet[Cell]:
 def analyses(datasets: Sequence[int]) -> QuerySet[Cell]:
     """The cells of datasets, once for each analysis of their comments."""
     return Cell.objects.filter(dataset__in=datasets, analyses__isnull=False)
+
+
+def _analysed(keys: Sequence[int]) -> dict[int, list[UUID]]:
+    """Analyses by dataset, newest first."""
+    found: dict[int, list[UUID]] = defaultdict(list)
+    rows = analyses(keys).order_by("-analyses__number")
+    for key, analysis in rows.values_list("dataset", "analyses__public_id"):
+        found[key].append(analysis)
+    return found
 
 
 def _counts(rows: QuerySet, field: str) -> dict[int, int]:

@@ -49,10 +49,13 @@ FORMATS = ("csv", "raw.csv", "jsonl")
 def datasets(request: StudyRequest, study: Study) -> HttpResponse:
     """List the datasets with what is in them and which steps apply."""
     page = Paginator(datasets_of(study), PER_PAGE).get_page(request.GET.get("page"))
+    rows = dataset_rows(list(page))
     context = {
         "study": study,
         "page": page,
-        "rows": dataset_rows(list(page)),
+        "rows": rows,
+        "of_comments": [row for row in rows if row.comments is not None],
+        "of_arguments": [row for row in rows if row.comments is None],
     }
     return render(request, "argsum/datasets/datasets.html", context)
 

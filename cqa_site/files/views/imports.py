@@ -44,7 +44,7 @@ from cqa_site.files.actions.unpacking import (
     taken_from,
 )
 from cqa_site.files.counted import COUNTED, RESULTS
-from cqa_site.files.formats import FORMATS, Format, Text, format_of, usual_kind
+from cqa_site.files.formats import FORMATS, Format, Text, format_of, under_headings, usual_kind
 from cqa_site.files.forms import ApplyForm, KindForm, MatchForm, SheetForm, UploadForm
 from cqa_site.files.looking import Sample
 from cqa_site.files.models import ImportBatch, ImportFile, ImportProblem
@@ -67,7 +67,7 @@ BUSY = gettext_lazy("This file is being worked on or was imported already.")
 def imports(request: StudyRequest, study: Study) -> HttpResponse:
     """List earlier files beside the upload form."""
     proposed = {"kind": chosen(request, "kind", FORMATS)}
-    return _list_page(request, study, UploadForm(initial=proposed))
+    return _list_page(request, study, UploadForm(initial=proposed, goal=_goal(study)))
 
 
 @csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
@@ -82,7 +82,7 @@ def import_upload(request: StudyRequest, study: Study) -> HttpResponse:
 
 @csrf_protect
 def _upload(request: StudyRequest, study: Study) -> HttpResponse:
-    form = UploadForm(request.POST, request.FILES)
+    form = UploadForm(request.POST, request.FILES, goal=_goal(study))
     if not form.is_valid():
         return _list_page(request, study, form, status=422)
     uploads = form.cleaned_data["file"]
@@ -130,7 +130,7 @@ def _begin(request: StudyRequest, file: Taken) -> HttpResponse:
 def import_kind(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Say what a file is, and go on with it."""
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
-    form = KindForm(request.POST)
+    form = KindForm(request.POST, goal=_goal(study))
     if not form.is_valid():
         messages.error(request, _("Choose what is in the file."))
         return _to_file(file)
@@ -217,15 +217,20 @@ def _list_page(
     return render(request, "files/imports.html", context, status=status)
 
 
-def _samples(study: Study) -> list[tuple[Format, Text]]:
-    """Formats that have one, each with what has to be imported before.
+def _samples(study: Study) -> list[tuple[Text, list[tuple[Format, Text]]]]:
+    """Formats that have one by heading, each with what has to be imported before."""
+    return [
+        (title, [(each, _before(each.sample)) for each in own if each.sample])
+        for title, own in under_headings(_goal(study))
+    ]
 
-    Those for what the study wants to find out come first, the usual one before the others.
-    """
-    found = [(format, format.sample) for format in FORMATS.values() if format.sample]
-    goal = path_of(study.goal).key
-    found.sort(key=lambda each: (goal not in each[1].goals, not each[0].is_usual))
-    return [(format, sample.after and format_of(sample.after).title) for format, sample in found]
+
+def _before(sample: Sample) -> Text:
+    return format_of(sample.after).title if sample.after else ""
+
+
+def _goal(study: Study) -> str:
+    return path_of(study.goal).key
 
 
 def too_large_page(request: StudyRequest, study: Study) -> HttpResponse:
@@ -311,12 +316,15 @@ def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
     fits = file.options.get(FITS) or {}
     waiting = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     found = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]
+    other = None
+    if file.state in waiting:
+        other = KindForm(initial={"kind": file.kind}, goal=_goal(file.study))
     return {
         "is_unclear": unclear(file),
         "inside": _inside(file) if unclear(file) else None,
         "fits": found,
         "reason": fits.get(file.kind, ""),
-        "kind_form": KindForm(initial={"kind": file.kind}) if file.state in waiting else None,
+        "kind_form": other,
         "mapping": file.options.get("mapping") if format.is_mapped else None,
     }
 

@@ -5,7 +5,9 @@ from datetime import date
 
 import pytest
 from django.urls import reverse
+from rest_framework.test import APIClient
 
+from argsum.analysis.actions.counting import facets_of
 from argsum.analysis.actions.editing import rename_point
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.narrowing import Narrowing
@@ -184,6 +186,30 @@ def test_counts_are_of_what_a_page_is_narrowed_to(lab):
     assert "Enter a valid date" in flat(wrong)
 
 
+@pytest.mark.parametrize("column", ['the "town"', "town'; --", "%s", "$.town"])
+def test_pages_are_narrowed_by_columns_of_any_name(lab, column):
+    for comment in lab.cell.comments.all():
+        comment.attributes = {column: comment.attributes["town"]}
+        comment.save()
+    lab.analysis.facets = facets_of(lab.cell)
+    lab.analysis.save()
+    group = json.dumps([column, "Altdorf"])
+    page = lab.get("analysis", {"group": group})
+    assert page.context["total"] == 6
+    days = {"group": group, "first": "2026-01-01"}
+    assert lab.get("analysis", days).context["total"] == 6
+    shown = lab.point({"group": group}).context["rows"]
+    behind = Placement.objects.filter(point=lab.first).values("argument")
+    said = lab.cell.comments.filter(statements__argument__in=behind)
+    towns = [each.attributes[column] for each in said.distinct()]
+    assert bool(shown) == ("Altdorf" in towns)
+    url = lab.url("api_found_point_statements", public_id=lab.first.public_id)
+    program = APIClient()
+    program.force_authenticate(lab.boss)
+    found = program.get(url, {"attribute": column, "value": "Altdorf"}).json()
+    assert [each["text"] for each in found["results"]] == [each.statement.text for each in shown]
+
+
 def test_all_conditions_are_about_the_same_comment(lab):
     say(lab.cell, "One place.", day=date(2025, 1, 1), town="Altdorf")
     say(lab.cell, "One place.", day=date(2026, 1, 1), town="Neudorf")
@@ -269,6 +295,49 @@ def test_key_points_are_merged_from_the_list_and_it_is_undone_there(lab):
     assert len(undone.context["rows"]) == 3
     plain = lab.edit(given)
     assert plain["Location"] == lab.url("analysis")
+
+
+def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
+    before = lab.first.text
+    renamed = lab.edit_point({"verb": "rename", "text": "Better said."}, htmx=True)
+    words = flat(renamed)
+    assert "The key point was renamed." in words
+    undo = lab.url("analysis_undo", revision=1)
+    assert f'action="{undo}?"' in words
+    given = {"from": str(lab.first.public_id)}
+    assert f'name="from" value="{given["from"]}"' in words
+    undone = lab.post("analysis_undo", given, htmx=True, revision=1)
+    assert undone.content.decode().lstrip().startswith('<div id="statements"')
+    assert "The edit was undone." in flat(undone)
+    assert f"<h1>{before}</h1>" in flat(undone)
+    again = lab.post("analysis_undo", given, htmx=True, revision=1)
+    assert again.status_code == 422
+    assert "undone before" in flat(again)
+    # What a worker is asked for is no edit yet, so an older one is not offered for undo.
+    point = lab.second if lab.second.statements > 2 else lab.first
+    seen = lab.seen
+    split = lab.post(
+        "found_point_edit",
+        {"verb": "split_all", "seen": seen},
+        htmx=True,
+        point_id=point.public_id,
+    )
+    assert "Undo" not in flat(split)
+    rest = {"verb": "split", "text": "Rest", "statement": lab.keys(None), "seen": lab.seen}
+    made = lab.post("analysis_rest_edit", rest, htmx=True)
+    assert 'name="from" value="rest"' in flat(made)
+    lab.post("analysis_undo", {"from": "rest"}, htmx=True, revision=lab.seen)
+    assert lab.analysis.points.get(text="Rest").state == "removed"
+
+
+def test_the_page_of_a_key_point_begins_with_its_statements(lab):
+    words = flat(lab.point())
+    assert '<details class="change"><summary> Rename, hide or split it' in words
+    assert words.count(f"{lab.first.statements} statements") == 1
+    seen = lab.seen
+    lab.edit_point({"verb": "rename", "text": "Other"})
+    stale = lab.edit_point({"verb": "rename", "text": "Mine", "seen": seen}, htmx=True)
+    assert '<details class="change" open>' in flat(stale)
 
 
 def test_a_conflict_is_told_and_what_was_typed_and_chosen_stays(lab):
@@ -402,12 +471,28 @@ def test_one_click_on_a_dataset_leads_to_its_key_points(lab):
     assert "fewer than 3 statements" in flat(refused)
 
 
+def test_a_new_analysis_takes_one_click(lab, settings):
+    settings.JOBS_INLINE = False
+    make_dataset(lab.study, name="Debates that came later")
+    page = lab.get("analysis_new")
+    form = page.context["form"]
+    # The newest comments are chosen; what has a usual value is folded away, and named.
+    assert form["cell"].value() == lab.cell.pk
+    match, quality = form.usual
+    words = flat(page)
+    assert f"usual: {match.name}, {quality.name}, and the setting" in words
+    assert "<details><summary>Scorers and setting" in words
+    lab.post("analysis_new", {field.name: field.value() or "" for field in form})
+    made = lab.study.analyses.first()
+    assert (made.cell, made.match_scorer, made.quality_scorer) == (lab.cell, match, quality)
+    refused = lab.post("analysis_new", {"cell": lab.cell.pk, "match_scorer": "0"})
+    assert refused.status_code == 422
+    assert "<details open><summary>Scorers and setting" in flat(refused)
+
+
 def test_an_analysis_is_started_from_the_form_and_stopped(lab, settings):
     settings.JOBS_INLINE = False
-    form = lab.get("analysis_new", {"cell": str(lab.cell.public_id)}).context["form"]
-    given = {"cell": lab.cell.pk} | {
-        name: form.fields[name].initial for name in ("match_scorer", "quality_scorer")
-    }
+    given = {"cell": lab.cell.pk}
     response = lab.post("analysis_new", given)
     made = lab.study.analyses.first()
     assert response["Location"] == lab.url("analysis", analysis_id=made.public_id)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from argsum.analysis.methods import finding, grouping
+from argsum.analysis.methods.typos import COMMON, KnownWords
 from argsum.analysis.methods.wording import as_sentence, best_put, wording_cost
 from argsum.systems.methods.cluster_refining import refine_clusters
 from argsum.systems.methods.mcargsum import merge_clusters
@@ -130,6 +131,58 @@ def test_some_statements_read_better_by_themselves(better, worse):
     assert wording_cost(better) < wording_cost(worse)
 
 
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("The showers are cold in winter.", "And the showers are cold in winter."),
+        ("The showers are cold in winter.", "To be fair, the showers are cold in winter."),
+        ("The showers are cold in winter.", "tbh... the showers are cold in winter."),
+        ("The showers are cold in winter.", "The showers are cold in winter…"),
+        ("The showers are cold in winter.", "The showers are cold in winter 🙁"),
+        ("The showers are cold in winter.", "the showers are cold in winter"),
+        ("The showers are cold in winter.", "The showers are cold in winter lol"),
+    ],
+)
+def test_a_sentence_without_trimmings_reads_better(better, worse):
+    assert wording_cost(better) < wording_cost(worse)
+    assert as_sentence(worse) == better
+
+
+def test_a_word_that_is_almost_a_common_one_is_likely_a_typo():
+    common = [f"The library stops swimming lessons, part {n}." for n in range(COMMON)]
+    slips = "libary librray librery librrary swiming lesons"
+    forms = "swimmer stopped lesson libraries turtle vibrary libr4ry"
+    known = KnownWords([*common, slips, forms])
+    assert [word for word in slips.split() if not known.is_typo(word)] == []
+    assert [word for word in forms.split() if known.is_typo(word)] == []
+    # Twice is no slip, and what nobody says often is nothing to go by.
+    assert not KnownWords([*common, "A libary.", "Our libary."]).is_typo("libary")
+    assert not KnownWords([*common[1:], "A libary."]).is_typo("libary")
+
+
+def test_a_statement_with_a_typo_stands_for_a_group_only_if_all_have_one():
+    texts = [f"The library has no parking on day {n}." for n in range(6)]
+    texts += ["The libary has no parking.", "There is no parking at the library."]
+    known = KnownWords(texts)
+    central = [*[0.5] * 6, 0.9, 0.88]
+    assert best_put(texts, central, [np.nan] * 8) == 6
+    assert best_put(texts, central, [np.nan] * 8, known) == 7
+    assert best_put(texts[6:7], [0.9], [np.nan], known) == 0
+
+
+def test_words_are_counted_once_for_all_groups(monkeypatch):
+    made = []
+
+    class Counting(KnownWords):
+        def __init__(self, texts):
+            made.append(len(texts))
+            super().__init__(texts)
+
+    monkeypatch.setattr(finding, "KnownWords", Counting)
+    finding.find_points(texts_of(4, 12), Made(4))
+    assert made == [48]
+
+
 def test_the_best_put_of_central_statements_stands_for_a_group():
     texts = ["It was cold", "The food was served cold.", "Cold!!", "Who eats cold food?"]
     assert best_put(texts, [0.9, 0.88, 0.87, 0.86], [np.nan] * 4) == 1
@@ -143,6 +196,20 @@ def test_the_best_put_of_central_statements_stands_for_a_group():
         ("honestly,  the food was cold", "The food was cold."),
         ("Sadly the food was cold!", "The food was cold!"),
         ("eBooks for all,", "eBooks for all."),
+        ("And the food was cold!!", "The food was cold."),
+        ("To be fair, also the food was cold …", "The food was cold."),
+        ("tbh - the food was cold, imo :(", "The food was cold."),
+        ("So the food was cold?!", "The food was cold?"),
+        ("So far the food was cold", "So far the food was cold."),
+        ("No bus stops here", "No bus stops here."),
+        ("Well, no bus stops here", "No bus stops here."),
+        ("Fair prices, frank staff", "Fair prices, frank staff."),
+        ("Plus points are lost", "Plus points are lost."),
+        ("Plus nobody mows the lawn", "Nobody mows the lawn."),
+        ("Apart from that, another thing: nobody mows it", "Nobody mows it."),
+        ("Another thing is missing", "Another thing is missing."),
+        ("And", "And."),
+        ("The water is at 25,5 °C", "The water is at 25,5 °C."),
         ("...", "..."),
         ("Overall", "Overall."),
     ],

@@ -11,6 +11,7 @@ from django.utils.html import escape
 
 from argsum.analysis.methods.quotations import different
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
+from argsum.analysis.reports import report_tables
 from argsum.analysis.reports.counted import counted
 from argsum.analysis.reports.report import Asked, report_of
 from tests.argsum.analysis.made_comments import say
@@ -213,6 +214,28 @@ def test_statements_go_away_with_their_comments(lab):
     assert first["department"] == "Care"
     assert first["written_on"] == "2025-01-06"
     assert first["comment"].startswith("The canteen")
+
+
+def test_statements_go_out_piece_by_piece(lab, monkeypatch, django_assert_num_queries):
+    place(lab.analysis, None, "A statement without a comment.")
+    names = ["department"]
+    whole = list(report_tables.statement_rows(lab.analysis, names))
+    statements = lab.analysis.cell.arguments.count()
+    for piece in (1, 2, 3, statements):
+        monkeypatch.setattr(report_tables, "PIECE", piece)
+        assert list(report_tables.statement_rows(lab.analysis, names)) == whole
+    # Nothing of a piece is left open while it is sent: the next one is not asked for yet.
+    monkeypatch.setattr(report_tables, "PIECE", 2)
+    with django_assert_num_queries(2):
+        next(report_tables.statement_rows(lab.analysis, names))
+    monkeypatch.setattr(report_tables, "PIECE", 1_000)
+    response = lab.get("analysis_report_file", name="statements.csv")
+    assert response.streaming
+    with django_assert_num_queries(3):
+        body = b"".join(response.streaming_content)
+    assert body.startswith("\ufeffkey_point,".encode())
+    assert len(rows_of(body)) == len(whole)
+    assert "sandbox" in response["Content-Security-Policy"]
 
 
 def test_a_file_of_another_name_is_not_there(lab):

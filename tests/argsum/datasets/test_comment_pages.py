@@ -13,7 +13,8 @@ from cqa_site.people.tokens import create_token
 from tests import cast
 from tests.flat import flat
 
-from ..made_cells import make_comments, make_system_run
+from ..analysis.made_comments import write_analysis
+from ..made_cells import make_comments, make_dataset, make_system_run
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +61,28 @@ def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_m
     assert "can still add comments" in shown
 
 
+def test_the_list_counts_what_counts_of_comments(
+    client, study, cell, django_assert_max_num_queries
+):
+    address = reverse("datasets", args=[study.public_id])
+    shown = flat(client.get(address).content.decode())
+    assert "Different statements" in shown
+    assert "none yet" in shown
+    assert "Topics with stance" not in shown
+    for number in (1, 2):
+        newest = write_analysis(study, cell, number=number)
+    make_comments(study, name="Bakery")
+    make_dataset(study)
+    with django_assert_max_num_queries(16):
+        shown = flat(client.get(address).content.decode())
+    assert f'href="{reverse("analysis", args=[study.public_id, newest.public_id])}"' in shown
+    assert (
+        f"{reverse('analyses', args=[study.public_id])}?dataset={cell.dataset.public_id}" in shown
+    )
+    assert "all 2" in shown
+    assert "Topics with stance" in shown
+
+
 def test_the_switch_takes_what_says_nothing_back(client, cell):
     address = reverse(
         "dataset_recipe", args=[cell.dataset.study.public_id, cell.dataset.public_id]
@@ -68,6 +91,29 @@ def test_the_switch_takes_what_says_nothing_back(client, cell):
     assert not cell.arguments.exclude(left_out="").exists()
     client.post(address, {"steps": ["says_something"]})
     assert cell.arguments.get(left_out="nothing_said").text == "n/a"
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "said"),
+    [
+        ({"steps": ["says_something"], "half": "test"}, "half", "no half is drawn"),
+        ({"steps": ["half"]}, "half", "no half is drawn"),
+        ({"steps": ["one_sentence"]}, "steps", "only the step says_something"),
+    ],
+)
+def test_a_program_chooses_the_steps_that_the_page_offers(study, cell, given, field, said):
+    program = APIClient()
+    program.force_authenticate(cast.make_member(study, "researcher"))
+    before = cell.dataset.recipe
+    address = reverse("api_dataset_recipe", args=[study.public_id, cell.dataset.public_id])
+    refused = program.post(address, given, format="json")
+    assert refused.status_code == 400
+    assert said in str(refused.json())
+    assert f"'{field}'" in str(refused.json())
+    cell.dataset.refresh_from_db()
+    assert cell.dataset.recipe == before
+    assert program.post(address, {"steps": []}, format="json").status_code == 200
+    assert not cell.arguments.exclude(left_out="").exists()
 
 
 def test_the_cell_lists_statements_with_how_often_they_are_said(
