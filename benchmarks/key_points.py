@@ -11,9 +11,9 @@ largest such share of one key point with at least ten statements.
 
 BERTopic is no part of the project: install it (``pip install bertopic``) to see it beside.
 
-``--released`` finds the key points of ArgKP's dev and test cells and of the test half of Debate, and
-compares them with the reference: at the usual setting, and at the best setting of each cell (an
-oracle). ``--weights`` are those of another training than the one that comes with the site.
+``--released`` finds the key points of ArgKP's dev and test cells and of the test half of Debate,
+and compares them with the reference: at the usual setting, and at the best setting of each cell
+(an oracle). ``--weights`` are those of another training than the one that comes with the site.
 """
 
 import argparse
@@ -33,7 +33,7 @@ NOISE = ("exclude", "include")
 
 
 class ShippedTools:
-    """What an analysis works with, without a database; ``weights`` of the shipped scorer if none."""
+    """What an analysis works with, without a database; no ``weights`` are the shipped ones."""
 
     def __init__(self, weights: str = "") -> None:
         from argsum.scorers.actions.models import (
