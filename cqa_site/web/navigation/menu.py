@@ -5,7 +5,7 @@ addresses: the longest one that the page's address begins with.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -126,10 +126,17 @@ def add(source: Source) -> None:
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Everything in the menu, by group and place."""
+    """Everything in the menu, by group and place.
+
+    A page that several sources name stands where the first place is, and what waits is counted.
+    """
     order = [each.key for each in GROUPS]
-    found = [entry for source in _SOURCES for entry in source()]
-    return tuple(sorted(found, key=lambda each: (order.index(each.group), each.place)))
+    named = sorted((entry for source in _SOURCES for entry in source()), key=lambda e: e.place)
+    found: dict[str, Entry] = {}
+    for each in named:
+        first = found.get(each.page, each)
+        found[each.page] = replace(first, waits=first.waits or each.waits)
+    return tuple(sorted(found.values(), key=lambda each: (order.index(each.group), each.place)))
 
 
 def menu_of(study_id: UUID, role: str, here: str) -> list[ShownGroup]:
