@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-HEAVY = ["docx", "openpyxl", "pandas", "pyarrow", "scipy.stats", "torch", "vl_convert"]
+HEAVY = ["docx", "openpyxl", "pandas", "pyarrow", "scipy", "torch", "vl_convert"]
 WEB = """
 import django; django.setup()
 import cqa_site.urls
