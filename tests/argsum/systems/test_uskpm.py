@@ -50,8 +50,8 @@ def test_umap_repeats_itself_and_keeps_groups_apart():
     assert not halves[0] & halves[1]
 
 
-# Functions whose types are written down are compiled while UMAP is loaded, which takes eight seconds;
-# here only when they are called.
+# Functions whose types are written down are compiled while UMAP is loaded, which takes eight
+# seconds; here only when they are called.
 KEPT = """
 import numba
 from numba.core.dispatcher import Dispatcher
