@@ -150,7 +150,7 @@ def migrated_file() -> Path:
 
 @cache
 def collected_files(settings: str) -> Path:
-    """The static files, collected once in a process; servers only read them."""
+    """The static files, compressed once in a process; servers only read them."""
     site = CampaignServer(settings=settings)
     atexit.register(site.remove)
     site.python("manage.py", "collectstatic", "--noinput", "-v0")
