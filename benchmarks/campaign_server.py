@@ -68,7 +68,7 @@ class CampaignServer:
         """Migrate, create the people and the round, open it, collect static files."""
         if not self.database_url:
             shutil.copy(migrated_file(), self.folder / "site.sqlite3")
-        (self.folder / "static").symlink_to(collected_files())
+        (self.folder / "static").symlink_to(collected_files(self.settings))
         names = ("kind", "people", "items", "controls", "votes")
         wanted = {name: getattr(self, name) for name in names} | {"password": PASSWORD}
         result = self.python("-m", "benchmarks.made_rounds", json.dumps(wanted))
@@ -164,9 +164,9 @@ def migrated_file() -> Path:
 
 
 @cache
-def collected_files() -> Path:
+def collected_files(settings: str) -> Path:
     """The static files, compressed once in a process; servers only read them."""
-    site = CampaignServer()
+    site = CampaignServer(settings=settings)
     atexit.register(site.remove)
     site.python("manage.py", "collectstatic", "--noinput", "-v0")
     return site.folder / "static"

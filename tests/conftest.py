@@ -12,7 +12,18 @@ from django.db.migrations import RunPython, RunSQL
 
 # Everything here leans on one dear preparation, or keeps the machine so busy that two at a time
 # would make each other late.
-TOGETHER = ("tests/api", "tests/faults")
+TOGETHER = {"tests/api/": "api", "tests/faults/": "faults"}
+# One process loads torch for all of these, which takes longer than most of them.
+TOGETHER |= dict.fromkeys(
+    (
+        "tests/annotation/judges/test_relevance_embedding.py",
+        "tests/argsum/metrics/",
+        "tests/argsum/scorers/",
+        "tests/argsum/writing/",
+        "tests/benchmark/distillation/",
+    ),
+    "torch",
+)
 LONGEST = (
     "tests/faults/",
     "tests/api/",
@@ -103,7 +114,7 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give a process whole files, or whole folders of `TOGETHER`, in the order given."""
+    """Give a process whole files, or all that is `TOGETHER`, in the order given."""
     if config.option.dist != "loadscope":
         return None
     from xdist.scheduler import LoadScopeScheduling
@@ -111,7 +122,7 @@ def pytest_xdist_make_scheduler(config, log):
     class ByPlace(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::")[0]
-            return next((each for each in TOGETHER if file.startswith(f"{each}/")), file)
+            return next((TOGETHER[each] for each in TOGETHER if file.startswith(each)), file)
 
     config.option.loadscopereorder = False
     return ByPlace(config, log)

@@ -1,4 +1,7 @@
-"""Intervals: item jackknife with t, item bootstrap with percentiles, and binomial proportions."""
+"""Intervals: item jackknife with t, item bootstrap with percentiles, and binomial proportions.
+
+Pages and tasks load this file at start; only who needs a quantile loads SciPy.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import special  # scipy.stats would cost another 50 MB and 0.4 s at start
 
 from cqa_site.stats.estimate import Estimate, check_confidence
 
@@ -59,6 +61,8 @@ def jackknife_t_interval(
     -----
     Tukey (1958). Units of one kind share one left-out value, hence the weights.
     """
+    from scipy import special
+
     check_confidence(confidence)
     n = int(multiplicity.sum())
     if n < 3:
@@ -133,6 +137,8 @@ def percentile_interval(values: FloatArray, confidence: float = 0.95) -> Interva
 
 def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> Interval:
     """Score interval of a proportion (Wilson 1927); coverage close to nominal on average."""
+    from scipy import special
+
     _check_binomial(successes, n, confidence)
     z = float(special.ndtri((1 + confidence) / 2))
     share = successes / n
@@ -145,6 +151,8 @@ def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> Interva
 
 def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -> Interval:
     """Exact interval of a proportion (Clopper and Pearson 1934); coverage never below nominal."""
+    from scipy import special
+
     _check_binomial(successes, n, confidence)
     tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else float(special.betaincinv(successes, n - successes + 1, tail))

@@ -14,8 +14,9 @@ from typing import Any, NoReturn
 from .shapes import MEGABYTE, Value
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
-_MOST_DIGITS = 20
+_MOST_DIGITS, _SURE_DIGITS = 20, 19
 
 
 class StrictJsonError(ValueError):
@@ -27,6 +28,8 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 def _parse_int(text: str) -> int:
+    if len(text) < _SURE_DIGITS:
+        return int(text)
     # The length is checked first: converting thousands of digits is slow.
     if len(text) > _MOST_DIGITS or not _SMALLEST <= int(text) <= _LARGEST:
         raise StrictJsonError(f"the integer {text[:12]}… does not fit into 64 bits")
@@ -75,7 +78,10 @@ def decode_at(text: str, position: int, *, depth: int = 32) -> tuple[Value, int]
         raise StrictJsonError(f"not valid JSON ({error.msg})") from None
     except RecursionError:
         raise StrictJsonError(f"nested deeper than {depth} levels") from None
-    _check(value, depth)
+    if _nests_deeper(value, depth):
+        raise StrictJsonError(f"nested deeper than {depth} levels")
+    if _may_hold_unstorable(text, position, end):
+        _check_texts(value)
     return value, end
 
 
@@ -110,19 +116,36 @@ def _text_of(document: str | bytes) -> str:
         raise StrictJsonError(f"byte {error.start} is not UTF-8") from None
 
 
-def _check(value: Value, depth: int) -> None:
-    open_values = [(value, 1)]
-    while open_values:
-        current, level = open_values.pop()
+def _nests_deeper(value: Value, depth: int) -> bool:
+    level = [value] if isinstance(value, (list, dict)) else []
+    for _ in range(depth):
+        level = [
+            child
+            for each in level
+            for child in (each.values() if isinstance(each, dict) else each)
+            if isinstance(child, (list, dict))
+        ]
+    return bool(level)
+
+
+def _may_hold_unstorable(text: str, start: int, end: int) -> bool:
+    """Whether the source of a value says so; most do not, and looking at each text takes long."""
+    if text.find("\\u", start, end) >= 0:
+        return True
+    return not text.isascii() and _SURROGATE.search(text, start, end) is not None
+
+
+def _check_texts(value: Value) -> None:
+    left = [value]
+    while left:
+        current = left.pop()
         if isinstance(current, str):
             _check_text(current)
-        elif isinstance(current, (list, dict)) and level > depth:
-            raise StrictJsonError(f"nested deeper than {depth} levels")
         elif isinstance(current, list):
-            open_values.extend((child, level + 1) for child in current)
+            left.extend(current)
         elif isinstance(current, dict):
-            open_values.extend((key, level) for key in current)
-            open_values.extend((child, level + 1) for child in current.values())
+            left.extend(current)
+            left.extend(current.values())
 
 
 def _check_text(text: str) -> None:

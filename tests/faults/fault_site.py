@@ -34,6 +34,10 @@ def case_of(document: dict) -> int:
     return int(re.search(r"in case (\d+)\.", document["messages"][-1]["content"])[1])
 
 
+# Of every site here; where they differ from the usual ones is said there.
+SETTINGS = "tests.faults.settings"
+
+
 @dataclass
 class Judge:
     """Answers for the stub that tests can verify, and how often each sentence was answered."""
@@ -50,6 +54,7 @@ class Judge:
 class FaultSite(JudgingSite):
     """A site whose Python runs in forks, and whose database can be asked directly."""
 
+    settings: str = SETTINGS
     nursery: Nursery | None = None
     judge: Judge = field(default_factory=Judge)
     made: int = 0

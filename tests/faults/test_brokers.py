@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.campaign_server import ROOT, CampaignServer
 from benchmarks.databases import postgres_database
-from tests.faults.fault_site import wait_until
+from tests.faults.fault_site import SETTINGS, wait_until
 from tests.faults.test_label_race import query
 
 pytestmark = pytest.mark.slow
@@ -48,7 +48,7 @@ def site(request):
 
 
 def prepared(url):
-    server = CampaignServer(database_url=url, people=1, items=20, controls=5)
+    server = CampaignServer(database_url=url, people=1, items=20, controls=5, settings=SETTINGS)
     try:
         server.prepare()
         yield server

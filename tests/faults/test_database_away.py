@@ -16,6 +16,7 @@ import pytest
 from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_database
 from benchmarks.http_annotator import PAGE, Annotator
+from tests.faults.fault_site import SETTINGS
 
 pytestmark = pytest.mark.slow
 
@@ -69,7 +70,9 @@ def behind_proxy(migrated):
         parts = urlsplit(url)
         proxy = Proxy(parts.hostname, parts.port)
         through = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl()
-        site = CampaignServer(database_url=through, people=1, items=20, controls=4, workers=1)
+        site = CampaignServer(
+            database_url=through, people=1, items=20, controls=4, workers=1, settings=SETTINGS
+        )
         try:
             site.prepare()
             site.start()

@@ -7,6 +7,7 @@ have more or fewer counted votes than asked for, and nobody votes twice.
 import threading
 import time
 from collections import Counter
+from functools import partial
 
 import psycopg
 import pytest
@@ -14,8 +15,10 @@ import pytest
 from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_database
 from benchmarks.http_annotator import Annotator
+from tests.faults.fault_site import SETTINGS
 
 SECONDS = 240
+site = partial(CampaignServer, settings=SETTINGS)
 COUNTED = """
     SELECT i.id, count(a.id) FROM annotation_item i
     LEFT JOIN annotation_assignment a
@@ -100,14 +103,14 @@ def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> N
 @pytest.mark.parametrize("items", [120, pytest.param(400, marks=pytest.mark.again)])
 def test_fifty_annotators_on_postgresql_with_three_kills(items, migrated):
     with postgres_database(migrated) as url:
-        server = CampaignServer(database_url=url, people=50, items=items, controls=items // 10)
+        server = site(database_url=url, people=50, items=items, controls=items // 10)
         race(server, 50)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("items", [60, pytest.param(120, marks=pytest.mark.again)])
 def test_eight_annotators_on_sqlite_with_three_kills(items):
-    race(CampaignServer(people=8, items=items, controls=items // 2, workers=1), 8)
+    race(site(people=8, items=items, controls=items // 2, workers=1), 8)
 
 
 def race(server: CampaignServer, count: int) -> None:

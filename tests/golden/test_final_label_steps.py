@@ -1,6 +1,8 @@
 """The paper's final labels and its filter on workers, through the actions of the site."""
 
 import pytest
+from django.conf import settings
+from django.db import transaction
 
 from annotation.answers.reports.argument_lists import relevance_of
 from annotation.consensus.actions.adoption import adopt_labels, preview_adoption
@@ -25,12 +27,19 @@ pytestmark = [
 WANTED = ("toloka", "expert_workbook", "final_labels")
 
 
-@pytest.fixture
-def study(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path
-    study = Study.objects.create(name="Released")
-    import_all(study, [each for each in find_files(FOLDER) if each[0] in WANTED])
-    return study
+@pytest.fixture(scope="module")
+def study(django_db_setup, django_db_blocker, tmp_path_factory):
+    """The released files in a study, imported once; what a test changes is undone after it."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        django_db_blocker.unblock(),
+        transaction.atomic(),
+    ):
+        patch.setattr(settings, "MEDIA_ROOT", tmp_path_factory.mktemp("media"))
+        made = Study.objects.create(name="Released")
+        import_all(made, [each for each in find_files(FOLDER) if each[0] in WANTED])
+        yield made
+        transaction.set_rollback(True)
 
 
 def test_final_labels_step_by_step_and_back(study):

@@ -33,12 +33,16 @@ ROOT = Path(__file__).parents[2]
 QUERIES = {"GET", "query", "query_params"}
 
 
+@cache
 def names_read():
     """Every parameter that code reads by its name: ``GET.get("x")``, ``query["x"]``, …"""
     found = set()
     for app in ("annotation", "argsum", "benchmark", "cqa_site"):
         for path in (ROOT / app).rglob("*.py"):
-            found |= set(names_in(ast.parse(path.read_text(encoding="utf-8"))))
+            text = path.read_text(encoding="utf-8")
+            # Whatever is read stands beside one of these words.
+            if any(word in text for word in ("GET", "query", "chosen")):
+                found |= set(names_in(ast.parse(text)))
     return found
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-HEAVY = ["docx", "openpyxl", "pandas", "pyarrow", "scipy.stats", "torch", "vl_convert"]
+HEAVY = ["docx", "openpyxl", "pandas", "pyarrow", "scipy", "torch", "vl_convert"]
 WEB = """
 import django; django.setup()
 import cqa_site.urls
@@ -22,28 +22,42 @@ from cqa_site.runs.jobs import HANDLERS
 assert {"export", "snapshot", "final_labels"} <= set(HANDLERS), sorted(HANDLERS)
 assert "cqa_site.runs.tasks.wake" in app.tasks
 """
-LABELLING = WEB + "import annotation.quality.actions.quality, annotation.quality.reports.controls"
-FIGURES = WEB + "import annotation.figures.reports.units"
+LABELLING = "import annotation.quality.actions.quality, annotation.quality.reports.controls"
+FIGURES = "import annotation.figures.reports.units"
+REPORT = f"print(*(name for name in {HEAVY!r} if name in sys.modules))"
 
 
-def loaded(code: str, folder) -> list[str]:
-    """Heavy packages in memory after running ``code`` in a process of its own."""
-    report = f"print(*(name for name in {HEAVY!r} if name in sys.modules))"
+def loaded(folder, *steps: str) -> list[list[str]]:
+    """Heavy packages in memory after each step of one process."""
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{code}\n{report}"],
+        [
+            sys.executable,
+            "-c",
+            "\n".join(["import sys", *(f"{step}\n{REPORT}" for step in steps)]),
+        ],
         env=os.environ | {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "DATA_DIR": str(folder)},
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    return done.stdout.split()
+    return [line.split() for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("code", [WEB, WORKER, LABELLING], ids=["web", "worker", "labelling"])
-def test_starting_loads_no_heavy_package(code, tmp_path):
-    assert loaded(code, tmp_path) == []
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    """What a web process has loaded after its start, before labels are looked at, for a figure."""
+    return loaded(tmp_path_factory.mktemp("web"), WEB, LABELLING, FIGURES)
 
 
-def test_a_figure_loads_what_it_needs(tmp_path):
-    assert "pandas" in loaded(FIGURES, tmp_path)
+def test_starting_loads_no_heavy_package(web, tmp_path):
+    assert web[0] == []
+    assert loaded(tmp_path, WORKER) == [[]]
+
+
+def test_labelling_loads_no_heavy_package(web):
+    assert web[1] == []
+
+
+def test_a_figure_loads_what_it_needs(web):
+    assert "pandas" in web[2]

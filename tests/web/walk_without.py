@@ -1,7 +1,10 @@
 """Ask every page of a demo study that needs nothing but the study; run by `test_without_papers`.
 
-Prints one line for every address that fails; nothing when all is well.
+Prints one line for every address that fails; nothing when all is well. The schema of the interface
+goes into the file that is named.
 """
+
+import sys
 
 import django
 
@@ -19,6 +22,7 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     call_command("demo", verbosity=0)
     call_command("check_integrity")
+    call_command("spectacular", fail_on_warn=True, file=sys.argv[1])
     member = Membership.objects.filter(role="researcher").first()
     client = Client(raise_request_exception=False)
     client.force_login(member.user)

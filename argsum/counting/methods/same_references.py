@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from argsum.datasets.methods.same_text import plain, words
 
@@ -75,6 +74,9 @@ def by_order(given: Sequence[str], known: Sequence[str]) -> list[Taken]:
 
 
 def _by_words(given: Sequence[str], known: Sequence[str]) -> list[Taken]:
+    # Readers of files are loaded at start.
+    from scipy.optimize import linear_sum_assignment
+
     shared: NDArray[np.float64] = np.array([[_shared(one, two) for two in known] for one in given])
     rows, columns = linear_sum_assignment(-shared)
     found = []

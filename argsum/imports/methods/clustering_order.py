@@ -13,7 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 
-from argsum.scorers.methods.cluster_figures import adjusted_rand
+import numpy as np
+from numpy.typing import NDArray
+
+from argsum.scorers.methods.cluster_figures import index_of_pairs
 
 KEY_POINTS, ROWS, TEXTS = "key_points", "rows", "texts"
 ORDERS = (KEY_POINTS, ROWS, TEXTS)
@@ -22,6 +25,7 @@ CLEAR, BETTER = 5.0, 3.0
 _CHANCES = 20
 # (key point, text) of an argument; cells hold them in the order of their rows.
 Given = tuple[str, str]
+Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -90,11 +94,12 @@ def order_fits(cells: Sequence[Clustered]) -> dict[str, Fit]:
     cells = [each for each in cells if each.clusterings and each.arguments]
     # A fixed seed: the same file is always judged alike, and nothing secret is drawn.
     draw = random.Random(0)  # noqa: S311
-    chance = [_best(cells, [_shuffled(each, draw) for each in cells]) for _ in range(_CHANCES)]
+    tables = [_Table(each) for each in cells]
+    chance = [_best(tables, [_shuffled(each, draw) for each in cells]) for _ in range(_CHANCES)]
     middle, spread = (fmean(chance), pstdev(chance)) if cells else (0.0, 0.0)
     found = {}
     for order in ORDERS:
-        ari = _best(cells, [positions(order, each.arguments) for each in cells])
+        ari = _best(tables, [positions(order, each.arguments) for each in cells])
         found[order] = Fit(ari, (ari - middle) / spread if spread else 0.0)
     return found
 
@@ -126,11 +131,45 @@ def _shuffled(cell: Clustered, draw: random.Random) -> list[int]:
     return draw.sample(range(len(cell.arguments)), len(cell.arguments))
 
 
-def _best(cells: Sequence[Clustered], places: Sequence[Sequence[int]]) -> float:
+class _Table:
+    """Key points × clusters of every clustering of a cell, to be counted in many orders."""
+
+    def __init__(self, cell: Clustered) -> None:
+        self.n = len(cell.arguments)
+        if any(len(ids) != self.n for ids in cell.clusterings):
+            raise ValueError("a clustering has another length than its cell")
+        # Told apart by a dictionary: arrays of texts forget NULs at their ends.
+        numbers: dict[str, int] = {}
+        self.points = np.array(
+            [numbers.setdefault(point, len(numbers)) for point, _text in cell.arguments]
+        )
+        clusters = [np.unique(ids, return_inverse=True)[1] for ids in cell.clusterings]
+        widths = [len(numbers) * (int(each.max()) + 1) for each in clusters]
+        self.starts = np.cumsum([0, *widths[:-1]])
+        self.width = sum(widths)
+        # Where an argument of the first key point is counted.
+        self.counted_at = np.array(clusters) * len(numbers) + self.starts[:, None]
+        self.rows = int(_pairs(np.bincount(self.points)).sum())
+        self.columns = [int(_pairs(np.bincount(each)).sum()) for each in clusters]
+
+    def best(self, order: Sequence[int]) -> float:
+        """The largest index among the clusterings, with the arguments in an order."""
+        if self.n < 2:
+            return 0.0
+        at = self.counted_at + self.points[list(order)]
+        pairs = _pairs(np.bincount(at.ravel(), minlength=self.width))
+        together = np.add.reduceat(pairs, self.starts).tolist()
+        return max(
+            index_of_pairs(self.n, both, self.rows, columns)
+            for both, columns in zip(together, self.columns, strict=True)
+        )
+
+
+def _pairs(sizes: Whole) -> Whole:
+    return sizes * (sizes - 1) // 2
+
+
+def _best(tables: Sequence[_Table], orders: Sequence[Sequence[int]]) -> float:
     """Mean over cells of the largest index among the clusterings of each."""
-    best = []
-    for cell, order in zip(cells, places, strict=True):
-        reference = [cell.arguments[at][0] for at in order]
-        found = [adjusted_rand(reference, ids) for ids in cell.clusterings]
-        best.append(max((each for each in found if each is not None), default=0.0))
+    best = [table.best(order) for table, order in zip(tables, orders, strict=True)]
     return fmean(best) if best else 0.0

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,13 +83,28 @@ def resolve(model: str) -> str:
 def weights_hash(source: str) -> str:
     """SHA-256 of all weights in a folder; of a name on the hub only the name is known."""
     path = Path(packaged_weights() if source == PACKAGED_MODEL else source)
-    found = sha256()
-    if (path / DIFFERENCE).is_file():
-        found.update(weights_hash(PACKAGED_MODEL).encode())
+    base = weights_hash(PACKAGED_MODEL) if (path / DIFFERENCE).is_file() else ""
     files = sorted(file for each in WEIGHTS for file in path.rglob(each)) if path.is_dir() else []
     if not files:
         return sha256(f"name:{source}".encode()).hexdigest()
-    for file in files:
+    return _hash_of_files(path, base, tuple(_state_of(file) for file in files))
+
+
+# (file, device and inode, size, when it was changed)
+FileState = tuple[Path, tuple[int, int], int, tuple[int, int]]
+
+
+def _state_of(file: Path) -> FileState:
+    found = file.stat()
+    times = (found.st_mtime_ns, found.st_ctime_ns)
+    return file, (found.st_dev, found.st_ino), found.st_size, times
+
+
+@lru_cache(maxsize=64)
+def _hash_of_files(path: Path, base: str, files: tuple[FileState, ...]) -> str:
+    """Weights are read once, for as long as none of their files changes."""
+    found = sha256(base.encode())
+    for file, *_state in files:
         found.update(str(file.relative_to(path)).encode())
         with file.open("rb") as content:
             while block := content.read(2**20):

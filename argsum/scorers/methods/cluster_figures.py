@@ -160,11 +160,16 @@ def adjusted_rand(
         return None
     together = _pairs(pairs)
     rows, columns = (_pairs(side) for side in zip(*pairs, strict=True))
+    return index_of_pairs(len(pairs), together, rows, columns)
+
+
+def index_of_pairs(n: int, together: int, rows: int, columns: int) -> float:
+    """Adjusted Rand index of n arguments, from the pairs that share both labels or one of them."""
     if together == rows == columns:
         # The same partition; also where chance could do no worse and the index is 0 / 0.
         return 1.0
     # In whole numbers, so that the order of operations rounds nothing.
-    total, chance = comb(len(pairs), 2), rows * columns
+    total, chance = comb(n, 2), rows * columns
     return 2 * (together * total - chance) / ((rows + columns) * total - 2 * chance)
 
 

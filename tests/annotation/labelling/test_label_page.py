@@ -686,20 +686,22 @@ def campaign_with_scattered_controls(study):
     return campaign
 
 
-def observed(place, index):
-    """What somebody could watch of one item: place, length, cost, every bit of its id."""
-    row = serving.next_work(campaign=place.round, place=place).assignments[0]
+def observed(place, row, index):
+    """What somebody could watch of one item: place, length, cost, every bit of its id.
+
+    Returns the item that comes next, too.
+    """
     payload = json.dumps(item_payload(row))
     connection.queries_log.clear()
     with CaptureQueriesContext(connection) as storing:
         given = Answer(client_key=f"k{index}", label=2)
         answer(rater=place.rater, assignment=row, given=given)
     with CaptureQueriesContext(connection) as reserving:
-        serving.next_work(campaign=place.round, place=place)
+        following = serving.next_work(campaign=place.round, place=place).assignments
     costs = [len(table_queries(storing)), len(table_queries(reserving))]
     in_block = [float(index % place.round.block_size == n) for n in range(5)]
     id_bits = [float(bit) for bit in f"{row.public_id.int:0128b}"]
-    return row, [index, len(payload), *costs, *in_block, *id_bits]
+    return [index, len(payload), *costs, *in_block, *id_bits], following[0]
 
 
 def separability(features, is_control, groups):
@@ -721,10 +723,11 @@ def test_no_classifier_tells_controls_among_2000_served_items(study, seeded_ids)
     for person in range(40):
         rater = Rater.objects.create(study=study, external_id=f"r{person}")
         place = place_for(round_=campaign, rater=rater)
+        row = serving.next_work(campaign=campaign, place=place).assignments[0]
         for index in range(50):
-            row, observation = observed(place, index)
-            features.append(observation)
             is_control.append(row.item.is_control)
+            observation, row = observed(place, row, index)
+            features.append(observation)
             groups.append(person)
     assert (len(features), sum(is_control)) == (2000, 400)
     assert separability(features, is_control, groups) <= 0.55

@@ -71,5 +71,5 @@ def test_nothing_to_compare_shows_nothing():
 def test_an_unknown_order_and_another_length():
     with pytest.raises(ValueError, match="none of key_points, rows, texts"):
         positions("random", [("a", "b")])
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="another length than its cell"):
         order_fits([Clustered([("a", "b")], [[0, 1]])])

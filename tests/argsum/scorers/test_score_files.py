@@ -151,6 +151,21 @@ def test_every_study_begins_with_scorers_that_come_with_the_site(django_assert_n
         scorers.match_scorer_of(match)
 
 
+def test_weights_are_read_once_until_a_file_of_them_changes(tmp_path):
+    weights, hash_of = tmp_path / "model.safetensors", scorer_models.weights_hash
+    weights.write_bytes(b"first")
+    first = hash_of(str(tmp_path))
+    read = scorer_models._hash_of_files.cache_info().misses
+    assert hash_of(str(tmp_path)) == first
+    assert scorer_models._hash_of_files.cache_info().misses == read
+    # As long, and put in place at once.
+    (tmp_path / "new").write_bytes(b"other")
+    (tmp_path / "new").rename(weights)
+    other = hash_of(str(tmp_path))
+    (tmp_path / "more.bin").write_bytes(b"more")
+    assert len({first, other, hash_of(str(tmp_path))}) == 3
+
+
 @pytest.mark.django_db
 def test_a_new_scorer_names_a_model_and_no_folder_of_the_server(place):
     study = make_study()
