@@ -42,16 +42,23 @@ class ShippedTools:
             resolve,
         )
         from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY
-        from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder
+        from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, side_in
 
-        self.match = SentenceEmbedder(weights or resolve(SHIPPED_MATCH), quick=True)
+        source = weights or resolve(SHIPPED_MATCH)
+        self.match, self.side = SentenceEmbedder(source, quick=True), side_in(Path(source))
         line = Regressor(Path(resolve(SHIPPED_QUALITY)), BiEncoder(PACKAGED_MODEL, "benchmark"))
         line.embedding.embedder = SentenceEmbedder()
         self.line = line
 
+    @property
+    def tells_sides(self) -> bool:
+        """Whether vectors know which side a text takes."""
+        return self.side is not None
+
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """By the match scorer."""
-        return self.match.encode(texts)
+        """By the match scorer, with the sides that texts take."""
+        found = self.match.encode(texts)
+        return found if self.side is None else self.side.added(found)
 
     def quality(self, texts: Sequence[str]) -> np.ndarray:
         """By the quality scorer."""
@@ -125,6 +132,8 @@ def released(data: Path, weights: str) -> None:
         for each in Release(data).debate_cells
     ]
     tools = ShippedTools(weights)
+    # Each cell is on one side of a debate.
+    tools.side = None
     print(f"{'':<20}{'cells':>6}{'at the usual setting':>24}{'of the best':>24}{'precision':>12}")
     for part, cells in parts.items():
         print(f"{part:<20}{len(cells):>6}{_against_references(cells, tools)}", flush=True)
@@ -160,7 +169,9 @@ def _against_references(cells, tools: ShippedTools) -> str:
 
 
 class Kept:
-    """Tools that know the vectors of some texts already, and no qualities."""
+    """Tools that know the vectors of some texts of one side already, and no qualities."""
+
+    tells_sides = False
 
     def __init__(self, tools: ShippedTools, vectors: dict[str, np.ndarray]) -> None:
         self.known = vectors

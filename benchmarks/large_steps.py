@@ -208,6 +208,8 @@ def group(most: int) -> dict[str, Any]:
 class KeptTools:
     """What grouping works with: vectors that were read before, and no quality."""
 
+    tells_sides = True
+
     def __init__(self, folder: Path) -> None:
         import numpy as np
 

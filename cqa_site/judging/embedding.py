@@ -115,13 +115,9 @@ class SentenceEmbedder:
         self.batch_size = batch_size
         self.quick = quick
         self._model: Any = None
-        self._side: Side | None = None
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
-        """Vectors of length 1, shape (n, d); ``progress(done, total)`` after each batch.
-
-        A model that knows sides has two more coordinates; see `Side`.
-        """
+        """Vectors of length 1, shape (n, d); ``progress(done, total)`` after each batch."""
         model = self._loaded()
         vectors = np.zeros((len(texts), _width(model)), dtype=np.float32)
         for batch in self._batches(texts, progress):
@@ -132,7 +128,7 @@ class SentenceEmbedder:
                     normalize_embeddings=True,
                     show_progress_bar=False,
                 )
-        return vectors if self._side is None else self._side.added(vectors)
+        return vectors
 
     def encode_spans(
         self,
@@ -184,7 +180,6 @@ class SentenceEmbedder:
         if self._model is None:
             started = perf_counter()
             self._model = _load(self.name)
-            self._side = side_in(Path(self.name))
             _LOADING.append(perf_counter() - started)
         return self._model
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
@@ -13,6 +14,7 @@ from argsum.scorers.actions.score_files import kept_rows, key_of, texts_key
 from argsum.scorers.actions.scorers import quality_scorer_of
 from argsum.scorers.models import Scorer
 from argsum.systems.methods.scoring import with_topic
+from cqa_site.judging.embedding import side_in
 from cqa_site.runs.jobs import Work
 
 if TYPE_CHECKING:
@@ -57,10 +59,18 @@ class ScorerTools:
         scorer = analysis.match_scorer
         self.work, self.topic = work, analysis.cell.topic
         self.prefix = self.topic if scorer.uses_topic else ""
-        self.encoder = BiEncoder(source_of(scorer), model_key(scorer), quick=True)
+        source = source_of(scorer)
+        self.encoder = BiEncoder(source, model_key(scorer), quick=True)
+        # What is all on one side of a debate praises and complains for the same reasons.
+        self.side = None if analysis.cell.stance else side_in(Path(source))
         self._grader: QualityScorer | None = None
         self._quality = analysis.quality_scorer
         self._share = 0.0
+
+    @property
+    def tells_sides(self) -> bool:
+        """Whether vectors know which side a text takes."""
+        return self.side is not None
 
     def say(self, share: float, what: str) -> None:
         """How far it is, 0–1."""
@@ -68,7 +78,11 @@ class ScorerTools:
         self.work.progress(min(99, round(100 * share)), 100, what)
 
     def vectors(self, texts: Sequence[str]) -> Scores:
-        """Vectors of length 1, shape (n, d), piece by piece from disk or from the model."""
+        """Vectors of length 1, shape (n, d), piece by piece from disk or from the model.
+
+        Where texts may take either side, and the scorer tells sides, with the coordinates of
+        `cqa_site.judging.embedding.Side`.
+        """
         import numpy as np
 
         read = with_topic(texts, self.prefix)
@@ -78,7 +92,7 @@ class ScorerTools:
         if not pieces:
             return np.zeros((0, 0), dtype=np.float32)
         found: Scores = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-        return found
+        return found if self.side is None else self.side.added(found)
 
     def quality(self, texts: Sequence[str]) -> Scores:
         """How well each text is put, shape (n,); nan without a scorer."""

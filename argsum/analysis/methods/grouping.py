@@ -16,10 +16,27 @@ from argsum.systems.methods.mcargsum import MIN_SIZE, UNCLUSTERED, merge_cluster
 from argsum.systems.methods.scoring import Scores
 from cqa_site.stats.arrays import FloatArray, IntArray
 
+# Of what all statements on a topic have in common, so much is taken away: the rest is compared on
+# one scale whatever the topic is.
+CENTRED = 0.5
 # Up to so many statements are compared with each other; of more, a sample of so many.
 MOST_COMPARED = 6_000
 ROUNDS = 5
 _ROWS_AT_ONCE = 4_096
+
+
+def centred(vectors: Scores, middle: Scores | None = None) -> Scores:
+    """Vectors of length 1 from which part of their mean, or of ``middle``, is taken away.
+
+    Examples
+    --------
+    >>> centred(np.array([[0.8, 0.6], [0.8, -0.6]], dtype=np.float32)).round(2).tolist()
+    [[0.55, 0.83], [0.55, -0.83]]
+    """
+    mean = vectors.mean(axis=0) if middle is None else middle
+    moved: Scores = vectors - np.float32(CENTRED) * mean
+    moved /= np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
+    return moved
 
 
 def likeness_map(vectors: Scores) -> FloatArray:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation.corpus.models.questions import text_key
 from argsum.analysis.actions.counting import count_analysis, count_points
-from argsum.analysis.actions.editing import split_point
+from argsum.analysis.actions.editing import move_statements, set_state
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.actions.comments import CellBook, RawComment, count_comments
 from argsum.datasets.methods.preprocessing import COMMENT_STEPS
@@ -26,7 +26,7 @@ from argsum.datasets.reports.comments import COMMENTS
 from argsum.scorers.actions.scorers import default_scorers
 from cqa_site.people.models import Role, Study, User
 
-from .pool_texts import SAID, SPLIT_OFF, TOPIC
+from .pool_texts import MISPLACED, SAID, TOPIC
 
 SEED = 8
 COLUMN = "visitors"
@@ -114,19 +114,24 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
 
 
 def _edit(analysis: Analysis, actor: User) -> None:
-    """Two things that the machine took for one, taken apart."""
-    word, text = SPLIT_OFF
-    largest = analysis.points.order_by("-comments", "position")[0]
-    own = largest.placements.filter(argument__text__icontains=word)
-    statements = list(own.values_list("argument", flat=True))
-    split_point(
-        analysis=analysis,
-        actor=actor,
-        point=largest,
-        statements=statements,
-        text=text,
-        seen=analysis.revision,
-    )
+    """What people would do next: put statements where they belong, hide what says nothing."""
+    word, rest = MISPLACED
+    crowd = analysis.points.filter(text__icontains=word).get()
+    others = analysis.placements.filter(argument__text__icontains=word).exclude(point=crowd)
+    for point in analysis.points.filter(pk__in=others.values("point")).order_by("position"):
+        own = list(others.filter(point=point).values_list("argument", flat=True))
+        analysis.refresh_from_db()
+        move_statements(
+            analysis=analysis,
+            actor=actor,
+            point=point,
+            statements=own,
+            to=crowd,
+            seen=analysis.revision,
+        )
+    analysis.refresh_from_db()
+    idle = analysis.points.filter(text=rest)
+    set_state(analysis=analysis, actor=actor, points=idle, verb="hidden", seen=analysis.revision)
 
 
 def as_kept(analysis: Analysis) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 TOPIC = "What do you think of the new pool?"
 SWIMMERS, FAMILIES, SCHOOLS = "swimmers", "families", "schools"
-# What somebody made of the analysis by hand: the statements with this word say something else.
-SPLIT_OFF = ("lane", "The lanes are too crowded after work.")
+# Whatever speaks of it belongs behind one key point; and a key point that nobody needs.
+MISPLACED = ("lane", "I was there twice.")
 # First and last day, who says it, and what; sentences of a comment stand in one string.
 SAID = (
     # The water was warm at first.

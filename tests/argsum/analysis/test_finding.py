@@ -19,6 +19,8 @@ class Made:
         self.middles = draw.normal(size=(things, width))
         self.noise = noise
 
+    tells_sides = False
+
     def vectors(self, texts):
         made = []
         for text in texts:
@@ -33,6 +35,10 @@ class Made:
 
     def say(self, share, what):
         assert 0 <= share <= 1
+
+
+class Sided(Made):
+    tells_sides = True
 
 
 def texts_of(things, each):

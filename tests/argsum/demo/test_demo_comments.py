@@ -43,16 +43,15 @@ def test_what_is_kept_fits_the_statements(analysis):
     kept = analysis.cell.arguments.filter(left_out="").order_by("position")
     assert list(kept.values_list("text", flat=True)) == list(found["placed"])
     points = list(analysis.points.order_by("position"))
-    assert [each.written for each in points[:-1]] == found["points"]
-    assert len(points) == 9
-    (edit,) = analysis.changes.all()
-    assert (edit.verb, edit.number) == ("split", points[-1].statements)
-    assert 5 < points[-1].statements < 10
-    moved = {text for text, at in as_kept(analysis)["placed"].items() if at[0] == 8}
-    assert {text: at for text, at in as_kept(analysis)["placed"].items() if text not in moved} == {
-        text: at for text, at in found["placed"].items() if text not in moved
-    }
-    assert all("lane" in text.casefold() for text in moved)
+    assert [each.written for each in points] == found["points"]
+    moved, hidden = analysis.changes.order_by("revision")
+    assert (moved.verb, moved.number, hidden.verb) == ("moved", 2, "hidden")
+    assert [each.state for each in points].count("hidden") == 1
+    now = as_kept(analysis)["placed"]
+    elsewhere = {text for text, at in now.items() if at[0] != found["placed"][text][0]}
+    assert len(elsewhere) == 2
+    lanes = found["points"].index("The lanes are overcrowded in the evening.")
+    assert all("lane" in text and now[text][0] == lanes for text in elsewhere)
 
 
 def test_its_pages_have_groups_and_days(analysis, study, boss):

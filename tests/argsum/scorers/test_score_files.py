@@ -32,7 +32,7 @@ class Counting:
 
     asked: list[list[str]] = []
 
-    def __init__(self, source, batch_size=32):
+    def __init__(self, source, batch_size=32, *, quick=False):
         self.name = source
 
     def encode(self, texts, progress=None):

@@ -15,7 +15,7 @@ from argsum.scorers.actions.models import SHIPPED, ScorerRefused
 from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
 from argsum.scorers.methods.training_cells import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
-from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, Side
+from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, Side, side_in
 
 SHIPPED_DIFFERENCE = SHIPPED[SHIPPED_MATCH] / DIFFERENCE
 
@@ -126,6 +126,7 @@ def test_the_command_trains_and_writes_a_small_difference(small, tmp_path, setti
     assert (small / DIFFERENCE).stat().st_size < 3_000_000
     assert held["side.share"].tolist() == pytest.approx([shipping.SIDE_SHARE])
     vectors = SentenceEmbedder(str(small)).encode(["the lamp is quiet", "the lamp is loud"])
+    vectors = side_in(small).added(vectors)
     assert vectors.shape == (2, 386)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
