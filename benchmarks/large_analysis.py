@@ -53,7 +53,7 @@ class LargeSite(CampaignServer):
             self.python("manage.py", "migrate", "--noinput", "-v0")
         else:
             shutil.copy(migrated_file(), self.folder / "site.sqlite3")
-        (self.folder / "static").symlink_to(collected_files())
+        (self.folder / "static").symlink_to(collected_files(self.settings))
         self.python("manage.py", "createcachetable")
         self.step("prepare")
 

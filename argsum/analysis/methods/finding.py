@@ -96,9 +96,9 @@ class Found:
         return {"setting": self.setting, "rule": self.rule, "tried": tried}
 
 
-# Chosen on ArgKP's dev split and the dev half of Debate, whose cells each take one side; where sides
-# are told, on four invented sets of comments and those of the demo (docs/papers/argsum.md). Rows of
-# scores count a quarter; then each statement is moved to the group that fits best.
+# Chosen on ArgKP's dev split and the dev half of Debate, whose cells each take one side; where
+# sides are told, on four invented sets of comments and the demo's (docs/papers/argsum.md). Rows
+# of scores count a quarter; then each statement is moved to the group that fits best.
 WEIGHT, USUAL, USUAL_WITH_SIDES = 0.25, 0.275, 0.425
 RULE = "usual"
 GRID = tuple(round(0.2 + 0.025 * step, 3) for step in range(25))
