@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = (
         "Make the scorers that come with the site again: a line through qualities (--quality, a "
         "table of pairs or a folder with one), and a match scorer (--match, a folder with the "
-        "three files per split of ArgKP-2021), which takes about an hour of two processors."
+        "three files per split of ArgKP-2021), which takes some 25 minutes of two processors."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -39,7 +39,7 @@ STATEMENTS = SHIPPED[SHIPPED_MATCH].parent / "statements"
 HELD_BACK = 8
 # Of six layers three are learned, so that the difference can be of a higher rank.
 RECIPE = Recipe(
-    steps=3_600,
+    steps=2_600,
     batch=96,
     learning_rate=2e-4,
     temperature=0.07,
