@@ -376,6 +376,7 @@ SWEEP_SECONDS = env.float("SWEEP_SECONDS", 10.0, validate=validate.Range(min=0.1
 if CELERY_BROKER_URL.startswith("filesystem://"):
     for folder in ("broker", "broker/queue", "broker/control"):
         (DATA_DIR / folder).mkdir(mode=0o700, exist_ok=True)
+    CELERY_BROKER_TRANSPORT = "cqa_site.broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(DATA_DIR / "broker/queue"),
         "data_folder_out": str(DATA_DIR / "broker/queue"),

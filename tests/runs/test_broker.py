@@ -1,0 +1,53 @@
+"""The embedded broker: a worker never sees half a message."""
+
+from pathlib import Path
+from queue import Empty
+
+import pytest
+from kombu import Connection
+
+from cqa_site.broker import Transport
+from cqa_site.celery import app
+
+
+@pytest.fixture
+def channel(tmp_path):
+    for name in ("queue", "control"):
+        (tmp_path / name).mkdir()
+    options = {
+        "data_folder_in": str(tmp_path / "queue"),
+        "data_folder_out": str(tmp_path / "queue"),
+        "control_folder": str(tmp_path / "control"),
+    }
+    with Connection(transport=Transport, transport_options=options) as connection:
+        yield connection.channel()
+
+
+def test_messages_come_whole_and_in_order(channel):
+    for number in range(3):
+        channel._put("bell", {"number": number})
+    channel._put("other", {"number": 9})
+    assert [channel._get("bell")["number"] for _each in range(3)] == [0, 1, 2]
+    with pytest.raises(Empty):
+        channel._get("bell")
+    assert channel._size("other") == 1
+
+
+def test_a_message_that_is_being_written_is_not_seen(channel, monkeypatch):
+    write, looked = Path.write_text, []
+
+    def look(path, text, **more):
+        for half in (text[:3], text):
+            write(path, half, **more)
+            with pytest.raises(Empty):
+                channel._get("bell")
+            looked.append(channel._size("bell"))
+
+    monkeypatch.setattr(Path, "write_text", look)
+    channel._put("bell", {"number": 1})
+    assert looked == [0, 0]
+    assert channel._get("bell") == {"number": 1}
+
+
+def test_the_embedded_default_puts_messages_like_that():
+    assert app.conf.broker_transport == "cqa_site.broker:Transport"
