@@ -30,8 +30,11 @@ from .typos import KnownWords
 from .wording import as_sentence, best_put
 
 NONE = -1
-# So many of the most central statements of a group may stand for it.
-MOST_CANDIDATES = 200
+# So many of the most central statements of a group may stand for it; each is read once more for
+# its quality, which with some hundred groups of 200 takes minutes.
+MOST_CANDIDATES = 50
+# So many statements behind a key point say how alike they are.
+MOST_BEHIND = 200
 
 
 class Tools(Protocol):
@@ -272,6 +275,6 @@ def _least(held: Scores) -> float:
     """The mean score from which on a statement fits those of a key point, shape (m, d)."""
     if len(held) < FEWEST_BEHIND:
         return FITS
-    held = held[:: max(1, len(held) // MOST_CANDIDATES)]
+    held = held[:: max(1, len(held) // MOST_BEHIND)]
     among = held @ held.sum(axis=0) - np.einsum("nd,nd->n", held, held)
     return min(FITS, float(np.quantile(among / (len(held) - 1), 1 - NEARER)))
