@@ -38,13 +38,12 @@ MOST_BEHIND = 200
 
 
 class Tools(Protocol):
-    """What the analysis asks of whoever runs it; ``say`` hears how far it is, and may raise.
+    """What the analysis asks of whoever runs it; ``say`` hears how far it is, and may raise."""
 
-    ``tells_sides`` says whether the vectors know which side a text takes; see
-    `cqa_site.judging.embedding.Side`.
-    """
-
-    tells_sides: bool
+    @property
+    def tells_sides(self) -> bool:
+        """Whether vectors know the side that a text takes (`cqa_site.judging.embedding.Side`)."""
+        ...
 
     def vectors(self, texts: Sequence[str]) -> Scores:
         """Sentence vectors of length 1 by the match scorer, shape (n, d)."""

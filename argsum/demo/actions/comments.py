@@ -130,7 +130,7 @@ def _edit(analysis: Analysis, actor: User) -> None:
             seen=analysis.revision,
         )
     analysis.refresh_from_db()
-    idle = analysis.points.filter(text=rest)
+    idle = list(analysis.points.filter(text=rest))
     set_state(analysis=analysis, actor=actor, points=idle, verb="hidden", seen=analysis.revision)
 
 
