@@ -35,7 +35,7 @@ NOISE = ("exclude", "include")
 class ShippedTools:
     """What an analysis works with, without a database; no ``weights`` are the shipped ones."""
 
-    def __init__(self, weights: str = "") -> None:
+    def __init__(self, weights: str = "", *, sides: bool = True) -> None:
         from argsum.scorers.actions.models import (
             BiEncoder,
             Regressor,
@@ -45,7 +45,8 @@ class ShippedTools:
         from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, side_in
 
         source = weights or resolve(SHIPPED_MATCH)
-        self.match, self.side = SentenceEmbedder(source, quick=True), side_in(Path(source))
+        self.match = SentenceEmbedder(source, quick=True)
+        self.side = side_in(Path(source)) if sides else None
         line = Regressor(Path(resolve(SHIPPED_QUALITY)), BiEncoder(PACKAGED_MODEL, "benchmark"))
         line.embedding.embedder = SentenceEmbedder()
         self.line = line
@@ -131,9 +132,8 @@ def released(data: Path, weights: str) -> None:
         (f"{each.topic} {each.stance}", each.arguments, each.reference)
         for each in Release(data).debate_cells
     ]
-    tools = ShippedTools(weights)
     # Each cell is on one side of a debate.
-    tools.side = None
+    tools = ShippedTools(weights, sides=False)
     print(f"{'':<20}{'cells':>6}{'at the usual setting':>24}{'of the best':>24}{'precision':>12}")
     for part, cells in parts.items():
         print(f"{part:<20}{len(cells):>6}{_against_references(cells, tools)}", flush=True)
@@ -169,13 +169,11 @@ def _against_references(cells, tools: ShippedTools) -> str:
 
 
 class Kept:
-    """Tools that know the vectors of some texts of one side already, and no qualities."""
-
-    tells_sides = False
+    """Tools that know the vectors of some texts already, and no qualities."""
 
     def __init__(self, tools: ShippedTools, vectors: dict[str, np.ndarray]) -> None:
         self.known = vectors
-        self.say = tools.say
+        self.say, self.tells_sides = tools.say, tools.tells_sides
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """By the match scorer."""

@@ -125,9 +125,10 @@ def ship_match(
     )
     averaged.run(say).save(work / "weights")
     looks = [look for member in averaged.members for look in member.looks]
-    folder = SHIPPED[SHIPPED_MATCH]
-    side, right = side_of(write_difference(work / "weights", folder).parent, points)
-    return write_difference(work / "weights", folder, side=side), [*looks, {"sides": right}]
+    path = write_difference(work / "weights", SHIPPED[SHIPPED_MATCH])
+    side, right = side_of(path.parent, points)
+    add_side(path, side)
+    return path, [*looks, {"sides": right}]
 
 
 def side_of(folder: Path, points: Sequence[Statements]) -> tuple[Side, float]:
@@ -165,9 +166,7 @@ def ship_quality(rated: dict[str, Rated], say: Say) -> Path:
     return folder
 
 
-def write_difference(
-    trained: Path, folder: Path, rank: int = RANK, *, side: Side | None = None
-) -> Path:
+def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
     """What a training changed of the packaged model, matrix by matrix as two factors.
 
     Parameters
@@ -178,8 +177,6 @@ def write_difference(
         Where `DIFFERENCE` is written.
     rank
         Of each matrix; what is smaller is kept whole.
-    side
-        A line that tells sides, to be kept with it.
 
     Raises
     ------
@@ -198,12 +195,19 @@ def write_difference(
     found: dict[str, np.ndarray] = {}
     for name, weights in after.items():
         found |= _factors(name, KEPT * (weights.astype(np.float32) - before[name]), rank)
-    if side is not None:
-        parts = {"weight": side.weight, "bias": [side.bias], "share": [side.share]}
-        found |= {f"{SIDE}{name}": np.array(part, np.float32) for name, part in parts.items()}
     path = folder / DIFFERENCE
     save_file(found, path)
     return path
+
+
+def add_side(path: Path, side: Side) -> None:
+    """Keep a line that tells sides with a difference."""
+    import numpy as np
+    from safetensors.numpy import load_file, save_file
+
+    parts = {"weight": side.weight, "bias": [side.bias], "share": [side.share]}
+    own = {f"{SIDE}{name}": np.array(part, np.float32) for name, part in parts.items()}
+    save_file(load_file(path) | own, path)
 
 
 def _factors(name: str, change: np.ndarray, rank: int) -> dict[str, np.ndarray]:

@@ -63,6 +63,12 @@ def test_statements_about_one_thing_stand_under_one_key_point():
     assert all(score > 0.5 for score in found.scores)
 
 
+def test_where_sides_are_told_another_setting_is_usual():
+    texts = texts_of(3, 8)
+    assert finding.find_points(texts, Sided(3)).setting == f"{finding.USUAL_WITH_SIDES:g}"
+    assert finding.find_points(texts, Sided(3), setting="0.3").setting == "0.3"
+
+
 def test_what_most_comments_say_comes_first():
     texts = texts_of(3, 6)
     counts = [9 if text.startswith("2") else 1 for text in texts]
