@@ -30,6 +30,7 @@ urlpatterns = [
     path("", include("cqa_site.people.urls")),
     path("", include("cqa_site.runs.urls")),
     path("", include("cqa_site.files.urls")),
+    path("", include("cqa_site.upkeep.urls")),
     path("s/<uuid:study_id>/", include("annotation.urls")),
     path("s/<uuid:study_id>/", include("cqa_site.home.search")),
     path("s/<uuid:study_id>/", include("cqa_site.home.interface_pages")),

@@ -47,7 +47,7 @@ def memberships_of(user: User) -> QuerySet[Membership]:
 
 def may_open_studies(user: User) -> bool:
     """Site administrators, and where the site's setting allows it whoever runs a study already."""
-    if user.is_staff or user.is_superuser:
+    if is_administrator(user):
         return True
     runs_one = memberships_of(user).filter(role__in=RESEARCHERS)
     return bool(settings.RESEARCHERS_OPEN_STUDIES) and runs_one.exists()
@@ -59,6 +59,24 @@ def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
     if membership is None:
         raise Http404
     return membership
+
+
+def is_administrator(user: User) -> bool:
+    """Whether somebody looks after the whole site."""
+    return user.is_staff or user.is_superuser
+
+
+def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Decorate ``view(request, …)``: signs in; 403 for whoever does not look after the site."""
+
+    @login_required
+    @wraps(view)
+    def page(request: PersonRequest, *args, **kwargs) -> HttpResponseBase:
+        if not is_administrator(request.user):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return page
 
 
 def study_page(

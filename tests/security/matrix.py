@@ -414,6 +414,8 @@ SITE_ROUTES = {
     "work_worker": "200",
     "account": "in",
     "account_keys": "in",
+    "site_state": "in",
+    "site_backups": "in",
     "token_new": "in",
     "token_lend": "in",
     "token_revoke": "in",

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class UpkeepConfig(AppConfig):
+    name = "cqa_site.upkeep"
+    label = "upkeep"

@@ -1,0 +1,7 @@
+"""The address of the site's state."""
+
+from django.urls import path
+
+from . import views
+
+urlpatterns = [path("", views.site_state, name="site_state")]

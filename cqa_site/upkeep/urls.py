@@ -1,0 +1,8 @@
+"""Addresses of the pages on which administrators look after the site."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("site/", include("cqa_site.upkeep.doctor.urls")),
+    path("site/backups/", include("cqa_site.upkeep.backups.urls")),
+]
