@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
 from django.apps.registry import Apps
 from django.conf import settings
 from django.db import connections, transaction
@@ -72,8 +73,15 @@ def applied_in(connection: BaseDatabaseWrapper) -> Migrations:
 
 def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[type[Model]]:
     """Every model with a table, as it was after these migrations."""
-    apps: Apps = MigrationLoader(connection).project_state(sorted(migrations)).apps
-    found = apps.get_models(include_auto_created=True)
+    loader = MigrationLoader(connection)
+    then: Apps = loader.project_state(sorted(migrations)).apps
+    # An app without migrations has tables as its models are.
+    found = [
+        model
+        for there, is_asked in ((then, loader.migrated_apps), (apps, loader.unmigrated_apps))
+        for model in there.get_models(include_auto_created=True)
+        if model._meta.app_label in is_asked
+    ]
     own = [each for each in found if each._meta.managed and not each._meta.proxy]
     return sorted(own, key=lambda model: model._meta.db_table)
 
