@@ -128,7 +128,7 @@ def fill(labels: int) -> None:
     raters = Rater.objects.bulk_create(
         Rater(study=study, external_id=f"filled-{n}", name=f"Filled {n}") for n in range(30)
     )
-    slots = list(Slot.objects.filter(campaign=campaign).order_by("pk"))[:labels]
+    slots = list(Slot.objects.filter(campaign=campaign).order_by("pk"))
     given = Assignment.objects.bulk_create(
         (
             Assignment(
