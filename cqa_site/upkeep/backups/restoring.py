@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.apps import apps
 from django.conf import settings
 from django.db.models import Model
-
-from cqa_site.runs.keys import seal
-from cqa_site.runs.models import Endpoint, Run
 
 from .archive import Archive, Manifest, Say, quiet
 from .columns import Table, Value
@@ -20,11 +19,14 @@ from .sealing import Keys
 from .snapshot import Migrations
 from .targets import filled, refuse_full
 
-# What is stored encrypted with SECRETS_KEYS.
-SEALED: tuple[tuple[type[Model], str], ...] = (
-    (Endpoint, "key_ciphertext"),
-    (Run, "webhook_ciphertext"),
+# What is stored encrypted with SECRETS_KEYS: bytes, or texts somewhere in JSON.
+SEALED = (
+    ("runs.Endpoint", "key_ciphertext"),
+    ("runs.Run", "webhook_ciphertext"),
+    ("mfa.Authenticator", "data"),
 )
+# How everything begins that Fernet has encrypted in this century.
+TOKEN = b"gAAAAA"
 
 
 @dataclass
@@ -70,22 +72,42 @@ def restore_backup(
 
 def take_over_secrets(alias: str, keys: Keys | None) -> list[str]:
     """Encrypt what is stored encrypted with the keys that count here; name what cannot be read."""
-    known = [*(keys["SECRETS_KEYS"] if keys else ()), *settings.SECRETS_KEYS]
+    known = [*settings.SECRETS_KEYS, *(keys["SECRETS_KEYS"] if keys else ())]
     box = MultiFernet([Fernet(key) for key in known]) if settings.SECRETS_KEYS else None
     unreadable = []
-    for model, column in SEALED:
-        for row in model._default_manager.using(alias).exclude(**{column: b""}):
-            secret = _opened(box, getattr(row, column))
-            if secret is None:
+    for model, column in _sealed_columns():
+        for row in model._default_manager.using(alias).iterator():
+            try:
+                setattr(row, column, _resealed(box, getattr(row, column)))
+            except InvalidToken:
                 unreadable.append(f"{model._meta.verbose_name} {row}")
-                continue
-            setattr(row, column, seal(secret))
-            row.save(using=alias, update_fields=[column])
+            else:
+                row.save(using=alias, update_fields=[column])
     return unreadable
 
 
-def _opened(box: MultiFernet | None, sealed: bytes | memoryview) -> str | None:
-    try:
-        return box.decrypt(bytes(sealed)).decode() if box else None
-    except InvalidToken:
-        return None
+def _sealed_columns() -> list[tuple[type[Model], str]]:
+    """Of the apps that are here."""
+    names = [(*name.split("."), column) for name, column in SEALED]
+    return [
+        (apps.get_model(app, model), column)
+        for app, model, column in names
+        if app in apps.app_configs
+    ]
+
+
+def _resealed(box: MultiFernet | None, value: Any) -> Any:
+    """The same with every token in it encrypted anew by the first key."""
+    if isinstance(value, dict):
+        return {key: _resealed(box, each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_resealed(box, each) for each in value]
+    if isinstance(value, str):
+        return (
+            _resealed(box, value.encode()).decode() if value.startswith(TOKEN.decode()) else value
+        )
+    if isinstance(value, bytes | memoryview) and bytes(value).startswith(TOKEN):
+        if box is None:
+            raise InvalidToken
+        return box.rotate(bytes(value))
+    return value
