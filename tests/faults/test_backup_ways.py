@@ -65,3 +65,21 @@ def test_every_table_says_the_same_after_each_way(migrated):
         assert (back.folder / "files/imports/upload").read_bytes() == upload.read_bytes()
         assert "Every invariant holds" in back.python("manage.py", "check_integrity")
         assert Path(first.folder / "backup.zip").stat().st_size < 2**20
+
+
+@pytest.mark.again
+@pytest.mark.postgres
+def test_what_was_made_before_a_migration_is_restored_and_then_migrated(migrated):
+    """Into a database with newer tables, and into one that has none yet."""
+    with (
+        empty_site("sqlite") as older,
+        empty_site("postgresql", migrated) as newer,
+        empty_site("sqlite") as bare,
+    ):
+        older.python("-c", MADE)
+        older.python("manage.py", "migrate", "account", "0008", "-v0")
+        (bare.folder / "site.sqlite3").unlink()
+        went(older, newer, bare)
+        for site in (newer, bare):
+            assert "[ ]" not in site.python("manage.py", "showmigrations", "account")
+            assert "Every invariant holds" in site.python("manage.py", "check_integrity")

@@ -9,7 +9,7 @@ import zipfile
 from dataclasses import replace
 
 import pytest
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, MultiFernet
 from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
@@ -235,6 +235,14 @@ def test_with_the_passphrase_keys_are_readable_under_the_new_keys(backup, fresh)
         assert restore(backup, fresh).unreadable == []
         with opened(fresh[0]) as alias:
             assert keys.open_key(Endpoint.objects.using(alias).get()) == SECRET
+
+
+def test_secrets_within_json_are_encrypted_anew():
+    old, new = (Fernet(Fernet.generate_key()) for _each in "ab")
+    stored = {"secret": old.encrypt(b"totp").decode(), "plain": ["gAnything", 1, None]}
+    taken = restoring._resealed(MultiFernet([new, old]), stored)
+    assert new.decrypt(taken["secret"]) == b"totp"
+    assert taken["plain"] == stored["plain"]
 
 
 def test_an_installation_with_data_is_refused_with_what_it_holds(backup, fresh):

@@ -196,6 +196,8 @@ class Archive:
             self._zip = zipfile.ZipFile(path)
         except FileNotFoundError:
             raise BackupRefused(f"There is no file {path}.") from None
+        except (PermissionError, IsADirectoryError) as problem:
+            raise BackupRefused(f"{path} cannot be read: {problem.strerror}.") from problem
         except UNREADABLE as problem:
             why = "it is cut off, or no backup"
             raise Damaged("the directory at its end", why) from problem
@@ -225,7 +227,7 @@ class Archive:
         for block in self._blocks(part):
             *lines, rest = (rest + block).split(b"\n")
             for line in lines:
-                row = json.loads(line)
+                row = _row(line, part)
                 contents.add(row, line + b"\n")
                 yield row
         if contents.sha256 != part.content:
@@ -259,6 +261,14 @@ class Archive:
             raise Damaged(part.name) from problem
         if found.hexdigest() != part.sha256:
             raise Damaged(part.name)
+
+
+def _row(line: bytes, part: Part) -> list[Value]:
+    try:
+        row: list[Value] = json.loads(line)
+    except ValueError as problem:
+        raise Damaged(part.name) from problem
+    return row
 
 
 def _is_whole(path: Path) -> bool:

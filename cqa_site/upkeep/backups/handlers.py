@@ -8,7 +8,7 @@ from cqa_site.runs.models import Job
 from cqa_site.web.housekeeping import chore
 
 from . import kept
-from .archive import Archive
+from .archive import Archive, Say
 from .making import make_backup
 from .passphrases import read_passphrase
 from .refusals import BackupRefused
@@ -37,7 +37,7 @@ def back_up(work: Work) -> None:
             kept.new_path(),
             keys=keys_here() if file else None,
             passphrase=passphrase,
-            say=work.progress,
+            say=_progress_of(work),
         )
     except BackupRefused as refusal:
         raise JobRefused(str(refusal)) from refusal
@@ -52,9 +52,14 @@ def check(work: Work) -> None:
         raise JobRefused("The backup is no longer there.")
     try:
         with Archive(found.path) as archive:
-            archive.check(work.progress)
+            archive.check(_progress_of(work))
     except BackupRefused as refusal:
         raise JobRefused(str(refusal)) from refusal
+
+
+def _progress_of(work: Work) -> Say:
+    """Names of files may be longer than a job's note."""
+    return lambda done, total, note: work.progress(done, total, note[:200])
 
 
 @chore("scheduled backups")

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -40,13 +41,16 @@ def make_backup(
             with Archive(unfinished) as archive:
                 archive.check(say)
     except OSError as problem:
-        raise BackupRefused(f"The backup could not be written: {problem.strerror}.") from problem
+        why = problem.strerror or problem
+        raise BackupRefused(f"The backup could not be written: {why}.") from problem
     return manifest
 
 
 def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
+    # Whatever was acknowledged before this moment is in the snapshot.
+    moment = timezone.now()
     with path.open("wb") as target:
-        with snapshot() as taken, Writer(target, _about(taken)) as writer:
+        with snapshot() as taken, Writer(target, _about(taken, moment)) as writer:
             _write_tables(writer, taken, say)
             _write_files(writer, Path(settings.DATA_DIR), say)
             if sealed:
@@ -56,10 +60,10 @@ def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
     return writer.manifest
 
 
-def _about(taken: Snapshot) -> Manifest:
+def _about(taken: Snapshot, moment: datetime) -> Manifest:
     migrations = [list(each) for each in sorted(taken.migrations)]
     engine = taken.connection.vendor
-    return Manifest(FORMAT, __version__, timezone.now().isoformat(), engine, migrations)
+    return Manifest(FORMAT, __version__, moment.isoformat(), engine, migrations)
 
 
 def _write_tables(writer: Writer, taken: Snapshot, say: Say) -> None:
@@ -114,9 +118,16 @@ def _sync_folder(folder: Path) -> None:
 
 def _check_room(folder: Path) -> None:
     """Refuse before the first byte where all would not fit even without compression."""
-    needed = size_of(files_in(Path(settings.DATA_DIR))) + _database_bytes() + ROOM_TO_SPARE
-    there = next(each for each in (folder, *folder.parents) if each.exists())
-    free = shutil.disk_usage(there).free
+    data, database = Path(settings.DATA_DIR), _database_bytes()
+    _refuse_small(folder, size_of(files_in(data)) + database)
+    if connections["default"].vendor == "sqlite":
+        # It is copied first.
+        _refuse_small(data, database)
+
+
+def _refuse_small(folder: Path, needed: int) -> None:
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    free, needed = shutil.disk_usage(there).free, needed + ROOM_TO_SPARE
     if free < needed:
         raise BackupRefused(
             f"A backup may need {needed / 2**20:,.0f} MiB, and {there} has {free / 2**20:,.0f} "
@@ -125,12 +136,12 @@ def _check_room(folder: Path) -> None:
 
 
 def _database_bytes() -> int:
-    """What the database takes on disk; of SQLite twice, for it is copied first."""
+    """What the database takes on disk."""
     connection = connections["default"]
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute(
-                "SELECT 2 * page_count * page_size FROM pragma_page_count, pragma_page_size"
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
             )
         else:
             cursor.execute("SELECT pg_database_size(current_database())")

@@ -101,6 +101,9 @@ def snapshot(alias: str = "default") -> Iterator[Snapshot]:
 @contextmanager
 def _copied(connection: BaseDatabaseWrapper) -> Iterator[BaseDatabaseWrapper]:
     """A copy of a file, made in one step: in several, each write would begin it anew."""
+    if connection.in_atomic_block:
+        # SQLite would wait for this very transaction.
+        raise RuntimeError("A snapshot is taken outside of any transaction.")
     remove_old_copies()
     with _own_file() as path:
         connection.ensure_connection()
