@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from .archive import Archive, Part, Say
@@ -16,14 +16,23 @@ MARK = "restoring"
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Every file to be kept, in order."""
-    found = (path for each in FOLDERS for path in (folder / each).rglob("*"))
+    """Every file to be kept, in order; a folder that vanishes meanwhile has none."""
+    found = (
+        Path(where, name)
+        for each in FOLDERS
+        for where, _folders, names in os.walk(folder / each)
+        for name in names
+    )
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def size_of(paths: list[Path]) -> int:
     """Bytes of files; one that vanished has none."""
-    return sum(path.stat().st_size for path in paths if path.exists())
+    total = 0
+    for path in paths:
+        with suppress(FileNotFoundError):
+            total += path.stat().st_size
+    return total
 
 
 @contextmanager
