@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -169,7 +169,7 @@ def under_load(database: str, template: str, options: argparse.Namespace) -> str
     other = DATABASES[database == "sqlite"]
     with empty_site(database, template) as site, empty_site(other, template) as restored:
         (site.folder / "site.sqlite3").unlink(missing_ok=True)
-        filled_site(site, options.labels, people=50, items=6_000)
+        filled_site(site, options.labels, people=50, items=3_000)
         site.start()
         people = sign_in(site, 50)
         path = restored.folder / "backup.zip"
@@ -214,9 +214,21 @@ def _labelled(
     return before, during, acknowledged, backup
 
 
+class _Stopped(Exception):
+    """Somebody was told to stop before their next submit."""
+
+
 def _label_until(person: Annotator, ends_at: float, stopped: threading.Event) -> None:
-    while not stopped.is_set():
-        person.label_until_done(min(ends_at, time.monotonic() + 1), THINK)
+    submit = person._submit
+
+    def unless_stopped(path: str, fields: dict, deadline: float) -> bytes:
+        if stopped.is_set():
+            raise _Stopped
+        return submit(path, fields, deadline)
+
+    person._submit = unless_stopped  # type: ignore[method-assign]
+    with suppress(_Stopped):
+        person.label_until_done(ends_at, THINK)
 
 
 def _p95(seconds: list[float]) -> float:
