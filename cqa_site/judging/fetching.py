@@ -107,7 +107,7 @@ def _uv() -> str | None:
 
 
 def _environment() -> dict[str, str]:
-    """Tells uv where pip was told to look; not as arguments, for an address may hold a password."""
+    """Tells uv where pip was told to look; as no argument, for addresses may hold passwords."""
     told = os.environ
     places = {
         "UV_FIND_LINKS": ",".join(told.get("PIP_FIND_LINKS", "").split()),

@@ -36,11 +36,14 @@ class Command(BaseCommand):
             check_port("127.0.0.1", port)
         if prepare():
             self.check()
-        about = self._about(None if demo_exists() else build_demo())
         if port:
-            call_command("site", port=port, fetch=options["fetch"], about=about)
+            call_command("site", port=port, fetch=options["fetch"], about=self._load)
         else:
-            self.stdout.write("\n".join(about))
+            self.stdout.write("\n".join(self._load()))
+
+    def _load(self) -> list[str]:
+        """Build the demo unless it is here; who can sign in."""
+        return self._about(None if demo_exists() else build_demo())
 
     def _give_password(self) -> None:
         if settings.PRODUCTION:

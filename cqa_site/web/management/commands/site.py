@@ -24,7 +24,7 @@ ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where it answer
 
 class Command(BaseCommand):
     help = "Run the web server and one background worker; Ctrl+C stops both."
-    # Lines of another command about what is served; see `demo`.
+    # Asked by another command, while the web server starts, for lines about what is served.
     stealth_options = ("about",)
 
     def add_arguments(self, parser: Any) -> None:
@@ -53,11 +53,12 @@ class Command(BaseCommand):
     def _run(self, options: dict[str, Any]) -> int:
         """Run both until one is told to stop; return how the web server ended."""
         web = leash.start(_web_command(options))
-        worker = None if options["no_worker"] else _start_worker()
-        fetcher = None
+        worker = fetcher = None
         try:
-            if self._is_served(web, options):
-                self._tell(options)
+            about = options["about"]() if options.get("about") else []
+            worker = None if options["no_worker"] else _start_worker()
+            if _is_served(web, options):
+                self._tell(options, about)
                 fetcher = _start_fetching() if options["fetch"] else None
             while web.poll() is None:
                 time.sleep(LOOK_SECONDS)
@@ -76,27 +77,19 @@ class Command(BaseCommand):
                 _stop(process)
         return web.returncode
 
-    def _is_served(self, web: subprocess.Popen[bytes], options: dict[str, Any]) -> bool:
-        """Wait for the first page; False if the web server ends before."""
-        while not _answers(options["host"], options["port"]):
-            if web.poll() is not None:
-                return False
-            time.sleep(FIRST_LOOK_SECONDS)
-        return True
-
-    def _tell(self, options: dict[str, Any]) -> None:
+    def _tell(self, options: dict[str, Any], about: list[str]) -> None:
         host = f"[{options['host']}]" if ":" in options["host"] else options["host"]
         self.stdout.write(
             self.style.SUCCESS(f"\nCounterpoint: http://{host}:{options['port']}")
             + "  (Ctrl+C stops it)\n"
         )
-        for line in options.get("about") or ():
+        for line in about:
             self.stdout.write(line)
         self.stdout.write(f"Data lies in {settings.DATA_DIR}")
         if _missing() and options["fetch"]:
             self.stdout.write(
-                "Language packages and the model in the box are being fetched beside it; what "
-                "needs them begins by itself when they are there."
+                "Language packages and the model in the box are being fetched; what needs them "
+                "begins by itself when they are there."
             )
 
     def _tell_fetched(self) -> None:
@@ -122,6 +115,15 @@ def check_port(host: str, port: int) -> None:
             f"The site cannot listen on {host}, port {port}: {error.strerror}. "
             f"Choose another port: --port {port + 1}, or make demo PORT={port + 1}"
         ) from error
+
+
+def _is_served(web: subprocess.Popen[bytes], options: dict[str, Any]) -> bool:
+    """Wait for the first page; False if the web server ends before."""
+    while not _answers(options["host"], options["port"]):
+        if web.poll() is not None:
+            return False
+        time.sleep(FIRST_LOOK_SECONDS)
+    return True
 
 
 def _answers(host: str, port: int) -> bool:
