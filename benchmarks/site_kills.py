@@ -21,7 +21,7 @@ from pathlib import Path
 from uuid import uuid4
 
 MARK = "SITE_KILLS_ROUND"
-LATEST = 6.0
+LATEST = 8.0
 PATIENCE = 30.0
 
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 
 # Requests on their way may come back; the system takes whatever is left then.
-GRACE_SECONDS = 10.0
+GRACE_SECONDS = 5.0
 
 
 def start(
