@@ -98,9 +98,9 @@ def test_a_run_of_the_model_in_the_box_waits_and_others_do_not(packages_are):
     campaign = make_campaign(study, ordinary=2, controls=0)
     box = embedded_endpoint(study=study, actor=boss)
     server = make_endpoint(study, boss)
-    for endpoint in (box, server):
-        run = make_run(campaign, server, boss, reuse=False)
-        Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, endpoint=endpoint)
+    runs = [make_run(campaign, server, boss, reuse=False) for _run in range(2)]
+    Run.objects.update(state=Run.State.RUNNING)
+    Run.objects.filter(pk=runs[0].pk).update(endpoint=box)
     packages_are(Stage.FETCHING)
     assert busy_endpoints() == [server]
     packages_are(Stage.THERE)
