@@ -4,8 +4,8 @@
     python -m benchmarks.first_minute --empty-cache
 
 Clones this repository (what is committed) into a new folder and runs ``make demo`` there, as
-whoever runs this. With ``--empty-cache`` uv has nothing in its cache, as on a new machine. Packages
-come from wherever pip and uv are told to look: what a slower line takes comes on top.
+whoever runs this. With ``--empty-cache`` uv has nothing in its cache, as on a new machine.
+Packages come from wherever pip and uv are told to look: what a slower line takes comes on top.
 """
 
 import argparse
@@ -31,7 +31,7 @@ PATIENCE = 600
 ANNOTATOR, RESEARCHER = "annotator@counterpoint.example", "researcher@counterpoint.example"
 PASSWORD = re.compile(r"password for all of them: (\S+)")
 TOKEN = re.compile(rb"cqa_[\w-]{20,}")
-WORK = re.compile(rb'href="(/s/[\w-]+/campaigns/[\w-]+/label/)"')
+WORK = re.compile(rb'href="(/s/[\w-]+/label-rounds/[\w-]+/label/)"')
 THERE = "are there."
 
 
@@ -163,7 +163,7 @@ def begin_judging(demo: Demo) -> Any:
     """Start a run of the model in the box, as soon as there is a site; what asks for its end."""
     person = Annotator(demo.port, "", seed=2)
     person.sign_in(RESEARCHER, demo.password())
-    _status, page = person.request("GET", "/account/")
+    person.request("GET", "/account/")
     fields = {"name": "First minute", "scope": "write"}
     status, _page = person.request("POST", "/account/tokens/", fields)
     if status != 302:
