@@ -24,7 +24,7 @@ from socket import socket
 from threading import Thread
 from typing import Any
 
-from benchmarks.http_annotator import Annotator
+from benchmarks.http_annotator import CSRF, Annotator
 
 HERE = Path(__file__).parents[1]
 PATIENCE = 600
@@ -64,8 +64,8 @@ class Demo:
             self.said.append(line)
 
     def stop(self) -> None:
-        """As Ctrl+C does."""
-        os.killpg(self.process.pid, signal.SIGINT)
+        """Ask it to end."""
+        os.killpg(self.process.pid, signal.SIGTERM)
         self.process.wait(60)
 
     def wait_for(self, found: Any) -> tuple[float, Any]:
@@ -163,7 +163,8 @@ def begin_judging(demo: Demo) -> Any:
     """Start a run of the model in the box, as soon as there is a site; what asks for its end."""
     person = Annotator(demo.port, "", seed=2)
     person.sign_in(RESEARCHER, demo.password())
-    person.request("GET", "/account/")
+    token = CSRF.search(person.request("GET", "/account/")[1])
+    person.token = token[1].decode() if token else ""
     fields = {"name": "First minute", "scope": "write"}
     status, _page = person.request("POST", "/account/tokens/", fields)
     if status != 302:
@@ -193,6 +194,7 @@ def begin_judging(demo: Demo) -> Any:
         "endpoint": first("endpoints/?kind=embedded"),
         "prompt": first("prompts/?kind=relevance_single"),
         "preflight": "off",
+        "sample": 2,
     }
     run = ask(f"{study}/runs/", plan)["id"]
     return lambda: ask(f"{study}/runs/{run}/labels/")["count"]
