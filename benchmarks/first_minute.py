@@ -194,6 +194,7 @@ def begin_judging(demo: Demo) -> Any:
         "endpoint": first("endpoints/?kind=embedded"),
         "prompt": first("prompts/?kind=relevance_single"),
         "preflight": "off",
+        "choice": "sample",
         "sample": 2,
     }
     run = ask(f"{study}/runs/", plan)["id"]

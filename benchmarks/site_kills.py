@@ -4,8 +4,9 @@
     python -m benchmarks.site_kills --times 10
 
 Each round starts a site with its worker, kills the command with SIGKILL at a random moment of the
-first seconds in which it has others beside it, and waits until no process is left that it started: every one of them carries a mark
-of the round in its environment, so none is missed and no other is taken for one. Linux only.
+first seconds in which it has others beside it, and waits until no process is left that it started:
+every one of them carries a mark of the round in its environment, so none is missed and no other is
+taken for one. Linux only.
 """
 
 import argparse
