@@ -68,6 +68,21 @@ class Demo:
         os.killpg(self.process.pid, signal.SIGTERM)
         self.process.wait(60)
 
+    def cpu_seconds(self) -> float:
+        """Processor seconds of everything it runs and ran; what else the machine does is not in."""
+        ticks, parents = {}, {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents[int(folder.name)] = int(fields[1])
+            ticks[int(folder.name)] = sum(map(int, fields[11:15]))
+        family = {self.process.pid}
+        while more := {pid for pid, parent in parents.items() if parent in family} - family:
+            family |= more
+        return sum(ticks.get(pid, 0) for pid in family) / os.sysconf("SC_CLK_TCK")
+
     def wait_for(self, found: Any) -> tuple[float, Any]:
         """Seconds since the start until ``found()`` gives something, and what it gave."""
         while self.process.poll() is None and time.monotonic() - self.begun < PATIENCE:
@@ -125,24 +140,25 @@ def main() -> None:
 def measure(demo: Demo) -> None:
     """The first start, then the second."""
     demo.start()
-    tell("first page", demo.wait_for(demo.first_page)[0])
+    tell(demo, "first page", demo.wait_for(demo.first_page)[0])
     size = demo.environment_mb()
-    tell("sign-in printed", demo.wait_for(demo.password)[0])
-    tell("first label", demo.wait_for(lambda: first_label(demo))[0])
-    tell("first answer of the model in the box", demo.wait_for(begin_judging(demo))[0])
-    tell("everything is there", demo.wait_for(demo.is_complete)[0])
+    tell(demo, "sign-in printed", demo.wait_for(demo.password)[0])
+    tell(demo, "first label", demo.wait_for(lambda: first_label(demo))[0])
+    tell(demo, "first answer of the model in the box", demo.wait_for(begin_judging(demo))[0])
+    tell(demo, "everything is there", demo.wait_for(demo.is_complete)[0])
     print(f"environment at the first page {size} MB, at the end {demo.environment_mb()} MB")
     demo.stop()
     for _time in range(3):
         demo.said.clear()
         demo.start()
-        tell("first page of another start", demo.wait_for(demo.first_page)[0])
+        tell(demo, "first page of another start", demo.wait_for(demo.first_page)[0])
         demo.stop()
 
 
-def tell(what: str, seconds: float) -> None:
-    """One line of the table."""
-    print(f"{what:<40}{seconds:7.1f} s", flush=True)
+def tell(demo: Demo, what: str, seconds: float) -> None:
+    """One line of the table, with how busy the machine was."""
+    cpu, load = demo.cpu_seconds(), os.getloadavg()[0]
+    print(f"{what:<40}{seconds:7.1f} s {cpu:7.1f} s CPU   load {load:.1f}", flush=True)
 
 
 def first_label(demo: Demo) -> bool:
