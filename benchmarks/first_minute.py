@@ -69,7 +69,7 @@ class Demo:
         self.process.wait(60)
 
     def cpu_seconds(self) -> float:
-        """Processor seconds of everything it runs and ran; what else the machine does is not in."""
+        """Processor seconds of all that it runs and ran, whatever else the machine does."""
         ticks, parents = {}, {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:

@@ -56,9 +56,9 @@ class Command(BaseCommand):
         worker = fetcher = None
         try:
             about = options["about"]() if options.get("about") else []
-            worker = None if options["no_worker"] else _start_worker()
             if _is_served(web, options):
                 self._tell(options, about)
+                worker = None if options["no_worker"] else _start_worker()
                 fetcher = _start_fetching() if options["fetch"] else None
             while web.poll() is None:
                 time.sleep(LOOK_SECONDS)
