@@ -3,10 +3,12 @@
 import logging
 import os
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from celery import Celery
+from celery.exceptions import SecurityWarning
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
@@ -17,6 +19,8 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 # Every hour, because a site on somebody's laptop rarely runs for a whole day.
 HOUSEKEEPING_SECONDS = 3600.0
+# In a container root is usual; messages are JSON and hold nothing that runs.
+warnings.filterwarnings("ignore", "You're running the worker with superuser", SecurityWarning)
 
 
 @worker_ready.connect

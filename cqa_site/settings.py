@@ -283,6 +283,8 @@ STORAGES = {
         )
     },
 }
+# Pages name files by their hashed names alone; packing each once more takes as long again.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
 
 LANGUAGE_CODE = "en"

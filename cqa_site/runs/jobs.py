@@ -20,6 +20,7 @@ from django.db import DatabaseError, IntegrityError, close_old_connections, mode
 from django.db.models import F
 from django.db.models.functions import Now
 
+from cqa_site.judging import packages
 from cqa_site.people.models import Study, User
 
 from . import bell
@@ -34,6 +35,8 @@ MAX_LOSSES = 3
 # Nothing is planned further ahead; a later time is a clock that jumped.
 LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3
+# How soon a job is tried again that waits for packages; its note is as old at most.
+PACKAGES_PAUSE = timedelta(seconds=3)
 HANDLERS: dict[str, Callable[["Work"], None]] = {}
 
 
@@ -41,18 +44,40 @@ class JobRefused(Exception):
     """The work cannot be done; the message is shown to the person who asked."""
 
 
+class NotYet(Exception):
+    """The job waits for something that comes by itself; the message is its note meanwhile."""
+
+
 class StaleWorker(Exception):
     """Somebody else holds the job now; nothing this worker does may count."""
 
 
-def handles(kind: str) -> Callable[[Callable[["Work"], None]], Callable[["Work"], None]]:
-    """Register ``function(work)`` as the handler of a kind of job."""
+def handles(
+    kind: str, needs: packages.Part | None = None
+) -> Callable[[Callable[["Work"], None]], Callable[["Work"], None]]:
+    """Register ``function(work)`` as the handler of a kind of job.
+
+    While the packages that it needs are being fetched, jobs of that kind wait. Where they are
+    missing and nobody fetches them, the handler is asked all the same, and refuses in its words.
+    """
 
     def register(function: Callable[["Work"], None]) -> Callable[["Work"], None]:
-        HANDLERS[kind] = function
+        def handle(work: "Work") -> None:
+            if needs:
+                wait_for(needs)
+            function(work)
+
+        HANDLERS[kind] = handle
         return function
 
     return register
+
+
+def wait_for(part: packages.Part) -> None:
+    """Raise NotYet while packages are being fetched; for the beginning of a handler."""
+    found = packages.state(part)
+    if found.is_fetching:
+        raise NotYet(str(found))
 
 
 def enqueue(
@@ -174,6 +199,8 @@ def run(job: Job) -> None:
         )
     except StaleWorker:
         log.warning("job %s was taken over", job.public_id)
+    except NotYet as reason:
+        _put_back(job, str(reason))
     except JobRefused as refusal:
         _fail(job, str(refusal))
     except Exception:
@@ -194,6 +221,15 @@ def beat() -> None:
 def is_worker_alive() -> bool:
     """Whether any worker reported within the last minute."""
     return WorkerBeat.objects.filter(seen_at__gt=Now() - timedelta(minutes=1)).exists()
+
+
+def _put_back(job: Job, note: str) -> None:
+    Job.objects.filter(pk=job.pk, fence=job.fence, state="leased").update(
+        state="ready",
+        lease_until=None,
+        run_after=Now() + PACKAGES_PAUSE,
+        note=note[: Job.NOTE_LENGTH],
+    )
 
 
 def _fail(job: Job, message: str) -> None:

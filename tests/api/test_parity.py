@@ -176,6 +176,7 @@ IN_PAGES = {
     "snapshot": ("snapshot",),
     "snapshot_freeze": ("snapshot_freeze",),
     "job_progress": ("job",),
+    "packages_state": "About the machine: a job that waits says the same in its note.",
     "endpoints": ("endpoints",),
     "endpoint_new": ("endpoints",),
     "endpoint_embedded": ("endpoint_embedded",),

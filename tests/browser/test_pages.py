@@ -65,6 +65,7 @@ PIECES = {
     "import_problems",
     "import_sample",
     "job_progress",
+    "packages_state",
     "label_trial_next",
     "key_point_board_figure",
     "key_point_board_file",

@@ -40,6 +40,7 @@ STUDY_ROUTES = {
     "study_api": RESEARCHERS,
     "study_api_address": RESEARCHERS,
     "job_progress": RESEARCHERS,
+    "packages_state": RESEARCHERS,
     "crowd_links": RESEARCHERS,
     "crowd_link_close": RESEARCHERS_POST,
     "participant_release": RESEARCHERS_POST,

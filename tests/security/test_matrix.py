@@ -214,6 +214,7 @@ class World:
             "user_id": self.people["a"].public_id,
             "person_id": person.public_id,
             "job_id": job.public_id,
+            "part": "language",
             "file_id": file.public_id,
             "batch_id": batch.public_id,
             "export_id": export.public_id,

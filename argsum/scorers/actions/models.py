@@ -18,6 +18,7 @@ from cqa_site.judging.embedding import (
     DIFFERENCE,
     PACKAGED_MODEL,
     SentenceEmbedder,
+    embeddings_available,
     packaged_weights,
 )
 
@@ -32,6 +33,9 @@ WEIGHTS = ("*.safetensors", "*.bin", "*.npz")
 # Weights that come with the site: name → folder.
 _SHIPPED = Path(__file__).parents[1] / "shipped"
 SHIPPED = {SHIPPED_MATCH: _SHIPPED / "match", SHIPPED_QUALITY: _SHIPPED / "quality"}
+
+# Of the packaged model, for as long as its package is not here to be read.
+PACKAGED_SHA256 = "5076c6045d315992ac1325636e50a5a084335f5edad94d16747e5d4370a0fb0d"
 
 
 class ScorerRefused(Exception):
@@ -82,6 +86,8 @@ def resolve(model: str) -> str:
 
 def weights_hash(source: str) -> str:
     """SHA-256 of all weights in a folder; of a name on the hub only the name is known."""
+    if source == PACKAGED_MODEL and not embeddings_available():
+        return PACKAGED_SHA256
     path = Path(packaged_weights() if source == PACKAGED_MODEL else source)
     base = weights_hash(PACKAGED_MODEL) if (path / DIFFERENCE).is_file() else ""
     files = sorted(file for each in WEIGHTS for file in path.rglob(each)) if path.is_dir() else []

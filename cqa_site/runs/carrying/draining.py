@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.db import Error, close_old_connections, connections
 
+from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
 from cqa_site.runs import bell
 from cqa_site.runs.carrying import clients
@@ -108,8 +109,13 @@ def _result(task: asyncio.Task[int]) -> int:
 
 
 def busy_endpoints() -> list[Endpoint]:
-    """Endpoints with working runs, or with calls that a worker left behind."""
+    """Endpoints with working runs, or with calls that a worker left behind.
+
+    Runs of the model in the box wait while it is being fetched.
+    """
     runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint")
+    if packages.state(packages.Part.MODEL).is_fetching:
+        runs = runs.exclude(endpoint__kind=Endpoint.Kind.EMBEDDED)
     found = {run.endpoint_id: run.endpoint for run in runs if not is_waiting(run)}
     left = Call.objects.filter(state__in=Call.LEFT).exclude(leased_by=Call.IN_BATCH)
     rows = Endpoint.objects.filter(pk__in=left.values("run__endpoint")).exclude(pk__in=found)

@@ -23,6 +23,8 @@ class Job(models.Model):
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
 
+    NOTE_LENGTH = 200
+
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=40)
@@ -36,7 +38,7 @@ class Job(models.Model):
     losses = models.PositiveSmallIntegerField(default=0)
     done = models.PositiveBigIntegerField(default=0)
     total = models.PositiveBigIntegerField(default=0)
-    note = models.CharField(max_length=200, blank=True)
+    note = models.CharField(max_length=NOTE_LENGTH, blank=True)
     error = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
