@@ -287,6 +287,15 @@ STORAGES = {
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
 
+# Workers back the site up by themselves into this folder; 0 hours: never. Kept are the newest of
+# each of so many days and of so many weeks.
+BACKUP_DIR = env.path("BACKUP_DIR", DATA_DIR / "backups")
+BACKUP_EVERY_HOURS = env.int("BACKUP_EVERY_HOURS", 24, validate=validate.Range(min=0))
+BACKUP_KEEP_DAYS = env.int("BACKUP_KEEP_DAYS", 7, validate=validate.Range(min=1))
+BACKUP_KEEP_WEEKS = env.int("BACKUP_KEEP_WEEKS", 4, validate=validate.Range(min=0))
+# Its first line seals the keys in those backups; without it they hold none.
+BACKUP_PASSPHRASE_FILE = env.str("BACKUP_PASSPHRASE_FILE", "")
+
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]

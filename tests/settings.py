@@ -7,6 +7,8 @@ os.environ.setdefault("DATA_DIR", tempfile.mkdtemp(prefix="counterpoint-tests-")
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 5)
 os.environ.setdefault("JOBS_INLINE", "true")
 os.environ.setdefault("LOG_LEVEL", "ERROR")
+# A test of housekeeping need not wait for one.
+os.environ.setdefault("BACKUP_EVERY_HOURS", "0")
 
 from cqa_site.settings import *  # noqa: F403
 

@@ -81,9 +81,12 @@ def wait_for(part: packages.Part) -> None:
 
 
 def enqueue(
-    *, study: Study, kind: str, key: str, actor: User | None = None, **payload: Any
+    *, study: Study | None, kind: str, key: str, actor: User | None = None, **payload: Any
 ) -> Job:
-    """Ask for work, or return the active job with the same key; rings after the commit."""
+    """Ask for work, or return the active job with the same key; rings after the commit.
+
+    Without a study it is work of the whole site.
+    """
     active = Job.objects.filter(key=f"{kind}:{key}", state__in=["ready", "leased"])
     for _attempt in range(ENQUEUE_TRIES):
         try:
@@ -106,9 +109,15 @@ class Work:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.study = job.study
         self.payload = job.payload
         self._reported = 0.0
+
+    @property
+    def study(self) -> Study:
+        """The study that the work is for; work of the whole site never asks."""
+        if self.job.study is None:
+            raise LookupError(f"Job {self.job.public_id} is of no study.")
+        return self.job.study
 
     def progress(self, done: int, total: int = 0, note: str = "") -> None:
         """Store progress at most twice a second; raises StaleWorker after losing the lease."""

@@ -12,4 +12,4 @@ of_study = [
     *calls.urlpatterns,
     *prompts.urlpatterns,
 ]
-urlpatterns = [path("s/<uuid:study_id>/", include(of_study))]
+urlpatterns = [*jobs.of_site, path("s/<uuid:study_id>/", include(of_study))]

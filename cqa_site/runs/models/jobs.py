@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Job(models.Model):
-    """One piece of long work: an import, an export, a snapshot.
+    """One piece of long work: an import, an export, a snapshot, a backup of the site.
 
     Workers claim ready rows with a lease and a fencing number. A result is
     written only under the current fence, in the transaction that ends the job.
@@ -26,7 +26,8 @@ class Job(models.Model):
     NOTE_LENGTH = 200
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    study = models.ForeignKey("people.Study", models.CASCADE, related_name="jobs")
+    # None for work that the whole site asks for, as a backup is.
+    study = models.ForeignKey("people.Study", models.CASCADE, null=True, related_name="jobs")
     kind = models.CharField(max_length=40)
     payload = models.JSONField(default=dict)
     key = models.CharField(max_length=120)

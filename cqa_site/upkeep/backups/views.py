@@ -1,12 +1,78 @@
 """Backups that are here, for administrators of the site."""
 
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.conf import settings
+from django.http import Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import PersonRequest, administrator_page
+from cqa_site.people.access import PersonRequest, administrator_page, record
+from cqa_site.runs.jobs import is_worker_alive
+from cqa_site.runs.models import Job
+from cqa_site.web.downloads import attachment
+
+from . import kept
+from .handlers import BACKUP_JOB, CHECK_JOB, ask_for_backup, ask_for_check
 
 
 @administrator_page
 def site_backups(request: PersonRequest) -> HttpResponse:
     """The backups that are here, newest first."""
-    return render(request, "upkeep/backups.html")
+    backups = kept.all_kept()
+    newest = kept.newest(backups)
+    jobs = Job.objects.filter(study=None, kind=BACKUP_JOB).order_by("-pk")
+    context = {
+        "rows": list(zip(backups, _checks(backups), strict=True)),
+        "newest": newest,
+        "is_late": kept.is_due(newest),
+        "job": jobs.first(),
+        "worker_alive": is_worker_alive(),
+        "folder": kept.folder(),
+        "every_hours": settings.BACKUP_EVERY_HOURS,
+        "keep_days": settings.BACKUP_KEEP_DAYS,
+        "keep_weeks": settings.BACKUP_KEEP_WEEKS,
+        "has_passphrase": bool(settings.BACKUP_PASSPHRASE_FILE),
+    }
+    return render(request, "upkeep/backups.html", context)
+
+
+@administrator_page
+@require_POST
+def site_backup_new(request: PersonRequest) -> HttpResponse:
+    """Have a worker make a backup now."""
+    ask_for_backup(request.user)
+    record(study=None, actor=request.user, verb="backup.asked", subject="")
+    return redirect("site_backups")
+
+
+@administrator_page
+@require_POST
+def site_backup_check(request: PersonRequest, name: str) -> HttpResponse:
+    """Have a worker read a backup completely."""
+    ask_for_check(_listed(name), request.user)
+    return redirect("site_backups")
+
+
+@administrator_page
+def site_backup_file(request: PersonRequest, name: str) -> HttpResponseBase:
+    """The file itself; who took it stands in the log."""
+    backup = _listed(name)
+    record(study=None, actor=request.user, verb="backup.downloaded", subject=backup.name)
+    response = attachment(backup.path, name=backup.name, content_type="application/zip")
+    # Compressing it once more would take long and hide how much is still to come.
+    response["Content-Encoding"] = "identity"
+    return response
+
+
+def _listed(name: str) -> kept.Kept:
+    """A backup of the list: what a request names is never made into a path."""
+    for each in kept.all_kept():
+        if each.name == name:
+            return each
+    raise Http404
+
+
+def _checks(backups: list[kept.Kept]) -> list[Job | None]:
+    """The last time each was read completely since it was made."""
+    keys = [f"{CHECK_JOB}:{each.name}" for each in backups]
+    jobs = {job.key: job for job in Job.objects.filter(key__in=keys).order_by("pk")}
+    return [jobs.get(key) for key in keys]

@@ -1,0 +1,284 @@
+"""Backups under load, at size, and from each database into each: drills that measure themselves.
+
+    python -m benchmarks.backups load [--labels 100000] [--seconds 15]
+    python -m benchmarks.backups ways [--labels 100000]
+
+``load``: fifty people label over HTTP, a sentence each 0.7 s, while a backup is made. Every label
+that was acknowledged before the backup began must be in the site restored from it, under the same
+value, and nothing in it may contradict itself; the restored site is on the other database. How
+long a submit takes is told for the time before the backup and for the time of it.
+
+``ways``: a site with so many labels goes from each database into each. Told are seconds of the
+whole command, those of the processor, size, and the largest resident memory; the tables of both
+must have equal hashes. Databases that are filled have their tables already, as after ``migrate``.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks.campaign_server import ROOT, CampaignServer, migrate, migrated_file
+from benchmarks.databases import postgres_database
+from benchmarks.http_annotator import Annotator
+from benchmarks.label_throughput import sign_in
+
+PASSPHRASE = "a passphrase for drills"
+DATABASES = ("sqlite", "postgresql")
+THINK = 0.7
+BATCH = 5_000
+LABELS = """
+from annotation.labelling.models.votes import Assignment
+for key, label in Assignment.objects.filter(state="answered").values_list("public_id", "label"):
+    print(key, label)
+"""
+
+
+@dataclass
+class Done:
+    """How a command went: seconds, those of the processor, MiB of resident memory at most."""
+
+    seconds: float
+    cpu: float
+    mib: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:9.1f} {self.cpu:5.1f} {self.mib:6.0f}"
+
+
+@contextmanager
+def empty_site(database: str, template: str = "") -> Iterator[CampaignServer]:
+    """A throw-away site with tables and nothing in them."""
+    if database == "sqlite":
+        site = CampaignServer()
+        shutil.copy(migrated_file(), site.folder / "site.sqlite3")
+        try:
+            yield site
+        finally:
+            site.remove()
+        return
+    with postgres_database(template) as url:
+        site = CampaignServer(database_url=url)
+        try:
+            yield site
+        finally:
+            site.remove()
+
+
+@contextmanager
+def migrated_database() -> Iterator[str]:
+    """The name of a PostgreSQL database with tables, which is only copied."""
+    with postgres_database() as url:
+        migrate(url)
+        yield urlsplit(url).path.removeprefix("/")
+
+
+def run(site: CampaignServer, *arguments: object) -> Done:
+    """A command of a site, measured; what fails raises."""
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+") as told:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", *map(str, arguments)],
+            cwd=ROOT,
+            env=site.environment | {"BACKUP_PASSPHRASE": PASSPHRASE},
+            stdout=told,
+            stderr=subprocess.STDOUT,
+        )
+        _pid, status, used = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - started
+        told.seek(0)
+        output = told.read()
+    if status:
+        raise RuntimeError(output[-2000:])
+    return Done(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def contents(path: Path) -> dict[str, str]:
+    """The hash of what each table in a backup says."""
+    from cqa_site.upkeep.backups.archive import Archive
+
+    with Archive(path) as archive:
+        return {part.table.name: part.content for part in archive.manifest.tables}
+
+
+# -- so many labels ---------------------------------------------------------------------------
+
+
+def fill(labels: int) -> None:
+    """Three labels on each sentence of a closed round, as thirty people would have given them."""
+    from annotation.labelling.models.campaigns import Campaign, Slot
+    from annotation.labelling.models.votes import Assignment, VoteEvent
+    from benchmarks.made_rounds import label as made_round
+    from cqa_site.people.models import Rater, Study, User
+    from cqa_site.rounds.opening import close_round, open_round
+
+    study, boss = Study.objects.create(name="Filled"), User.objects.get(email="boss@bench.example")
+    wanted = {"controls": 30, "items": -(-labels // 3), "votes": 3}
+    campaign: Campaign = made_round(wanted, study, boss, [])
+    open_round(round_=campaign, actor=boss)
+    raters = Rater.objects.bulk_create(
+        Rater(study=study, external_id=f"filled-{n}", name=f"Filled {n}") for n in range(30)
+    )
+    slots = list(Slot.objects.filter(campaign=campaign).order_by("pk"))
+    given = Assignment.objects.bulk_create(
+        (
+            Assignment(
+                campaign=campaign,
+                item_id=slot.item_id,
+                rater=raters[(slot.item_id + slot.number) % 30],
+                slot=slot,
+                state="answered",
+                label=slot.order % 4,
+            )
+            for slot in slots
+        ),
+        batch_size=BATCH,
+    )
+    VoteEvent.objects.bulk_create(
+        (
+            VoteEvent(assignment=each, client_key=f"{n}", kind="answer", label=each.label)
+            for n, each in enumerate(given)
+        ),
+        batch_size=BATCH,
+    )
+    Slot.objects.filter(campaign=campaign).update(state="done")
+    close_round(round_=campaign, actor=boss)
+
+
+def filled_site(site: CampaignServer, labels: int, people: int = 1, items: int = 30) -> None:
+    """An open round, and beside it a closed one with the labels."""
+    site.people, site.items, site.controls = people, items, items // 10
+    site.prepare()
+    site.python("-m", "benchmarks.backups", "fill", "--labels", str(labels))
+
+
+# -- under load -------------------------------------------------------------------------------
+
+
+def under_load(database: str, template: str, options: argparse.Namespace) -> str:
+    """Back up while people label, restore into the other database, and compare."""
+    other = DATABASES[database == "sqlite"]
+    with empty_site(database, template) as site, empty_site(other, template) as restored:
+        (site.folder / "site.sqlite3").unlink(missing_ok=True)
+        filled_site(site, options.labels, people=50, items=6_000)
+        site.start()
+        people = sign_in(site, 50)
+        path = restored.folder / "backup.zip"
+        before, during, acknowledged, backup = _labelled(site, people, path, options.seconds)
+        run(restored, "restore", path)
+        run(restored, "check_integrity")
+        stored = dict(line.split() for line in restored.python("-c", _script(LABELS)).splitlines())
+        lost = {k: v for k, v in acknowledged.items() if stored.get(k) != str(v)}
+        if lost:
+            raise RuntimeError(f"{len(lost)} labels acknowledged before the backup are missing")
+        later = len(stored) - options.labels - len(acknowledged)
+        return (
+            f"{database:10}  {options.labels:7,}  {len(acknowledged):12,}  {later:11,}  "
+            f"{backup.seconds:8.1f}  {_p95(before):6.0f} {max(before) * 1000:6.0f}  "
+            f"{_p95(during):6.0f} {max(during) * 1000:6.0f}  {len(during) / backup.seconds:5.1f}"
+        )
+
+
+def _labelled(
+    site: CampaignServer, people: list[Annotator], path: Path, seconds: float
+) -> tuple[list[float], list[float], dict[str, int], Done]:
+    """Seconds of submits before and during a backup, what was acknowledged before, the backup."""
+    ends_at = time.monotonic() + 10 * 60
+    stopped = threading.Event()
+    threads = [
+        threading.Thread(target=_label_until, args=(person, ends_at, stopped)) for person in people
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(seconds)
+    marks = [len(person.acknowledged.seconds) for person in people]
+    acknowledged = {k: v for each in people for k, v in each.acknowledged.labels.copy().items()}
+    backup = run(site, "backup", path)
+    ends = [len(person.acknowledged.seconds) for person in people]
+    stopped.set()
+    for thread in threads:
+        thread.join()
+    known = [person.acknowledged.seconds for person in people]
+    before = [s for each, mark in zip(known, marks, strict=True) for s in each[:mark]]
+    # One more for everybody: the submit that was on its way when the backup ended.
+    during = [s for each, a, b in zip(known, marks, ends, strict=True) for s in each[a : b + 1]]
+    return before, during, acknowledged, backup
+
+
+def _label_until(person: Annotator, ends_at: float, stopped: threading.Event) -> None:
+    while not stopped.is_set():
+        person.label_until_done(min(ends_at, time.monotonic() + 1), THINK)
+
+
+def _p95(seconds: list[float]) -> float:
+    return sorted(seconds)[int(len(seconds) * 0.95)] * 1000
+
+
+def _script(text: str) -> str:
+    return f"import django; django.setup()\n{text}"
+
+
+# -- each way ---------------------------------------------------------------------------------
+
+
+def each_way(site: CampaignServer, database: str, template: str) -> Iterator[str]:
+    """Back a site up, restore it into both databases, and back those up again."""
+    path = site.folder / "backup.zip"
+    made = run(site, "backup", path)
+    wanted = contents(path)
+    for other in DATABASES:
+        with empty_site(other, template) as restored:
+            done = run(restored, "restore", path)
+            again = restored.folder / "again.zip"
+            run(restored, "backup", again)
+            if contents(again) != wanted:
+                raise RuntimeError(f"{database} to {other}: tables differ")
+            run(restored, "check_integrity")
+            size = f"{path.stat().st_size / 2**20:8.1f}"
+            yield f"{database:10}  {other:10}  {made}  {size}  {done}"
+
+
+def each_way_from_both(labels: int) -> Iterator[str]:
+    with migrated_database() as template:
+        for database in DATABASES:
+            with empty_site(database, template) as site:
+                filled_site(site, labels)
+                yield from each_way(site, database, template)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("drill", choices=("load", "ways", "fill"))
+    parser.add_argument("--labels", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=15)
+    options = parser.parse_args()
+    if options.drill == "fill":
+        import django
+
+        django.setup()
+        fill(options.labels)
+    elif options.drill == "load":
+        print(
+            "database     labels  acknowledged  after that  backup s  before: p95, max ms"
+            "  during: p95, max ms  labels/s"
+        )
+        with migrated_database() as template:
+            for database in DATABASES:
+                print(under_load(database, template, options), flush=True)
+    else:
+        print("from        into         backup s   cpu    MiB  file MiB  restore s   cpu    MiB")
+        for row in each_way_from_both(options.labels):
+            print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,314 @@
+"""The file of a backup: a zip with a manifest, one part for each table and file, and the keys.
+
+Any program that reads zip files opens it, and its rows are lines of JSON. The last 64 bytes, the
+comment of the zip, are the SHA-256 of all before them; the manifest has one for every part. So a
+changed bit is found wherever it is, and the part that it is in has a name.
+"""
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from .columns import Column, Table, Value
+from .contents import Contents, as_line
+from .refusals import BackupRefused, Damaged
+
+FORMAT = 1
+MANIFEST, KEYS = "manifest.json", "keys.json"
+SUM_LENGTH = 64
+BLOCK = 2**20
+# Rows and texts shrink to a tenth at any level; the first ones cost the least time.
+LEVEL = 3
+# Every answer of zipfile and zlib to bytes that are not what they wrote.
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    KeyError,
+    OSError,
+)
+# How much is done: parts, of how many, and what the present one is.
+Say = Callable[[int, int, str], None]
+
+
+def quiet(done: int, total: int, note: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part as it was written: its name in the zip, its size before compression, its hash."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class TablePart(Part):
+    """The rows of a table, and the hash of what they say."""
+
+    table: Table
+    rows: int
+    content: str
+
+
+@dataclass
+class Manifest:
+    """What a backup is and holds."""
+
+    format: int
+    version: str
+    made_at: str
+    engine: str
+    migrations: list[list[str]]
+    tables: list[TablePart] = field(default_factory=list)
+    files: list[Part] = field(default_factory=list)
+    keys: Part | None = None
+    # Files that were deleted while the backup was made.
+    vanished: list[str] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """Of all tables."""
+        return sum(part.rows for part in self.tables)
+
+    @property
+    def parts(self) -> list[Part]:
+        """Everything but the manifest itself."""
+        return [*self.tables, *self.files, *([self.keys] if self.keys else [])]
+
+
+class Writer:
+    """Writes parts one after the other, at bounded memory, and ends the file."""
+
+    def __init__(self, target: IO[bytes], manifest: Manifest) -> None:
+        self.manifest = manifest
+        self._target = _Summed(target)
+        # Without a way back, zipfile writes sizes behind a part instead of into its head.
+        self._zip = zipfile.ZipFile(self._target, "w")
+        self._zip.comment = b"0" * SUM_LENGTH
+
+    def table(self, table: Table, rows: Iterator[list[Value]], say: Callable[[int], None]) -> None:
+        """Write the rows of a table; `say` hears now and then how many there are so far."""
+        contents = Contents(table)
+        with self._part(f"tables/{table.name}.jsonl") as part:
+            for row in rows:
+                line = as_line(row)
+                part.write(line)
+                contents.add(row, line)
+                if contents.rows % 5000 == 0:
+                    say(contents.rows)
+        told = TablePart(*part.told, table, contents.rows, contents.sha256)
+        self.manifest.tables.append(told)
+
+    def file(self, name: str, source: IO[bytes]) -> None:
+        """Copy a file that lies at `name` below the data folder."""
+        with self._part(f"files/{name}") as part:
+            while block := source.read(BLOCK):
+                part.write(block)
+        self.manifest.files.append(Part(*part.told))
+
+    def keys(self, content: bytes) -> None:
+        """Write the sealed keys."""
+        with self._part(KEYS) as part:
+            part.write(content)
+        self.manifest.keys = Part(*part.told)
+
+    def __enter__(self) -> "Writer":
+        return self
+
+    def __exit__(self, raised: type[BaseException] | None, *_more: object) -> None:
+        if raised:
+            # The zip would write its end when it is thrown away.
+            self._target.is_abandoned = True
+            self._zip.close()
+            return
+        with self._part(MANIFEST) as part:
+            part.write(json.dumps(asdict(self.manifest), indent=1).encode())
+        self._zip.close()
+        self._target.close()
+
+    @contextmanager
+    def _part(self, name: str) -> "Iterator[_PartWriter]":
+        about = zipfile.ZipInfo(name)
+        about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+        about._compresslevel = LEVEL  # type: ignore[attr-defined]
+        with self._zip.open(about, "w", force_zip64=True) as target:
+            yield _PartWriter(name, target)
+
+
+class _PartWriter:
+    def __init__(self, name: str, target: IO[bytes]) -> None:
+        self._name, self._target = name, target
+        self._bytes, self._hash = 0, hashlib.sha256()
+
+    def write(self, content: bytes) -> None:
+        self._target.write(content)
+        self._hash.update(content)
+        self._bytes += len(content)
+
+    @property
+    def told(self) -> tuple[str, int, str]:
+        return self._name, self._bytes, self._hash.hexdigest()
+
+
+class _Summed:
+    """A file that cannot go back, and ends with the hash of all before its last 64 bytes."""
+
+    def __init__(self, target: IO[bytes]) -> None:
+        self._target, self._hash, self._last = target, hashlib.sha256(), b""
+        self.is_abandoned = False
+
+    def write(self, content: bytes) -> int:
+        if self.is_abandoned:
+            return len(content)
+        self._target.write(content)
+        self._last += content
+        self._hash.update(self._last[:-SUM_LENGTH])
+        self._last = self._last[-SUM_LENGTH:]
+        return len(content)
+
+    def flush(self) -> None:
+        self._target.flush()
+
+    def close(self) -> None:
+        self._target.seek(-SUM_LENGTH, os.SEEK_END)
+        self._target.write(self._hash.hexdigest().encode())
+
+
+class Archive:
+    """A backup to read from. Whatever is not as it was written raises `Damaged`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except FileNotFoundError:
+            raise BackupRefused(f"There is no file {path}.") from None
+        except (PermissionError, IsADirectoryError) as problem:
+            raise BackupRefused(f"{path} cannot be read: {problem.strerror}.") from problem
+        except UNREADABLE as problem:
+            why = "it is cut off, or no backup"
+            raise Damaged("the directory at its end", why) from problem
+        self.manifest = self._read_manifest()
+
+    def __enter__(self) -> "Archive":
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._zip.close()
+
+    def check(self, say: Say = quiet) -> None:
+        """Read everything; a part that is damaged is named."""
+        parts = self.manifest.parts
+        for done, part in enumerate(parts):
+            say(done, len(parts), part.name)
+            for _block in self._blocks(part):
+                pass
+        if not _is_whole(self.path):
+            raise Damaged("what stands between its parts")
+        say(len(parts), len(parts), "")
+
+    def rows(self, table: Table) -> Iterator[list[Value]]:
+        """The rows of a table; ends with `Damaged` where they are not those that were written."""
+        part = next(each for each in self.manifest.tables if each.table.name == table.name)
+        contents, rest = Contents(table), b""
+        for block in self._blocks(part):
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                row = _row(line, part)
+                contents.add(row, line + b"\n")
+                yield row
+        if contents.sha256 != part.content:
+            raise Damaged(part.name, "its rows are not those it was made from")
+
+    def copy(self, part: Part, target: IO[bytes]) -> None:
+        """Write a part into a file."""
+        for block in self._blocks(part):
+            target.write(block)
+
+    def keys(self) -> bytes:
+        """The sealed keys; empty where they were left out."""
+        return b"".join(self._blocks(self.manifest.keys)) if self.manifest.keys else b""
+
+    def _read_manifest(self) -> Manifest:
+        try:
+            content = json.loads(self._zip.read(MANIFEST))
+        except UNREADABLE as problem:
+            raise Damaged(MANIFEST) from problem
+        _refuse_newer(content)
+        return _manifest(content)
+
+    def _blocks(self, part: Part) -> Iterator[bytes]:
+        found = hashlib.sha256()
+        try:
+            with self._zip.open(part.name) as source:
+                while block := source.read(BLOCK):
+                    found.update(block)
+                    yield block
+        except UNREADABLE as problem:
+            raise Damaged(part.name) from problem
+        if found.hexdigest() != part.sha256:
+            raise Damaged(part.name)
+
+
+def _row(line: bytes, part: Part) -> list[Value]:
+    try:
+        row: list[Value] = json.loads(line)
+    except ValueError as problem:
+        raise Damaged(part.name) from problem
+    return row
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether the sum at the end is that of all before it."""
+    found, left = hashlib.sha256(), path.stat().st_size - SUM_LENGTH
+    with path.open("rb") as source:
+        while left > 0 and (block := source.read(min(BLOCK, left))):
+            found.update(block)
+            left -= len(block)
+        return source.read() == found.hexdigest().encode()
+
+
+def _refuse_newer(content: dict[str, Any]) -> None:
+    from cqa_site import __version__
+
+    made_by = str(content.get("version"))
+    if content.get("format") == FORMAT and _numbers(made_by) <= _numbers(__version__):
+        return
+    raise BackupRefused(
+        f"The backup was made by version {made_by}; this is {__version__}, which cannot read it. "
+        f"Install version {made_by} or a later one, then restore."
+    )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(each) for each in version.split(".") if each.isdigit()]
+
+
+def _manifest(content: dict[str, Any]) -> Manifest:
+    """The manifest as it was written."""
+    try:
+        tables = [_table_part(part) for part in content.pop("tables")]
+        files = [Part(**part) for part in content.pop("files")]
+        keys = content.pop("keys")
+        return Manifest(**content, tables=tables, files=files, keys=Part(**keys) if keys else None)
+    except (KeyError, TypeError, ValueError) as problem:
+        raise Damaged(MANIFEST) from problem
+
+
+def _table_part(content: dict[str, Any]) -> TablePart:
+    table = content.pop("table")
+    columns = tuple(Column(**column) for column in table.pop("columns"))
+    return TablePart(**content, table=Table(**table, columns=columns))

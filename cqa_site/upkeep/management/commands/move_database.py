@@ -1,0 +1,49 @@
+"""Move the site to another database, from SQLite to PostgreSQL or back."""
+
+import os
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from cqa_site.upkeep.backups.databases import from_url
+from cqa_site.upkeep.backups.moving import move_database
+from cqa_site.upkeep.backups.refusals import BackupRefused
+from cqa_site.upkeep.backups.telling import Telling
+
+VARIABLE = "MOVE_TO"
+
+
+class Command(BaseCommand):
+    help = (
+        "Fill an empty database with everything the configured one holds. Stop web servers and "
+        "workers first: what is written meanwhile stays behind."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "url",
+            help="postgres://… or sqlite:///…; an address with a password in it is better set as "
+            "the variable MOVE_TO, with “-” here",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            moved = move_database(from_url(_address(options["url"])), say=Telling(self.stderr))
+        except BackupRefused as refusal:
+            raise CommandError(str(refusal)) from refusal
+        rows = sum(each.rows for each in moved.values())
+        self.stdout.write(
+            f"Moved {rows:,} rows in {len(moved)} tables; every table holds what it held.\n"
+            "Now set DATABASE_URL to the new address wherever it is set (environment, .env, "
+            "service), then start the site. Everybody signs in anew. The old database was not "
+            "changed."
+        )
+
+
+def _address(said: str) -> str:
+    """What was said, or what the environment says: arguments can be read by everybody here."""
+    if said != "-":
+        return said
+    if not (address := os.environ.get(VARIABLE)):
+        raise BackupRefused(f"{VARIABLE} is not set.")
+    return address

@@ -1,0 +1,61 @@
+"""Fill an empty installation from a backup."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from cqa_site.upkeep.backups.archive import Archive
+from cqa_site.upkeep.backups.databases import configured
+from cqa_site.upkeep.backups.passphrases import ask_passphrase, given_passphrase
+from cqa_site.upkeep.backups.refusals import BackupRefused
+from cqa_site.upkeep.backups.restoring import Restored, restore_backup
+from cqa_site.upkeep.backups.sealing import Keys, unseal
+from cqa_site.upkeep.backups.telling import Telling, told
+
+
+class Command(BaseCommand):
+    help = (
+        "Restore a backup into the configured database and data folder, which must be empty. "
+        "It works completely or not at all. Stop web servers and workers first."
+    )
+    # Tables may be missing, and settings may still be changed: nothing is asked of them.
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--passphrase-file", default="", help="its first line opens the keys")
+        parser.add_argument(
+            "--without-keys",
+            action="store_true",
+            help="do not open the keys; stored API keys are then read with SECRETS_KEYS",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        say = Telling(self.stderr)
+        try:
+            with Archive(options["file"]) as archive:
+                keys = _opened_keys(archive, options)
+                archive.check(say)
+                restored = restore_backup(
+                    archive, configured(), Path(settings.DATA_DIR), keys=keys, say=say
+                )
+        except BackupRefused as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self._tell(restored)
+
+    def _tell(self, restored: Restored) -> None:
+        self.stdout.write(
+            f"Restored; every table holds what it held. {told(restored.manifest)}\n"
+            "Everybody signs in anew, with the password they had."
+        )
+        for name in restored.unreadable:
+            self.stdout.write(f"Its stored key cannot be read; enter it again: {name}")
+
+
+def _opened_keys(archive: Archive, options: dict[str, Any]) -> Keys | None:
+    if options["without_keys"] or not archive.manifest.keys:
+        return None
+    passphrase = given_passphrase(options["passphrase_file"]) or ask_passphrase(twice=False)
+    return unseal(archive.keys(), passphrase)

@@ -1,0 +1,76 @@
+"""A small site with a backup of it, and empty databases to restore into."""
+
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connections
+
+from cqa_site.runs import keys
+from cqa_site.runs.models import Endpoint
+from cqa_site.upkeep.backups.databases import SQLITE, registered, with_file
+from tests import cast
+from tests.annotation.retrieval.made_retrieval import make_corpus
+from tests.conftest import written_by_hand
+from tests.runs.made_runs import make_endpoint
+
+PASSPHRASE = "correct horse battery"
+SECRET = "sk-a-key-of-an-endpoint-0123"
+TEXT = "Tea – “naïve” 𝕏,\n\ttwo lines\\ and a \\. of COPY"
+NUMBERS = {"b": [1.0, 1e16, -0.0, 2.5e-7, 10**20], "a": {"z": None, "y": TEXT}, "ä": True}
+
+
+def make_lab() -> Endpoint:
+    """One study with people, a campaign, and an endpoint whose parameters hold rare values."""
+    study = cast.make_study("Bär & Söhne")
+    boss = cast.make_member(study, "admin")
+    cast.make_campaign(study)
+    make_corpus(study)
+    study.description = TEXT
+    study.save()
+    endpoint = make_endpoint(study, boss, price_in="0.123456")
+    endpoint.capabilities = NUMBERS
+    keys.set_key(endpoint, SECRET)
+    endpoint.save()
+    return endpoint
+
+
+def make_empty(path: Path) -> None:
+    """A database file with all tables and no row."""
+    path.touch()
+    with registered("empty", with_file(path)) as alias:
+        make_tables(alias)
+
+
+def make_tables(alias: str) -> None:
+    call_command("migrate", database=alias, run_syncdb=True, verbosity=0)
+    with connections[alias].schema_editor() as editor:
+        for operation in written_by_hand():
+            operation.code(apps, editor)
+
+
+def config_of(path: Path) -> dict:
+    return {"ENGINE": SQLITE, "NAME": str(path), "OPTIONS": {}}
+
+
+def copy_of(path: Path, folder: Path) -> dict:
+    """Settings of a copy of an empty file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return config_of(Path(shutil.copy(path, folder / "site.sqlite3")))
+
+
+@contextmanager
+def opened(config: dict):
+    """The alias of a database, for queries."""
+    with registered("looked-at", config) as alias:
+        yield alias
+
+
+def flipped(source: Path, target: Path, at: int) -> Path:
+    """A copy in which one bit is another."""
+    content = bytearray(source.read_bytes())
+    content[at] ^= 4
+    target.write_bytes(content)
+    return target
