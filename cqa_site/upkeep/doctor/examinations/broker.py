@@ -1,0 +1,57 @@
+"""Does the broker answer, and is anybody listening?"""
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ..examining import Family, examination
+from ..findings import Finding, look, well, wrong
+
+SECONDS = 2
+# Of Redis; others keep to the time-out of the connection.
+QUICK = {"socket_timeout": SECONDS, "socket_connect_timeout": SECONDS}
+# A message says nothing but "look around", and after a minute nobody needs it.
+MANY = 1_000
+
+
+@examination(Family.WORK, gettext_lazy("Broker"))
+def broker() -> Finding:
+    """Connect, and count the messages that nobody fetched."""
+    try:
+        count = _messages()
+    except Exception as problem:  # noqa: BLE001  every transport has errors of its own
+        says = _("%(place)s does not answer (%(why)s); workers find work by themselves, later.")
+        remedy = _("Start the server, or correct CELERY_BROKER_URL.")
+        return wrong(says % {"place": _place(), "why": type(problem).__name__}, remedy)
+    if count > MANY:
+        says = _("%(place)s holds %(n)d messages that no worker fetched.")
+        remedy = _("Start a worker; old messages say nothing and can be thrown away:")
+        command = "celery -A cqa_site purge -f"
+        return look(says % {"place": _place(), "n": count}, remedy, command)
+    return well(_("%(place)s answers; messages waiting: %(n)d.") % {"place": _place(), "n": count})
+
+
+def _place() -> str:
+    """Which broker, without its password."""
+    parts = urlsplit(settings.CELERY_BROKER_URL)
+    if parts.scheme == "filesystem":
+        return _("The folder of messages")
+    return f"{parts.scheme}://{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+def _messages() -> int:
+    """How many wait; raises what the transport raises."""
+    from kombu.exceptions import ChannelError
+
+    from cqa_site.celery import app
+
+    options = QUICK if settings.CELERY_BROKER_URL.startswith("redis") else {}
+    with app.connection_for_read(connect_timeout=SECONDS, transport_options=options) as connection:
+        connection.ensure_connection(max_retries=1, timeout=SECONDS)
+        channel = connection.default_channel
+        try:
+            return int(channel.queue_declare(app.conf.task_default_queue, passive=True)[1])
+        except (ChannelError, connection.channel_errors):
+            return 0  # nobody has worked here yet
