@@ -166,14 +166,15 @@ def _begin(keys: tuple[str, ...]) -> Lane:
     So none pile up on a fault, and what takes longer than a page waits is there the next time.
     """
     if settings.JOBS_INLINE:
-        lane = Lane(keys)
-        lane.look()
-        return lane
+        here = Lane(keys)
+        here.look()
+        return here
     with _STARTING:
-        lane = _RUNNING.get(keys)
-        if lane is None or time.monotonic() - lane.ended_at > FRESH:
-            lane = _RUNNING[keys] = Lane(keys)
-            lane.thread.start()
+        earlier = _RUNNING.get(keys)
+        if earlier is not None and time.monotonic() - earlier.ended_at < FRESH:
+            return earlier
+        lane = _RUNNING[keys] = Lane(keys)
+        lane.thread.start()
         return lane
 
 

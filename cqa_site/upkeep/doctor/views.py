@@ -1,5 +1,8 @@
 """What is well and what is not, for administrators of the site."""
 
+from itertools import groupby
+from operator import attrgetter
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
@@ -30,9 +33,11 @@ def site_state(request: PersonRequest) -> HttpResponse:
         if (found := _in_state(results, state))
     ]
     well = _in_state(results, State.WELL)
-    families: dict[str, list[Result]] = {}
-    for each in well:
-        families.setdefault(each.family, []).append(each)
+    families = [
+        (family, ", ".join(each.name for each in found), found)
+        for family, group in groupby(well, key=attrgetter("family"))
+        if (found := list(group))
+    ]
     context = {
         "count": len(results),
         "troubles": troubles,
