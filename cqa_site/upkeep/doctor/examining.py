@@ -184,10 +184,8 @@ def _turns() -> list[tuple[str, ...]]:
 
     asking = [key for key, each in EXAMINATIONS.items() if each.asks_database]
     asking.sort(key=lambda key: not EXAMINATIONS[key].must_answer)
-    return [
-        tuple(asking),
-        *((key,) for key, each in EXAMINATIONS.items() if not each.asks_database),
-    ]
+    turns = [(key,) for key, each in EXAMINATIONS.items() if not each.asks_database]
+    return [tuple(asking), *turns] if asking else list(turns)
 
 
 def _place(each: Examination) -> int:

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ..examining import Family, examination
+from ..examining import Family, examination, first_line
 from ..findings import Finding, look, well, wrong
 
 SECONDS = 2
@@ -24,7 +24,7 @@ def broker() -> Finding:
     except Exception as problem:  # noqa: BLE001  every transport has errors of its own
         says = _("%(place)s does not answer (%(why)s); workers find work by themselves, later.")
         remedy = _("Start the server, or correct CELERY_BROKER_URL.")
-        return wrong(says % {"place": _place(), "why": type(problem).__name__}, remedy)
+        return wrong(says % {"place": _place(), "why": first_line(problem)}, remedy)
     if count > MANY:
         says = _("%(place)s holds %(n)d messages that no worker fetched.")
         remedy = _("Start a worker; old messages say nothing and can be thrown away:")
@@ -43,15 +43,21 @@ def _place() -> str:
 
 def _messages() -> int:
     """How many wait; raises what the transport raises."""
+    from celery import current_app
+    from kombu import Connection
     from kombu.exceptions import ChannelError
 
-    from cqa_site.celery import app
-
-    options = QUICK if settings.CELERY_BROKER_URL.startswith("redis") else {}
-    with app.connection_for_read(connect_timeout=SECONDS, transport_options=options) as connection:
-        connection.ensure_connection(max_retries=1, timeout=SECONDS)
+    url = settings.CELERY_BROKER_URL
+    with Connection(  # type: ignore[no-untyped-call]  # Kombu has no types
+        url,
+        transport=getattr(settings, "CELERY_BROKER_TRANSPORT", None),
+        transport_options=getattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", {})
+        | (QUICK if url.startswith("redis") else {}),
+        connect_timeout=SECONDS,
+    ) as connection:
+        connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0)
         channel = connection.default_channel
         try:
-            return int(channel.queue_declare(app.conf.task_default_queue, passive=True)[1])
+            return int(channel.queue_declare(current_app.conf.task_default_queue, passive=True)[1])
         except (ChannelError, connection.channel_errors):
             return 0  # nobody has worked here yet

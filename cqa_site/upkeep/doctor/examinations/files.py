@@ -106,6 +106,8 @@ def _user() -> str:
 def stored() -> Finding:
     """Whether files that rows name are there, of a sample."""
     names = [name for model in _with_files() for name in _names(model)]
+    if not names:
+        return well(_("The database names none."))
     missing = [name for name in names if not (Path(settings.MEDIA_ROOT) / name).is_file()]
     if not missing:
         return well(_("All of %d that were looked for are there.") % len(names))

@@ -28,6 +28,8 @@ def stored_secrets() -> Finding:
         remedy = _("Restore the one from before. If there was none, set a new one, from:")
         return wrong(says, remedy, python(NEW_KEY))
     secrets = list(_secrets())
+    if not secrets:
+        return well(_("None is stored; keys to store them with are there."))
     unreadable = sum(not _can_be_read(each) for each in secrets)
     if not unreadable:
         return well(_("All of %d can be read.") % len(secrets))

@@ -4,6 +4,7 @@ import smtplib
 import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import closing
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
@@ -24,10 +25,10 @@ def delivery() -> Finding:
     """Connect, encrypt and sign in as for a message."""
     if settings.EMAIL_BACKEND != SMTP:
         return _goes_nowhere()
+    connection = get_connection(timeout=SECONDS)
     try:
-        connection = get_connection(timeout=SECONDS)
-        connection.open()
-        connection.close()
+        with closing(connection):
+            connection.open()
     except (OSError, smtplib.SMTPException) as problem:
         return _refused(problem)
     if settings.DEFAULT_FROM_EMAIL.endswith("@localhost"):

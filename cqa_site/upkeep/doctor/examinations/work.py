@@ -47,17 +47,15 @@ def workers() -> Finding:
         remedy = _("Look into the worker's log, then start it again. One more helps at once:")
         return wrong(says, remedy, START)
     hosts = ", ".join(sorted({each.host for each in alive}))
-    says = ngettext("%(n)d works, on %(hosts)s.", "%(n)d work, on %(hosts)s.", len(alive))
+    says = ngettext("%(n)d is there, on %(hosts)s.", "%(n)d are there, on %(hosts)s.", len(alive))
     return well(says % {"n": len(alive), "hosts": hosts})
 
 
 def _nobody_works(waits: datetime | None) -> Finding:
     last = WorkerBeat.objects.aggregate(last=Max("seen_at"))["last"]
-    gone = (
-        _("No worker has reported for %s") % timesince(last)
-        if last
-        else _("No worker has ever reported")
-    )
+    gone = _("No worker has ever reported")
+    if last is not None:
+        gone = _("The last worker reported %s ago and is gone") % timesince(last)
     remedy = _("Start the site, whose command brings one along, or a worker alone:")
     if waits is None:
         return look(_("%s; nothing waits for one.") % gone, remedy, START)
