@@ -200,7 +200,8 @@ class FullSite(World):
             "a page about papers": reverse("help_page", args=["papers/deviations"]),
             "search in the help": reverse("help") + "?q=alpha",
         }
-        return site_pages("home", "study_new", "design", "account_change_password") | nowhere
+        names = ("home", "study_new", "design", "account", "account_change_password", "site_state")
+        return site_pages(*names) | nowhere
 
     def pages_of_crowd(self):
         place = [self.study.public_id, self.open.public_id]

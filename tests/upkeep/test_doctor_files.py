@@ -32,7 +32,7 @@ def test_a_disk_without_room(finds, settings):
 def test_a_disk_that_takes_few_more_files(finds, monkeypatch):
     Disk = namedtuple("Disk", "f_bavail f_frsize f_files f_favail")
     monkeypatch.setattr(os, "statvfs", lambda place: Disk(10**9, 4096, 10**6, 12))
-    assert "12 files" in finds("files.room").says
+    assert "12 more files" in finds("files.room").says
     # A file system that counts none makes room for them as they come.
     monkeypatch.setattr(os, "statvfs", lambda place: Disk(10**9, 4096, 0, 0))
     assert finds("files.room").state == State.WELL

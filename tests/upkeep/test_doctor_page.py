@@ -9,11 +9,11 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from cqa_site.people.models import User
+from cqa_site.people.models import Role, User
 from cqa_site.upkeep.doctor import examining
 from cqa_site.upkeep.doctor.examining import EXAMINATIONS, Examination, Family, examine
 from cqa_site.upkeep.doctor.findings import State, look, well, wrong
-from tests.cast import sign_in
+from tests.cast import make_member, make_study, sign_in
 
 FULL = wrong("The disk is full.", "Make room:", "du -x / | sort -h")
 OLD = look("The newest backup is <old>.", "Make one.")
@@ -55,7 +55,11 @@ class TestPage:
         for secret in ("hunter2", settings.SECRET_KEY, *settings.SECRETS_KEYS):
             assert secret not in page
 
-    def test_it_changes_nothing_and_takes_no_form(self, admin):
+    def test_whoever_only_runs_a_study_has_no_business_here(self):
+        boss = make_member(make_study(), Role.ADMIN)
+        assert sign_in(boss).get(reverse("site_state")).status_code == 403
+
+    def test_it_takes_no_form(self, admin):
         assert admin.post(reverse("site_state")).status_code == 405
 
     def test_administrators_find_it(self, admin):

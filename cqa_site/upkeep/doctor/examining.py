@@ -180,8 +180,6 @@ def _begin(keys: tuple[str, ...]) -> Lane:
 
 def _turns() -> list[tuple[str, ...]]:
     """Keys of examinations that share a thread."""
-    from . import examinations  # noqa: F401  they register themselves
-
     asking = [key for key, each in EXAMINATIONS.items() if each.asks_database]
     asking.sort(key=lambda key: not EXAMINATIONS[key].must_answer)
     turns = [(key,) for key, each in EXAMINATIONS.items() if not each.asks_database]

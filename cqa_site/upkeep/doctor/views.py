@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from cqa_site.people.access import PersonRequest, administrator_page
 
+from . import examinations  # noqa: F401  they register themselves
 from .examining import Result, examine
 from .findings import State
 

@@ -30,7 +30,9 @@ def broker() -> Finding:
         remedy = _("Start a worker; old messages say nothing and can be thrown away:")
         command = "celery -A cqa_site purge -f"
         return look(says % {"place": _place(), "n": count}, remedy, command)
-    return well(_("%(place)s answers; messages waiting: %(n)d.") % {"place": _place(), "n": count})
+    return well(
+        _("%(place)s is reached; messages waiting: %(n)d.") % {"place": _place(), "n": count}
+    )
 
 
 def _place() -> str:

@@ -40,7 +40,7 @@ def answers() -> Finding:
             "why": first_line(problem),
         }
         return wrong(says, *_how_to_reach())
-    return well(_("%s answers.") % _place())
+    return well(_("%s is reached.") % _place())
 
 
 def _place() -> str:
@@ -193,4 +193,4 @@ def cache() -> Finding:
     if name in ("LocMemCache", "DummyCache"):
         says = _("Every process has a cache of its own and counts sign-in attempts for itself.")
         return look(says, _("Leave CACHE_URL empty, or let it name a Redis server."))
-    return well(_("%s answers and is shared by all processes.") % name)
+    return well(_("%s is reached, and shared by all processes.") % name)

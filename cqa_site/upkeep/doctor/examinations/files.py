@@ -55,14 +55,14 @@ def _room_at(name: str, place: Path) -> Finding:
     free, files = disk.f_bavail * disk.f_frsize, disk.f_favail
     # Some file systems make room for files as they go, and count none.
     has_files = disk.f_files > 0
-    words = {"name": name, "place": place, "free": _size(free), "files": files}
+    words = {"place": f"{name} ({place})", "name": name, "free": _size(free), "files": files}
     remedy = _("Make room, or give the site a larger disk. What is large tells:")
     command = f"du -xhd1 {place} | sort -h"
     if free < NO_ROOM or (has_files and files < NO_FILES):
-        says = _("The disk of %(name)s (%(place)s) is full: %(free)s, %(files)d files are left.")
+        says = _("The disk of %(place)s is full: %(free)s, room for %(files)d more files.")
         return wrong(says % words, remedy, command)
     if free < LITTLE_ROOM or (has_files and files < FEW_FILES):
-        says = _("The disk of %(name)s (%(place)s) has %(free)s and %(files)d files left.")
+        says = _("The disk of %(place)s has %(free)s and room for %(files)d more files.")
         return look(says % words, remedy, command)
     return well(_("%(free)s free for %(name)s.") % words)
 

@@ -122,7 +122,7 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
     if 300 <= status < 400 and (leads_to.scheme, leads_to.hostname) == ("https", host):
         return _leads_to_itself(host) if parts.scheme == "https" else _encrypt(host)
     if status != 200 or not _is_ours(body):
-        says = _("%(host)s answers %(status)d, and not as this site does.")
+        says = _("%(host)s replies with %(status)d, and not as this site does.")
         remedy = _("Let the proxy pass requests on to the site. Its own log says more.")
         return wrong(says % {"host": host, "status": status}, remedy)
     if parts.scheme == "http" and host not in ("127.0.0.1", "localhost"):
@@ -151,7 +151,7 @@ def _is_ours(body: bytes) -> bool:
 
 def _days_left(parts: SplitResult, certificate: dict[str, object]) -> Finding:
     if parts.scheme == "http":
-        return well(_("%s answers.") % parts.geturl())
+        return well(_("%s is reached.") % parts.geturl())
     ends = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
     days = int((ends - time.time()) // DAY)
     says = ngettext(

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from cqa_site.upkeep.doctor.examinations import mail, web
 from cqa_site.upkeep.doctor.examining import Examination, Family, Result, examine
 from cqa_site.upkeep.doctor.findings import Finding, State
 from cqa_site.upkeep.doctor.terminal import in_lines
@@ -64,8 +65,6 @@ def as_row(result: Result) -> dict[str, object]:
 
 def _asked_for(options: dict[str, Any]) -> list[Result]:
     """What is only examined when somebody asks."""
-    from cqa_site.upkeep.doctor.examinations import mail, web
-
     found = []
     if options["url"]:
         found.append(_result(Family.WEB, "Address", web.look_at_address(options["url"])))
