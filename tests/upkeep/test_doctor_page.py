@@ -139,6 +139,12 @@ class TestCommand:
         )
         assert code == 1
 
+    def test_what_many_found_is_told_once(self, monkeypatch):
+        _code, text = self.told(monkeypatch, FULL, OLD, FULL)
+        assert text.startswith("WRONG    Thing 0, Thing 2\n         The disk is full.\n")
+        assert text.count("The disk is full.") == 1
+        assert text.endswith("3 examined: 2 wrong, 1 to look at.\n")
+
     def test_lines_are_no_longer_than_a_terminal(self, monkeypatch):
         long = wrong("word " * 60, "word " * 60, more=("word " * 60,))
         _code, text = self.told(monkeypatch, long, well("word " * 60), verbosity=2)

@@ -143,8 +143,16 @@ def test_an_endpoint_that_refuses_its_key(finds):
     assert run.endpoint.name in found.says
 
 
-def test_a_broker_that_does_not_answer(finds, settings):
+def test_a_broker_that_is_full_or_away(finds, settings, tmp_path):
+    folders = {"data_folder_in": str(tmp_path), "data_folder_out": str(tmp_path)}
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = settings.CELERY_BROKER_TRANSPORT_OPTIONS | folders
     assert finds("work.broker").state == State.WELL
+    for number in range(1_001):
+        (tmp_path / f"{number}_x.celery.msg").touch()
+    found = finds("work.broker")
+    assert found.state == State.LOOK
+    assert "holds 1001 messages" in found.says
+    assert "purge" in found.command
     settings.CELERY_BROKER_TRANSPORT = None
     settings.CELERY_BROKER_URL = "redis://:hunter2@127.0.0.1:1/0"
     found = finds("work.broker")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, ProgrammingError, connections
 from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -106,7 +106,10 @@ def look_at(each: Examination) -> Finding:
     try:
         return each.look()
     except DatabaseError as problem:
-        return unknown(_("The database could not say: %s.") % first_line(problem))
+        words = first_line(problem)
+        if isinstance(problem, ProgrammingError) or words.startswith("no such "):
+            return unknown(_("The database lacks what was asked for; see its migrations."))
+        return unknown(_("The database could not say: %s.") % words)
     except OSError as problem:
         return unknown(_("The machine could not say: %s.") % (problem.strerror or problem))
     except Exception as problem:

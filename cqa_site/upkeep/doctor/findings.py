@@ -4,9 +4,11 @@ Nothing here needs Django: the first look is made where it cannot start.
 """
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -50,6 +52,34 @@ def wrong(says: str, remedy: str = "", command: str = "", more: tuple[str, ...] 
 def unknown(says: str, remedy: str = "") -> Finding:
     """It could not be examined."""
     return Finding(State.UNKNOWN, says, remedy)
+
+
+class Told(Protocol):
+    """An examination with what it found."""
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def finding(self) -> Finding: ...
+
+
+def grouped(results: Iterable[Told], state: State) -> list[tuple[str, Finding]]:
+    """What was found in a state, each once, under the names of all that found it."""
+    groups: dict[Finding, list[Told]] = {}
+    for each in results:
+        if each.finding.state == state:
+            groups.setdefault(each.finding, []).append(each)
+    return [(_title(group), finding) for finding, group in groups.items()]
+
+
+def _title(group: list[Told]) -> str:
+    if len(group) == 1:
+        return f"{group[0].family}: {group[0].name}"
+    return ", ".join(each.name for each in group)
 
 
 def python(arguments: str) -> str:

@@ -2,9 +2,8 @@
 
 import textwrap
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
-from .findings import Finding, State
+from .findings import Finding, State, Told, grouped
 
 WIDTH = 100
 MARKS = {State.WRONG: "WRONG", State.LOOK: "LOOK", State.UNKNOWN: "UNKNOWN"}
@@ -12,34 +11,20 @@ INDENT = 9
 Paint = Callable[[str, State], str]
 
 
-class Told(Protocol):
-    """An examination with what it found."""
-
-    @property
-    def family(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def finding(self) -> Finding: ...
-
-
 def in_lines(results: Iterable[Told], paint: Paint, *, in_full: bool = False) -> list[str]:
     """Wrong ones first, then those to look at, then what could not be examined, then the rest."""
     results = list(results)
     lines: list[str] = []
     for state in MARKS:
-        for each in results:
-            if each.finding.state == state:
-                lines += [*_trouble(each, paint), ""]
+        for title, finding in grouped(results, state):
+            lines += [*_trouble(title, finding, paint), ""]
     return lines + list(_well(results, paint, in_full)) + ["", _count(results)]
 
 
-def _trouble(each: Told, paint: Paint) -> list[str]:
-    finding = each.finding
+def _trouble(title: str, finding: Finding, paint: Paint) -> list[str]:
     mark = paint(f"{MARKS[finding.state]:<{INDENT}}", finding.state)
-    lines = [f"{mark}{each.family}: {each.name}", *_wrapped(finding.says)]
+    first, *others = textwrap.wrap(title, WIDTH - INDENT)
+    lines = [f"{mark}{first}", *_wrapped(" ".join(others)), *_wrapped(finding.says)]
     for sentence in finding.more:
         lines += _wrapped(f"- {sentence}")
     if finding.remedy:

@@ -12,7 +12,7 @@ from cqa_site.people.access import PersonRequest, administrator_page
 
 from . import examinations  # noqa: F401  they register themselves
 from .examining import Result, examine
-from .findings import State
+from .findings import State, grouped
 
 # A page waits no longer; the command does.
 SECONDS = 1.5
@@ -29,15 +29,15 @@ def site_state(request: PersonRequest) -> HttpResponse:
     """Everything that was examined, what is wrong first."""
     results = examine(SECONDS)
     troubles = [
-        (title, mark, found)
+        (title, mark, len(_in_state(results, state)), found)
         for state, title, mark in TROUBLES
-        if (found := _in_state(results, state))
+        if (found := grouped(results, state))
     ]
     well = _in_state(results, State.WELL)
     families = [
-        (family, ", ".join(each.name for each in found), found)
+        (family, ", ".join(each.name for each in members), members)
         for family, group in groupby(well, key=attrgetter("family"))
-        if (found := list(group))
+        if (members := list(group))
     ]
     context = {
         "count": len(results),

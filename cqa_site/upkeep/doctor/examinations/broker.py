@@ -61,5 +61,5 @@ def _messages() -> int:
         channel = connection.default_channel
         try:
             return int(channel.queue_declare(current_app.conf.task_default_queue, passive=True)[1])
-        except (ChannelError, connection.channel_errors):
+        except (ChannelError, *connection.channel_errors):
             return 0  # nobody has worked here yet

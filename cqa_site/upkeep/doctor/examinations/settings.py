@@ -9,8 +9,8 @@ from ..examining import Family, examination
 from ..findings import Finding, look, manage, well, wrong
 
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
-# Told with their remedies by other examinations.
-ELSEWHERE = {"cqa.E001", "cqa.E008"}
+# Told with their remedies by other examinations; the last one is everybody's own choice.
+LEFT_OUT = {"cqa.E001", "cqa.E008", "security.W021"}
 
 
 @examination(Family.SETTINGS, gettext_lazy("Mode"))
@@ -35,7 +35,7 @@ def checks() -> Finding:
     found = [
         each
         for each in run_checks(include_deployment_checks=settings.PRODUCTION)
-        if not each.is_silenced() and each.id not in ELSEWHERE
+        if not each.is_silenced() and each.id not in LEFT_OUT
     ]
     if not found:
         return well(_("Django's checks have no complaint."))
