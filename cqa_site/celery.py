@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 app = Celery("cqa_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-# Every hour, because a site on somebody's laptop rarely runs for a whole day.
+# At once and every hour, because a site on somebody's laptop rarely runs for a whole day.
 HOUSEKEEPING_SECONDS = 3600.0
 
 
@@ -28,7 +28,7 @@ def look_around(sender: Any, **_: object) -> None:
     from cqa_site.runs.tasks import housekeeping, wake
 
     _every(settings.SWEEP_SECONDS, wake, sender)()
-    _every(HOUSEKEEPING_SECONDS, housekeeping, sender)
+    _every(HOUSEKEEPING_SECONDS, housekeeping, sender)()
 
 
 @worker_shutting_down.connect

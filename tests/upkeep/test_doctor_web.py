@@ -246,9 +246,13 @@ class TestAddress:
         with site(other) as address:
             assert "not as this site does" in web.look_at_address(address).says
 
-    @pytest.mark.parametrize("address", ["lab.example", "ftp://lab.example", "https://"])
+    @pytest.mark.parametrize(
+        "address", ["lab.example", "ftp://lab.example", "https://", "https://lab.example:x/"]
+    )
     def test_no_address(self, address):
-        assert "https://" in web.look_at_address(address).says
+        found = web.look_at_address(address)
+        assert found.state == State.WRONG
+        assert "is no address" in found.says
 
     def test_nobody_there(self):
         found = web.look_at_address(f"https://127.0.0.1:{closed_port()}/")

@@ -20,8 +20,6 @@ from ..findings import Finding, look, manage, unknown, well, wrong
 
 # Before this release SQLite's WAL mode has a published race that corrupts files.
 SAFE_WAL = (3, 51, 3)
-# Byte 18 of the file's header says how it is written; see "Database File Format" of SQLite.
-WRITE_VERSION, WAL = 18, 2
 REMOTE_FILES = {
     "9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2",
     "lustre", "nfs", "nfs4", "ocfs2", "smb3", "smbfs", "virtiofs",
@@ -99,12 +97,19 @@ def sqlite_version() -> Finding:
     return wal_fault(path, sqlite3.sqlite_version_info) or _place_of_file(path)
 
 
+def _own_connection(path: Path) -> closing[sqlite3.Connection]:
+    """Without Django's settings, which change the mode; and the file must be there already.
+
+    Never open the file itself: to close it would end the locks of every connection in here.
+    """
+    return closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=1))
+
+
 def wal_fault(path: Path, version: tuple[int, ...]) -> Finding | None:
     """Whether a file is in WAL mode although the library has the race."""
-    with path.open("rb") as file:
-        header = file.read(20)
-    is_wal = len(header) == 20 and header[WRITE_VERSION] == WAL
-    if not is_wal or version >= SAFE_WAL:
+    with _own_connection(path) as own:
+        mode = own.execute("PRAGMA journal_mode").fetchone()[0]
+    if mode != "wal" or version >= SAFE_WAL:
         return None
     says = _(
         "SQLite %s can corrupt this database: its WAL mode is safe from 3.51.3 on, and the file "
@@ -154,7 +159,7 @@ def integrity() -> Finding:
         return well(_("PostgreSQL looks after its own files."))
     path = Path(connection.settings_dict["NAME"])
     ends = time.monotonic() + READING_SECONDS
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as own:
+    with _own_connection(path) as own:
         own.set_progress_handler(lambda: int(time.monotonic() > ends), 10_000)
         try:
             rows = [row[0] for row in own.execute("PRAGMA quick_check(3)")]

@@ -65,11 +65,13 @@ def _can_be_read(ciphertext: bytes | memoryview) -> bool:
 def key_files() -> Finding:
     """Whether files that hold keys belong to whoever runs the site, and nobody else reads them."""
     there = [path for path in _files() if path.exists()]
+    # Root may look for somebody else, whose the data folder is.
+    owner = os.geteuid() or settings.DATA_DIR.stat().st_uid
     for path in there:
         found = path.stat()
-        if found.st_uid != os.geteuid():
+        if found.st_uid != owner:
             says = _("%s belongs to another user than the one that runs the site.") % path
-            return wrong(says, _("Give it to that user:"), f"chown {os.geteuid()} {path}")
+            return wrong(says, _("Give it to that user:"), f"chown {owner} {path}")
         if found.st_mode & OTHERS:
             says = _("%s can be read by other users of this machine.") % path
             return wrong(says, _("Keep them out:"), f"chmod 600 {path}")

@@ -18,11 +18,17 @@ def administrators() -> Finding:
     staff = User.objects.filter(is_active=True, is_staff=True) | User.objects.filter(
         is_active=True, is_superuser=True
     )
-    count = sum(each.has_usable_password() for each in staff)
+    count = sum(map(_can_sign_in, staff))
     if not count:
         says = _("Nobody who looks after the site can sign in.")
         return wrong(says, _("Make an administrator:"), manage("createsuperuser"))
     return well(ngettext("%d can sign in.", "%d can sign in.", count) % count)
+
+
+def _can_sign_in(person: User) -> bool:
+    """By a password, or by an account elsewhere where the site allows that."""
+    elsewhere = getattr(person, "socialaccount_set", None)
+    return person.has_usable_password() or bool(elsewhere and elsewhere.exists())
 
 
 @examination(Family.SETTINGS, gettext_lazy("Demo"), asks_database=True)

@@ -78,10 +78,10 @@ def tls() -> Finding:
 
 def look_at_address(address: str) -> Finding:
     """Ask for the site's health at the address that people use."""
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        return wrong(_("%s is no address: it has to begin with https://") % address)
     try:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise http.client.InvalidURL
         return _ask(parts)
     except ssl.SSLCertVerificationError as problem:
         says = _("Browsers refuse %(host)s: %(why)s.")
@@ -91,6 +91,9 @@ def look_at_address(address: str) -> Finding:
     except socket.gaierror:
         says = _("There is no host %s.") % parts.hostname
         return wrong(says, _("Correct the name, or enter it where your domain is kept."))
+    except (ValueError, http.client.InvalidURL):
+        says = _("%s is no address.") % address
+        return wrong(says, _("Give the one that people open: https://, then the host."))
     except (OSError, http.client.HTTPException) as problem:
         says = _("%(address)s does not answer (%(why)s).")
         why = getattr(problem, "strerror", "") or type(problem).__name__

@@ -23,7 +23,7 @@ from ..findings import Finding, look, manage, well, wrong
 START = "make worker"
 # A worker looks around every few seconds; long jobs before it may take minutes.
 STUCK = timedelta(minutes=15)
-# Workers keep house every hour.
+# Workers keep house when they start, and every hour.
 TOO_LONG = timedelta(hours=3)
 AT_THE_PROVIDER = timedelta(days=2)
 # Failures that no later try mends.
@@ -103,12 +103,11 @@ def housekeeping() -> Finding:
 
 
 def _never_kept() -> Finding:
-    """Right for a new site; the first hour is not over, or no worker was there."""
-    first = WorkerBeat.objects.aggregate(first=Max("seen_at"))["first"]
+    """Right for a new site, on which no worker was started yet."""
     oldest = Job.objects.order_by("pk").values_list("created_at", flat=True).first()
-    if first and oldest and first - oldest > TOO_LONG:
+    if oldest and oldest < timezone.now() - TOO_LONG and workers_alive():
         says = _("Nobody has ever kept house: what ran out is not thrown away.")
-        remedy = _("Start a Celery worker, which does it every hour; until then by cron:")
+        remedy = _("Start a Celery worker, which does it every hour; or by cron:")
         return wrong(says, remedy, manage("housekeeping"))
     return well(_("Not due yet."))
 
