@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 app = Celery("cqa_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-# Every hour, because a site on somebody's laptop rarely runs for a whole day.
+# At once and every hour, because a site on somebody's laptop rarely runs for a whole day.
 HOUSEKEEPING_SECONDS = 3600.0
 # In a container root is usual; messages are JSON and hold nothing that runs.
 warnings.filterwarnings("ignore", "You're running the worker with superuser", SecurityWarning)
@@ -32,7 +32,7 @@ def look_around(sender: Any, **_: object) -> None:
     from cqa_site.runs.tasks import housekeeping, wake
 
     _every(settings.SWEEP_SECONDS, wake, sender)()
-    _every(HOUSEKEEPING_SECONDS, housekeeping, sender)
+    _every(HOUSEKEEPING_SECONDS, housekeeping, sender)()
 
 
 @worker_shutting_down.connect

@@ -26,12 +26,13 @@ from cqa_site.people.models import Study, User
 from . import bell
 from .bell import INLINE
 from .models import Job, WorkerBeat
-from .processes import gone, this_worker
+from .processes import code_at_start, gone, this_worker
 
 log = logging.getLogger(__name__)
 # Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
 STOP = threading.Event()
 MAX_LOSSES = 3
+UNEXPECTED = "An unexpected error; the server's log has the details."
 # Nothing is planned further ahead; a later time is a clock that jumped.
 LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3
@@ -214,7 +215,7 @@ def run(job: Job) -> None:
         _fail(job, str(refusal))
     except Exception:
         log.exception("job %s failed", job.public_id)
-        _fail(job, "An unexpected error; the server's log has the details.")
+        _fail(job, UNEXPECTED)
     finally:
         stop.set()
 
@@ -223,13 +224,29 @@ def beat() -> None:
     """Say that this process is alive."""
     WorkerBeat.objects.update_or_create(
         worker=this_worker(),
-        defaults={"host": socket.gethostname(), "process_id": os.getpid(), "seen_at": Now()},
+        defaults={
+            "host": socket.gethostname(),
+            "process_id": os.getpid(),
+            "code": code_at_start(),
+            "seen_at": Now(),
+        },
     )
 
 
 def is_worker_alive() -> bool:
     """Whether any worker reported within the last minute."""
-    return WorkerBeat.objects.filter(seen_at__gt=Now() - timedelta(minutes=1)).exists()
+    return _recent_beats().exists()
+
+
+def workers_alive() -> list[WorkerBeat]:
+    """Who reported within the last minute, without those who are seen to have ended since."""
+    beats = list(_recent_beats())
+    dead = gone(each.worker for each in beats)
+    return [each for each in beats if each.worker not in dead]
+
+
+def _recent_beats() -> models.QuerySet[WorkerBeat]:
+    return WorkerBeat.objects.filter(seen_at__gt=Now() - timedelta(minutes=1))
 
 
 def _put_back(job: Job, note: str) -> None:

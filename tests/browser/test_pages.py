@@ -201,8 +201,9 @@ class FullSite(World):
             "a page about papers": reverse("help_page", args=["papers/deviations"]),
             "search in the help": reverse("help") + "?q=alpha",
         }
-        pages = ("home", "study_new", "design", "account_change_password", "site_backups")
-        return site_pages(*pages) | nowhere
+        site = ("site_state", "site_backups")
+        names = ("home", "study_new", "design", "account", "account_change_password", *site)
+        return site_pages(*names) | nowhere
 
     def pages_of_crowd(self):
         place = [self.study.public_id, self.open.public_id]

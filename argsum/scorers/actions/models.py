@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # A name on the hub, or of a folder below the data folder: nothing that walks a file system.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 WEIGHTS = ("*.safetensors", "*.bin", "*.npz")
+# Beside weights that come with the site: what their bytes are.
+SUMS = "SHA256SUMS"
 # Weights that come with the site: name → folder.
 _SHIPPED = Path(__file__).parents[1] / "shipped"
 SHIPPED = {SHIPPED_MATCH: _SHIPPED / "match", SHIPPED_QUALITY: _SHIPPED / "quality"}

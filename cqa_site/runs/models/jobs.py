@@ -82,4 +82,6 @@ class WorkerBeat(models.Model):
     worker = models.CharField(max_length=36, unique=True)
     host = models.CharField(max_length=120)
     process_id = models.PositiveIntegerField()
+    # Which code it runs; see `processes.mark_of_code`.
+    code = models.CharField(max_length=16, blank=True)
     seen_at = models.DateTimeField()
