@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import setup_logging, worker_ready, worker_shutting_down
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
@@ -17,6 +17,11 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 # Every hour, because a site on somebody's laptop rarely runs for a whole day.
 HOUSEKEEPING_SECONDS = 3600.0
+
+
+@setup_logging.connect
+def keep_lines(**_: object) -> None:
+    """With a listener here Celery leaves its log lines to the site's own settings."""
 
 
 @worker_ready.connect

@@ -1,6 +1,20 @@
 from django.apps import AppConfig
+from django.conf import settings
 
 
 class UpkeepConfig(AppConfig):
     name = "cqa_site.upkeep"
     label = "upkeep"
+
+    def ready(self) -> None:
+        from cqa_site.upkeep.watching import signing_in
+
+        signing_in.watch()
+        if settings.SENTRY_DSN:
+            from cqa_site.upkeep.watching.error_reports import report_errors
+
+            report_errors()
+        if settings.TRACES_ENDPOINT:
+            from cqa_site.upkeep.watching.traces import trace_work
+
+            trace_work()

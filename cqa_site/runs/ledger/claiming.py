@@ -14,6 +14,7 @@ from cqa_site.judging.identity import content_key
 from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.runs.kinds import Question, Subject, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
+from cqa_site.web.logging import security
 
 from . import money
 from .gates import OpenGate
@@ -165,6 +166,7 @@ def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
             state=Run.State.PAUSED, pause_reason="budget"
         )
         run.state = Run.State.PAUSED
+        security("run_cap_hit", run=run.public_id, cap=run.budget.cap_micro)
     return fitting
 
 

@@ -9,9 +9,11 @@ import time
 from contextlib import closing, suppress
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 WORKER_RESTART_SECONDS = 2
+SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
 
 
 class Command(BaseCommand):
@@ -92,6 +94,7 @@ def _web_command(options: dict[str, Any]) -> list[str]:
         "--workers", str(options["workers"]),
         "--blocking-threads", str(options["threads"]),
         "--log-level", "warning",
+        "--log-config", str(SERVER_LOG),
     ]  # fmt: skip
 
 
