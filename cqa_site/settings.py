@@ -428,7 +428,7 @@ TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "") or env.str(
 )
 
 # A person at a terminal reads warnings; in production a machine reads a line for each request.
-LOG_LEVEL = env.str("LOG_LEVEL", "INFO" if PRODUCTION else "WARNING").upper()
+LOG_LEVEL = env.str("LOG_LEVEL", "").upper() or ("INFO" if PRODUCTION else "WARNING")
 LOG_FORMAT = env.str(
     "LOG_FORMAT",
     "json" if PRODUCTION else "plain",

@@ -7,9 +7,13 @@ import sys
 import pytest
 
 HEAVY = ["docx", "openpyxl", "pandas", "pyarrow", "scipy", "torch", "vl_convert"]
+# What watches the site from outside, and is loaded where somebody asks for it.
+HEAVY += ["opentelemetry", "prometheus_client", "sentry_sdk"]
 WEB = """
 import django; django.setup()
 import cqa_site.urls
+from django.core.handlers.wsgi import WSGIHandler
+WSGIHandler()
 assert "annotation.figures.views.files" in sys.modules and "annotation.api_urls" in sys.modules
 """
 WORKER = """

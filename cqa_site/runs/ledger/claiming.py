@@ -3,9 +3,11 @@
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from cqa_site.judging import gate as rules
@@ -166,7 +168,9 @@ def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
             state=Run.State.PAUSED, pause_reason="budget"
         )
         run.state = Run.State.PAUSED
-        security("run_cap_hit", run=run.public_id, cap=run.budget.cap_micro)
+        transaction.on_commit(
+            partial(security, "run_cap_hit", run=run.public_id, cap=run.budget.cap_micro)
+        )
     return fitting
 
 
