@@ -6,6 +6,7 @@ from django.db.models import Prefetch, QuerySet
 from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 
 from argsum.datasets.models import Cell, Comment, CommentStatement
 from argsum.datasets.reports.comments import (
@@ -47,11 +48,12 @@ class CommentSerializer(ReadSerializer):
 
 
 class CommentFilter(filters.FilterSet):
-    """Comments by text, day, file, place and one of their attributes (``column:value``)."""
+    """Comments by text, day, file, place and the value of one of their columns."""
 
     search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
     show = filters.ChoiceFilter(choices=[(SAYS_NOTHING, "say nothing")], method="shown")
-    attribute = filters.CharFilter(method="by_attribute", max_length=300)
+    attribute = filters.CharFilter(method="paired", max_length=200)
+    value = filters.CharFilter(method="paired", max_length=200)
     source = filters.CharFilter(max_length=255)
     written_from = filters.DateFilter(field_name="written_on", lookup_expr="gte")
     written_until = filters.DateFilter(field_name="written_on", lookup_expr="lte")
@@ -67,10 +69,18 @@ class CommentFilter(filters.FilterSet):
         """Those of which no statement takes part."""
         return saying_nothing(rows)
 
-    def by_attribute(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
-        """Those with exactly this value; without a colon nothing has it."""
-        name, colon, wanted = value.partition(":")
-        return having(rows, name, wanted) if colon else rows.none()
+    def paired(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
+        """Column and value count together; see `filter_queryset`."""
+        return rows
+
+    def filter_queryset(self, queryset: QuerySet) -> QuerySet:
+        """What is left."""
+        given = self.form.cleaned_data
+        column, value = given.get("attribute"), given.get("value")
+        if bool(column) != bool(value):
+            raise ValidationError({"attribute": ["A column and its value come together."]})
+        rows = super().filter_queryset(queryset)
+        return having(rows, column, value) if column else rows
 
 
 class CellCommentViews(StudyViews):
