@@ -9,7 +9,7 @@ from typing import Any
 
 from celery import Celery
 from celery.exceptions import SecurityWarning
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import setup_logging, worker_ready, worker_shutting_down
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
@@ -21,6 +21,11 @@ app.autodiscover_tasks()
 HOUSEKEEPING_SECONDS = 3600.0
 # In a container root is usual; messages are JSON and hold nothing that runs.
 warnings.filterwarnings("ignore", "You're running the worker with superuser", SecurityWarning)
+
+
+@setup_logging.connect
+def keep_lines(**_: object) -> None:
+    """With a listener here Celery leaves its log lines to the site's own settings."""
 
 
 @worker_ready.connect

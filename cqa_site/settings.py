@@ -85,6 +85,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # Around everything: what is logged inside says which request it belongs to.
+    "cqa_site.upkeep.watching.following.Follow",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Where no proxy compresses pages; random bytes hide what a size could tell.
@@ -244,6 +246,8 @@ if PRODUCTION:
     SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 31_536_000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
+    # Prometheus may read inside the network, where no proxy stands.
+    SECURE_REDIRECT_EXEMPT = [r"^metrics$"]
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sid", "__Host-csrf"
     PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "__Host-place", "__Host-lost-answer"
     WORK_COOKIE_NAME = "__Host-work"
@@ -424,17 +428,50 @@ EMBEDDED_IDLE_SECONDS = env.int("EMBEDDED_IDLE_SECONDS", 120)
 # folders. Listing a name lets workers download that model; the first needs no network.
 EMBEDDING_MODELS = env.list("EMBEDDING_MODELS", ["all-MiniLM-L6-v2"])
 
+# -- watching ---------------------------------------------------------------------------------
+
+# Who may read /metrics; without one it answers only this machine, and only outside production.
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
+# Errors and traces go out only where these say so; see docs/watching.md.
+SENTRY_DSN = env.str("SENTRY_DSN", "")
+TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "") or env.str(
+    "OTEL_EXPORTER_OTLP_ENDPOINT", ""
+)
+
+# A person at a terminal reads warnings; in production a machine reads a line for each request.
+LOG_LEVEL = env.str("LOG_LEVEL", "").upper() or ("INFO" if PRODUCTION else "WARNING")
+LOG_FORMAT = env.str(
+    "LOG_FORMAT",
+    "json" if PRODUCTION else "plain",
+    validate=validate.OneOf(["json", "plain"]),
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "cqa_site.web.logging.JsonLines"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
-    # The file-system broker has no host, and kombu warns about that at every start; httpx2
-    # and openai write lines for every request, with its address.
+    "formatters": {
+        "json": {"()": "cqa_site.web.logging.JsonLines"},
+        "plain": {"()": "cqa_site.web.logging.PlainLines"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
-        "kombu.connection": {"level": "ERROR"},
-        **{name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "openai")},
+        # Django would write some lines twice, and mail others.
+        "django": {"handlers": [], "level": LOG_LEVEL},
+        "_granian": {"handlers": [], "propagate": True},
+        # A page that is not there is no fault of the site's; its line says the status. The
+        # file-system broker has no host, and kombu warns about that at every start.
+        **{name: {"level": "ERROR"} for name in ("django.request", "kombu.connection")},
+        # Lines for every request, with its address, and for every time the bell rings.
+        **{
+            name: {"level": "WARNING"}
+            for name in (
+                "httpx2",
+                "httpcore2",
+                "openai",
+                "celery.worker.strategy",
+                "celery.app.trace",
+            )
+        },
     },
 }
 

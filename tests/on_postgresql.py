@@ -78,6 +78,7 @@ DIALECT = HERE_ONLY | {
     "annotation/retrieval/test_retrieval_corpora.py",
     "argsum/datasets/test_attribute_names.py",
     "runs/test_database_options.py",
+    "upkeep/test_metrics.py",
 }
 # With ``--all``: whatever asks a database anything.
 FOLDERS = [

@@ -12,7 +12,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -22,6 +24,7 @@ from django.db.models.functions import Now
 
 from cqa_site.judging import packages
 from cqa_site.people.models import Study, User
+from cqa_site.web.logging import around
 
 from . import bell
 from .bell import INLINE
@@ -197,11 +200,27 @@ INLINE.append(drain)
 
 
 def run(job: Job) -> None:
-    """Run one claimed job to done or failed."""
+    """Run one claimed job to done or failed; every line that is logged meanwhile names it."""
+    began = time.monotonic()
+    with around(
+        "job",
+        request=job.request_id,
+        job=str(job.public_id),
+        kind=job.kind,
+        study=str(job.study.public_id) if job.study else "",
+        worker=job.leased_by,
+    ):
+        _run(job)
+        milliseconds = round(1000 * (time.monotonic() - began))
+        log.info("job ended", extra={"fields": {"milliseconds": milliseconds}})
+
+
+def _run(job: Job) -> None:
     work = Work(job)
     stop = threading.Event()
     if not settings.JOBS_INLINE:
-        threading.Thread(target=_heartbeat, args=(job, stop), daemon=True).start()
+        beat_on = partial(copy_context().run, _heartbeat, job, stop)
+        threading.Thread(target=beat_on, daemon=True).start()
     try:
         HANDLERS[job.kind](work)
         Job.objects.filter(pk=job.pk, state="leased", fence=job.fence).update(

@@ -20,8 +20,12 @@ UNKNOWN = "0"
 
 def worker_name() -> str:
     """A new name for a worker of this process: machine, process, its start, and a mark."""
-    pid = os.getpid()
-    return f"{_machine()}-{pid:x}-{_start_of(pid)}-{secrets.token_hex(3)}"
+    return process_name(os.getpid(), secrets.token_hex(3))
+
+
+def process_name(pid: int, mark: str) -> str:
+    """What `gone` knows a process of this machine by."""
+    return f"{_machine()}-{pid:x}-{_start_of(pid)}-{mark}"
 
 
 def this_worker() -> str:

@@ -13,9 +13,13 @@ LANGUAGE = [
     *("transformers", "umap", "xllamacpp"),
 ]
 HEAVY = ["docx", "openpyxl", "pandas", "pyarrow", "scipy", "vl_convert", *LANGUAGE]
+# What watches the site from outside, and is loaded where somebody asks for it.
+HEAVY += ["opentelemetry", "prometheus_client", "sentry_sdk"]
 WEB = """
 import django; django.setup()
 import cqa_site.urls
+from django.core.handlers.wsgi import WSGIHandler
+WSGIHandler()
 assert "annotation.figures.views.files" in sys.modules and "annotation.api_urls" in sys.modules
 """
 WORKER = """

@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from cqa_site.web.logging import request_id
+
 
 class Job(models.Model):
     """One piece of long work: an import, an export, a snapshot, a backup of the site.
@@ -46,6 +48,8 @@ class Job(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
+    # Of whoever asked: log lines of the work name it, and so do those of the click.
+    request_id = models.CharField(max_length=64, blank=True, default=request_id, editable=False)
 
     class Meta:
         constraints = [
@@ -67,6 +71,9 @@ class Job(models.Model):
             models.Index(
                 fields=["lease_until"], condition=models.Q(state="leased"), name="job_leased"
             ),
+            # For `cqa_site.upkeep.watching`, as the next one.
+            models.Index(fields=["kind"], condition=models.Q(state="failed"), name="job_failed"),
+            models.Index(fields=["losses"], condition=models.Q(losses__gt=0), name="job_lost"),
             models.Index(fields=["study", "-created_at"]),
         ]
 

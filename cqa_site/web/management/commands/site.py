@@ -17,6 +17,7 @@ from cqa_site.judging import packages
 from cqa_site.web.preparing import prepare
 
 WORKER_RESTART_SECONDS = 2
+SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
 # How often the processes are looked at; more often until the first page is there.
 LOOK_SECONDS, FIRST_LOOK_SECONDS = 0.5, 0.05
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where it answers, if it listens so
@@ -156,6 +157,7 @@ def _web_command(options: dict[str, Any]) -> list[str]:
         "--workers", str(options["workers"]),
         "--blocking-threads", str(options["threads"]),
         "--log-level", "warning",
+        "--log-config", str(SERVER_LOG),
     ]  # fmt: skip
 
 
