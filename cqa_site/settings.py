@@ -258,6 +258,7 @@ MFA_PASSKEY_LOGIN_ENABLED = MFA_RECOVERY_CODES_SHOW_ONCE = True
 # A passkey asks for a finger, a face or a PIN, always: so that it is enough by itself.
 MFA_WEBAUTHN_USER_VERIFICATION = "required"
 MFA_TOTP_ISSUER = "Counterpoint"
+MFA_RATE_LIMITS = {"webauthn_login": ACCOUNT_RATE_LIMITS["login"]}
 
 # Binds a crowd participant's place to a browser; the other one remembers a lost answer.
 PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"

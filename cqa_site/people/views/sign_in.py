@@ -261,8 +261,8 @@ class AddPasskey(AddWebAuthnView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """What the browser is asked to make."""
         context = super().get_context_data(**kwargs)
-        made = passkeys.begin_registration(self.request.user, True)
-        return context | {"js_data": made, "has_passkeys": _knows_passkeys(self.request)}
+        asked = {"creation_options": passkeys.begin_registration(self.request.user, True)}
+        return context | {"js_data": asked, "has_passkeys": _knows_passkeys(self.request)}
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Keep it, and end sessions that never saw a second step."""
