@@ -13,7 +13,7 @@ def rules_for(provider: OpenIDProvider, claims: dict[str, object]) -> list[Group
     """The rules of the groups that the provider says somebody is in."""
     named = claims.get(provider.groups_claim)
     groups = [named] if isinstance(named, str) else named if isinstance(named, list) else []
-    return [provider.groups[each] for each in groups if each in provider.groups]
+    return [rule for name, rule in provider.groups.items() if name in groups]
 
 
 @transaction.atomic
