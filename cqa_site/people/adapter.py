@@ -8,6 +8,7 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from .access import record
 from .models import User
@@ -54,6 +55,16 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         """Tell a person, and the log, that a way to sign in changed: all changes pass here."""
         record(study=None, actor=user, verb=template_prefix.rpartition("/")[2], subject=str(user))
         super().send_notification_mail(template_prefix, user, context, email)
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Ways to show once more that it is you, in the words of our pages."""
+        words = {
+            "reauthenticate": _("Use your password"),
+            "mfa_reauthenticate": _("Use a code"),
+            "mfa_reauthenticate:webauthn": _("Use your passkey"),
+        }
+        found = super().get_reauthentication_methods(user)
+        return [each | {"description": words[each["id"]]} for each in found]
 
     def format_email_subject(self, subject: str) -> str:
         """No prefix: the subject names the product itself."""

@@ -148,7 +148,9 @@ def test_an_app_is_added_and_removed(server, visit, provider):
     look(visitor, "add an app")
     secret = page.get_by_label("Key", exact=True).input_value()
     counter = next(iter(yield_hotp_counters_from_time()))
-    page.get_by_label("Authenticator code").fill(format_hotp_value(hotp_value(secret, counter)))
+    page.get_by_label("Code that the app shows").fill(
+        format_hotp_value(hotp_value(secret, counter))
+    )
     page.get_by_role("button", name="Add the app").click()
     page.get_by_role("link", name="I have kept them").click()
     look(visitor, "ways with an app")

@@ -2,9 +2,13 @@
 
 from allauth.account.forms import ResetPasswordForm
 
+from cqa_site.people.models import User
+
 
 class ForgottenPassword(ResetPasswordForm):
     """Sends a link only where there is a password: who comes by a provider alone stays with it."""
+
+    users: list[User]
 
     def clean_email(self) -> str:
         """The address; whose account has no password gets no mail."""

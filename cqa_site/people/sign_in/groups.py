@@ -23,9 +23,9 @@ def apply_groups(*, user: User, provider: OpenIDProvider, claims: dict[str, obje
     wanted = _roles(rules)
     for study in Study.objects.filter(public_id__in=wanted):
         _give(study, user, wanted[str(study.public_id)], provider)
-    given = GroupRole.objects.filter(user=user, provider=provider.id)
-    for each in given.exclude(study=None).exclude(study__public_id__in=wanted):
-        _take(each.study, user, provider)
+    given = Study.objects.filter(group_roles__user=user, group_roles__provider=provider.id)
+    for study in given.exclude(public_id__in=wanted):
+        _take(study, user, provider)
     _set_administrator(user, provider, any(rule.administrator for rule in rules))
 
 

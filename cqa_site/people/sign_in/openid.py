@@ -1,8 +1,8 @@
 """OpenID Connect as the account library speaks it, and what it leaves unchecked.
 
 The library trusts an ID token that came over TLS without looking at its signature, sends no
-nonce, takes the person from the user information whoever the token is about, and lets the query
-of our own address add to the request. All four are closed here.
+nonce, and takes the person from the user information whoever the token is about. All three are
+closed here. (A fourth, that the query of our own address adds to the request, in the view.)
 """
 
 import time
@@ -136,9 +136,9 @@ class CheckedProvider(OpenIDConnectProvider):
         data: Any = None,
         **kwargs: Any,
     ) -> HttpResponseBase:
-        """Send the person to the provider; nothing of our own address's query goes along."""
+        """Send the person to the provider; only a token with this nonce comes back."""
         nonce = get_random_string(32)
-        kwargs |= {"auth_params": {"nonce": nonce}, "scope": self.get_scope()}
+        kwargs["auth_params"] = {"nonce": nonce}
         return super().redirect(request, process, next_url, {"nonce": nonce}, **kwargs)
 
     def extract_uid(self, data: dict[str, Any]) -> str:

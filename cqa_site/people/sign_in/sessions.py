@@ -77,6 +77,7 @@ def _note(request: HttpRequest) -> None:
 
 def sessions_of(request: HttpRequest) -> list[SeenSession]:
     """The sessions of whoever asks, the newest first; those that ended are forgotten."""
+    _note(request)
     rows = UserSession.objects.purge_and_list(request.user)
     here = request.session.session_key
     lines = [

@@ -171,7 +171,10 @@ def _connect(request: PersonRequest, adapter: CheckedAdapter) -> HttpResponseBas
 
 
 def _leave(request: HttpRequest, adapter: CheckedAdapter, process: str) -> HttpResponse:
-    """A page that leads on: a policy for forms would stop a redirect to other hosts."""
+    """A page that leads on: the policy for forms would stop a redirect to another host.
+
+    Only `next` is read from the request; the library's own view takes scopes and parameters, too.
+    """
     provider = adapter.get_provider()
     try:
         answer = provider.redirect(request, process, next_url=get_next_redirect_url(request))
@@ -245,6 +248,12 @@ def provider_once_more(request: PersonRequest) -> HttpResponse:
 
 class AddApp(ActivateTOTPView):
     """An app that shows codes; who added one took the second step."""
+
+    def get_form(self, form_class: Any = None) -> Any:
+        """Ask in plain words."""
+        form = super().get_form(form_class)
+        form.fields["code"].label = _("Code that the app shows")
+        return form
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Keep it, and end sessions that never saw a second step."""
