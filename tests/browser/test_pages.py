@@ -200,7 +200,8 @@ class FullSite(World):
             "a page about papers": reverse("help_page", args=["papers/deviations"]),
             "search in the help": reverse("help") + "?q=alpha",
         }
-        return site_pages("home", "study_new", "design", "account_change_password") | nowhere
+        own = ("account_change_password", "mfa_index", "account_reauthenticate")
+        return site_pages("home", "study_new", "design", *own) | nowhere
 
     def pages_of_crowd(self):
         place = [self.study.public_id, self.open.public_id]

@@ -272,8 +272,9 @@ def test_nobody_begins_or_returns_by_the_wrong_method_or_at_an_unknown_provider(
     assert Client().get("/accounts/oidc/other/login/callback/").status_code == 404
 
 
-def test_a_verified_address_opens_no_account_of_somebody_else(provider, ada, alone):
+def test_a_verified_address_opens_no_account_of_somebody_else(provider, trust, ada, alone):
     """The provider is not trusted for that; whatever the case of the address."""
+    trust(new_people="anyone")
     before = as_it_was()
     for email in ("ada@uni.example", "ADA@UNI.example"):
         with alone(email):
