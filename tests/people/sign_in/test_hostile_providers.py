@@ -4,6 +4,7 @@ Who attacks is somebody between browser and site, a provider gone bad or taken o
 has an account at the provider, or a page that sends a victim's browser here.
 """
 
+import json
 import time
 
 import pytest
@@ -72,31 +73,12 @@ def send(status, body):
     return lambda handler: handler.answer(status, body)
 
 
-def redirect(handler):
-    handler.send_response(302)
-    handler.send_header("Location", "http://127.0.0.1:9/keys")
-    handler.end_headers()
-
-
-def drip(handler):
-    """A byte now and then, so that no read ever waits for long."""
-    handler.send_response(200)
-    handler.send_header("Content-Type", "application/json")
-    handler.end_headers()
-    for _ in range(200):
-        handler.wfile.write(b" ")
-        time.sleep(0.02)
-
-
 WRONG_ANSWERS = {
     "an error": send(500, b"{}"),
     "no JSON": send(200, b"<html>"),
     "a list": send(200, b"[]"),
     "nothing": send(200, b"{}"),
     "numbers": send(200, b'{"access_token": 1, "id_token": 2, "keys": 3, "sub": 4}'),
-    "too much": send(200, b'{"x": "' + b"y" * 600_000 + b'"}'),
-    "too slowly": drip,
-    "go elsewhere": redirect,
 }
 
 
@@ -147,8 +129,7 @@ def test_user_information_about_somebody_else(provider, member):
     assert_refused(client, sign_in_there(client, provider), before)
 
 
-def test_providers_that_answer_wrongly(provider, member, alone, monkeypatch):
-    monkeypatch.setattr(connection, "WHOLE_SECONDS", 0.2)
+def test_providers_that_answer_wrongly(provider, member, alone):
     before = as_it_was()
     for place in ("/token", "/keys", "/userinfo", "/.well-known/openid-configuration"):
         for name, answer in WRONG_ANSWERS.items():
@@ -158,6 +139,44 @@ def test_providers_that_answer_wrongly(provider, member, alone, monkeypatch):
                 query = begin(client)
                 provider.instead[place] = answer
                 assert_refused(client, come_back(client, provider, query), before)
+
+
+def test_right_answers_that_cost_too_much_or_come_from_elsewhere(
+    provider, member, alone, monkeypatch
+):
+    keys = json.dumps(provider.keys()).encode()
+
+    def slowly(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        for number in range(0, len(keys), 8):
+            handler.wfile.write(keys[number : number + 8])
+            time.sleep(0.02)
+
+    def elsewhere(handler):
+        provider.instead["/more"] = send(200, keys)
+        handler.send_response(302)
+        handler.send_header("Location", f"{provider.issuer}/more")
+        handler.end_headers()
+
+    before = as_it_was()
+    for name, answer in {
+        "too much": send(200, keys + b" " * 600_000),
+        "too slowly": slowly,
+        "from elsewhere": elsewhere,
+    }.items():
+        with alone(name):
+            client = Client()
+            provider.reset()
+            provider.instead["/keys"] = answer
+            with monkeypatch.context() as patch:
+                if answer is slowly:
+                    patch.setattr(connection, "WHOLE_SECONDS", 0.3)
+                assert_refused(client, sign_in_there(client, provider), before)
+    with alone("as it should be"):
+        provider.reset()
+        provider.instead["/keys"] = send(200, keys)
+        assert sign_in_there(Client(), provider).status_code == 302
 
 
 def test_providers_that_describe_themselves_wrongly(provider, member, alone):

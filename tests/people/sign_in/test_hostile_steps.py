@@ -392,6 +392,18 @@ def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):
     assert_still_out(client, before)
 
 
+def test_a_passkey_is_a_second_step_only_with_a_finger_a_face_or_a_pin(passkey, people):
+    client = secure()
+    give_password(client, people["expert"])
+    before = as_it_was()
+    asked = shown(client.get(STEP))["request_options"]
+    client.post(STEP, {"credential": json.dumps(passkey.use(asked, flags=PRESENT))})
+    assert_still_out(client, before)
+    asked = shown(client.get(STEP))["request_options"]
+    assert client.post(STEP, {"credential": json.dumps(passkey.use(asked))}).status_code == 302
+    assert is_in(client)
+
+
 def test_passkeys_that_must_not_be_made(people, alone):
     before = as_it_was()
     for name, changed in {
