@@ -1,5 +1,6 @@
 """How the account library behaves here."""
 
+import logging
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -14,6 +15,8 @@ from .access import record
 from .models import User
 from .sign_in.second_step import VOUCHED_KEY
 from .sign_in.vouching import vouches
+
+logger = logging.getLogger(__name__)
 
 
 class InvitationOnlyAdapter(DefaultAccountAdapter):
@@ -54,7 +57,10 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
     ) -> None:
         """Tell a person, and the log, that a way to sign in changed: all changes pass here."""
         record(study=None, actor=user, verb=template_prefix.rpartition("/")[2], subject=str(user))
-        super().send_notification_mail(template_prefix, user, context, email)
+        try:
+            super().send_notification_mail(template_prefix, user, context, email)
+        except OSError as error:  # what changed has changed
+            logger.error("A mail about %s was not sent: %s", template_prefix, type(error).__name__)
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
         """Ways to show once more that it is you, in the words of our pages."""

@@ -4,11 +4,12 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
 
 from allauth.account.adapter import get_adapter
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from cqa_site.people.models import User
+from cqa_site.web.housekeeping import chore
 
 logger = logging.getLogger(__name__)
 # A session is written down this often at most: people label many times a minute.
@@ -91,6 +93,13 @@ def sessions_of(request: HttpRequest) -> list[SeenSession]:
         for row in rows
     ]
     return sorted(lines, key=lambda line: (line.is_this, line.last_seen), reverse=True)
+
+
+@chore("places where nobody is signed in any more")
+def forget_places() -> int:
+    """Delete what the list says of sessions that have run out."""
+    oldest = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    return UserSession.objects.filter(last_seen_at__lt=oldest).delete()[0]
 
 
 def end_sessions(*, user: User) -> None:

@@ -1,5 +1,6 @@
 """The list of sessions, signing out elsewhere, and letting in who is locked out."""
 
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -9,9 +10,11 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 from django.test import Client
+from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent, User
 from cqa_site.people.sign_in import sessions
+from cqa_site.web.housekeeping import keep_house
 from tests import cast
 
 from .flows import PASSWORD, give_password, is_in
@@ -114,6 +117,28 @@ def test_an_answer_goes_out_although_the_list_cannot_be_written(people, monkeypa
     client = Client()
     assert give_password(client, people["expert"]).status_code == 302
     assert is_in(client)
+
+
+def test_what_the_list_says_of_sessions_that_ran_out_is_thrown_away(people):
+    give_password(Client(), people["expert"])
+    assert keep_house()["places where nobody is signed in any more"] == 0
+    UserSession.objects.update(last_seen_at=timezone.now() - timedelta(hours=13))
+    assert keep_house()["places where nobody is signed in any more"] == 1
+
+
+def test_a_change_stays_although_its_mail_cannot_be_sent(people, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(mail.backends.locmem.EmailBackend, "send_messages", refuse)
+    person, words = people["expert"], "four unrelated dull words"
+    client = cast.sign_in(person)
+    answer = client.post(
+        "/accounts/password/", {"oldpassword": PASSWORD, "password1": words, "password2": words}
+    )
+    assert answer.url == "/account/"
+    person.refresh_from_db()
+    assert person.check_password(words)
 
 
 # -- unlock -----------------------------------------------------------------------------------
