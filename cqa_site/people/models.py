@@ -180,9 +180,12 @@ class GroupRole(models.Model):
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(fields=["user", "study"], name="group_role_once"),
             models.UniqueConstraint(
-                fields=["user", "study"], name="group_role_once", nulls_distinct=False
-            )
+                fields=["user"],
+                condition=models.Q(study__isnull=True),
+                name="group_administrator_once",
+            ),
         ]
 
 

@@ -67,7 +67,7 @@ def _take(study: Study, user: User, provider: OpenIDProvider) -> None:
 def _set_administrator(user: User, provider: OpenIDProvider, wanted: bool) -> None:
     given = GroupRole.objects.filter(study=None, user=user, provider=provider.id)
     if wanted and not (user.is_staff or user.is_superuser):
-        GroupRole.objects.create(study=None, user=user, provider=provider.id)
+        GroupRole.objects.get_or_create(study=None, user=user, provider=provider.id)
     elif not wanted and given.exists():
         given.delete()
     else:

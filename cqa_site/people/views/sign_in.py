@@ -188,8 +188,6 @@ def _leave(request: HttpRequest, adapter: CheckedAdapter, process: str) -> HttpR
 def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """Take what a provider sends back."""
     adapter = _adapter(request, provider_id)
-    if not ratelimit.consume(request, action="login"):
-        return ratelimit.respond_429(request)
     try:
         return CheckedCallback.adapter_view(adapter)(request)
     except OAuth2Error as error:
