@@ -5,7 +5,7 @@ from typing import Any
 
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -74,14 +74,13 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         """Refuse whoever may not come in; give the others what their groups give."""
         provider = provider_of(sociallogin)
         sociallogin.token = None  # nothing is asked for in the person's name later on
-        email = _address(request, sociallogin, provider)
-        if sociallogin.state.get("process") == AuthProcess.CONNECT:
-            return
-        if not sociallogin.is_existing:
+        _require_address(request, sociallogin, provider)
+        connects = sociallogin.state.get("process") == AuthProcess.CONNECT
+        if connects or not sociallogin.is_existing:
             return
         user = sociallogin.user
         if sociallogin._did_authenticate_by_email:
-            _join(request, user, email)
+            _join(request, user)
         if user.is_active:
             apply_groups(user=user, provider=provider, claims=sociallogin.claims)
 
@@ -151,8 +150,10 @@ def refusal(request: HttpRequest, status: int, title: str, text: str) -> Immedia
     return ImmediateHttpResponse(closed_door(request, status=status, title=title, text=text))
 
 
-def _address(request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider) -> str:
-    """The verified address of a person who may come in; raises with the words why not."""
+def _require_address(
+    request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
+) -> None:
+    """Raise with the words why not, unless the person has an address that may come in."""
     found = next((each for each in sociallogin.email_addresses if each.verified), None)
     if found is None:
         text = _("%s did not say that your email address is verified.") % provider.name
@@ -161,21 +162,21 @@ def _address(request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDPro
     elif provider.domains and found.email.rpartition("@")[2] not in provider.domains:
         text = _("Your email address is of another domain than the site accepts.")
     else:
-        return found.email
+        return
     raise refusal(request, 403, _("You cannot sign in with this address"), text)
 
 
-def _join(request: HttpRequest, user: User, email: str) -> None:
+def _join(request: HttpRequest, user: User) -> None:
     """Open an account to whoever has its address, and close it to whoever made it.
 
     Nobody proved the address when the account was made. The library takes the password and the
-    sessions; tokens go here. Where there is a second step only its owner may connect a provider.
+    sessions; tokens go here. Where there is another way in, only its owner connects a provider.
     """
-    if has_second_step(user):
+    if has_second_step(user) or SocialAccount.objects.filter(user=user).exists():
         raise refusal(
             request,
             409,
-            _("Your account has a second step"),
+            _("Your account has another way to sign in"),
             _("Sign in to it as you did before, then connect the provider on its page."),
         )
     for token in user.api_tokens.filter(revoked_at=None):

@@ -12,6 +12,7 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
+from allauth.account.decorators import reauthentication_required
 from allauth.account.internal.flows.login import get_authentication_records, record_authentication
 from allauth.account.utils import get_next_redirect_url
 from allauth.account.views import LoginView
@@ -210,6 +211,7 @@ def _failed(adapter: CheckedAdapter, error: OAuth2Error) -> HttpResponse:
 
 
 @fresh
+@reauthentication_required(app="allauth.socialaccount")
 @require_POST
 def provider_disconnect(request: PersonRequest, account_id: int) -> HttpResponse:
     """Take an account at a provider away, unless it is the only way in."""

@@ -312,6 +312,16 @@ def test_a_provider_trusted_for_addresses_opens_no_account_with_a_second_step(
     assert_refused(client, sign_in_there(client, provider), before)
 
 
+def test_a_provider_trusted_for_addresses_opens_no_account_with_another_way_in(
+    provider, trust, ada
+):
+    """Whoever made the account with somebody else's address would keep that way."""
+    SocialAccount.objects.create(user=ada, provider="uni", uid="person-666")
+    trust(joins_by_email=True)
+    before, client = as_it_was(), Client()
+    assert_refused(client, sign_in_there(client, provider), before)
+
+
 def test_a_provider_trusted_for_addresses_still_has_to_verify_them(provider, trust, ada):
     trust(joins_by_email=True)
     before, client = as_it_was(), Client()

@@ -113,6 +113,25 @@ def test_an_account_is_connected_and_disconnected_by_its_owner(provider, people)
     assert [each.verb for each in verbs] == ["account_connected", "account_disconnected"]
 
 
+def test_connecting_goes_on_after_the_password(provider, people):
+    client = cast.sign_in(people["expert"])
+    asked = sign_in_there(client, provider, process="connect")
+    assert asked.url.startswith("/accounts/again/")
+    assert client.post(asked.url, {"password": PASSWORD}).url == WAYS
+    assert SocialAccount.objects.get(user=people["expert"]).uid == "person-1"
+
+
+def test_disconnecting_asks_who_it_is_even_of_a_provider_that_is_gone(provider, people, settings):
+    account = SocialAccount.objects.create(user=people["expert"], provider="uni", uid="person-1")
+    settings.OIDC_PROVIDERS = {}
+    client = cast.sign_in(people["expert"])
+    asked = client.post(f"{WAYS}providers/{account.pk}/remove/")
+    assert asked.url.startswith("/accounts/again/")
+    assert SocialAccount.objects.exists()
+    client.post(asked.url, {"password": PASSWORD})
+    assert not SocialAccount.objects.exists()
+
+
 def test_the_only_way_in_stays(provider, trust):
     trust(new_people="anyone")
     client = Client()
