@@ -15,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environs import Env, validate
 
 from cqa_site.machine import prepare
+from cqa_site.people.sign_in.providers import read_providers
 
 env = Env()
 env.read_env(Path(__file__).resolve().parent.parent / ".env", recurse=False)
@@ -68,6 +69,10 @@ INSTALLED_APPS = [
     "django_htmx",
     "allauth",
     "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.mfa",
+    "cqa_site.people.sign_in.apps.UserSessions",
     "rest_framework",
     "django_filters",
     "drf_spectacular",
@@ -101,6 +106,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "cqa_site.people.sign_in.second_step.AskFirst",
+    "cqa_site.people.sign_in.sessions.NoteSession",
     "cqa_site.web.middleware.PrivateResponses",
     "cqa_site.web.strict_query.StrictQuery",
     "cqa_site.rounds.crowd.lost_answers.NoteLostAnswers",
@@ -217,6 +224,43 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_RATE_LIMITS = {"login": "120/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+ACCOUNT_FORMS = {"reset_password": "cqa_site.people.sign_in.forms.ForgottenPassword"}
+# Before ways to sign in change, people show once more that it is them; afterwards a mail says so.
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+
+OIDC_PROVIDERS = read_providers(
+    env.str("OIDC_PROVIDERS", ""), env.path("OIDC_PROVIDERS_FILE", None)
+)
+SOCIALACCOUNT_ADAPTER = "cqa_site.people.sign_in.joining.ProviderAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "provider_class": "cqa_site.people.sign_in.openid.CheckedProvider",
+        "APPS": [each.as_app() for each in OIDC_PROVIDERS.values()],
+    }
+}
+
+# Who needs a second step: administrators (of the site), keys (whoever may set keys of endpoints),
+# everyone. One machine's own site asks nobody.
+MFA_REQUIRED: list[str] = env.list(
+    "MFA_REQUIRED",
+    ["administrators", "keys"] if PRODUCTION else [],
+    validate=validate.ContainsOnly(["administrators", "keys", "everyone"]),
+)
+MFA_ADAPTER = "cqa_site.people.sign_in.passkeys.SecondStepAdapter"
+MFA_FORMS = {
+    "add_webauthn": "cqa_site.people.sign_in.passkeys.AddForm",
+    "authenticate_webauthn": "cqa_site.people.sign_in.passkeys.SecondStepForm",
+    "login_webauthn": "cqa_site.people.sign_in.passkeys.SignInForm",
+    "reauthenticate_webauthn": "cqa_site.people.sign_in.passkeys.OnceMoreForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = MFA_RECOVERY_CODES_SHOW_ONCE = True
+# A passkey asks for a finger, a face or a PIN, always: so that it is enough by itself.
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
+MFA_TOTP_ISSUER = "Counterpoint"
+MFA_RATE_LIMITS = {"webauthn_login": ACCOUNT_RATE_LIMITS["login"]}
 
 # Binds a crowd participant's place to a browser; the other one remembers a lost answer.
 PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"

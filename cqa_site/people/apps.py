@@ -7,6 +7,7 @@ class PeopleConfig(AppConfig):
 
     def ready(self) -> None:
         from cqa_site.people.menu import PEOPLE, people_entries
+        from cqa_site.people.sign_in import sessions  # noqa: F401  (registers its chore)
         from cqa_site.web.navigation import menu, search
 
         menu.add(people_entries)

@@ -5,13 +5,19 @@ public sign-up above all, does not exist.
 """
 
 from allauth.account import views as allauth_account
+from allauth.mfa.base import views as allauth_mfa
+from allauth.mfa.recovery_codes import views as allauth_codes
+from allauth.mfa.totp import views as allauth_app
+from allauth.mfa.webauthn import views as allauth_passkeys
 from django.urls import path, re_path
 from django.views.decorators.http import require_POST
 
-from .views import account, audit, invitations, members, studies
+from .views import account, audit, invitations, members, sign_in, studies
 
 urlpatterns = [
-    path("accounts/login/", allauth_account.login, name="account_login"),
+    path("accounts/login/", sign_in.SignIn.as_view(), name="account_login"),
+    path("accounts/login/passkey/", allauth_passkeys.login_webauthn, name="mfa_login_webauthn"),
+    path("accounts/login/second-step/", allauth_mfa.authenticate, name="mfa_authenticate"),
     path("accounts/logout/", require_POST(allauth_account.logout), name="account_logout"),
     path("accounts/inactive/", allauth_account.account_inactive, name="account_inactive"),
     path("accounts/password/", account.password_change, name="account_change_password"),
@@ -31,7 +37,45 @@ urlpatterns = [
         allauth_account.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
+    path("accounts/oidc/<str:provider_id>/", sign_in.provider_begin, name="openid_connect_login"),
+    path(
+        "accounts/oidc/<str:provider_id>/login/callback/",
+        sign_in.provider_callback,
+        name="openid_connect_callback",
+    ),
+    *[
+        path(f"accounts/again/{where}", sign_in.own(view), name=name)
+        for where, view, name in (
+            ("", allauth_account.reauthenticate, "account_reauthenticate"),
+            ("code/", allauth_mfa.reauthenticate, "mfa_reauthenticate"),
+            (
+                "passkey/",
+                allauth_passkeys.reauthenticate_webauthn,
+                "mfa_reauthenticate_webauthn",
+            ),
+        )
+    ],
+    path("accounts/again/provider/", sign_in.provider_once_more, name="provider_once_more"),
     path("account/", account.account, name="account"),
+    path("account/sign-in/", sign_in.ways, name="mfa_index"),
+    path("account/sign-in/elsewhere/", sign_in.end_other_sessions, name="sessions_end"),
+    path(
+        "account/sign-in/providers/<int:account_id>/remove/",
+        sign_in.provider_disconnect,
+        name="provider_disconnect",
+    ),
+    *[
+        path(f"account/sign-in/{where}", sign_in.fresh(view), name=name)
+        for where, view, name in (
+            ("app/", sign_in.AddApp.as_view(), "mfa_activate_totp"),
+            ("app/remove/", allauth_app.deactivate_totp, "mfa_deactivate_totp"),
+            ("codes/", allauth_codes.view_recovery_codes, "mfa_view_recovery_codes"),
+            ("codes/new/", allauth_codes.generate_recovery_codes, "mfa_generate_recovery_codes"),
+            ("passkeys/", sign_in.AddPasskey.as_view(), "mfa_add_webauthn"),
+            ("passkeys/<int:pk>/", sign_in.RenamePasskey.as_view(), "mfa_edit_webauthn"),
+            ("passkeys/<int:pk>/remove/", sign_in.RemovePasskey.as_view(), "mfa_remove_webauthn"),
+        )
+    ],
     path("account/keys/", account.account_keys, name="account_keys"),
     path("account/tokens/", account.token_new, name="token_new"),
     path("account/tokens/lend/", account.token_lend, name="token_lend"),

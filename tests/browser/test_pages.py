@@ -201,9 +201,9 @@ class FullSite(World):
             "a page about papers": reverse("help_page", args=["papers/deviations"]),
             "search in the help": reverse("help") + "?q=alpha",
         }
-        site = ("site_state", "site_backups")
-        names = ("home", "study_new", "design", "account", "account_change_password", *site)
-        return site_pages(*names) | nowhere
+        site = ("home", "study_new", "design", "site_state", "site_backups")
+        own = ("account", "account_change_password", "mfa_index", "account_reauthenticate")
+        return site_pages(*site, *own) | nowhere
 
     def pages_of_crowd(self):
         place = [self.study.public_id, self.open.public_id]
