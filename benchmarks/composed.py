@@ -8,7 +8,6 @@ processes belong to the user of the image.
 
 import os
 import re
-import secrets
 import shutil
 import signal
 import socket
@@ -21,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from cryptography.fernet import Fernet
 from dotenv import dotenv_values
 
 from benchmarks.campaign_server import ROOT, free_port
@@ -51,15 +49,35 @@ def example() -> dict[str, str]:
     return {name: value or "" for name, value in dotenv_values(ROOT / ".env.example").items()}
 
 
+def make_secrets(folder: Path) -> None:
+    """As somebody does who installs the site."""
+    script = ROOT / "cqa_site/upkeep/deployment/make_secrets.sh"
+    subprocess.run(["sh", script, folder], check=True, capture_output=True)
+
+
 def copy_code(folder: Path) -> Path:
-    """What an image holds, closed to writers."""
+    """What an image holds, in folders closed to writers."""
     for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
         for path in ROOT.glob(line[1:]) if line.startswith("!") else ():
-            copy = shutil.copytree if path.is_dir() else shutil.copy2
-            copy(path, folder / path.name)
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(path.stat().st_mode & ~0o222)
+            if path.is_dir():
+                shutil.copytree(path, folder / path.name, copy_function=_link)
+            else:
+                _link(path, folder / path.name)
+    _close(folder, 0o555)
     return folder
+
+
+def _link(source: Path | str, target: Path | str) -> None:
+    """A copy costs a test ten times as long; another file system needs one."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _close(folder: Path, mode: int) -> None:
+    for path, _folders, _files in os.walk(folder):
+        os.chmod(path, mode)
 
 
 @dataclass
@@ -69,7 +87,8 @@ class Composed:
     # Variables that lead elsewhere here: database, broker and cache, and what a test needs.
     elsewhere: dict[str, str]
     host: str = "counterpoint.example.org"
-    workers: int = 1
+    # What `.env` says otherwise.
+    values: dict[str, str] = field(default_factory=dict)
     # A folder of collected files.
     static: Path | None = None
     port: int = field(default_factory=free_port)
@@ -77,17 +96,16 @@ class Composed:
     running: dict[str, subprocess.Popen] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.values = example() | {"SITE_HOST": self.host}
+        self.values = example() | {"SITE_HOST": self.host} | self.values
         self.services = read_compose(self.values)["services"]
-        for name in ("data", "secrets", "code"):
+        for name in ("data", "code"):
             (self.folder / name).mkdir()
-        for name, key in (("secret_key", secrets.token_urlsafe(64)), ("database_password", "none")):
-            (self.folder / "secrets" / name).write_text(f"{key}\n")
-        (self.folder / "secrets/secrets_keys").write_bytes(Fernet.generate_key())
+        make_secrets(self.folder / "secrets")
         self.code = copy_code(self.folder / "code")
         if self.static:
             shutil.copytree(self.static, self.folder / "static")
-        self.folder.chmod(0o755)
+        for folder in (self.folder, self.folder / "secrets"):
+            folder.chmod(0o755)
         if os.geteuid() == 0:
             os.chown(self.folder / "data", USER, USER)
 
@@ -95,8 +113,7 @@ class Composed:
         """What the process sees: variables of image, `.env` and service."""
         said = self.services[name]["environment"]
         return (
-            {key: os.environ[key] for key in ("LANG", "COUNTERPOINT_REFERENCE_DATA") if key in os.environ}
-            | {
+            {
                 "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
                 "HOME": str(self.folder / "data"),
                 "DATA_DIR": str(self.folder / "data"),
@@ -145,11 +162,11 @@ class Composed:
             raise RuntimeError(output[-3000:])
         return output
 
-    def up(self) -> None:
+    def up(self, workers: int = 1) -> None:
         """Start everything in the file's order, and wait until it is well."""
         assert self.start("migrate").wait(120) == 0, "the tables could not be made"
         del self.running["migrate"]
-        for name in ("web", *(f"worker-{number + 1}" for number in range(self.workers))):
+        for name in ("web", *(f"worker-{number + 1}" for number in range(workers))):
             self.start(name)
         for service in ("web", "worker"):
             self.wait_until_well(service)
@@ -189,9 +206,7 @@ class Composed:
         """End what runs still, and delete everything."""
         for name in list(self.running):
             self.kill(name)
-        for path in (self.code, *self.code.rglob("*")):
-            if path.is_dir():
-                path.chmod(0o755)
+        _close(self.code, 0o755)
         shutil.rmtree(self.folder)
 
 

@@ -1,6 +1,6 @@
 """A site whose web server and workers are those of compose.yaml; see `benchmarks.composed`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from benchmarks.campaign_server import PASSWORD, collected_files
 from benchmarks.composed import Composed
@@ -13,7 +13,7 @@ class ComposedSite(FaultSite):
     """Fills the database of an installation and asks it; the nursery starts no worker here."""
 
     settings: str = "cqa_site.settings"
-    workers: int = 2
+    values: dict[str, str] = field(default_factory=dict)
     redis: str = "redis://127.0.0.1:6379/9"
     composed: Composed | None = None
 
@@ -30,7 +30,7 @@ class ComposedSite(FaultSite):
             "LOG_LEVEL": "ERROR",
         }
         static = collected_files(self.settings)
-        self.composed = Composed(elsewhere, workers=self.workers, static=static)
+        self.composed = Composed(elsewhere, values=self.values, static=static)
 
     @property
     def environment(self) -> dict[str, str]:

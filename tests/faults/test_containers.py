@@ -22,8 +22,15 @@ def site(migrated):
     if not listens(6379):
         pytest.skip("Redis does not answer on 127.0.0.1:6379")
     with postgres_database(migrated) as url:
-        site = ComposedSite(database_url=url, stub_port=free_port(), people=4, items=120)
-        site.controls, site.votes = 20, 2
+        site = ComposedSite(
+            database_url=url,
+            stub_port=free_port(),
+            values={"WEB_PROCESSES": "1"},
+            people=4,
+            items=120,
+            controls=20,
+            votes=2,
+        )
         try:
             with Nursery(site.environment) as site.nursery:
                 site.fill()
@@ -34,7 +41,7 @@ def site(migrated):
 
 def test_nothing_is_lost_where_a_worker_is_killed_and_all_goes_down_and_up(site):
     composed = site.composed
-    composed.up()
+    composed.up(workers=2)
     assert "no issues" in composed.ask("web", "python", "manage.py", "check", "--deploy")
     with site.stub(latency=0.3) as stub:
         run = site.begin(stub, limit=8)
@@ -55,7 +62,7 @@ def test_nothing_is_lost_where_a_worker_is_killed_and_all_goes_down_and_up(site)
         # Within the time that the file gives them, and with nothing left on its way.
         assert seconds.keys() == {"web", "worker-2"}
         assert not site.leases() - in_flight
-        composed.up()
+        composed.up(workers=1)
         for thread in threads:
             thread.join()
         site.wait(run, 60)

@@ -16,7 +16,7 @@ SEEN = "SELECT 1 FROM runs_workerbeat WHERE host = %s AND seen_at > now() - inte
 def web() -> bool:
     """The web server answers and reaches its database, asked as the proxy would."""
     host = os.environ.get("ALLOWED_HOSTS", "localhost").partition(",")[0]
-    request = urllib.request.Request(  # noqa: S310
+    request = urllib.request.Request(
         f"http://127.0.0.1:{os.environ.get('PORT', '8000')}/healthz",
         headers={"Host": host, "X-Forwarded-Proto": "https"},
     )
@@ -35,5 +35,15 @@ def worker() -> bool:
         return connection.execute(SEEN, [socket.gethostname()]).fetchone() is not None
 
 
+def main() -> int:
+    """Say in a line why not; no answer within the time is one, too."""
+    try:
+        is_well = {"web": web, "worker": worker}[sys.argv[1]]()
+    except Exception as problem:  # noqa: BLE001 - whatever it is, it is not well
+        sys.stderr.write(f"{problem}\n")
+        return 1
+    return 0 if is_well else 1
+
+
 if __name__ == "__main__":
-    sys.exit(not {"web": web, "worker": worker}[sys.argv[1]]())
+    sys.exit(main())
