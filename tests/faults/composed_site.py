@@ -1,11 +1,13 @@
 """A site whose web server and workers are those of compose.yaml; see `benchmarks.composed`."""
 
+import threading
+import time
 from dataclasses import dataclass, field
 
 from benchmarks.campaign_server import PASSWORD, collected_files
 from benchmarks.composed import Composed
 from benchmarks.http_annotator import Annotator
-from tests.faults.fault_site import FaultSite
+from tests.faults.fault_site import FaultSite, wait_until
 
 
 @dataclass
@@ -55,3 +57,57 @@ class ComposedSite(FaultSite):
         """Everything with it."""
         self.composed.remove()
         super().remove()
+
+
+@dataclass
+class Lived:
+    """What came of a site that was labelled and judged while its processes were ended."""
+
+    people: list[Annotator]
+    ends: list[str]
+    facts: dict
+    in_flight: set[tuple[int, int]]
+    # How long each process took to end when it was asked to.
+    asked: list[dict[str, float]]
+
+
+def live_through(site: ComposedSite, *, kills: int = 1, downs: int = 1) -> Lived:
+    """Label and judge; kill a worker again and again, then end and start everything."""
+    composed, ends, in_flight, asked = site.composed, [], set(), []
+    with site.stub(latency=0.3) as stub:
+        run = site.begin(stub, limit=8)
+        people = site.annotators()
+        threads = [threading.Thread(target=_label, args=(person, ends)) for person in people]
+        for thread in threads:
+            thread.start()
+        for number in range(kills):
+            if number:
+                composed.start("worker-1")
+            _carried(stub, 16)
+            composed.kill("worker-1")
+            # A commit that was on its way still counts.
+            time.sleep(0.05)
+            in_flight |= site.leases()
+        for _number in range(downs):
+            _carried(stub, 16)
+            asked.append(composed.down())
+            left = site.leases() - in_flight
+            assert not left, f"a worker that was asked to end left {left}"
+            composed.up()
+        for thread in threads:
+            thread.join()
+        site.wait(run, 120)
+        # Every sentence has the one label that the judge gave, and was paid for as often as the
+        # attempts say.
+        facts = site.check(run, kept=site.items + site.controls)
+    return Lived(people, ends, facts, in_flight, asked)
+
+
+def _label(person: Annotator, ends: list[str]) -> None:
+    ends.append(person.label_until_done(time.monotonic() + 600))
+
+
+def _carried(stub, more: int) -> None:
+    """Wait for some more requests."""
+    wanted = stub.counts["requests"] + more
+    wait_until(lambda: stub.counts["requests"] >= wanted, 60, every=0.01)
