@@ -1,9 +1,12 @@
 """API keys: encrypted with a key outside the database, bound to the address they belong to."""
 
+from typing import Any
+
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
+from django.db import models, transaction
 
-from .models import Endpoint
+from .models import Endpoint, Run
 
 
 class KeyUnreadable(Exception):
@@ -45,3 +48,20 @@ def clear_key(endpoint: Endpoint) -> None:
 def open_key(endpoint: Endpoint) -> str:
     """The key in the clear, for the address it was given for and no other; else empty."""
     return unseal(endpoint.key_ciphertext) if endpoint.has_key else ""
+
+
+@transaction.atomic
+def reseal() -> int:
+    """Encrypt every stored secret with the first configured key; return how many there are.
+
+    All of them or none: raises KeyUnreadable at one that no configured key reads.
+    """
+    keys = _reseal(Endpoint.objects.all(), "key_ciphertext")
+    return keys + _reseal(Run.objects.all(), "webhook_ciphertext")
+
+
+def _reseal(rows: models.QuerySet[Any, Any], column: str) -> int:
+    found = rows.exclude(**{column: b""}).select_for_update().values_list("pk", column)
+    for key, ciphertext in found:
+        rows.filter(pk=key).update(**{column: seal(unseal(ciphertext))})
+    return len(found)
