@@ -171,7 +171,7 @@ class Composed:
         for service in ("web", "worker"):
             self.wait_until_well(service)
 
-    def wait_until_well(self, service: str, seconds: float = 60.0) -> None:
+    def wait_until_well(self, service: str, seconds: float = 120.0) -> None:
         """Ask as the health check does."""
         _kind, *words = self.services[service]["healthcheck"]["test"]
         deadline = time.monotonic() + seconds

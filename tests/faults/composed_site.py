@@ -72,19 +72,20 @@ class Lived:
 
 
 def live_through(site: ComposedSite, *, kills: int = 1, downs: int = 1) -> Lived:
-    """Label and judge; kill a worker again and again, then end and start everything."""
+    """Label and judge; kill the workers in turn, then end and start everything."""
     composed, ends, in_flight, asked = site.composed, [], set(), []
+    people = site.annotators()
     with site.stub(latency=0.3) as stub:
         run = site.begin(stub, limit=8)
-        people = site.annotators()
         threads = [threading.Thread(target=_label, args=(person, ends)) for person in people]
         for thread in threads:
             thread.start()
         for number in range(kills):
-            if number:
-                composed.start("worker-1")
+            victim, other = f"worker-{1 + number % 2}", f"worker-{2 - number % 2}"
+            if other not in composed.running:
+                composed.start(other)
             _carried(stub, 16)
-            composed.kill("worker-1")
+            composed.kill(victim)
             # A commit that was on its way still counts.
             time.sleep(0.05)
             in_flight |= site.leases()
@@ -110,4 +111,4 @@ def _label(person: Annotator, ends: list[str]) -> None:
 def _carried(stub, more: int) -> None:
     """Wait for some more requests."""
     wanted = stub.counts["requests"] + more
-    wait_until(lambda: stub.counts["requests"] >= wanted, 60, every=0.01)
+    wait_until(lambda: stub.counts["requests"] >= wanted, 120, every=0.01)
