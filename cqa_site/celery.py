@@ -36,8 +36,9 @@ def look_around(sender: Any, **_: object) -> None:
     """
     from cqa_site.runs.tasks import housekeeping, wake
 
-    _every(settings.SWEEP_SECONDS, wake, sender)()
-    _every(HOUSEKEEPING_SECONDS, housekeeping, sender)()
+    _every(settings.SWEEP_SECONDS, wake, sender.timer, sender.pool.apply_async)()
+    # Beside the pool, where work of hours would keep it waiting.
+    _every(HOUSEKEEPING_SECONDS, housekeeping, sender.timer, _in_a_thread)()
 
 
 @worker_shutting_down.connect
@@ -48,16 +49,29 @@ def stop_claiming(**_: object) -> None:
     jobs.STOP.set()
 
 
-def _every(seconds: float, task: Any, consumer: Any) -> Callable[[], None]:
-    """Let the worker's pool do a task now and then, never twice at a time; return one turn."""
+def _every(seconds: float, task: Any, timer: Any, apply: Callable[..., Any]) -> Callable[[], None]:
+    """Have a task done now and then, never twice at a time; return one turn."""
     is_idle = threading.Lock()
 
     def turn() -> None:
         if is_idle.acquire(blocking=False):
-            consumer.pool.apply_async(_do, (task,), callback=lambda _result: is_idle.release())
+            apply(_do, (task,), callback=lambda _result: is_idle.release())
 
-    consumer.timer.call_repeatedly(seconds, turn)
+    timer.call_repeatedly(seconds, turn)
     return turn
+
+
+def _in_a_thread(
+    function: Callable[..., object], arguments: tuple[Any, ...], callback: Callable[[object], None]
+) -> None:
+    """What a pool does, in a thread that ends with the process."""
+    from django.db import connections
+
+    def run() -> None:
+        callback(function(*arguments))
+        connections.close_all()
+
+    threading.Thread(target=run, name="housekeeping", daemon=True).start()
 
 
 def _do(task: Any) -> None:

@@ -12,12 +12,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
-from environs import Env, validate
+from environs import FileAwareEnv, validate
 
 from cqa_site.machine import prepare
 from cqa_site.people.sign_in.providers import read_providers
 
-env = Env()
+# What is secret may stand in a file: SECRET_KEY_FILE names it instead of SECRET_KEY.
+env = FileAwareEnv(strip_whitespace=True)
 env.read_env(Path(__file__).resolve().parent.parent / ".env", recurse=False)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -161,6 +162,8 @@ def _database() -> dict:
     """Add the options each database needs to what ``DATABASE_URL`` says."""
     config = dict(env.dj_db_url("DATABASE_URL", f"sqlite:///{DATA_DIR / 'counterpoint.sqlite3'}"))
     options = dict(config.get("OPTIONS", {}))
+    if password := env.str("DATABASE_PASSWORD", ""):
+        config["PASSWORD"] = password
     if config["ENGINE"] == "django.db.backends.sqlite3":
         options |= {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_INIT}
         config["CONN_MAX_AGE"] = None
@@ -229,9 +232,7 @@ ACCOUNT_FORMS = {"reset_password": "cqa_site.people.sign_in.forms.ForgottenPassw
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 
-OIDC_PROVIDERS = read_providers(
-    env.str("OIDC_PROVIDERS", ""), env.path("OIDC_PROVIDERS_FILE", None)
-)
+OIDC_PROVIDERS = read_providers(env.str("OIDC_PROVIDERS", ""))
 SOCIALACCOUNT_ADAPTER = "cqa_site.people.sign_in.joining.ProviderAdapter"
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_PROVIDERS = {
@@ -289,9 +290,11 @@ if PRODUCTION:
     SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)
     SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 31_536_000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    # Asked of the makers of browsers, and for years: whoever owns the domain decides.
     SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
     # Prometheus may read inside the network, where no proxy stands.
     SECURE_REDIRECT_EXEMPT = [r"^metrics$"]
+    SILENCED_SYSTEM_CHECKS = ["security.W021"]
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sid", "__Host-csrf"
     PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "__Host-place", "__Host-lost-answer"
     WORK_COOKIE_NAME = "__Host-work"
@@ -328,7 +331,9 @@ STORAGES = {
             "django.contrib.staticfiles.storage.StaticFilesStorage"
             if DEBUG
             else "whitenoise.storage.CompressedManifestStaticFilesStorage"
-        )
+        ),
+        # Everybody may read them, also a web server that is not the user who collected them.
+        "OPTIONS": {"file_permissions_mode": 0o644},
     },
 }
 # Pages name files by their hashed names alone; packing each once more takes as long again.

@@ -63,13 +63,11 @@ class OpenIDProvider:
         }
 
 
-def read_providers(text: str, file: Path | None) -> dict[str, OpenIDProvider]:
-    """The providers of OIDC_PROVIDERS or of the file OIDC_PROVIDERS_FILE, by id."""
-    if text and file:
-        raise ImproperlyConfigured("Set OIDC_PROVIDERS or OIDC_PROVIDERS_FILE, not both.")
+def read_providers(text: str) -> dict[str, OpenIDProvider]:
+    """The providers of OIDC_PROVIDERS, by id."""
     try:
-        listed = json.loads(file.read_text() if file else text or "[]")
-    except (OSError, ValueError) as error:
+        listed = json.loads(text or "[]")
+    except ValueError as error:
         kind = type(error).__name__
         raise ImproperlyConfigured(f"OIDC_PROVIDERS cannot be read ({kind}).") from None
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):

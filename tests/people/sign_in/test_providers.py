@@ -332,17 +332,16 @@ GOOD = {
 def test_a_good_setting_is_read_and_never_shows_the_secret(tmp_path):
     study = "1" * 8 + "-1111-4111-8111-" + "1" * 12
     more = {"domains": ["Uni.Example"], "groups": {"lab": {"studies": {study: "admin"}}}}
-    found = read_providers(json.dumps([GOOD | more]), None)["uni"]
+    found = read_providers(json.dumps([GOOD | more]))["uni"]
     assert found.domains == ("uni.example",)
     assert found.groups["lab"].studies == {study: "admin"}
     assert "hush" not in repr(found)
     (tmp_path / "secret").write_text("hush-hush\n")
     by_file = GOOD | {"client_secret_file": str(tmp_path / "secret")}
     del by_file["client_secret"]
-    (tmp_path / "providers.json").write_text(json.dumps([by_file]))
-    found = read_providers("", tmp_path / "providers.json")["uni"]
+    found = read_providers(json.dumps([by_file]))["uni"]
     assert found.client_secret == "hush-hush"
-    assert read_providers("", None) == {}
+    assert read_providers("") == {}
 
 
 @pytest.mark.parametrize(
@@ -366,11 +365,11 @@ def test_a_good_setting_is_read_and_never_shows_the_secret(tmp_path):
 )
 def test_a_wrong_setting_is_refused_in_words_without_the_secret(changed, words):
     with pytest.raises(ImproperlyConfigured, match=words) as refused:
-        read_providers(json.dumps([GOOD | changed]), None)
+        read_providers(json.dumps([GOOD | changed]))
     assert "hush" not in str(refused.value)
 
 
 @pytest.mark.parametrize("text", ["{", "7", '["uni"]', json.dumps([GOOD, GOOD])])
 def test_a_setting_that_is_no_list_of_providers_is_refused(text):
     with pytest.raises(ImproperlyConfigured, match="OIDC_PROVIDERS"):
-        read_providers(text, None)
+        read_providers(text)

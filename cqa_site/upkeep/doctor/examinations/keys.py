@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from cqa_site.checks import key_is_weak, keys_are_sound
-from cqa_site.runs.keys import KeyUnreadable, unseal
-from cqa_site.runs.models import Endpoint, Run
+from cqa_site.sealing import KeyUnreadable, secrets_held, unseal
 
 from ..examining import Family, examination
 from ..findings import Finding, look, python, well, wrong
@@ -27,7 +26,7 @@ def stored_secrets() -> Finding:
         says = _("SECRETS_KEYS is missing or no key: API keys can be neither kept nor read.")
         remedy = _("Restore the one from before. If there was none, set a new one, from:")
         return wrong(says, remedy, python(NEW_KEY))
-    secrets = list(_secrets())
+    secrets = list(secrets_held())
     if not secrets:
         return well(_("None is stored; keys to store them with are there."))
     unreadable = sum(not _can_be_read(each) for each in secrets)
@@ -45,13 +44,6 @@ def stored_secrets() -> Finding:
         "enter the keys of the endpoints again."
     )
     return wrong(says, remedy)
-
-
-def _secrets() -> Iterator[bytes | memoryview]:
-    endpoints = Endpoint.objects.filter(is_archived=False).exclude(key_ciphertext=b"")
-    yield from endpoints.values_list("key_ciphertext", flat=True)
-    hooks = Run.objects.filter(state__in=Run.ACTIVE).exclude(webhook_ciphertext=b"")
-    yield from hooks.values_list("webhook_ciphertext", flat=True)
 
 
 def _can_be_read(ciphertext: bytes | memoryview) -> bool:

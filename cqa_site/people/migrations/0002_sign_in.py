@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('people', '0002_invitation_leads_to'),
+        ('people', '0001_initial'),
     ]
 
     operations = [
