@@ -79,7 +79,7 @@ def _folder() -> Path:
 
 def _sources() -> str:
     """A hash of the content of every static file and of what packs them."""
-    found = sha256(settings.STORAGES["staticfiles"]["BACKEND"].encode())
+    found = sha256(str(settings.STORAGES["staticfiles"]).encode())
     for package in PACKERS:
         found.update(f"{package} {version(package)}\n".encode())
     for finder in get_finders():

@@ -27,6 +27,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from cqa_site.rounds.kind import kinds
 from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
+from cqa_site.upkeep.backups.kept import newest
 
 ALIVE = timedelta(minutes=1)
 # How often each state of calls occurs in a run that ended then: it does not change any more.
@@ -130,10 +131,6 @@ def workers() -> Iterator[Metric]:
 
 def backups() -> Iterator[Metric]:
     """How much could be lost."""
-    try:
-        from cqa_site.upkeep.backups.kept import newest
-    except ModuleNotFoundError:
-        return
     yield from _age_of(
         "counterpoint_backup_age_seconds", "Since the newest whole backup.", newest()
     )

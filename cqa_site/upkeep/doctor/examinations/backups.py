@@ -8,8 +8,10 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from cqa_site.upkeep.backups.kept import newest
+
 from ..examining import Family, examination
-from ..findings import Finding, look, manage, unknown, well, wrong
+from ..findings import Finding, look, manage, well, wrong
 
 RECENT, OLD = timedelta(days=2), timedelta(days=14)
 
@@ -17,10 +19,6 @@ RECENT, OLD = timedelta(days=2), timedelta(days=14)
 @examination(Family.BACKUPS, gettext_lazy("Newest backup"))
 def newest_backup() -> Finding:
     """When the last whole one was made."""
-    try:
-        from cqa_site.upkeep.backups.kept import newest
-    except ImportError:
-        return unknown(_("This version keeps no list of backups."))
     made = newest()
     remedy, command = _("Make one, and keep it on another machine:"), manage("backup FILE")
     say = wrong if settings.PRODUCTION else look
