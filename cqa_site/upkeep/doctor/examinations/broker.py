@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ..examining import Family, examination, first_line
-from ..findings import Finding, look, well, wrong
+from ..findings import Finding, look, python, well, wrong
 
 SECONDS = 2
 # Of Redis; others keep to the time-out of the connection.
@@ -28,7 +28,7 @@ def broker() -> Finding:
     if count > MANY:
         says = _("%(place)s holds %(n)d messages that no worker fetched.")
         remedy = _("Start a worker; old messages say nothing and can be thrown away:")
-        command = "celery -A cqa_site purge -f"
+        command = python("-m celery -A cqa_site purge -f")
         return look(says % {"place": _place(), "n": count}, remedy, command)
     return well(
         _("%(place)s is reached; messages waiting: %(n)d.") % {"place": _place(), "n": count}
