@@ -80,7 +80,7 @@ def test_another_build_replaces_the_one_for_processors(installer, monkeypatch):
     for asked, again in (("cpu", []), ("cuda", ["torch"])):
         monkeypatch.setenv("TORCH", asked)
         assert fetching.main() == 0
-        assert [each for each in installer.wanted[before:]] == again
+        assert installer.wanted[before:] == again
 
 
 def test_another_way_is_tried_and_then_it_is_said_what_failed(installer, capsys):
