@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +25,7 @@ READY = ".ready"
 NICENESS = 10
 # What TORCH says by itself, and what uv calls the build that fits this machine.
 CPU, CUDA, FITTING = "cpu", "cuda", "auto"
+TORCH = "torch"
 
 
 class NotInstalled(Exception):
@@ -45,7 +47,7 @@ def main() -> int:
                 done.append(package)
         except NotInstalled as problem:
             packages.write_progress(done, failed=str(problem))
-            sys.stderr.write(f"{problem}\n")
+            sys.stdout.write(f"{problem}\n")
             return 1
         packages.PROGRESS.unlink(missing_ok=True)
     return 0
@@ -56,6 +58,8 @@ def _whole() -> list[str]:
     progress = packages.read_progress()
     reached = progress.get("done", packages.pins())
     done = [each for each in packages.pins() if each in reached and packages.is_installed(each)]
+    if TORCH in done and _build() != CPU and version(TORCH).endswith(f"+{CPU}"):
+        done.remove(TORCH)
     return [*done, packages.MODEL_PACKAGE] if (models_folder() / READY).exists() else done
 
 
@@ -93,12 +97,17 @@ def _ways(package: str) -> Iterable[list[str]]:
     """Commands to try in this order."""
     if uv := _uv():
         plain = [uv, "pip", "install", "--python", sys.executable]
-        if package == "torch":
-            build = os.environ.get("TORCH") or CPU
-            yield [*plain, "--torch-backend", FITTING if build == CUDA else build]
+        if package == TORCH:
+            yield [*plain, "--reinstall-package", TORCH, "--torch-backend", _build()]
         yield plain
     if find_spec("pip"):
         yield [sys.executable, "-m", "pip", "install"]
+
+
+def _build() -> str:
+    """What uv calls the build of torch that was asked for."""
+    build = os.environ.get("TORCH") or CPU
+    return FITTING if build == CUDA else build
 
 
 def _uv() -> str | None:

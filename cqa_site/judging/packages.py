@@ -84,10 +84,10 @@ class State:
             return f"{what} {'is' if one else 'are'} installed."
         if self.is_fetching:
             now = f", now {self.now}" if self.now else ""
-            ready = "it is" if one else "they are"
+            needed, ready = ("it", "it is") if one else ("them", "they are")
             return (
                 f"{what} {'is' if one else 'are'} being fetched: {self.done} of {self.total} "
-                f"packages{now}. This begins by itself when {ready} there."
+                f"packages{now}. What needs {needed} begins by itself when {ready} there."
             )
         if self.stage == Stage.FAILED:
             return f"{what} could not be fetched: {self.why} Try again: {COMMAND}"

@@ -68,8 +68,19 @@ def test_the_build_of_torch_is_the_one_asked_for(installer, monkeypatch):
         monkeypatch.setenv("TORCH", asked)
         first, second = list(fetching._ways("torch"))[:2]
         assert first[-2:] == ["--torch-backend", build]
+        assert first[-4:-2] == ["--reinstall-package", "torch"]
         assert "--torch-backend" not in second
     assert not any("--torch-backend" in each for each in fetching._ways("peft"))
+
+
+def test_another_build_replaces_the_one_for_processors(installer, monkeypatch):
+    assert fetching.main() == 0
+    monkeypatch.setattr(fetching, "version", lambda package: "2.13.0+cpu")
+    before = len(installer.commands)
+    for asked, again in (("cpu", []), ("cuda", ["torch"])):
+        monkeypatch.setenv("TORCH", asked)
+        assert fetching.main() == 0
+        assert installer.wanted[before:] == again
 
 
 def test_another_way_is_tried_and_then_it_is_said_what_failed(installer, capsys):
@@ -81,7 +92,7 @@ def test_another_way_is_tried_and_then_it_is_said_what_failed(installer, capsys)
     assert installer.commands[-1][:4] == [sys.executable, "-m", "pip", "install"]
     words = str(packages.state(Part.LANGUAGE))
     assert "peft could not be installed" in words
-    assert "peft could not be installed" in capsys.readouterr().err
+    assert "peft could not be installed" in capsys.readouterr().out
     # What is whole stays so, and what was reached when it stopped is fetched again.
     assert packages.state(Part.MODEL).is_there
     installer.room.add("peft")

@@ -18,6 +18,11 @@ from cqa_site.web.preparing import prepare
 
 WORKER_RESTART_SECONDS = 2
 SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
+BEING_FETCHED = (
+    "Language packages and the model in the box are being fetched; what needs them begins by "
+    "itself when they are there."
+)
+FETCHED = "Language packages and the model in the box are there."
 # How often the processes are looked at; more often until the first page is there.
 LOOK_SECONDS, FIRST_LOOK_SECONDS = 0.5, 0.05
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where it answers, if it listens so
@@ -53,12 +58,15 @@ class Command(BaseCommand):
 
     def _run(self, options: dict[str, Any]) -> int:
         """Run both until one is told to stop; return how the web server ended."""
+        missing = options["fetch"] and bool(_missing())
         web = leash.start(_web_command(options))
         worker = fetcher = None
         try:
             about = options["about"]() if options.get("about") else []
             if _is_served(web, options):
-                self._tell(options, about)
+                self._tell(options, [*about, f"Data lies in {settings.DATA_DIR}"])
+                if missing:
+                    self.stdout.write(BEING_FETCHED)
                 worker = None if options["no_worker"] else _start_worker()
                 fetcher = _start_fetching() if options["fetch"] else None
             while web.poll() is None:
@@ -69,7 +77,8 @@ class Command(BaseCommand):
                     time.sleep(WORKER_RESTART_SECONDS)
                     worker = _start_worker()
                 if fetcher is not None and fetcher.poll() is not None:
-                    self._tell_fetched()
+                    if missing:
+                        self.stdout.write("\n".join(map(str, _missing())) or FETCHED)
                     fetcher = None
         except KeyboardInterrupt:
             self.stdout.write("Stopping.")
@@ -86,18 +95,6 @@ class Command(BaseCommand):
         )
         for line in about:
             self.stdout.write(line)
-        self.stdout.write(f"Data lies in {settings.DATA_DIR}")
-        if _missing() and options["fetch"]:
-            self.stdout.write(
-                "Language packages and the model in the box are being fetched; what needs them "
-                "begins by itself when they are there."
-            )
-
-    def _tell_fetched(self) -> None:
-        missing = _missing()
-        self.stdout.write(
-            str(missing[0]) if missing else "Language packages and the model in the box are there."
-        )
 
 
 def _interrupt(*args: Any) -> None:
