@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 
 from .access import record
 from .models import User
-from .sign_in.second_step import VOUCHED_KEY
-from .sign_in.vouching import vouches
+from .sign_in.second_step import VOUCHED_KEY, vouches
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,16 @@ from allauth.mfa.webauthn import views as allauth_passkeys
 from django.urls import path, re_path
 from django.views.decorators.http import require_POST
 
-from .views import account, audit, invitations, members, sign_in, studies
+from .views import (
+    account,
+    audit,
+    invitations,
+    members,
+    providers,
+    second_steps,
+    sign_in,
+    studies,
+)
 
 urlpatterns = [
     path("accounts/login/", sign_in.SignIn.as_view(), name="account_login"),
@@ -37,10 +46,12 @@ urlpatterns = [
         allauth_account.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
-    path("accounts/oidc/<str:provider_id>/", sign_in.provider_begin, name="openid_connect_login"),
+    path(
+        "accounts/oidc/<str:provider_id>/", providers.provider_begin, name="openid_connect_login"
+    ),
     path(
         "accounts/oidc/<str:provider_id>/login/callback/",
-        sign_in.provider_callback,
+        providers.provider_callback,
         name="openid_connect_callback",
     ),
     *[
@@ -55,25 +66,29 @@ urlpatterns = [
             ),
         )
     ],
-    path("accounts/again/provider/", sign_in.provider_once_more, name="provider_once_more"),
+    path("accounts/again/provider/", providers.provider_once_more, name="provider_once_more"),
     path("account/", account.account, name="account"),
     path("account/sign-in/", sign_in.ways, name="mfa_index"),
     path("account/sign-in/elsewhere/", sign_in.end_other_sessions, name="sessions_end"),
     path(
         "account/sign-in/providers/<int:account_id>/remove/",
-        sign_in.provider_disconnect,
+        providers.provider_disconnect,
         name="provider_disconnect",
     ),
     *[
         path(f"account/sign-in/{where}", sign_in.fresh(view), name=name)
         for where, view, name in (
-            ("app/", sign_in.AddApp.as_view(), "mfa_activate_totp"),
+            ("app/", second_steps.AddApp.as_view(), "mfa_activate_totp"),
             ("app/remove/", allauth_app.deactivate_totp, "mfa_deactivate_totp"),
             ("codes/", allauth_codes.view_recovery_codes, "mfa_view_recovery_codes"),
             ("codes/new/", allauth_codes.generate_recovery_codes, "mfa_generate_recovery_codes"),
-            ("passkeys/", sign_in.AddPasskey.as_view(), "mfa_add_webauthn"),
-            ("passkeys/<int:pk>/", sign_in.RenamePasskey.as_view(), "mfa_edit_webauthn"),
-            ("passkeys/<int:pk>/remove/", sign_in.RemovePasskey.as_view(), "mfa_remove_webauthn"),
+            ("passkeys/", second_steps.AddPasskey.as_view(), "mfa_add_webauthn"),
+            ("passkeys/<int:pk>/", second_steps.RenamePasskey.as_view(), "mfa_edit_webauthn"),
+            (
+                "passkeys/<int:pk>/remove/",
+                second_steps.RemovePasskey.as_view(),
+                "mfa_remove_webauthn",
+            ),
         )
     ],
     path("account/keys/", account.account_keys, name="account_keys"),

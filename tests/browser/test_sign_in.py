@@ -1,5 +1,7 @@
 """Passkeys, an app and a provider in a real browser, with a device that Chromium plays."""
 
+from dataclasses import replace
+
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import (
@@ -14,6 +16,7 @@ from playwright.sync_api import expect
 from cqa_site.people.models import User
 from cqa_site.people.sign_in.providers import OpenIDProvider
 from tests.people.sign_in.flows import PASSWORD
+from tests.people.sign_in.provider import SECRET, FakeProvider
 
 from .conftest import COLOURS
 
@@ -120,6 +123,22 @@ def test_a_passkey_is_made_and_signs_in_by_itself_and_as_second_step(server, vis
     page.get_by_label("Code").fill(codes[3])
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("link", name="Ada")).to_be_visible()
+
+
+def test_a_provider_is_gone_to_and_come_back_from(server, visit):
+    """Past the page's own policy, which lets no form lead to another host."""
+    there = FakeProvider()
+    known = replace(PROVIDER, issuer=there.issuer, client_secret=SECRET, new_people="anyone")
+    apps = {"openid_connect": {"APPS": [known.as_app()]}}
+    with override_settings(OIDC_PROVIDERS={"uni": known}, SOCIALACCOUNT_PROVIDERS=apps):
+        visitor = visit(None)
+        page = visitor.go("account_login", query="?next=/account/")
+        page.get_by_role("button", name="Sign in with The University").click()
+        expect(page.get_by_role("heading", name="Account")).to_be_visible()
+        expect(page.get_by_role("link", name="Ada")).to_be_visible()
+    there.close()
+    assert {each.split("?")[0] for each in visitor.foreign} == {f"{there.issuer}/authorize"}
+    visitor.foreign.clear()
 
 
 def test_a_finger_that_is_wrong_does_not_sign_in(server, visit, provider):

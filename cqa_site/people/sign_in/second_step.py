@@ -1,6 +1,7 @@
 """Who needs a second step, who has taken it, and what the others may open until then."""
 
 from collections.abc import Callable
+from typing import Any
 
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.models import Authenticator
@@ -55,6 +56,18 @@ def has_passed(request: HttpRequest, user: User) -> bool:
     return bool(request.session.get(VOUCHED_KEY)) or any(
         each.get("method") == "mfa" for each in records
     )
+
+
+def vouches(sociallogin: Any) -> bool:
+    """What the signed token says in `amr`, as far as the site's setting believes it."""
+    claims = getattr(sociallogin, "claims", None)
+    if claims is None:
+        return False
+    trusted = settings.OIDC_PROVIDERS[sociallogin.account.provider].second_step
+    if isinstance(trusted, bool):
+        return trusted
+    said = claims.get("amr")
+    return isinstance(said, list) and any(each in trusted for each in said)
 
 
 def may_make_tokens(request: HttpRequest, user: User) -> bool:

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -147,7 +147,9 @@ def _handler(provider):
 
         def do_GET(self):
             path = urlsplit(self.path).path
-            if not self.lie(path):
+            if path == "/authorize":
+                self.authorize()
+            elif not self.lie(path):
                 found = {
                     "/.well-known/openid-configuration": provider.describe,
                     "/keys": provider.keys,
@@ -162,6 +164,14 @@ def _handler(provider):
             if not self.lie("/token"):
                 found = provider.exchange(form)
                 self.answer(200 if found else 400, found or {"error": "invalid_grant"})
+
+        def authorize(self):
+            """A person who is signed in here and says yes at once."""
+            query = dict(parse_qsl(urlsplit(self.path).query))
+            back = urlencode({"state": query["state"], "code": provider.allow(query)})
+            self.send_response(302)
+            self.send_header("Location", f"{query['redirect_uri']}?{back}")
+            self.end_headers()
 
         def userinfo(self):
             access = self.headers.get("Authorization", "").removeprefix("Bearer ")
