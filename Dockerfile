@@ -26,7 +26,6 @@ ENV PATH=/opt/venv/bin:$PATH DATA_DIR=/tmp/data
 WORKDIR /app
 COPY . .
 RUN python manage.py collectstatic --noinput -v0 \
-    && rm -rf requirements*.txt \
     && python -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM python:${PYTHON} AS base
