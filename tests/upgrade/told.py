@@ -1,14 +1,17 @@
 """Everything that the REST interface tells of a study: what an upgrade must not change.
 
 ``python -m tests.upgrade.told FILE`` writes it down for the demo study of the site that is
-configured. Of lists the first `ROWS` are told, and of rows with addresses of their own `DEEP`.
+configured; with ``--look`` every page is opened first, so that there are figures. Of lists the
+first `ROWS` are told, and of rows with addresses of their own `DEEP`.
 """
 
 import gzip
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +39,8 @@ def told_of(client: Any, study_id: Any) -> dict[str, Any]:
     for path, has_pages in sorted(_paths(), key=lambda each: (each[0].count("{"), each)):
         for below in _filled(path, found):
             answer = client.get(root + below, {"page_size": ROWS} if has_pages else {})
-            found[below] = json.loads(answer.content)
+            is_json = answer.headers["Content-Type"].endswith("json")
+            found[below] = json.loads(answer.content) if is_json else answer.getvalue().decode()
     return found
 
 
@@ -65,28 +69,37 @@ def _filled(path: str, found: dict[str, Any]) -> Iterator[str]:
         yield from _filled(f"{before}{row['id']}{after}", found)
 
 
-def demo_told() -> dict[str, Any]:
-    """What the demo study of this site tells its admin."""
+def _look_at_pages(member: Any) -> None:
+    """Open every page of a study, as people do, so that its figures are computed."""
+    from django.test import Client
+    from django.urls import NoReverseMatch, get_resolver, reverse
+
+    client = Client(HTTP_HOST="127.0.0.1")
+    client.force_login(member.user)
+    for name in sorted(each for each in get_resolver().reverse_dict if isinstance(each, str)):
+        with suppress(NoReverseMatch):
+            client.get(reverse(name, args=[member.study.public_id]))
+
+
+def main(path: str, *, is_new: bool) -> None:
+    """Write down what the demo study of this site tells its admin."""
+    import django
+
+    django.setup()
     from rest_framework.test import APIClient
 
     from cqa_site.people.models import Membership
 
     member = Membership.objects.get(study__is_demo=True, role="admin")
+    if is_new:
+        _look_at_pages(member)
     client = APIClient(HTTP_HOST="127.0.0.1")
     client.force_authenticate(member.user)
-    return told_of(client, member.study.public_id)
-
-
-def main() -> None:
-    """Write down what the demo study of this site tells."""
-    import django
-
-    django.setup()
-    told = demo_told()
+    told = told_of(client, member.study.public_id)
     text = json.dumps(told, sort_keys=True, separators=(",", ":"))
-    Path(sys.argv[1]).write_bytes(gzip.compress(text.encode(), mtime=0))
-    print(f"{len(told)} addresses")
+    Path(path).write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 if __name__ == "__main__":
-    main()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
+    main(sys.argv[1], is_new="--look" in sys.argv)
