@@ -4,25 +4,23 @@ VENV ?= .venv
 PORT ?= 8000
 BIN := $(VENV)/bin
 MODELS := .models
+# Which build of torch: cpu, cuda for the one that fits this machine, or a name that uv knows (cu130).
+TORCH ?= cpu
+export TORCH
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo site worker test in-turn test-all check lint style types unit browser postgres faults \
-  browser-ready models clean
+  browser-ready packages models clean
 
-demo: $(VENV)/.site $(MODELS)/.ready
-	@$(BIN)/python manage.py demo
-	@echo "Starting Counterpoint on http://127.0.0.1:$(PORT)  (Ctrl+C stops it)"
-	@exec $(BIN)/python manage.py site --port $(PORT)
+demo: $(VENV)/.site
+	@exec $(BIN)/python manage.py demo --port $(PORT) --fetch
 
-site: $(VENV)/.site $(MODELS)/.ready
-	@$(BIN)/python manage.py migrate --noinput -v0
-	@$(BIN)/python manage.py createcachetable
-	@$(BIN)/python manage.py collectstatic --noinput -v0
-	@exec $(BIN)/python manage.py site --port $(PORT)
+site: $(VENV)/.site
+	@exec $(BIN)/python manage.py site --port $(PORT) --prepare --fetch
 
-worker: $(VENV)/.site $(MODELS)/.ready
+worker: $(VENV)/.site packages
 	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip --loglevel INFO
 
 # Everything a commit needs. Faults wait most of the time and run beside the rest, which goes one after
@@ -86,23 +84,40 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 # uv takes seconds where pip takes minutes. It does not look where pip was told to look, so it is told
-# again; where it cannot be had, or cannot do it, pip can.
-UV_PLACES = $(foreach place,$(PIP_FIND_LINKS),--find-links $(place)) \
-  $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL)) \
-  $(foreach index,$(PIP_EXTRA_INDEX_URL),--index $(index))
-install = { $(BIN)/python -m pip install --quiet uv==0.13.9 2>/dev/null \
-    && $(BIN)/uv pip install --quiet --python $(BIN)/python $(UV_PLACES) -r $(1) 2>/dev/null; } \
-  || $(BIN)/python -m pip install --quiet -r $(1)
+# again; where it cannot be had, or cannot do it, pip can. The first way gets the build of torch that
+# was asked for, from torch's own index; where that cannot be reached, any build will do.
+comma := ,
+space := $(subst ,, )
+ifdef PIP_FIND_LINKS
+export UV_FIND_LINKS ?= $(subst $(space),$(comma),$(strip $(PIP_FIND_LINKS)))
+endif
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+ifdef PIP_EXTRA_INDEX_URL
+export UV_INDEX ?= $(PIP_EXTRA_INDEX_URL)
+endif
+UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
+uv-ready = $(BIN)/python -m pip install --quiet uv==0.13.9 2>/dev/null
 
-$(VENV)/.site: $(VENV)/bin/python requirements.txt
+$(VENV)/.site: $(VENV)/bin/python requirements-site.txt
 	@echo "Installing what the site needs (once) ..."
-	@$(call install,requirements.txt) || { echo "Installing failed. The lines above say why; without a network connection the packages cannot be fetched."; exit 1; }
+	@{ $(uv-ready) && $(UV) -r requirements-site.txt 2>/dev/null; } \
+	  || $(BIN)/python -m pip install --quiet -r requirements-site.txt \
+	  || { echo "Installing failed. The lines above say why; without a network connection the packages cannot be fetched."; exit 1; }
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/bin/python requirements.txt requirements-dev.txt
+$(VENV)/.dev: $(VENV)/bin/python requirements.txt requirements-site.txt requirements-dev.txt
 	@echo "Installing what the checks need (once) ..."
-	@$(call install,requirements-dev.txt) || { echo "Installing failed. The lines above say why."; exit 1; }
+	@{ $(uv-ready) && { UV_HTTP_RETRIES=1 $(UV) --torch-backend $(patsubst cuda,auto,$(TORCH)) -r requirements-dev.txt 2>/dev/null \
+	    || $(UV) -r requirements-dev.txt 2>/dev/null; }; } \
+	  || $(BIN)/python -m pip install --quiet -r requirements-dev.txt \
+	  || { echo "Installing failed. The lines above say why."; exit 1; }
 	@touch $@ $(VENV)/.site
+
+# What the site can do without at first, and fetches beside itself: language packages and the model.
+packages: $(VENV)/.site
+	@$(BIN)/python -m cqa_site.judging.fetching
 
 models: $(MODELS)/.ready
 

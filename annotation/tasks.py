@@ -10,13 +10,14 @@ from annotation.retrieval.actions import corpora as retrieval_corpora
 from annotation.retrieval.actions import loading as retrieval_loading
 from cqa_site.files.actions.exports import register
 from cqa_site.files.actions.retention import FOLDERS
+from cqa_site.judging.packages import Part
 from cqa_site.runs.jobs import handles
 from cqa_site.web.housekeeping import chore
 
 handles(snapshots.JOB)(snapshots.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)
 register(EXPORTS)
-handles(trained_judge.JOB)(trained_judge.make_trained_judge)
+handles(trained_judge.JOB, needs=Part.LANGUAGE)(trained_judge.make_trained_judge)
 handles(faithfulness.JOB)(faithfulness.make_figures)
 handles(retrieval_corpora.CHECK_JOB)(retrieval_loading.check_corpus)
 handles(retrieval_corpora.LOAD_JOB)(retrieval_loading.load_corpus)

@@ -12,19 +12,20 @@ from argsum.metrics.actions import making as metric_making
 from argsum.scorers.actions import score_files
 from argsum.scorers.actions import training as scorer_training
 from argsum.scorers.actions import trying as scorer_trying
+from cqa_site.judging.packages import Part
 from cqa_site.runs.jobs import handles
 from cqa_site.web.housekeeping import chore
 
 handles(key_point_boards.JOB)(key_point_boards.make_board)
-handles(system_runs.JOB)(system_work.make_sets)
-handles(set_assigning.JOB)(set_assigning.assign_arguments)
-handles(scorer_training.JOB)(scorer_training.make_scorer)
-handles(scorer_trying.JOB)(scorer_trying.try_scorer)
-handles(metric_making.JOB)(metric_making.make_metrics)
-handles(analyses.MAKE)(analysis_making.make_analysis)
-handles(analyses.PLACE)(analysis_placing.place_statements)
-handles(analyses.CHECK)(point_checking.check_written)
-handles(analysis_reading.JOB)(analysis_reading.read_share)
-handles(analyses.SPLIT)(analysis_splitting.split_by_itself)
+handles(system_runs.JOB, needs=Part.LANGUAGE)(system_work.make_sets)
+handles(set_assigning.JOB, needs=Part.LANGUAGE)(set_assigning.assign_arguments)
+handles(scorer_training.JOB, needs=Part.LANGUAGE)(scorer_training.make_scorer)
+handles(scorer_trying.JOB, needs=Part.LANGUAGE)(scorer_trying.try_scorer)
+handles(metric_making.JOB, needs=Part.LANGUAGE)(metric_making.make_metrics)
+handles(analyses.MAKE, needs=Part.LANGUAGE)(analysis_making.make_analysis)
+handles(analyses.PLACE, needs=Part.LANGUAGE)(analysis_placing.place_statements)
+handles(analyses.CHECK, needs=Part.LANGUAGE)(point_checking.check_written)
+handles(analysis_reading.JOB, needs=Part.LANGUAGE)(analysis_reading.read_share)
+handles(analyses.SPLIT, needs=Part.LANGUAGE)(analysis_splitting.split_by_itself)
 
 chore("stored scores nobody read")(score_files.clear_scores)

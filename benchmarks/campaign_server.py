@@ -69,6 +69,10 @@ class CampaignServer:
         if not self.database_url:
             shutil.copy(migrated_file(), self.folder / "site.sqlite3")
         (self.folder / "static").symlink_to(collected_files(self.settings))
+        self.fill()
+
+    def fill(self) -> None:
+        """Create the people and the round, and open it."""
         names = ("kind", "people", "items", "controls", "votes")
         wanted = {name: getattr(self, name) for name in names} | {"password": PASSWORD}
         result = self.python("-m", "benchmarks.made_rounds", json.dumps(wanted))

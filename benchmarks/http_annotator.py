@@ -45,6 +45,8 @@ class Annotator:
         # Where the last page is, and how many queries the last answer took.
         self.address, self.queries = "", 0
         self.cookies: dict[str, str] = {}
+        # What a proxy would add, where there is none.
+        self.headers: dict[str, str] = {}
         self.token = ""
         self.connection: http.client.HTTPConnection | None = None
         self.acknowledged = Acknowledged()
@@ -129,7 +131,7 @@ class Annotator:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         is_answer = bool(fields) and "client_key" in fields
         headers = {"Accept": "application/json" if is_answer else "text/html"}
-        headers |= {"Accept-Encoding": "gzip"}
+        headers |= {"Accept-Encoding": "gzip"} | self.headers
         # As a browser does whose worker can show the page that comes next.
         headers |= {"Prefer": "return=representation"} if is_answer else {}
         if self.cookies:

@@ -25,8 +25,8 @@ from benchmarks.databases import postgres_answers, postgres_database
 from benchmarks.http_annotator import FORMS, Acknowledged, Annotator, SheetWorker
 
 HEAD = (
-    "kind    database    items  people  think s  submits      /s  queries"
-    "  submit p50  p95 ms  next p50  p95 ms  server MiB  load"
+    "kind    database    items  processes  people  think s  submits      /s  queries"
+    "  submit p50  p95 ms  next p50  p95 ms  longest ms  server MiB  load"
 )
 KINDS = ("label", *FORMS)
 SENTENCE_SECONDS, SHEET_SECONDS = 0.7, 5.0
@@ -71,12 +71,14 @@ def measure(server: CampaignServer, people: list[Annotator], seconds: float, thi
         f"{server.kind:6}",
         f"{'PostgreSQL' if server.database_url else 'SQLite':10}",
         f"{server.items:6}",
+        f"{server.workers:10}",
         f"{len(people):7}",
         f"{think:8.1f}",
         f"{len(submits):8}",
         f"{len(submits) / wall:7.1f}",
         f"{queries:8.1f}",
         *(f"{value:10.1f} {p95:8.1f}" for value, p95 in map(_p50_p95, (submits, until_next))),
+        f"{submits[-1] * 1000:11.1f}",
         f"{server.resident_mib():11.0f}",
         f"{os.getloadavg()[0]:6.1f}",
     )
@@ -89,7 +91,7 @@ def _p50_p95(seconds: list[float]) -> tuple[float, float]:
 
 
 def run(kind: str, database_url: str, items: int, options: argparse.Namespace) -> None:
-    """Print a row for each number of people on one prepared round."""
+    """Print rows for each number of web processes and people on one prepared round."""
     server = CampaignServer(
         kind=kind,
         settings="benchmarks.counted_settings",
@@ -101,11 +103,13 @@ def run(kind: str, database_url: str, items: int, options: argparse.Namespace) -
     paced = SHEET_SECONDS if kind in FORMS else SENTENCE_SECONDS
     try:
         server.prepare()
-        server.start()
-        people = sign_in(server, max(options.annotators))
-        for count in options.annotators:
-            for think in options.think or (0.0, paced):
-                print(measure(server, people[:count], options.seconds, think), flush=True)
+        for server.workers in options.processes:
+            server.start()
+            people = sign_in(server, max(options.annotators))
+            for count in options.annotators:
+                for think in options.think or (0.0, paced):
+                    print(measure(server, people[:count], options.seconds, think), flush=True)
+            server.kill()
     finally:
         server.remove()
 
@@ -118,6 +122,7 @@ def main() -> None:
     # Only campaigns take 100,000; without any number, what each kind takes.
     parser.add_argument("--items", type=int, nargs="*")
     parser.add_argument("--annotators", type=int, nargs="*", default=[1, 8, 50])
+    parser.add_argument("--processes", type=int, nargs="*", default=[2])
     parser.add_argument("--think", type=float, nargs="*")
     parser.add_argument("--databases", nargs="*", default=["sqlite", "postgresql"])
     options = parser.parse_args()

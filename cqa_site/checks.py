@@ -22,12 +22,12 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
     found = {
         "cqa.E001": _cache_is_local(),
         "cqa.E002": settings.DEBUG,
-        "cqa.E003": _key_is_weak(settings.SECRET_KEY),
+        "cqa.E003": key_is_weak(settings.SECRET_KEY),
         "cqa.E004": any("*" in host for host in settings.ALLOWED_HOSTS),
         "cqa.E005": not (settings.SESSION_COOKIE_SECURE and settings.CSRF_COOKIE_SECURE),
         "cqa.E006": settings.JOBS_INLINE,
         "cqa.E007": any(origin.startswith("http:") for origin in settings.CSRF_TRUSTED_ORIGINS),
-        "cqa.E008": not settings.SECRETS_KEYS or not all(map(_is_key, settings.SECRETS_KEYS)),
+        "cqa.E008": not keys_are_sound(),
     }
     return [Error(WORDS[name], id=name) for name, is_wrong in found.items() if is_wrong]
 
@@ -56,6 +56,16 @@ WORDS = {
 }
 
 
+def keys_are_sound() -> bool:
+    """Whether there are keys for endpoints' API keys, and each is one."""
+    return bool(settings.SECRETS_KEYS) and all(map(_is_key, settings.SECRETS_KEYS))
+
+
+def key_is_weak(key: str) -> bool:
+    """Whether a secret key is too short, or too simple, to be one."""
+    return len(key) < 50 or len(set(key)) < 10
+
+
 def _cache_is_local() -> bool:
     return settings.CACHES["default"]["BACKEND"] in PROCESS_LOCAL
 
@@ -65,7 +75,3 @@ def _is_key(key: str) -> bool:
         return bool(Fernet(key)) and key != settings.SECRET_KEY
     except ValueError:
         return False
-
-
-def _key_is_weak(key: str) -> bool:
-    return len(key) < 50 or len(set(key)) < 10

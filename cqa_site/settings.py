@@ -12,11 +12,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
-from environs import Env, validate
+from environs import FileAwareEnv, validate
 
 from cqa_site.machine import prepare
+from cqa_site.people.sign_in.providers import read_providers
 
-env = Env()
+# What is secret may stand in a file: SECRET_KEY_FILE names it instead of SECRET_KEY.
+env = FileAwareEnv(strip_whitespace=True)
 env.read_env(Path(__file__).resolve().parent.parent / ".env", recurse=False)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -68,6 +70,10 @@ INSTALLED_APPS = [
     "django_htmx",
     "allauth",
     "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.mfa",
+    "cqa_site.people.sign_in.apps.UserSessions",
     "rest_framework",
     "django_filters",
     "drf_spectacular",
@@ -85,6 +91,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # Around everything: what is logged inside says which request it belongs to.
+    "cqa_site.upkeep.watching.following.Follow",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Where no proxy compresses pages; random bytes hide what a size could tell.
@@ -99,6 +107,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "cqa_site.people.sign_in.second_step.AskFirst",
+    "cqa_site.people.sign_in.sessions.NoteSession",
     "cqa_site.web.middleware.PrivateResponses",
     "cqa_site.web.strict_query.StrictQuery",
     "cqa_site.rounds.crowd.lost_answers.NoteLostAnswers",
@@ -152,6 +162,8 @@ def _database() -> dict:
     """Add the options each database needs to what ``DATABASE_URL`` says."""
     config = dict(env.dj_db_url("DATABASE_URL", f"sqlite:///{DATA_DIR / 'counterpoint.sqlite3'}"))
     options = dict(config.get("OPTIONS", {}))
+    if password := env.str("DATABASE_PASSWORD", ""):
+        config["PASSWORD"] = password
     if config["ENGINE"] == "django.db.backends.sqlite3":
         options |= {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_INIT}
         config["CONN_MAX_AGE"] = None
@@ -215,6 +227,41 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_RATE_LIMITS = {"login": "120/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+ACCOUNT_FORMS = {"reset_password": "cqa_site.people.sign_in.forms.ForgottenPassword"}
+# Before ways to sign in change, people show once more that it is them; afterwards a mail says so.
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+
+OIDC_PROVIDERS = read_providers(env.str("OIDC_PROVIDERS", ""))
+SOCIALACCOUNT_ADAPTER = "cqa_site.people.sign_in.joining.ProviderAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "provider_class": "cqa_site.people.sign_in.openid.CheckedProvider",
+        "APPS": [each.as_app() for each in OIDC_PROVIDERS.values()],
+    }
+}
+
+# Who needs a second step: administrators (of the site), keys (whoever may set keys of endpoints),
+# everyone. One machine's own site asks nobody.
+MFA_REQUIRED: list[str] = env.list(
+    "MFA_REQUIRED",
+    ["administrators", "keys"] if PRODUCTION else [],
+    validate=validate.ContainsOnly(["administrators", "keys", "everyone"]),
+)
+MFA_ADAPTER = "cqa_site.people.sign_in.passkeys.SecondStepAdapter"
+MFA_FORMS = {
+    "add_webauthn": "cqa_site.people.sign_in.passkeys.AddForm",
+    "authenticate_webauthn": "cqa_site.people.sign_in.passkeys.SecondStepForm",
+    "login_webauthn": "cqa_site.people.sign_in.passkeys.SignInForm",
+    "reauthenticate_webauthn": "cqa_site.people.sign_in.passkeys.OnceMoreForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = MFA_RECOVERY_CODES_SHOW_ONCE = True
+# A passkey asks for a finger, a face or a PIN, always: so that it is enough by itself.
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
+MFA_TOTP_ISSUER = "Counterpoint"
+MFA_RATE_LIMITS = {"webauthn_login": ACCOUNT_RATE_LIMITS["login"]}
 
 # Binds a crowd participant's place to a browser; the other one remembers a lost answer.
 PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"
@@ -243,7 +290,11 @@ if PRODUCTION:
     SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)
     SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 31_536_000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    # Asked of the makers of browsers, and for years: whoever owns the domain decides.
     SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
+    # Prometheus may read inside the network, where no proxy stands.
+    SECURE_REDIRECT_EXEMPT = [r"^metrics$"]
+    SILENCED_SYSTEM_CHECKS = ["security.W021"]
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sid", "__Host-csrf"
     PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "__Host-place", "__Host-lost-answer"
     WORK_COOKIE_NAME = "__Host-work"
@@ -280,9 +331,13 @@ STORAGES = {
             "django.contrib.staticfiles.storage.StaticFilesStorage"
             if DEBUG
             else "whitenoise.storage.CompressedManifestStaticFilesStorage"
-        )
+        ),
+        # Everybody may read them, also a web server that is not the user who collected them.
+        "OPTIONS": {"file_permissions_mode": 0o644},
     },
 }
+# Pages name files by their hashed names alone; packing each once more takes as long again.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
 
 # Workers back the site up by themselves into this folder; 0 hours: never. Kept are the newest of
@@ -422,17 +477,50 @@ EMBEDDED_IDLE_SECONDS = env.int("EMBEDDED_IDLE_SECONDS", 120)
 # folders. Listing a name lets workers download that model; the first needs no network.
 EMBEDDING_MODELS = env.list("EMBEDDING_MODELS", ["all-MiniLM-L6-v2"])
 
+# -- watching ---------------------------------------------------------------------------------
+
+# Who may read /metrics; without one it answers only this machine, and only outside production.
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
+# Errors and traces go out only where these say so; see docs/watching.md.
+SENTRY_DSN = env.str("SENTRY_DSN", "")
+TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "") or env.str(
+    "OTEL_EXPORTER_OTLP_ENDPOINT", ""
+)
+
+# A person at a terminal reads warnings; in production a machine reads a line for each request.
+LOG_LEVEL = env.str("LOG_LEVEL", "").upper() or ("INFO" if PRODUCTION else "WARNING")
+LOG_FORMAT = env.str(
+    "LOG_FORMAT",
+    "json" if PRODUCTION else "plain",
+    validate=validate.OneOf(["json", "plain"]),
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "cqa_site.web.logging.JsonLines"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
-    # The file-system broker has no host, and kombu warns about that at every start; httpx2
-    # and openai write lines for every request, with its address.
+    "formatters": {
+        "json": {"()": "cqa_site.web.logging.JsonLines"},
+        "plain": {"()": "cqa_site.web.logging.PlainLines"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
-        "kombu.connection": {"level": "ERROR"},
-        **{name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "openai")},
+        # Django would write some lines twice, and mail others.
+        "django": {"handlers": [], "level": LOG_LEVEL},
+        "_granian": {"handlers": [], "propagate": True},
+        # A page that is not there is no fault of the site's; its line says the status. The
+        # file-system broker has no host, and kombu warns about that at every start.
+        **{name: {"level": "ERROR"} for name in ("django.request", "kombu.connection")},
+        # Lines for every request, with its address, and for every time the bell rings.
+        **{
+            name: {"level": "WARNING"}
+            for name in (
+                "httpx2",
+                "httpcore2",
+                "openai",
+                "celery.worker.strategy",
+                "celery.app.trace",
+            )
+        },
     },
 }
 

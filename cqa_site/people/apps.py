@@ -6,8 +6,13 @@ class PeopleConfig(AppConfig):
     label = "people"
 
     def ready(self) -> None:
+        from allauth.mfa.models import Authenticator
+
         from cqa_site.people.menu import PEOPLE, people_entries
+        from cqa_site.people.sign_in import sessions  # noqa: F401  (registers its chore)
+        from cqa_site.sealing import HELD
         from cqa_site.web.navigation import menu, search
 
+        HELD.append((Authenticator, "data"))
         menu.add(people_entries)
         search.add(PEOPLE)

@@ -11,6 +11,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Permis
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from .raters import Rater
@@ -18,6 +19,7 @@ from .raters import Rater
 __all__ = [
     "ApiToken",
     "AuditEvent",
+    "GroupRole",
     "Invitation",
     "Membership",
     "Rater",
@@ -79,6 +81,9 @@ class User(AbstractBaseUser, PermissionsMixin):
         _("keys on work pages"), max_length=6, choices=Shortcuts, default=Shortcuts.SINGLE
     )
 
+    # How often somebody signed out everywhere: what is older than the last time is no session.
+    sign_outs = models.PositiveIntegerField(default=0, editable=False)
+
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
@@ -96,6 +101,15 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_participant(self) -> bool:
         """Whether this person came by a crowd link: no e-mail, no password, one study."""
         return self.email is None
+
+    def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
+        """End every session with the next password, and with the next sign-out everywhere."""
+        return salted_hmac(
+            "cqa_site.people.models.User.session",
+            f"{self.password}{self.sign_outs}",
+            secret=secret,
+            algorithm="sha256",
+        ).hexdigest()
 
 
 class Role(models.TextChoices):
@@ -152,6 +166,27 @@ class Membership(models.Model):
     def is_researcher(self) -> bool:
         """Researchers and admins run the study; they see every figure and every row."""
         return self.role in (Role.RESEARCHER, Role.ADMIN)
+
+
+class GroupRole(models.Model):
+    """Marks a membership, or the administration of the site, as given by groups of a provider.
+
+    Without a mark it was given by hand, and groups never take it away.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="group_roles")
+    study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="group_roles")
+    provider = models.CharField(max_length=40)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "study"], name="group_role_once"),
+            models.UniqueConstraint(
+                fields=["user"],
+                condition=models.Q(study__isnull=True),
+                name="group_administrator_once",
+            ),
+        ]
 
 
 class Invitation(models.Model):

@@ -8,6 +8,8 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
+from cqa_site.web.logging import security
+
 from .access import record
 from .models import ApiToken, User, hash_secret, new_secret
 
@@ -86,3 +88,4 @@ class TokenAuthentication(BaseAuthentication):
         now = timezone.now()
         if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+            security("token_used", token=token.public_id, person=token.user.public_id)

@@ -5,13 +5,28 @@ public sign-up above all, does not exist.
 """
 
 from allauth.account import views as allauth_account
+from allauth.mfa.base import views as allauth_mfa
+from allauth.mfa.recovery_codes import views as allauth_codes
+from allauth.mfa.totp import views as allauth_app
+from allauth.mfa.webauthn import views as allauth_passkeys
 from django.urls import path, re_path
 from django.views.decorators.http import require_POST
 
-from .views import account, audit, invitations, members, studies
+from .views import (
+    account,
+    audit,
+    invitations,
+    members,
+    providers,
+    second_steps,
+    sign_in,
+    studies,
+)
 
 urlpatterns = [
-    path("accounts/login/", allauth_account.login, name="account_login"),
+    path("accounts/login/", sign_in.SignIn.as_view(), name="account_login"),
+    path("accounts/login/passkey/", allauth_passkeys.login_webauthn, name="mfa_login_webauthn"),
+    path("accounts/login/second-step/", allauth_mfa.authenticate, name="mfa_authenticate"),
     path("accounts/logout/", require_POST(allauth_account.logout), name="account_logout"),
     path("accounts/inactive/", allauth_account.account_inactive, name="account_inactive"),
     path("accounts/password/", account.password_change, name="account_change_password"),
@@ -31,7 +46,51 @@ urlpatterns = [
         allauth_account.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
+    path(
+        "accounts/oidc/<str:provider_id>/", providers.provider_begin, name="openid_connect_login"
+    ),
+    path(
+        "accounts/oidc/<str:provider_id>/login/callback/",
+        providers.provider_callback,
+        name="openid_connect_callback",
+    ),
+    *[
+        path(f"accounts/again/{where}", sign_in.own(view), name=name)
+        for where, view, name in (
+            ("", allauth_account.reauthenticate, "account_reauthenticate"),
+            ("code/", allauth_mfa.reauthenticate, "mfa_reauthenticate"),
+            (
+                "passkey/",
+                allauth_passkeys.reauthenticate_webauthn,
+                "mfa_reauthenticate_webauthn",
+            ),
+        )
+    ],
+    path("accounts/again/provider/", providers.provider_once_more, name="provider_once_more"),
     path("account/", account.account, name="account"),
+    path("account/sign-in/", sign_in.ways, name="mfa_index"),
+    path("account/sign-in/elsewhere/", sign_in.end_other_sessions, name="sessions_end"),
+    path(
+        "account/sign-in/providers/<int:account_id>/remove/",
+        providers.provider_disconnect,
+        name="provider_disconnect",
+    ),
+    *[
+        path(f"account/sign-in/{where}", sign_in.fresh(view), name=name)
+        for where, view, name in (
+            ("app/", second_steps.AddApp.as_view(), "mfa_activate_totp"),
+            ("app/remove/", allauth_app.deactivate_totp, "mfa_deactivate_totp"),
+            ("codes/", allauth_codes.view_recovery_codes, "mfa_view_recovery_codes"),
+            ("codes/new/", allauth_codes.generate_recovery_codes, "mfa_generate_recovery_codes"),
+            ("passkeys/", second_steps.AddPasskey.as_view(), "mfa_add_webauthn"),
+            ("passkeys/<int:pk>/", second_steps.RenamePasskey.as_view(), "mfa_edit_webauthn"),
+            (
+                "passkeys/<int:pk>/remove/",
+                second_steps.RemovePasskey.as_view(),
+                "mfa_remove_webauthn",
+            ),
+        )
+    ],
     path("account/keys/", account.account_keys, name="account_keys"),
     path("account/tokens/", account.token_new, name="token_new"),
     path("account/tokens/lend/", account.token_lend, name="token_lend"),

@@ -105,6 +105,8 @@ class TaskKind:
     Round: ClassVar[type[models.Round]]
     Item: ClassVar[type[Model]]
     Slot: ClassVar[type[Model]]
+    # A row for each time somebody handed something in; rows are only added.
+    Event: ClassVar[type[Model]]
     # What else follows from closing a round, with (round_, actor), in the same transaction: rooms
     # above the kind's own set it in their app's ``ready()``.
     after_closing: tuple[Callable[..., object], ...] = ()
@@ -220,7 +222,6 @@ class SheetKind(TaskKind):
     # What is read with an item to show researchers what was drawn.
     item_needed: ClassVar[tuple[str, ...]]
     Sheet: ClassVar[type[Model]]
-    Event: ClassVar[type[Model]]
     Kept: ClassVar[type[Model]]
     Content: ClassVar[type[Any]]
     # Fields of a sheet that `settle` sets: they follow from the last submission.

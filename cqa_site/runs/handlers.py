@@ -1,10 +1,11 @@
 """What workers do for runs besides carrying calls."""
 
 from cqa_site.judging.chat import CallFailed
+from cqa_site.judging.packages import Part
 
 from .actions.endpoints import probe
 from .carrying import draining  # noqa: F401  carries calls in place where work runs so
-from .jobs import JobRefused, Work, handles
+from .jobs import JobRefused, Work, handles, wait_for
 from .models import Endpoint, Run
 from .planning.planning import write_calls
 
@@ -17,6 +18,7 @@ def plan_run(work: Work) -> None:
     )
     if run.state != Run.State.DRAFT:
         return
+    _wait_for_model(run.endpoint)
     if run.endpoint.probed_at is None:
         try:
             probe(run.endpoint)
@@ -31,6 +33,7 @@ def plan_run(work: Work) -> None:
 def probe_endpoint(work: Work) -> None:
     """Find out what an endpoint can do."""
     endpoint = Endpoint.objects.get(study=work.study, public_id=work.payload["endpoint"])
+    _wait_for_model(endpoint)
     try:
         probe(endpoint)
     except CallFailed as failure:
@@ -47,3 +50,8 @@ def run_webhook(work: Work) -> None:
             public_id=work.payload["run"]
         )
     )
+
+
+def _wait_for_model(endpoint: Endpoint) -> None:
+    if endpoint.kind == Endpoint.Kind.EMBEDDED:
+        wait_for(Part.MODEL)

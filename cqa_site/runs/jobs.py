@@ -12,7 +12,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -20,20 +22,25 @@ from django.db import DatabaseError, IntegrityError, close_old_connections, mode
 from django.db.models import F
 from django.db.models.functions import Now
 
+from cqa_site.judging import packages
 from cqa_site.people.models import Study, User
+from cqa_site.web.logging import around
 
 from . import bell
 from .bell import INLINE
 from .models import Job, WorkerBeat
-from .processes import gone, this_worker
+from .processes import code_at_start, gone, this_worker
 
 log = logging.getLogger(__name__)
 # Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
 STOP = threading.Event()
 MAX_LOSSES = 3
+UNEXPECTED = "An unexpected error; the server's log has the details."
 # Nothing is planned further ahead; a later time is a clock that jumped.
 LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3
+# How soon a job is tried again that waits for packages; its note is as old at most.
+PACKAGES_PAUSE = timedelta(seconds=3)
 HANDLERS: dict[str, Callable[["Work"], None]] = {}
 
 
@@ -41,18 +48,40 @@ class JobRefused(Exception):
     """The work cannot be done; the message is shown to the person who asked."""
 
 
+class NotYet(Exception):
+    """The job waits for something that comes by itself; the message is its note meanwhile."""
+
+
 class StaleWorker(Exception):
     """Somebody else holds the job now; nothing this worker does may count."""
 
 
-def handles(kind: str) -> Callable[[Callable[["Work"], None]], Callable[["Work"], None]]:
-    """Register ``function(work)`` as the handler of a kind of job."""
+def handles(
+    kind: str, needs: packages.Part | None = None
+) -> Callable[[Callable[["Work"], None]], Callable[["Work"], None]]:
+    """Register ``function(work)`` as the handler of a kind of job.
+
+    While the packages that it needs are being fetched, jobs of that kind wait. Where they are
+    missing and nobody fetches them, the handler is asked all the same, and refuses in its words.
+    """
 
     def register(function: Callable[["Work"], None]) -> Callable[["Work"], None]:
-        HANDLERS[kind] = function
+        def handle(work: "Work") -> None:
+            if needs:
+                wait_for(needs)
+            function(work)
+
+        HANDLERS[kind] = handle
         return function
 
     return register
+
+
+def wait_for(part: packages.Part) -> None:
+    """Raise NotYet while packages are being fetched; for the beginning of a handler."""
+    found = packages.state(part)
+    if found.is_fetching:
+        raise NotYet(str(found))
 
 
 def enqueue(
@@ -171,11 +200,27 @@ INLINE.append(drain)
 
 
 def run(job: Job) -> None:
-    """Run one claimed job to done or failed."""
+    """Run one claimed job to done or failed; every line that is logged meanwhile names it."""
+    began = time.monotonic()
+    with around(
+        "job",
+        request=job.request_id,
+        job=str(job.public_id),
+        kind=job.kind,
+        study=str(job.study.public_id) if job.study else "",
+        worker=job.leased_by,
+    ):
+        _run(job)
+        milliseconds = round(1000 * (time.monotonic() - began))
+        log.info("job ended", extra={"fields": {"milliseconds": milliseconds}})
+
+
+def _run(job: Job) -> None:
     work = Work(job)
     stop = threading.Event()
     if not settings.JOBS_INLINE:
-        threading.Thread(target=_heartbeat, args=(job, stop), daemon=True).start()
+        beat_on = partial(copy_context().run, _heartbeat, job, stop)
+        threading.Thread(target=beat_on, daemon=True).start()
     try:
         HANDLERS[job.kind](work)
         Job.objects.filter(pk=job.pk, state="leased", fence=job.fence).update(
@@ -183,11 +228,13 @@ def run(job: Job) -> None:
         )
     except StaleWorker:
         log.warning("job %s was taken over", job.public_id)
+    except NotYet as reason:
+        _put_back(job, str(reason))
     except JobRefused as refusal:
         _fail(job, str(refusal))
     except Exception:
         log.exception("job %s failed", job.public_id)
-        _fail(job, "An unexpected error; the server's log has the details.")
+        _fail(job, UNEXPECTED)
     finally:
         stop.set()
 
@@ -196,13 +243,38 @@ def beat() -> None:
     """Say that this process is alive."""
     WorkerBeat.objects.update_or_create(
         worker=this_worker(),
-        defaults={"host": socket.gethostname(), "process_id": os.getpid(), "seen_at": Now()},
+        defaults={
+            "host": socket.gethostname(),
+            "process_id": os.getpid(),
+            "code": code_at_start(),
+            "seen_at": Now(),
+        },
     )
 
 
 def is_worker_alive() -> bool:
     """Whether any worker reported within the last minute."""
-    return WorkerBeat.objects.filter(seen_at__gt=Now() - timedelta(minutes=1)).exists()
+    return _recent_beats().exists()
+
+
+def workers_alive() -> list[WorkerBeat]:
+    """Who reported within the last minute, without those who are seen to have ended since."""
+    beats = list(_recent_beats())
+    dead = gone(each.worker for each in beats)
+    return [each for each in beats if each.worker not in dead]
+
+
+def _recent_beats() -> models.QuerySet[WorkerBeat]:
+    return WorkerBeat.objects.filter(seen_at__gt=Now() - timedelta(minutes=1))
+
+
+def _put_back(job: Job, note: str) -> None:
+    Job.objects.filter(pk=job.pk, fence=job.fence, state="leased").update(
+        state="ready",
+        lease_until=None,
+        run_after=Now() + PACKAGES_PAUSE,
+        note=note[: Job.NOTE_LENGTH],
+    )
 
 
 def _fail(job: Job, message: str) -> None:

@@ -13,13 +13,19 @@ from functools import cache
 from pathlib import Path
 
 PROC = Path("/proc")
+ROOT = Path(__file__).parents[2]
+OURS = ("cqa_site", "annotation", "benchmark", "argsum")
 UNKNOWN = "0"
 
 
 def worker_name() -> str:
     """A new name for a worker of this process: machine, process, its start, and a mark."""
-    pid = os.getpid()
-    return f"{_machine()}-{pid:x}-{_start_of(pid)}-{secrets.token_hex(3)}"
+    return process_name(os.getpid(), secrets.token_hex(3))
+
+
+def process_name(pid: int, mark: str) -> str:
+    """What `gone` knows a process of this machine by."""
+    return f"{_machine()}-{pid:x}-{_start_of(pid)}-{mark}"
 
 
 def this_worker() -> str:
@@ -30,6 +36,21 @@ def this_worker() -> str:
 def gone(names: Iterable[str]) -> set[str]:
     """Those workers whose process is surely over: it ran on this machine and is not there."""
     return {name for name in names if _is_gone(name)}
+
+
+def mark_of_code() -> str:
+    """A mark of the code that lies here; the same on every machine that has the same files."""
+    found = hashlib.sha256()
+    for package in OURS:
+        for file in sorted((ROOT / package).rglob("*.py")):
+            found.update(file.read_bytes())
+    return found.hexdigest()[:16]
+
+
+@cache
+def code_at_start() -> str:
+    """The mark when this process first asked: it runs what lay here then."""
+    return mark_of_code()
 
 
 def _is_gone(name: str) -> bool:

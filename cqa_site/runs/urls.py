@@ -2,10 +2,11 @@
 
 from django.urls import include, path
 
-from .views import calls, control, endpoints, jobs, prompts
+from .views import calls, control, endpoints, jobs, packages, prompts
 
 of_study = [
     *jobs.urlpatterns,
+    *packages.urlpatterns,
     *endpoints.urlpatterns,
     *control.urlpatterns,
     *calls.urlpatterns,

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.conf import settings
 
 
 class UpkeepConfig(AppConfig):
@@ -7,3 +8,14 @@ class UpkeepConfig(AppConfig):
 
     def ready(self) -> None:
         from cqa_site.upkeep.backups import handlers  # noqa: F401  handlers of jobs register themselves
+        from cqa_site.upkeep.watching import signing_in
+
+        signing_in.watch()
+        if settings.SENTRY_DSN:
+            from cqa_site.upkeep.watching.error_reports import report_errors
+
+            report_errors()
+        if settings.TRACES_ENDPOINT:
+            from cqa_site.upkeep.watching.traces import trace_work
+
+            trace_work()

@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 urlpatterns = [
+    path("", include("cqa_site.upkeep.watching.urls")),
     path("site/", include("cqa_site.upkeep.doctor.urls")),
     path("site/backups/", include("cqa_site.upkeep.backups.urls")),
 ]

@@ -4,9 +4,12 @@ An app registers its chores when it is loaded. Each may run at any time and any 
 times; workers do all of them, and so does ``manage.py housekeeping``.
 """
 
+import json
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
+from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError
 from django.utils import timezone
@@ -28,7 +31,14 @@ def chore(name: str) -> Callable[[Chore], Chore]:
 
 def keep_house() -> dict[str, int | None]:
     """Do every chore; map its name to what it returned, None if it failed (see the log)."""
-    return {name: _try(name, function) for name, function in CHORES.items()}
+    done = {name: _try(name, function) for name, function in CHORES.items()}
+    _try("its record", lambda: kept_at().write_text(json.dumps(done), encoding="utf-8"))
+    return done
+
+
+def kept_at() -> Path:
+    """The file that says what was done last; it was written then."""
+    return Path(settings.DATA_DIR) / "housekeeping.json"
 
 
 def _try(name: str, function: Chore) -> int | None:

@@ -1,20 +1,157 @@
-"""Log lines as JSON: no bodies, labels, keys or e-mail addresses are ever passed to a logger."""
+"""Log lines: JSON for machines, plain ones for people; what they are about comes from around them.
+
+Never in a line: bodies, texts, labels, prompts, keys, headers, e-mail addresses, whole IP
+addresses, or a path, for links with a secret are paths. This file needs no Django: the web
+server's own process writes its lines with it, too.
+"""
 
 import json
 import logging
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+Value = str | Callable[[], str]
+# What each line inside says, by name; what is not known at first is asked for when a line is made.
+_AROUND: ContextVar[Mapping[str, Value]] = ContextVar("around", default=MappingProxyType({}))
+# What else happens around a piece of work, with (name, fields): a span of a trace.
+SPANS: list[Callable[[str, Mapping[str, str]], Any]] = []
+# Only lines of the security log say where somebody is.
+SECURITY, PLACE = "counterpoint.security", "network"
+LONGEST_MESSAGE = 2_000
+# What a text that others wrote may hold although nobody should have put it there.
+HIDDEN = (
+    # Errors whose words are the value that was wrong.
+    (
+        re.compile(
+            r"(?ms)^((?:\w+\.)*\w*(?:ValueError|KeyError|IndexError|DecodeError|EncodeError"
+            r"|DataError|ValidationError)): .*?(?=\n\nDuring |\n\nThe above |\Z)"
+        ),
+        r"\1",
+    ),
+    # What PostgreSQL quotes of a statement and of a row.
+    (re.compile(r"(?m)^(DETAIL|CONTEXT|LINE \d+): .*$"), r"\1: …"),
+    (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "<e-mail>"),
+    (re.compile(r"(?i)\bbearer\s+\S+"), "Bearer <key>"),
+    (re.compile(r"\b(?:sk-|cqa_)[\w-]{8,}"), "<key>"),
+    (re.compile(r"\b(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}\b"), r"\1.0"),
+)
+
+
+@contextmanager
+def around(work: str = "", **fields: Value) -> Iterator[None]:
+    """Have every line inside say what it belongs to; empty values are left out."""
+    token = _AROUND.set({**_AROUND.get(), **{name: each for name, each in fields.items() if each}})
+    try:
+        with ExitStack() as stack:
+            for span in SPANS if work else ():
+                stack.enter_context(span(work, known()))
+            yield
+    finally:
+        _AROUND.reset(token)
+
+
+def request_id() -> str:
+    """The id of the request that led here; empty where none did."""
+    return str(_AROUND.get().get("request", ""))
+
+
+def security(event: str, **fields: object) -> None:
+    """Write a line of the security log: ids and names of states, nothing that people wrote."""
+    logging.getLogger(SECURITY).info(event, extra={"fields": fields})
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line, so newlines in a message cannot forge a second entry."""
+    """One JSON object a line in ASCII, so that nothing in a message can forge a second entry."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Render time, level, logger, message and, where there is one, the traceback."""
+        """Render time, level, logger, message, what is around it and, if any, the traceback."""
         line = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"),
+            "time": _moment(record).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _message(record),
+            **_fields(record),
         }
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        if traceback := _traceback(self, record):
+            line["traceback"] = traceback
+        return json.dumps(line, default=str)
+
+
+class PlainLines(logging.Formatter):
+    """A line for the person at the terminal; a traceback stands below it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Render the time of day, level, message, and which job or run it is about."""
+        about = [f"{name} {each}" for name, each in _fields(record).items() if name in PEOPLE_ASK]
+        parts = (
+            f"{_moment(record).astimezone():%H:%M:%S} {record.levelname}: ",
+            "".join(each if each.isprintable() else " " for each in _message(record)),
+            f" ({', '.join(about)})" if about else "",
+        )
+        return "\n".join(filter(None, ("".join(parts), _traceback(self, record))))
+
+
+PEOPLE_ASK = ("route", "job", "run", "call")
+
+
+def server_lines() -> logging.Formatter:
+    """Lines of the web server's own process, which reads no settings."""
+    is_production = os.environ.get("PRODUCTION", "").lower() in (
+        "1",
+        "true",
+        "yes",
+        "on",
+        "y",
+        "t",
+    )
+    name = os.environ.get("LOG_FORMAT") or ("json" if is_production else "plain")
+    return JsonLines() if name == "json" else PlainLines()
+
+
+def hide(text: str) -> str:
+    """The text without what a log line may never hold."""
+    for pattern, instead in HIDDEN:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def known() -> dict[str, str]:
+    """What is known by now of what is going on."""
+    found = {name: each() if callable(each) else each for name, each in _AROUND.get().items()}
+    return {name: each for name, each in found.items() if each}
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    """What is around the line, and what whoever wrote it added."""
+    found = known() | getattr(record, "fields", {})
+    if record.name != SECURITY:
+        found.pop(PLACE, None)
+    return found
+
+
+def _message(record: logging.LogRecord) -> str:
+    """The words of a line, without the path that Django's own lines about a request name."""
+    if record.name.startswith("django.security."):
+        return f"refused: {record.name.rpartition('.')[2]}"
+    path = getattr(getattr(record, "request", None), "path", None)
+    if path is None or not isinstance(record.args, tuple):
+        text = record.getMessage()
+    else:
+        text = str(record.msg) % tuple("…" if each == path else each for each in record.args)
+    return hide(text)[:LONGEST_MESSAGE]
+
+
+def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    if not record.exc_info or record.name.startswith("django.security."):
+        return ""
+    return hide(formatter.formatException(record.exc_info))
+
+
+def _moment(record: logging.LogRecord) -> datetime:
+    return datetime.fromtimestamp(record.created, UTC)

@@ -22,7 +22,8 @@ from .replies import wants_json
 log = logging.getLogger(__name__)
 RETRY_SECONDS = 5
 CAREFUL_SECONDS = 15.0
-HEALTH = "/healthz"
+# What says how the site is goes on to answer.
+ALWAYS = ("/healthz", "/metrics")
 # Connection, rollback by the server, resources, shutdown, input and output, lock not granted.
 AWAY_STATES = ("08", "25P", "40", "53", "55P03", "57", "58")
 # Busy, locked, no memory, read only, input and output, full, cannot open, protocol.
@@ -56,7 +57,7 @@ class Unavailable:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on, unless the database is known to be still away."""
-        is_careful = time.monotonic() < self.careful_until and request.path_info != HEALTH
+        is_careful = time.monotonic() < self.careful_until and request.path_info not in ALWAYS
         if is_careful and not pulse.reaches_database():
             return unavailable(request)
         return self.get_response(request)

@@ -65,6 +65,7 @@ PIECES = {
     "import_problems",
     "import_sample",
     "job_progress",
+    "packages_state",
     "label_trial_next",
     "key_point_board_figure",
     "key_point_board_file",
@@ -200,8 +201,9 @@ class FullSite(World):
             "a page about papers": reverse("help_page", args=["papers/deviations"]),
             "search in the help": reverse("help") + "?q=alpha",
         }
-        pages = ("home", "study_new", "design", "account_change_password", "site_backups")
-        return site_pages(*pages) | nowhere
+        site = ("home", "study_new", "design", "site_state", "site_backups")
+        own = ("account", "account_change_password", "mfa_index", "account_reauthenticate")
+        return site_pages(*site, *own) | nowhere
 
     def pages_of_crowd(self):
         place = [self.study.public_id, self.open.public_id]

@@ -15,7 +15,6 @@ SAFE = {
     "SECRET_KEY": "kJ8-sX2_wQ5.rT7zLmN0pVbC3dFgHy6uEaI9oRiK1jWqS4xZ-tBnM_lP8vYcD2fG",
     "ALLOWED_HOSTS": "counterpoint.example",
     "CSRF_TRUSTED_ORIGINS": "https://counterpoint.example",
-    "SECURE_HSTS_PRELOAD": "true",
     "SECRETS_KEYS": Fernet.generate_key().decode(),
 }
 

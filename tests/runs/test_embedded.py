@@ -213,7 +213,7 @@ def test_what_is_missing_is_said(tmp_path, settings, monkeypatch):
     (tmp_path / "better.gguf").touch()
     assert embedded.command()[-5:-2] == [str(tmp_path / "better.gguf"), "--name", "better"]
     monkeypatch.setattr(embedded.importlib.util, "find_spec", lambda name: None)
-    assert "pip install" in sentence()
+    assert "make packages" in sentence()
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
 from rest_framework.test import APIClient
@@ -262,6 +263,25 @@ def test_keys_are_rotated_without_typing_them_again(lab, settings):
     with pytest.raises(CallFailed) as refusal:
         clients.client_for(before)
     assert refusal.value.kind is Failure.KEY
+
+
+def test_an_old_key_can_go_when_everything_was_sealed_anew(lab, settings, capsys):
+    old, new = (Fernet.generate_key().decode() for _ in range(2))
+    settings.SECRETS_KEYS = [old]
+    endpoint, run = with_key(lab), lab.start()
+    Run.objects.filter(pk=run.pk).update(webhook_ciphertext=keys.seal("a webhook's secret"))
+    settings.SECRETS_KEYS = [new, old]
+    call_command("reseal_keys")
+    assert capsys.readouterr().out.startswith("2 stored secrets")
+    settings.SECRETS_KEYS = [new]
+    endpoint.refresh_from_db()
+    run.refresh_from_db()
+    assert keys.open_key(endpoint) == SENTINEL
+    assert keys.unseal(run.webhook_ciphertext) == "a webhook's secret"
+    # With none of the keys, nothing changes.
+    settings.SECRETS_KEYS = [old]
+    with pytest.raises(CommandError, match=r"Nothing was changed\. No key of"):
+        call_command("reseal_keys")
 
 
 @pytest.fixture

@@ -214,6 +214,7 @@ class World:
             "user_id": self.people["a"].public_id,
             "person_id": person.public_id,
             "job_id": job.public_id,
+            "part": "language",
             "file_id": file.public_id,
             "batch_id": batch.public_id,
             "export_id": export.public_id,
@@ -566,6 +567,7 @@ def test_anonymous_visitors_outside_studies(alone):
         "token_id": uuid.uuid4(), "token": uuid.uuid4(), "name": "scenarios",
         "figure": "board", "format": "svg", "secret": "no-such-secret", "uidb36": "1",
         "key": "no-key", "page": "papers/deviations", "job_id": uuid.uuid4(),
+        "provider_id": "no-provider", "pk": 1, "account_id": 1,
     }  # fmt: skip
     for name, expected in SITE_ROUTES.items():
         params = parameters(name) or ({"uidb36", "key"} if name.endswith("from_key") else set())

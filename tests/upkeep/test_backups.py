@@ -19,6 +19,7 @@ from annotation.corpus.models.questions import Argument
 from cqa_site.people.models import Study, User
 from cqa_site.runs import keys
 from cqa_site.runs.models import Endpoint
+from cqa_site.sealing import resealed
 from cqa_site.upkeep.backups import archive as archives
 from cqa_site.upkeep.backups import files, loading, making, restoring, sealing, snapshot, targets
 from cqa_site.upkeep.backups.archive import Archive
@@ -240,7 +241,7 @@ def test_with_the_passphrase_keys_are_readable_under_the_new_keys(backup, fresh)
 def test_secrets_within_json_are_encrypted_anew():
     old, new = (Fernet(Fernet.generate_key()) for _each in "ab")
     stored = {"secret": old.encrypt(b"totp").decode(), "plain": ["gAnything", 1, None]}
-    taken = restoring._resealed(MultiFernet([new, old]), stored)
+    taken = resealed(MultiFernet([new, old]), stored)
     assert new.decrypt(taken["secret"]) == b"totp"
     assert taken["plain"] == stored["plain"]
 

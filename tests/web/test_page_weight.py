@@ -1,7 +1,11 @@
-"""A first visit to any page stays light: the page with everything it loads, as sent."""
+"""A first visit to any page stays light: the page with everything it loads, as sent.
+
+And no page needs a language package, which may come long after the first visit.
+"""
 
 import gzip
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -13,8 +17,10 @@ from django.test import Client
 from annotation.demo.actions.demo import PEOPLE, build_demo
 from benchmarks.page_speed import heaviest
 from benchmarks.page_walk import GZIP, walk
+from cqa_site.judging import packages
 from cqa_site.people.models import User
 from tests.cast import sign_in
+from tests.web.test_light_start import LANGUAGE
 
 pytestmark = pytest.mark.django_db
 
@@ -28,8 +34,20 @@ FOUND = {
 
 
 @pytest.fixture(scope="module")
-def demo(django_db_setup, django_db_blocker):
-    """The demo study and its people, made once."""
+def _light():
+    """An environment without language packages, as it is at the first page."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in LANGUAGE:
+            patch.setitem(sys.modules, name, None)
+        patch.setattr(packages, "_THERE", set())
+        patch.setattr(packages, "is_installed", lambda package: False)
+        patch.setattr(packages, "is_fetching", lambda: False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def demo(django_db_setup, django_db_blocker, _light):
+    """The demo study and its people, made once; neither that nor a page needs more."""
     from django.db import transaction
 
     with django_db_blocker.unblock(), transaction.atomic():

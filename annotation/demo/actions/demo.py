@@ -58,6 +58,17 @@ def demo_exists() -> bool:
 
 
 @transaction.atomic
+def new_password() -> str:
+    """Give the people of the demo another password; the old one cannot be read back."""
+    password = secrets.token_urlsafe(12)
+    emails = [email for email, _role, _name in PEOPLE]
+    for user in User.objects.filter(email__in=emails, memberships__study__is_demo=True).distinct():
+        user.set_password(password)
+        user.save(update_fields=["password"])
+    return password
+
+
+@transaction.atomic
 def build_demo() -> str:
     """Create the study, its people and two rounds; return their generated password."""
     password = secrets.token_urlsafe(12)

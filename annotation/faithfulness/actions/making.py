@@ -24,8 +24,9 @@ from annotation.faithfulness.methods.faithfulness import MODES, Figures, measure
 from annotation.faithfulness.models import FaithfulnessFigures
 from annotation.faithfulness.reports.expert_agreement import texts_of_rounds
 from cqa_site.judging.embedding import EmbeddingsUnavailable, SentenceEmbedder
+from cqa_site.judging.packages import Part
 from cqa_site.people.models import Study
-from cqa_site.runs.jobs import Work
+from cqa_site.runs.jobs import Work, wait_for
 
 from .edited_texts import compare, drop_superseded
 from .texts import Text, embedding_of, is_stale, lacks_vectors, stale_pairs, stored_keys, texts_of
@@ -88,6 +89,7 @@ def make_figures(work: Work) -> None:
     model = embedding_of(work.study)
     try:
         if model:
+            wait_for(Part.LANGUAGE)
             add_similarities(work, texts, KeptVectors(SentenceEmbedder(model)))
     except EmbeddingsUnavailable as reason:
         # The rest is there and stays; the page shows why this is not.

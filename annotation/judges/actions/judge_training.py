@@ -34,6 +34,7 @@ from cqa_site.judging.embedding import (
     EmbeddingsUnavailable,
     SentenceEmbedder,
     embeddings_available,
+    require_packages,
 )
 from cqa_site.runs.jobs import JobRefused
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
@@ -142,6 +143,7 @@ def _units(campaign: Campaign, source: Campaign) -> pd.DataFrame:
 
 
 def _trained(task: Task) -> Trained:
+    require_packages()
     labelled = task.labelled
     labels, groups = labelled["final"].astype(int).tolist(), labelled["group"].tolist()
     features = _describe(task, labelled)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
+from annotation.labelling.models.votes import VoteEvent
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, Words
 from cqa_site.rounds.models import Place
@@ -46,6 +47,7 @@ class Labelling(Blocks):
     Round = Campaign
     Item = Item
     Slot = Slot
+    Event = VoteEvent
     # Set by rooms above, like `after_closing`: what follows when somebody's block ended, with
     # (campaign, place); ordinary items with those first that a machine is least sure of; and
     # arguments with the labels that people agreed on, with (study, values of the scale).

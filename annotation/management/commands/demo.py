@@ -1,30 +1,68 @@
-"""Prepare the database and the invented demo study; print the first sign-in once."""
+"""Prepare the site and the invented demo study; run it, or give its people a new password."""
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
-from annotation.demo.actions.demo import PEOPLE, build_demo, demo_exists
+from annotation.demo.actions.demo import PEOPLE, build_demo, demo_exists, new_password
+from cqa_site.web.management.commands.site import check_port
+from cqa_site.web.preparing import prepare
+
+AGAIN = "manage.py demo --password"
 
 
 class Command(BaseCommand):
-    help = "Migrate, collect static files and load the invented demo study (once)."
+    help = "Load the invented demo study (once), and with --port run the site."
+    # They load every page, and what they look at changes only with what is prepared.
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--port", type=int, help="run the site there, on 127.0.0.1")
+        parser.add_argument(
+            "--fetch", action="store_true", help="fetch missing language packages beside the site"
+        )
+        parser.add_argument(
+            "--password", action="store_true", help="only give the demo's people a new password"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        quiet = {"verbosity": 0}
-        call_command("migrate", interactive=False, **quiet)
-        call_command("createcachetable", **quiet)
-        call_command("collectstatic", interactive=False, **quiet)
-        if demo_exists():
-            self.stdout.write("The demo study is there already; its people keep their password.")
+        if options["password"]:
+            self._give_password()
             return
-        password = build_demo()
-        self.stdout.write(
-            self.style.SUCCESS("\nThe demo study is ready; all its data is invented.")
-        )
-        self.stdout.write("Sign in at http://127.0.0.1:8000 as one of:\n")
-        for email, role, _name in PEOPLE:
-            self.stdout.write(f"  {email:32} {role}")
-        self.stdout.write(f"\n  password for all of them:  {password}\n")
-        self.stdout.write("It is shown this once. Change it: manage.py changepassword E-MAIL\n")
+        port = options["port"]
+        if port:
+            check_port("127.0.0.1", port)
+        if prepare():
+            self.check()
+        if port:
+            call_command("site", port=port, fetch=options["fetch"], about=self._load)
+        else:
+            self.stdout.write("\n".join(self._load()))
+
+    def _load(self) -> list[str]:
+        """Build the demo unless it is here; who can sign in."""
+        return self._about(None if demo_exists() else build_demo())
+
+    def _give_password(self) -> None:
+        if settings.PRODUCTION:
+            raise CommandError("Not in production: manage.py changepassword E-MAIL changes one.")
+        if not demo_exists():
+            raise CommandError("There is no demo study here. Load it first: manage.py demo")
+        self.stdout.write("\n".join(self._about(new_password())))
+
+    def _about(self, password: str | None) -> list[str]:
+        """Who can sign in, and how."""
+        people = [f"  {email:32} {role}" for email, role, _name in PEOPLE]
+        lines = [
+            "\nThe demo study is ready; all its data is invented. Sign in as one of:",
+            *people,
+        ]
+        if password:
+            return [
+                *lines,
+                f"\n  password for all of them: {password}",
+                f"  It is kept nowhere in plain text. For a new one: {AGAIN}\n",
+            ]
+        return [*lines, f"\n  with the password you were given. For a new one: {AGAIN}\n"]

@@ -10,7 +10,7 @@ from argsum.keypoints.models import SystemRun
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.systems.contract import SummarizationSystem
 from argsum.systems.methods.grids import combinations, setting_of
-from cqa_site.judging.embedding import EmbeddingsUnavailable
+from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
 from cqa_site.runs.jobs import JobRefused, StaleWorker, Work
 
 from .seq2seq import WriterUnavailable
@@ -66,6 +66,7 @@ def make_sets(work: Work) -> None:
         return
     run.state = State.RUNNING
     try:
+        require_packages()
         for _round in range(ROUNDS):
             _compute(run, work)
             fill_written(run, work)

@@ -13,7 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable, packaged_weights
+from cqa_site.judging.embedding import (
+    PACKAGED_MODEL,
+    EmbeddingsUnavailable,
+    packaged_weights,
+    require_packages,
+)
 from cqa_site.stats.arrays import FloatArray
 
 BATCH = 32
@@ -60,11 +65,10 @@ class BertScores:
 def _load(name: str, source: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     folder = Path(packaged_weights() if source == PACKAGED_MODEL else source)
-    try:
-        from bert_score import BERTScorer
-        from bert_score.utils import model2layers
-    except ImportError as error:
-        raise EmbeddingsUnavailable("BERTScore needs the package bert-score.") from error
+    require_packages()
+    from bert_score import BERTScorer
+    from bert_score.utils import model2layers
+
     try:
         # By name: the library would look up the address of the folder.
         layers = model2layers[name] if name in model2layers else _layers(folder, source)

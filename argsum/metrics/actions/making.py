@@ -16,7 +16,7 @@ from argsum.metrics.methods.names import COVERAGE_SCORE, PARTS, soft_name
 from argsum.metrics.methods.soft_scores import coverage_score, soft_scores
 from argsum.metrics.models import MetricScore
 from argsum.scorers.actions.models import ScorerRefused
-from cqa_site.judging.embedding import EmbeddingsUnavailable
+from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobRefused, Work, enqueue
 from cqa_site.runs.models import Job
@@ -107,6 +107,7 @@ def _make(work: Work, plan: MetricPlan, choice: Choice, function: str) -> str:
     work.progress(0, len(keys), function)
     done = 0
     try:
+        require_packages()
         similarity = similarity_of(plan, function)
         for chunk in _chunks(keys):
             started = perf_counter()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from argsum.systems.methods.scoring import Scores, sigmoid
-from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable
+from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable, require_packages
 
 BATCH = 32
 LONGEST = 256
@@ -56,13 +56,10 @@ def _load(source: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     if source == PACKAGED_MODEL:
         raise EmbeddingsUnavailable(f"{source} reads one text at a time: it is a bi-encoder.")
-    try:
-        import torch
-        from sentence_transformers import CrossEncoder
-    except ImportError as error:
-        raise EmbeddingsUnavailable(
-            "A cross-encoder needs the packages torch and sentence-transformers."
-        ) from error
+    require_packages()
+    import torch
+    from sentence_transformers import CrossEncoder
+
     torch.set_num_threads(1)
     try:
         return CrossEncoder(source, device="cpu", max_length=LONGEST)

@@ -18,6 +18,7 @@ from cqa_site.judging.embedding import (
     DIFFERENCE,
     PACKAGED_MODEL,
     SentenceEmbedder,
+    embeddings_available,
     packaged_weights,
 )
 
@@ -29,9 +30,14 @@ if TYPE_CHECKING:
 # A name on the hub, or of a folder below the data folder: nothing that walks a file system.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 WEIGHTS = ("*.safetensors", "*.bin", "*.npz")
+# Beside weights that come with the site: what their bytes are.
+SUMS = "SHA256SUMS"
 # Weights that come with the site: name → folder.
 _SHIPPED = Path(__file__).parents[1] / "shipped"
 SHIPPED = {SHIPPED_MATCH: _SHIPPED / "match", SHIPPED_QUALITY: _SHIPPED / "quality"}
+
+# Of the packaged model, for as long as its package is not here to be read.
+PACKAGED_SHA256 = "5076c6045d315992ac1325636e50a5a084335f5edad94d16747e5d4370a0fb0d"
 
 
 class ScorerRefused(Exception):
@@ -82,6 +88,8 @@ def resolve(model: str) -> str:
 
 def weights_hash(source: str) -> str:
     """SHA-256 of all weights in a folder; of a name on the hub only the name is known."""
+    if source == PACKAGED_MODEL and not embeddings_available():
+        return PACKAGED_SHA256
     path = Path(packaged_weights() if source == PACKAGED_MODEL else source)
     base = weights_hash(PACKAGED_MODEL) if (path / DIFFERENCE).is_file() else ""
     files = sorted(file for each in WEIGHTS for file in path.rglob(each)) if path.is_dir() else []

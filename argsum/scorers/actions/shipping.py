@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,8 @@ from cqa_site.judging.embedding import (
 )
 
 from .match_training import CARD, look_at_dev
-from .models import SHIPPED, trained_folder
+from .models import SHIPPED, SUMS, trained_folder
+from .models import WEIGHTS as WEIGHT_FILES
 from .quality_training import train_quality
 from .training_data import DEV, TRAIN, Splits, Statements, statement_cells, statements_in
 
@@ -128,6 +130,7 @@ def ship_match(
     path = write_difference(work / "weights", SHIPPED[SHIPPED_MATCH])
     side, right = side_of(path.parent, points)
     add_side(path, side)
+    write_sums(path.parent)
     return path, [*looks, {"sides": right}]
 
 
@@ -163,7 +166,15 @@ def ship_quality(rated: dict[str, Rated], say: Say) -> Path:
     shutil.rmtree(trained_folder(scorer))
     card = made["card"].replace("Trained on: files.", f"Trained on: {TRAINED_ON}.")
     (folder / CARD).write_text(card, encoding="utf-8")
+    write_sums(folder)
     return folder
+
+
+def write_sums(folder: Path) -> None:
+    """Say beside the weights what their bytes are, as ``sha256sum`` does."""
+    files = sorted(file for each in WEIGHT_FILES for file in folder.glob(each))
+    lines = [f"{sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
+    (folder / SUMS).write_text("".join(lines), encoding="ascii")
 
 
 def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable, packaged_weights
+from cqa_site.judging.embedding import (
+    PACKAGED_MODEL,
+    EmbeddingsUnavailable,
+    packaged_weights,
+    require_packages,
+)
 
 
 def load_encoder(source: str, longest: int) -> Any:
     """A sentence-transformers model on the CPU; raises EmbeddingsUnavailable."""
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise EmbeddingsUnavailable(
-            "Training needs the packages torch and sentence-transformers."
-        ) from error
+    require_packages()
+    from sentence_transformers import SentenceTransformer
+
     folder = packaged_weights() if source == PACKAGED_MODEL else source
     try:
         is_packaged = source == PACKAGED_MODEL

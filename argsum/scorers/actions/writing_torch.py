@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from argsum.scorers.methods.writing_recipe import Example, WritingRecipe
-from cqa_site.judging.embedding import EmbeddingsUnavailable
+from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
 
 from .training_torch import THREADS
 from .training_weights import copied, load, random_state, read, set_random_state, write
@@ -189,12 +189,9 @@ class WriterTraining:
 
 def load_seq2seq(source: str) -> tuple[Any, Any]:
     """Tokenizer and network on the CPU; raises EmbeddingsUnavailable."""
-    try:
-        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-    except ImportError as error:
-        raise EmbeddingsUnavailable(
-            "A sequence-to-sequence model needs the packages torch and transformers."
-        ) from error
+    require_packages()
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
         return tokenizer, AutoModelForSeq2SeqLM.from_pretrained(source).eval()

@@ -19,6 +19,7 @@ from benchmark.distillation.actions import (
 from benchmark.distillation.reports.prompts import bare_requests
 from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.judging import packages
 from cqa_site.people.models import Study
 
 NUMBERS = {
@@ -62,6 +63,9 @@ class Command(BaseCommand):
         parser.add_argument("--most-tokens", type=int, default=700, help="of one answer")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        needed = packages.state(packages.Part.LANGUAGE)
+        if not needed.is_there:
+            raise CommandError(str(needed))
         for path in filter(None, (options["pairs"], options["validation"])):
             if not path.is_file():
                 raise CommandError(f"{path} is not a file.")

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from cqa_site.people.access import record
-from cqa_site.people.models import Membership, Role, Study, User
+from cqa_site.people.models import GroupRole, Membership, Role, Study, User
 
 from .studies import hold_people
 
@@ -37,6 +37,7 @@ def change_role(*, membership: Membership, role: str, actor: User) -> None:
         _require_other_admin(membership)
     membership.role = role
     membership.save(update_fields=["role"])
+    _decide_by_hand(membership)
     record(
         study=membership.study,
         actor=actor,
@@ -67,6 +68,7 @@ def _set_active(membership: Membership, active: bool, actor: User, verb: str) ->
         is_active=active
     )
     if changed:
+        _decide_by_hand(membership)
         record(
             study=membership.study,
             actor=actor,
@@ -74,6 +76,11 @@ def _set_active(membership: Membership, active: bool, actor: User, verb: str) ->
             subject=str(membership.user),
             role=membership.role,
         )
+
+
+def _decide_by_hand(membership: Membership) -> None:
+    """From now on groups of a provider leave the membership alone."""
+    GroupRole.objects.filter(study=membership.study, user=membership.user).delete()
 
 
 def _require_other_admin(membership: Membership) -> None:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from cqa_site.people.access import PersonRequest, memberships_of
 from cqa_site.people.forms import KeysForm, NameForm, TokenForm
 from cqa_site.people.models import User
+from cqa_site.people.sign_in.second_step import may_make_tokens
 from cqa_site.people.tokens import create_token, lend_token, revoke_token
 
 # Two forms on one page have a field "name" each.
@@ -57,6 +58,9 @@ def token_new(request: PersonRequest) -> HttpResponse:
     """Make an API token; the next page shows its secret, once, and can be reloaded."""
     if request.user.is_participant:
         raise PermissionDenied
+    if not may_make_tokens(request, request.user):
+        messages.error(request, _("Sign out and in again with your second step, then make it."))
+        return redirect("account")
     form = TokenForm(request.POST, auto_id=TOKEN_ID)
     if not form.is_valid():
         return _page(request, status=422, token_form=form)
@@ -68,7 +72,7 @@ def token_new(request: PersonRequest) -> HttpResponse:
 @require_POST
 def token_lend(request: PersonRequest) -> HttpResponse:
     """Lend the page about the interface a token that may only read, for a quarter of an hour."""
-    if request.user.is_participant:
+    if request.user.is_participant or not may_make_tokens(request, request.user):
         raise PermissionDenied
     return JsonResponse({"token": lend_token(user=request.user)})
 
@@ -85,8 +89,8 @@ def token_revoke(request: PersonRequest, token_id: uuid.UUID) -> HttpResponse:
 
 @login_required
 def password_change(request: PersonRequest) -> HttpResponse:
-    """Change the password; people who came by a crowd link have none."""
-    if request.user.is_participant:
+    """Change the password; people who came by a crowd link or a provider have none."""
+    if not request.user.has_usable_password():
         return redirect("account")
     return allauth_account.password_change(request)
 

@@ -25,6 +25,7 @@ from cqa_site.people.forms import NewPersonForm
 from cqa_site.people.models import Invitation, Membership, User
 
 from .pages import closed_door
+from .sign_in import entrances
 
 SESSION_KEY = "invitation"
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
@@ -82,7 +83,7 @@ def _accept_new(request: HttpRequest, found: Invitation) -> HttpResponse:
             return _spent(request, find_invitation(request.session.get(SESSION_KEY, "")))
         else:
             return _enter_as(request, user, found)
-    context = {"invitation": found, "form": form}
+    context = {"invitation": found, "form": form} | entrances(request)
     status = 422 if form.errors else 200
     return render(request, "people/invitation_new.html", context, status=status)
 

@@ -9,11 +9,14 @@ import logging
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.conf import settings
 from django.db import Error, close_old_connections, connections
 
+from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
 from cqa_site.runs import bell
 from cqa_site.runs.carrying import clients
@@ -24,6 +27,7 @@ from cqa_site.runs.ledger.storing import Finished
 from cqa_site.runs.ledger.turns import Turn, is_waiting, take_turn
 from cqa_site.runs.models import Call, Endpoint, Run
 from cqa_site.runs.processes import worker_name
+from cqa_site.web.logging import around
 
 log = logging.getLogger(__name__)
 ONE_DRAIN = threading.Lock()
@@ -108,8 +112,13 @@ def _result(task: asyncio.Task[int]) -> int:
 
 
 def busy_endpoints() -> list[Endpoint]:
-    """Endpoints with working runs, or with calls that a worker left behind."""
+    """Endpoints with working runs, or with calls that a worker left behind.
+
+    Runs of the model in the box wait while it is being fetched.
+    """
     runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint")
+    if packages.state(packages.Part.MODEL).is_fetching:
+        runs = runs.exclude(endpoint__kind=Endpoint.Kind.EMBEDDED)
     found = {run.endpoint_id: run.endpoint for run in runs if not is_waiting(run)}
     left = Call.objects.filter(state__in=Call.LEFT).exclude(leased_by=Call.IN_BATCH)
     rows = Endpoint.objects.filter(pk__in=left.values("run__endpoint")).exclude(pk__in=found)
@@ -129,6 +138,11 @@ def _endpoints_to_serve() -> list[Endpoint]:
 
 async def _serve(lane: Lane, database: ThreadPoolExecutor, ends_at: float) -> int:
     """Take turns for one endpoint until nothing is left or the time is up."""
+    with around(endpoint=str(lane.endpoint.public_id), worker=lane.worker):
+        return await _take_turns(lane, database, ends_at)
+
+
+async def _take_turns(lane: Lane, database: ThreadPoolExecutor, ends_at: float) -> int:
     ended = 0
     try:
         while True:
@@ -157,7 +171,8 @@ async def _turn(lane: Lane, database: ThreadPoolExecutor, *, may_claim: bool) ->
     turn.read, lane.readings = lane.readings, []
     room = max(0, LARGEST_WINDOW - len(lane.on_the_way))
     loop = asyncio.get_running_loop()
-    lane.readings = await loop.run_in_executor(database, _in_thread, lane, turn, room)
+    in_thread = partial(copy_context().run, _in_thread, lane, turn, room)
+    lane.readings = await loop.run_in_executor(database, in_thread)
     if turn.does_reap:
         lane.reaped_at = time.monotonic()
     return turn
@@ -199,26 +214,52 @@ def _send(lane: Lane, outgoing: Outgoing) -> None:
 
 async def _carry(lane: Lane, outgoing: Outgoing) -> None:
     """Carry one request; whatever happens becomes something to store."""
+    run, call = outgoing.run, outgoing.call
+    with around(
+        "call",
+        request=run.request_id,
+        run=str(run.public_id),
+        call=str(call.public_id),
+        study=str(run.study.public_id),
+    ):
+        done = await _ask(lane, outgoing)
+        log.info("call ended", extra={"fields": _how(done)})
+    lane.finished.append(done)
+    lane.news.set()
+
+
+def _how(done: Finished) -> dict[str, object]:
+    """How a request ended, for its line in the log."""
+    if done.reply:
+        reply = done.reply
+        return {
+            "milliseconds": reply.milliseconds,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+        }
+    assert done.failure is not None  # noqa: S101
+    failure = done.failure
+    return {"failure": failure.kind.value, "milliseconds": failure.milliseconds}
+
+
+async def _ask(lane: Lane, outgoing: Outgoing) -> Finished:
     if outgoing.planned_key != outgoing.call.content_key and not outgoing.call.token_limit:
         changed = CallFailed(Failure.REQUEST, "The text changed after the run was planned.")
-        lane.finished.append(Finished(outgoing, failure=changed))
-        lane.news.set()
-        return
+        return Finished(outgoing, failure=changed)
     assert outgoing.request is not None  # noqa: S101
     try:
         async with asyncio.timeout(outgoing.request.deadline + 5):
             reply = await lane.client.complete(outgoing.request)
-        lane.finished.append(Finished(outgoing, reply=reply))
+        return Finished(outgoing, reply=reply)
     except CallFailed as failure:
-        lane.finished.append(Finished(outgoing, failure=failure))
+        return Finished(outgoing, failure=failure)
     except TimeoutError:
         late = CallFailed(Failure.TIMEOUT, "No reply within the deadline.")
-        lane.finished.append(Finished(outgoing, failure=late))
+        return Finished(outgoing, failure=late)
     except Exception:
         log.exception("a client broke its promise to raise only CallFailed")
         broken = CallFailed(Failure.CONNECTION, "The request could not be carried.")
-        lane.finished.append(Finished(outgoing, failure=broken))
-    lane.news.set()
+        return Finished(outgoing, failure=broken)
 
 
 async def _wait(lane: Lane, turn: Turn) -> None:

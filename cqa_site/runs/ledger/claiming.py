@@ -3,9 +3,11 @@
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from cqa_site.judging import gate as rules
@@ -14,6 +16,7 @@ from cqa_site.judging.identity import content_key
 from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.runs.kinds import Question, Subject, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
+from cqa_site.web.logging import security
 
 from . import money
 from .gates import OpenGate
@@ -165,6 +168,9 @@ def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
             state=Run.State.PAUSED, pause_reason="budget"
         )
         run.state = Run.State.PAUSED
+        transaction.on_commit(
+            partial(security, "run_cap_hit", run=run.public_id, cap=run.budget.cap_micro)
+        )
     return fitting
 
 

@@ -53,13 +53,18 @@ def reserve(budgets: Sequence[Budget], amount: int) -> bool:
     return True
 
 
-def settle(run: Run, *, released: int, spent: int) -> None:
+def settle(
+    run: Run, *, released: int, spent: int, tokens_in: int = 0, tokens_out: int = 0
+) -> None:
     """Turn reservations into what was really spent."""
-    if not released and not spent:
+    if not any((released, spent, tokens_in, tokens_out)):
         return
     for budget in budgets_of(run):
         Budget.objects.filter(pk=budget.pk).update(
-            reserved_micro=F("reserved_micro") - released, spent_micro=F("spent_micro") + spent
+            reserved_micro=F("reserved_micro") - released,
+            spent_micro=F("spent_micro") + spent,
+            tokens_in=F("tokens_in") + tokens_in,
+            tokens_out=F("tokens_out") + tokens_out,
         )
 
 

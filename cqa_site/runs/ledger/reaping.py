@@ -3,6 +3,7 @@
 Where a worker ran on this machine, its death is seen at once; elsewhere its lease runs out.
 """
 
+import logging
 from datetime import timedelta
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from . import money
 from .gates import OpenGate
 from .writing import write_each
 
+log = logging.getLogger(__name__)
 # A reply is read within a turn of being stored; one that waits longer lost its worker.
 UNREAD = timedelta(seconds=10)
 AT_ONCE = 200
@@ -56,6 +58,7 @@ def unread(run: Run, gate: OpenGate) -> list[Call]:
 
 
 def _take_back(run: Run, calls: list[Call], gate: OpenGate) -> None:
+    log.info("leases taken back", extra={"fields": {"run": run.public_id, "calls": len(calls)}})
     given_up = []
     for call in calls:
         call.losses += 1

@@ -107,7 +107,13 @@ def _store_replies(run: Run, gate: OpenGate, done: list[Finished]) -> list[Finis
         (one.sent.attempt for one in done),
         ["outcome", "reply", "status", "milliseconds", "cost_micro", "closed_at"],
     )
-    money.settle(run, released=released, spent=spent)
+    money.settle(
+        run,
+        released=released,
+        spent=spent,
+        tokens_in=sum(reply.tokens_in or 0 for reply in stored),
+        tokens_out=sum(reply.tokens_out or 0 for reply in stored),
+    )
     return done
 
 

@@ -70,7 +70,7 @@ def _runs(endpoint: Endpoint, turn: Turn) -> dict[int, Run]:
     """Runs that work or have something to store or to read, fresh from the database."""
     known = {done.sent.run.pk for done in turn.finished} | {run.pk for run, _read in turn.read}
     wanted = Q(state__in=Run.WORKING) | Q(pk__in=known) | Q(pk__in=_left(endpoint).values("run"))
-    rows = Run.objects.select_related("endpoint").filter(wanted, endpoint=endpoint)
+    rows = Run.objects.select_related("endpoint", "study").filter(wanted, endpoint=endpoint)
     return {run.pk: run for run in rows.order_by("pk")}
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatReply, ChatRequest, Failure
 
 from ..models import Endpoint
@@ -69,7 +70,7 @@ def command() -> list[str]:
     if importlib.util.find_spec("xllamacpp") is None:
         raise MissingModel(
             "The package xllamacpp, which serves the model in the box, is not installed. Run "
-            "`pip install -r requirements.txt`."
+            f"`{packages.COMMAND}`."
         )
     return [
         sys.executable, "-m", "cqa_site.runs.model_box.server",

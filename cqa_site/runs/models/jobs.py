@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from cqa_site.web.logging import request_id
+
 
 class Job(models.Model):
     """One piece of long work: an import, an export, a snapshot, a backup of the site.
@@ -23,6 +25,8 @@ class Job(models.Model):
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
 
+    NOTE_LENGTH = 200
+
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     # None for work that the whole site asks for, as a backup is.
     study = models.ForeignKey("people.Study", models.CASCADE, null=True, related_name="jobs")
@@ -37,13 +41,15 @@ class Job(models.Model):
     losses = models.PositiveSmallIntegerField(default=0)
     done = models.PositiveBigIntegerField(default=0)
     total = models.PositiveBigIntegerField(default=0)
-    note = models.CharField(max_length=200, blank=True)
+    note = models.CharField(max_length=NOTE_LENGTH, blank=True)
     error = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
+    # Of whoever asked: log lines of the work name it, and so do those of the click.
+    request_id = models.CharField(max_length=64, blank=True, default=request_id, editable=False)
 
     class Meta:
         constraints = [
@@ -65,6 +71,9 @@ class Job(models.Model):
             models.Index(
                 fields=["lease_until"], condition=models.Q(state="leased"), name="job_leased"
             ),
+            # For `cqa_site.upkeep.watching`, as the next one.
+            models.Index(fields=["kind"], condition=models.Q(state="failed"), name="job_failed"),
+            models.Index(fields=["losses"], condition=models.Q(losses__gt=0), name="job_lost"),
             models.Index(fields=["study", "-created_at"]),
         ]
 
@@ -80,4 +89,6 @@ class WorkerBeat(models.Model):
     worker = models.CharField(max_length=36, unique=True)
     host = models.CharField(max_length=120)
     process_id = models.PositiveIntegerField()
+    # Which code it runs; see `processes.mark_of_code`.
+    code = models.CharField(max_length=16, blank=True)
     seen_at = models.DateTimeField()

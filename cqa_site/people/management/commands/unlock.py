@@ -1,0 +1,59 @@
+"""Let somebody in again who is locked out."""
+
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.core import context, ratelimit
+from allauth.mfa.models import Authenticator
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.test import RequestFactory
+
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+from cqa_site.people.sign_in.sessions import end_sessions
+
+
+class Command(BaseCommand):
+    help = "Forget wrong passwords and codes of a person, so that they can sign in at once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("email", help="address of the account")
+        parser.add_argument(
+            "--second-step", action="store_true", help="remove passkeys, app and recovery codes"
+        )
+        parser.add_argument("--sessions", action="store_true", help="sign them out everywhere")
+        parser.add_argument("--yes", action="store_true", help="ask nothing")
+
+    def handle(self, *args: Any, email: str, **options: Any) -> None:
+        user = User.objects.filter(email__iexact=email.strip()).first()
+        if user is None:
+            raise CommandError("No account has this address.")
+        if options["second_step"] and not options["yes"]:
+            self._confirm(user)
+        self._forget_tries(user)
+        with transaction.atomic():
+            if options["second_step"]:
+                removed, _each = Authenticator.objects.filter(user=user).delete()
+                self.stdout.write(f"Second steps removed: {removed}.")
+            if options["sessions"] or options["second_step"]:
+                end_sessions(user=user)
+                self.stdout.write("Signed out everywhere.")
+            details = {"second_step": options["second_step"], "sessions": options["sessions"]}
+            record(study=None, actor=None, verb="unlocked", subject=str(user), **details)
+        self.stdout.write(self.style.SUCCESS(f"{user.email} can sign in again."))
+
+    def _confirm(self, user: User) -> None:
+        self.stdout.write("Whoever knows the password can then sign in. Be sure who asked you.")
+        if input(f"Type {user.email} to remove the second step: ").strip().lower() != user.email:
+            raise CommandError("Nothing was changed.")
+
+    @staticmethod
+    def _forget_tries(user: User) -> None:
+        """Clear what the account library counted, by the keys it counts with."""
+        request = RequestFactory().get("/")
+        with context.request_context(request):
+            address = get_adapter()._get_login_attempts_cache_key(request, email=user.email)
+            for key in (address, f"mfa-auth-user-{user.pk}"):
+                ratelimit.clear(request, action="login_failed", key=key)
+            ratelimit.clear(request, action="reauthenticate", user=user)

@@ -1,0 +1,1 @@
+"""Signing in beyond the password: providers, passkeys, second steps, sessions."""

@@ -1,0 +1,166 @@
+"""The OpenID Connect providers of a site, read from its settings and checked before it starts."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+
+NAMED = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+# As in `cqa_site.people.models.Role`, the weakest first; settings are read before models.
+ROLES = ("annotator", "expert", "researcher", "admin")
+
+
+@dataclass(frozen=True)
+class GroupRule:
+    """What the members of one group of a provider may do here."""
+
+    administrator: bool = False
+    # Role by study: its id as in addresses.
+    studies: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OpenIDProvider:
+    """One provider, as the site's setting describes it."""
+
+    id: str
+    name: str
+    issuer: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    scopes: tuple[str, ...] = ("openid", "profile", "email")
+    # Only addresses of these domains may come in; empty: any.
+    domains: tuple[str, ...] = ()
+    # Whether an address that the provider verified opens the account that has it.
+    joins_by_email: bool = False
+    # Who gets an account that has none: who was invited or is in a group, or anyone.
+    new_people: Literal["invited", "anyone"] = "invited"
+    # What in `amr` counts as a second step; true: each sign-in counts.
+    second_step: tuple[str, ...] | bool = ("mfa",)
+    groups_claim: str = "groups"
+    groups: dict[str, GroupRule] = field(default_factory=dict, repr=False)
+
+    def as_app(self) -> dict[str, Any]:
+        """What the account library wants to know of it."""
+        return {
+            "provider_id": self.id,
+            "name": self.name,
+            "client_id": self.client_id,
+            "secret": self.client_secret,
+            "settings": {
+                "server_url": self.issuer.rstrip("/"),
+                "scope": list(self.scopes),
+                "oauth_pkce_enabled": True,
+                "email_authentication": self.joins_by_email,
+            },
+        }
+
+
+def read_providers(text: str) -> dict[str, OpenIDProvider]:
+    """The providers of OIDC_PROVIDERS, by id."""
+    try:
+        listed = json.loads(text or "[]")
+    except ValueError as error:
+        kind = type(error).__name__
+        raise ImproperlyConfigured(f"OIDC_PROVIDERS cannot be read ({kind}).") from None
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise ImproperlyConfigured("OIDC_PROVIDERS must be a JSON list of objects.")
+    found = [_provider(each) for each in listed]
+    if len({each.id for each in found}) < len(found):
+        raise ImproperlyConfigured("OIDC_PROVIDERS: two providers have the same id.")
+    return {each.id: each for each in found}
+
+
+def _provider(given: dict[str, Any]) -> OpenIDProvider:
+    name = str(given.get("id", ""))
+    _need(bool(NAMED.fullmatch(name)), name, "id: small letters, digits and hyphens")
+    values = dict(given)
+    secret_file = values.pop("client_secret_file", None)
+    if secret_file:
+        _need("client_secret" not in values, name, "client_secret or client_secret_file, not both")
+        values["client_secret"] = _secret(name, secret_file)
+    known = {each.name for each in fields(OpenIDProvider)}
+    _need(values.keys() <= known, name, f"unknown: {', '.join(sorted(values.keys() - known))}")
+    for each in ("name", "issuer", "client_id", "client_secret"):
+        is_text = isinstance(values.get(each), str) and bool(values[each])
+        _need(is_text, name, f"{each} is missing")
+    _need(is_trusted_address(values["issuer"]), name, "issuer: an address with https")
+    _check_choices(name, values)
+    for each in ("scopes", "domains"):
+        if each in values:
+            values[each] = _texts(name, each, values[each])
+    values["domains"] = tuple(each.lower() for each in values.get("domains", ()))
+    if not isinstance(values.get("second_step", True), bool):
+        values["second_step"] = _texts(name, "second_step", values["second_step"])
+    values["groups"] = _rules(name, values.get("groups", {}))
+    return OpenIDProvider(**values)
+
+
+def _check_choices(name: str, values: dict[str, Any]) -> None:
+    chosen = values.get("new_people", "invited")
+    _need(chosen in ("invited", "anyone"), name, 'new_people: "invited" or "anyone"')
+    _need(isinstance(values.get("joins_by_email", False), bool), name, "joins_by_email: a boolean")
+    claim = values.get("groups_claim", "groups")
+    _need(isinstance(claim, str) and bool(claim), name, "groups_claim: a text")
+
+
+def _rules(name: str, given: object) -> dict[str, GroupRule]:
+    """Group rules, each one a study's role or the site's administration."""
+    if not isinstance(given, dict):
+        raise ImproperlyConfigured(f"OIDC_PROVIDERS, {name}: groups: an object")
+    rules = {}
+    for group, rule in given.items():
+        is_rule = isinstance(rule, dict) and rule.keys() <= {"administrator", "studies"}
+        _need(is_rule, name, f"group {group}: only administrator and studies")
+        studies, administrator = rule.get("studies", {}), rule.get("administrator", False)
+        are_roles = isinstance(studies, dict) and all(map(_is_role, studies, studies.values()))
+        _need(are_roles, name, f"group {group}: studies by id, with one of {', '.join(ROLES)}")
+        _need(isinstance(administrator, bool), name, f"group {group}: administrator: a boolean")
+        rules[group] = GroupRule(administrator, studies)
+    return rules
+
+
+def _is_role(study: str, role: object) -> bool:
+    try:
+        return str(UUID(study)) == study and role in ROLES
+    except ValueError:
+        return False
+
+
+def _texts(name: str, what: str, given: object) -> tuple[str, ...]:
+    is_list = isinstance(given, list) and all(isinstance(each, str) for each in given)
+    _need(is_list, name, f"{what}: a list of texts")
+    return tuple(given) if isinstance(given, Iterable) else ()
+
+
+def _secret(name: str, file: object) -> str:
+    try:
+        return Path(str(file)).read_text().strip()
+    except OSError:
+        raise ImproperlyConfigured(
+            f"OIDC_PROVIDERS, {name}: client_secret_file cannot be read"
+        ) from None
+
+
+def is_trusted_address(address: object) -> bool:
+    """Whether secrets may be sent there: over TLS, or to a program on this machine."""
+    try:
+        parts = urlsplit(str(address))
+        host = parts.hostname or ""
+        if parts.username or parts.query or parts.fragment or not host:
+            return False
+        return parts.scheme == "https" or (parts.scheme == "http" and ip_address(host).is_loopback)
+    except ValueError:
+        return False
+
+
+def _need(is_right: bool, name: str, words: str) -> None:
+    if not is_right:
+        raise ImproperlyConfigured(f"OIDC_PROVIDERS, {name}: {words}")

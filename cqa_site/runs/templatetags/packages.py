@@ -1,0 +1,21 @@
+"""Says on pages that something needs packages which are not there yet."""
+
+from typing import Any
+
+from django import template
+
+from cqa_site.judging import packages
+from cqa_site.runs.models import Endpoint
+
+register = template.Library()
+
+
+@register.inclusion_tag("runs/_packages.html", takes_context=True)
+def needs_packages(context: dict[str, Any], part: str) -> dict[str, Any]:
+    """How far the packages are; nothing where they are there, or the study uses none of them."""
+    study, state = context["study"], packages.state(packages.Part(part))
+    hidden = state.is_there or (
+        state.part == packages.Part.MODEL
+        and not study.endpoints.filter(kind=Endpoint.Kind.EMBEDDED).exists()
+    )
+    return {} if hidden else {"study": study, "state": state}

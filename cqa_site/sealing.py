@@ -1,0 +1,107 @@
+"""Secrets at rest: encrypted with keys outside the database."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.db import models, transaction
+
+# Columns that hold sealed secrets: bytes, or texts somewhere in JSON. Apps add theirs.
+HELD: list[tuple[type[models.Model], str]] = []
+# How everything begins that Fernet has encrypted in this century.
+TOKEN = b"gAAAAA"
+
+
+class KeyUnreadable(Exception):
+    """A stored secret cannot be decrypted with the configured keys."""
+
+
+def seal(secret: str) -> bytes:
+    """Encrypt a secret with the first configured key."""
+    return _box(settings.SECRETS_KEYS).encrypt(secret.encode())
+
+
+def unseal(ciphertext: bytes | memoryview) -> str:
+    """Decrypt with any configured key; raises KeyUnreadable."""
+    try:
+        return _box(settings.SECRETS_KEYS).decrypt(bytes(ciphertext)).decode()
+    except InvalidToken:
+        raise KeyUnreadable(
+            "A stored secret cannot be read with SECRETS_KEYS. Enter it again, or restore the "
+            "key it was stored with."
+        ) from None
+
+
+def reseal(*, using: str = "default", older: Iterable[str] = ()) -> tuple[int, list[str]]:
+    """Encrypt every stored secret with the first configured key.
+
+    ``older`` are keys that are not configured and may have encrypted some. Returns how many rows
+    hold secrets, and names those that no key reads; these stay as they are.
+    """
+    # With none configured there is none to encrypt with.
+    box = _box([*settings.SECRETS_KEYS, *older]) if settings.SECRETS_KEYS else None
+    count, unreadable = 0, []
+    for row, column in _held(using):
+        count += 1
+        try:
+            setattr(row, column, resealed(box, getattr(row, column)))
+        except InvalidToken:
+            unreadable.append(f"{row._meta.verbose_name} {row}")
+        else:
+            row.save(using=using, update_fields=[column])
+    return count, unreadable
+
+
+@transaction.atomic
+def reseal_all() -> int:
+    """The same of this site, of all or none; raises KeyUnreadable at one that no key reads."""
+    count, unreadable = reseal()
+    if unreadable:
+        raise KeyUnreadable(f"No key of SECRETS_KEYS reads the secret of: {unreadable[0]}.")
+    return count
+
+
+def secrets_held() -> Iterator[bytes]:
+    """Every stored secret, as it is stored."""
+    for row, column in _held("default"):
+        yield from _tokens(getattr(row, column))
+
+
+def resealed(box: MultiFernet | None, value: Any) -> Any:
+    """A value with every secret in it encrypted anew by the first key; raises InvalidToken."""
+    if isinstance(value, dict):
+        return {key: resealed(box, each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [resealed(box, each) for each in value]
+    if not _is_token(value):
+        return value
+    if box is None:
+        raise InvalidToken
+    return box.rotate(value).decode() if isinstance(value, str) else box.rotate(bytes(value))
+
+
+def _held(using: str) -> Iterator[tuple[models.Model, str]]:
+    """Rows that hold secrets, each with the column."""
+    for model, column in HELD:
+        for row in model._default_manager.using(using).iterator():
+            if any(_tokens(getattr(row, column))):
+                yield row, column
+
+
+def _tokens(value: Any) -> Iterator[bytes]:
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _tokens(each)
+    elif _is_token(value):
+        yield value.encode() if isinstance(value, str) else bytes(value)
+
+
+def _is_token(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.startswith(TOKEN.decode())
+    return isinstance(value, bytes | memoryview) and bytes(value).startswith(TOKEN)
+
+
+def _box(keys: Iterable[str]) -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in keys])

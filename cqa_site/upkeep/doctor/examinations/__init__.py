@@ -1,0 +1,21 @@
+"""What is looked at; importing a module registers its examinations.
+
+The database first: whether it answers decides whether anything else is asked of it.
+"""
+
+from . import (  # noqa: F401
+    backups,
+    broker,
+    clock,
+    database,
+    files,
+    keys,
+    mail,
+    models,
+    packages,
+    people,
+    settings,
+    static,
+    web,
+    work,
+)  # isort: skip

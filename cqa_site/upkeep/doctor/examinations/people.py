@@ -1,0 +1,53 @@
+"""Can somebody look after the site, and nobody sign in who was only invented?"""
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from cqa_site.people.models import User
+
+from ..examining import Family, examination
+from ..findings import Finding, manage, well, wrong
+
+INVENTED = "@counterpoint.example"
+
+
+@examination(Family.SETTINGS, gettext_lazy("Administrators"), asks_database=True)
+def administrators() -> Finding:
+    """Whether anybody can sign in who may open these pages."""
+    staff = User.objects.filter(is_active=True, is_staff=True) | User.objects.filter(
+        is_active=True, is_superuser=True
+    )
+    count = sum(map(_can_sign_in, staff))
+    if not count:
+        says = _("Nobody who looks after the site can sign in.")
+        return wrong(says, _("Make an administrator:"), manage("createsuperuser"))
+    return well(ngettext("%d can sign in.", "%d can sign in.", count) % count)
+
+
+def _can_sign_in(person: User) -> bool:
+    """By a password, or by an account elsewhere where the site allows that."""
+    elsewhere = getattr(person, "socialaccount_set", None)
+    return person.has_usable_password() or bool(elsewhere and elsewhere.exists())
+
+
+@examination(Family.SETTINGS, gettext_lazy("Demo"), asks_database=True)
+def demo() -> Finding:
+    """Whether people of the demo could sign in on a site that is used for work."""
+    people = User.objects.filter(email__endswith=INVENTED, is_active=True)
+    if not settings.PRODUCTION:
+        return well(_("Its people may sign in outside production."))
+    if not (count := people.count()):
+        return well(_("None of its people can sign in."))
+    says = (
+        ngettext(
+            "%d person of the demo can sign in; all of them have one password.",
+            "%d people of the demo can sign in; all of them have one password.",
+            count,
+        )
+        % count
+    )
+    remedy = _("Make an administrator of your own, then close their accounts:")
+    filtered = f"filter(email__endswith='{INVENTED}').update(is_active=False)"
+    command = manage(f'shell -c "User.objects.{filtered}"')
+    return wrong(says, remedy, command)

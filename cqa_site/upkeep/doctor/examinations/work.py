@@ -1,0 +1,166 @@
+"""Is there somebody who does the work, and is any of it stuck?"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from cqa_site.judging.chat import Failure
+from cqa_site.runs.jobs import UNEXPECTED, workers_alive
+from cqa_site.runs.models import Attempt, Call, Job, ProviderBatch, Run, WorkerBeat
+from cqa_site.runs.processes import mark_of_code
+from cqa_site.web.housekeeping import kept_at
+
+from ..examining import Family, examination
+from ..findings import Finding, look, manage, well, wrong
+
+START = "make worker"
+# A worker looks around every few seconds; long jobs before it may take minutes.
+STUCK = timedelta(minutes=15)
+# Workers keep house when they start, and every hour.
+TOO_LONG = timedelta(hours=3)
+AT_THE_PROVIDER = timedelta(days=2)
+# Failures that no later try mends.
+REFUSED = (Failure.DENIED, Failure.KEY, Failure.QUOTA, Failure.CERTIFICATE, Failure.BLOCKED)
+
+
+@examination(Family.WORK, gettext_lazy("Workers"), asks_database=True)
+def workers() -> Finding:
+    """Whether anybody works, with this version of the code, and takes up what waits."""
+    alive, waits = workers_alive(), _oldest_waiting()
+    if not alive:
+        return _nobody_works(waits)
+    present = mark_of_code()
+    old = [each for each in alive if each.code and each.code != present]
+    if old:
+        says = _("The worker on %(host)s (process %(pid)d) runs other code than is here.")
+        says %= {"host": old[0].host, "pid": old[0].process_id}
+        return look(says, _("Start the workers again, so that all of the site is one version."))
+    if waits and waits < timezone.now() - STUCK:
+        says = _("Work has been waiting for %s although a worker is there.") % timesince(waits)
+        remedy = _("Look into the worker's log, then start it again. One more helps at once:")
+        return wrong(says, remedy, START)
+    hosts = ", ".join(sorted({each.host for each in alive}))
+    says = ngettext("%(n)d is there, on %(hosts)s.", "%(n)d are there, on %(hosts)s.", len(alive))
+    return well(says % {"n": len(alive), "hosts": hosts})
+
+
+def _nobody_works(waits: datetime | None) -> Finding:
+    last = WorkerBeat.objects.aggregate(last=Max("seen_at"))["last"]
+    gone = _("No worker has ever reported")
+    if last is not None:
+        gone = _("The last worker reported %s ago and is gone") % timesince(last)
+    remedy = _("Start the site, whose command brings one along, or a worker alone:")
+    if waits is None:
+        return look(_("%s; nothing waits for one.") % gone, remedy, START)
+    says = _("%(gone)s, and work has been waiting for %(since)s.")
+    # A site that was just made is not broken.
+    is_new = last is None and waits > timezone.now() - STUCK
+    say = look if is_new else wrong
+    return say(says % {"gone": gone, "since": timesince(waits)}, remedy, START)
+
+
+def _oldest_waiting() -> datetime | None:
+    """Since when the longest waiting job or call is due."""
+    jobs = Job.objects.filter(state="ready", run_after__lte=Now()).order_by("run_after")
+    first = [jobs.values_list("run_after", flat=True).first()]
+    for rows in _due_calls():
+        first.append(rows.order_by("run_after").values_list("run_after", flat=True).first())
+    return min((each for each in first if each), default=None)
+
+
+def _due_calls() -> Iterator[QuerySet[Call]]:
+    """Of runs that work and asked nothing lately: others have a queue of their own."""
+    lately = timezone.now() - STUCK
+    for run in Run.objects.filter(state__in=Run.WORKING):
+        calls = Call.objects.filter(run=run)
+        if not Attempt.objects.filter(call__run=run, opened_at__gt=lately).exists():
+            yield calls.filter(state="ready", run_after__lte=Now())
+
+
+@examination(Family.WORK, gettext_lazy("Housekeeping"), asks_database=True)
+def housekeeping() -> Finding:
+    """Whether workers look around by themselves: then they keep house every hour."""
+    kept = kept_at()
+    if not kept.exists():
+        return _never_kept()
+    at = datetime.fromtimestamp(kept.stat().st_mtime, UTC)
+    failed = [name for name, count in json.loads(kept.read_bytes()).items() if count is None]
+    if failed:
+        says = _("Housekeeping failed at: %s.") % ", ".join(failed)
+        return wrong(says, _("The reason is in the log of:"), manage("housekeeping"))
+    if at < timezone.now() - TOO_LONG and workers_alive():
+        says = _("Nobody has kept house for %s, although workers do it every hour.")
+        remedy = _("Start the workers again; until then by hand, or by cron:")
+        return wrong(says % timesince(at), remedy, manage("housekeeping"))
+    return well(_("Done %s ago.") % timesince(at))
+
+
+def _never_kept() -> Finding:
+    """Right for a new site, on which no worker was started yet."""
+    oldest = Job.objects.order_by("pk").values_list("created_at", flat=True).first()
+    if oldest and oldest < timezone.now() - TOO_LONG and workers_alive():
+        says = _("Nobody has ever kept house: what ran out is not thrown away.")
+        remedy = _("Start a Celery worker, which does it every hour; or by cron:")
+        return wrong(says, remedy, manage("housekeeping"))
+    return well(_("Not due yet."))
+
+
+@examination(Family.WORK, gettext_lazy("Jobs"), asks_database=True)
+def jobs() -> Finding:
+    """Jobs that broke; one that is refused says why to the person who asked."""
+    lately = timezone.now() - timedelta(days=1)
+    failed = Job.objects.filter(state="failed", error=UNEXPECTED, finished_at__gt=lately)
+    if not (count := failed.count()):
+        return well(_("None broke within a day."))
+    says = ngettext(
+        "%(n)d job broke within a day, the last one of the kind %(kind)s.",
+        "%(n)d jobs broke within a day, the last one of the kind %(kind)s.",
+        count,
+    ) % {"n": count, "kind": failed.latest("finished_at").kind}
+    return look(says, _("The log of the worker has the reason; ask for the same once more."))
+
+
+@examination(Family.WORK, gettext_lazy("Runs"), asks_database=True)
+def runs() -> Finding:
+    """Runs that a fault paused, and batches that never came back."""
+    paused = Run.objects.filter(state=Run.State.PAUSED).exclude(
+        pause_reason__in=("person", "budget")
+    )
+    lost = ProviderBatch.objects.filter(
+        state=ProviderBatch.State.SUBMITTED, created_at__lt=timezone.now() - AT_THE_PROVIDER
+    )
+    if count := paused.count():
+        says = ngettext("A fault paused %d run.", "A fault paused %d runs.", count) % count
+        return look(says, _("Each says on its page what to put right; nothing is lost."))
+    if count := lost.count():
+        says = ngettext(
+            "%d batch has been at its provider for more than two days.",
+            "%d batches have been at their provider for more than two days.",
+            count,
+        )
+        return look(says % count, _("Cancel the run, and start it again without batches."))
+    return well(_("None is stopped by a fault."))
+
+
+@examination(Family.WORK, gettext_lazy("Endpoints"), asks_database=True)
+def endpoints() -> Finding:
+    """Endpoints of runs under way whose last request was refused for good."""
+    active = Run.objects.filter(state__in=Run.ACTIVE).select_related("endpoint")
+    asked = {run.endpoint_id: run.endpoint for run in active}
+    refused = [each.name for pk, each in asked.items() if _last_failure(pk) in REFUSED]
+    if not refused:
+        return well(_("None refuses its key."))
+    says = _("The last request was refused for good by: %s.") % ", ".join(sorted(refused))
+    return look(says, _("Correct the key or the address on the endpoint's page, then resume."))
+
+
+def _last_failure(endpoint: int) -> str:
+    last = Attempt.objects.filter(call__run__endpoint=endpoint).order_by("-pk").first()
+    return last.failure if last else ""

@@ -1,0 +1,77 @@
+"""Say what is well, what is not, and what to do about it."""
+
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from cqa_site.upkeep.doctor.examinations import mail, web
+from cqa_site.upkeep.doctor.examining import Examination, Family, Result, examine
+from cqa_site.upkeep.doctor.findings import Finding, State
+from cqa_site.upkeep.doctor.terminal import in_lines
+
+SECONDS = 10.0
+
+
+class Command(BaseCommand):
+    help = (
+        "Examine the site: what is configured, reachable, up to date and backed up. Exit code 0: "
+        "nothing is wrong; 1: something is, or with --strict anything is not well."
+    )
+    # It makes them itself, and has to speak where they would end it.
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="a list of objects, for programs")
+        parser.add_argument("--strict", action="store_true", help="exit 1 if anything is not well")
+        parser.add_argument("--url", help="the address that people use: ask there, too")
+        parser.add_argument("--send-mail", metavar="TO", help="send one message to this address")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        results = [*examine(SECONDS), *_asked_for(options)]
+        if options["json"]:
+            self.stdout.write(json.dumps([as_row(each) for each in results], indent=2))
+        else:
+            in_full = options["verbosity"] > 1
+            self.stdout.write("\n".join(in_lines(results, self._paint, in_full=in_full)))
+        bad = {State.WRONG, State.LOOK, State.UNKNOWN} if options["strict"] else {State.WRONG}
+        if any(each.finding.state in bad for each in results):
+            sys.exit(1)
+
+    def _paint(self, text: str, state: State) -> str:
+        style = {
+            State.WRONG: self.style.ERROR,
+            State.LOOK: self.style.WARNING,
+            State.WELL: self.style.SUCCESS,
+        }
+        return str(style.get(state, str)(text))
+
+
+def as_row(result: Result) -> dict[str, object]:
+    """One examination as JSON; the names of its fields stay."""
+    finding = result.finding
+    return {
+        "key": result.examination.key,
+        "family": result.family,
+        "name": result.name,
+        "state": finding.state,
+        "says": finding.says,
+        "more": finding.more,
+        "remedy": finding.remedy,
+        "command": finding.command,
+    }
+
+
+def _asked_for(options: dict[str, Any]) -> list[Result]:
+    """What is only examined when somebody asks."""
+    found = []
+    if options["url"]:
+        found.append(_result(Family.WEB, "Address", web.look_at_address(options["url"])))
+    if options["send_mail"]:
+        found.append(_result(Family.MAIL, "Message", mail.send_to(options["send_mail"])))
+    return found
+
+
+def _result(family: Family, name: str, finding: Finding) -> Result:
+    return Result(Examination(f"{family}.{name.lower()}", family, name, lambda: finding), finding)

@@ -1,0 +1,104 @@
+"""Requests, counted in this process and added up over those that serve the same site.
+
+A server with several processes has one file for each, in a folder named after the server: all of
+them begin at nothing together, and what an earlier server left is taken away.
+"""
+
+import os
+import shutil
+import time
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from cqa_site.runs.processes import gone, process_name
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter, Histogram
+
+SHARED = "PROMETHEUS_MULTIPROC_DIR"
+# Of servers on other machines nobody here can say whether they live.
+LEFT_BEHIND = 7 * 24 * 3600.0
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+# Around what people notice: a label in 50 ms, a page in a quarter of a second.
+BUCKETS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+
+
+class Counts(NamedTuple):
+    """What is counted of requests."""
+
+    registry: "CollectorRegistry"
+    requests: "Counter"
+    seconds: "Histogram"
+
+
+def share(folder: Path) -> None:
+    """Keep this process's counts where its neighbours' are; call before anything is counted.
+
+    A count of a process that ended stays as long as the server: a sum that fell would look like
+    a new beginning.
+    """
+    if SHARED in os.environ:
+        return
+    own = folder / process_name(os.getppid(), "web")
+    own.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.environ[SHARED] = str(own)
+    others = [each for each in folder.iterdir() if each != own]
+    over = gone(each.name for each in others)
+    for each in others:
+        if each.name in over or time.time() - _last_change(each) > LEFT_BEHIND:
+            shutil.rmtree(each, ignore_errors=True)
+
+
+def count_request(route: str, method: str, status: int, seconds: float) -> None:
+    """Count one answer; every label has few values, whatever anybody asks for."""
+    counts = _counts()
+    method = method if method in METHODS else "other"
+    counts.requests.labels(route, method, f"{status // 100}xx").inc()
+    counts.seconds.labels(route).observe(seconds)
+
+
+def counted() -> "CollectorRegistry":
+    """The counts of all processes of this server."""
+    if SHARED not in os.environ:
+        return _counts().registry
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry
+
+
+@cache
+def _counts() -> Counts:
+    """Made with the first request: the package looks for the folder when it is loaded."""
+    from prometheus_client import (
+        CollectorRegistry,
+        Counter,
+        Histogram,
+        disable_created_metrics,
+    )
+
+    disable_created_metrics()  # type: ignore[no-untyped-call]
+    registry = CollectorRegistry()
+    return Counts(
+        registry,
+        Counter(
+            "counterpoint_requests",
+            "Requests answered, by the name of the address.",
+            ("route", "method", "status"),
+            registry=registry,
+        ),
+        Histogram(
+            "counterpoint_request_seconds",
+            "Time until an answer began, by the name of the address.",
+            ("route",),
+            registry=registry,
+            buckets=BUCKETS,
+        ),
+    )
+
+
+def _last_change(folder: Path) -> float:
+    return max((each.stat().st_mtime for each in (folder, *folder.glob("*"))), default=0.0)

@@ -1,0 +1,89 @@
+"""Errors to a Sentry server, where SENTRY_DSN names one; they hold no more than the log does.
+
+Whatever goes wrong is a line of the log with a traceback, so the log is all that is listened to:
+the library's ways of looking into requests, tasks and clients stay off.
+"""
+
+from typing import Any
+
+import sentry_sdk
+from django.conf import settings
+from sentry_sdk.integrations.atexit import AtexitIntegration
+from sentry_sdk.integrations.dedupe import DedupeIntegration
+from sentry_sdk.integrations.excepthook import ExcepthookIntegration
+from sentry_sdk.integrations.logging import LoggingIntegration
+
+import cqa_site
+from cqa_site.web.logging import PLACE, hide, known
+
+Event = dict[str, Any]
+KEPT = (
+    "event_id",
+    "timestamp",
+    "level",
+    "platform",
+    "release",
+    "environment",
+    "logger",
+    "sdk",
+)
+KEPT_OF_FRAMES = (
+    "filename",
+    "function",
+    "module",
+    "lineno",
+    "in_app",
+    "context_line",
+    "pre_context",
+    "post_context",
+)
+
+
+def report_errors() -> None:
+    """Report errors from now on."""
+    sentry_sdk.init(
+        dsn=settings.SENTRY_DSN,
+        release=cqa_site.__version__,
+        default_integrations=False,
+        auto_enabling_integrations=False,
+        integrations=[
+            LoggingIntegration(level=None),
+            DedupeIntegration(),
+            ExcepthookIntegration(),
+            AtexitIntegration(callback=lambda *_: None),
+        ],
+        send_default_pii=False,
+        include_local_variables=False,
+        max_request_body_size="never",
+        max_breadcrumbs=0,
+        auto_session_tracking=False,
+        before_send=only_what_logs_hold,
+    )
+
+
+def only_what_logs_hold(event: Event, hint: Event) -> Event:
+    """A new event of what may leave; what a later version of the library adds stays here."""
+    kept = {name: event[name] for name in KEPT if name in event}
+    kept["tags"] = {name: each for name, each in known().items() if name != PLACE}
+    if words := (event.get("logentry") or {}).get("message"):
+        # As written in the code, without what was put into it.
+        kept["logentry"] = {"message": hide(str(words))}
+    if values := (event.get("exception") or {}).get("values"):
+        kept["exception"] = {"values": [_exception(each) for each in values]}
+    return kept
+
+
+def _exception(value: Event) -> Event:
+    kind = str(value.get("type"))
+    words = hide(f"{kind}: {value.get('value')}")
+    frames = (value.get("stacktrace") or {}).get("frames") or []
+    return {
+        "type": kind,
+        "module": value.get("module"),
+        "value": words.removeprefix(kind).removeprefix(": "),
+        "stacktrace": {"frames": [_frame(each) for each in frames]},
+    }
+
+
+def _frame(frame: Event) -> Event:
+    return {name: frame[name] for name in KEPT_OF_FRAMES if name in frame}

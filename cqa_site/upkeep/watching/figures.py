@@ -1,0 +1,211 @@
+"""Figures of the whole site, from the database: few statements, each by an index.
+
+Labels are names of kinds and states, and public ids of studies and endpoints: never of people or
+of what they work on.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from django.db.models import (
+    Count,
+    ExpressionWrapper,
+    F,
+    FloatField,
+    Max,
+    Min,
+    Q,
+    QuerySet,
+    Sum,
+)
+from django.db.models.functions import Now
+from django.utils import timezone
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from cqa_site.rounds.kind import kinds
+from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
+from cqa_site.upkeep.backups.kept import newest
+
+ALIVE = timedelta(minutes=1)
+# How often each state of calls occurs in a run that ended then: it does not change any more.
+_ENDED: dict[tuple[int, datetime | None], dict[str, int]] = {}
+
+
+def jobs() -> Iterator[Metric]:
+    """Work in the background."""
+    found = GaugeMetricFamily(
+        "counterpoint_jobs", "Jobs that wait, run or failed.", labels=("kind", "state")
+    )
+    # One part for each index, all in one statement.
+    parts = [
+        Job.objects.filter(state=state).order_by().values_list("kind", "state")
+        for state in (Job.State.READY, Job.State.LEASED, Job.State.FAILED)
+    ]
+    counted = [each.annotate(n=Count("pk")) for each in parts]
+    for kind, state, count in counted[0].union(*counted[1:], all=True):
+        found.add_metric((kind, state), count)
+    yield found
+    due = Job.objects.filter(state=Job.State.READY, run_after__lte=Now())
+    first = due.aggregate(first=Min("run_after"))["first"]
+    yield GaugeMetricFamily(
+        "counterpoint_oldest_waiting_job_seconds",
+        "How long the oldest job that could run has waited.",
+        value=_age(first) or 0,
+    )
+
+
+def leases() -> Iterator[Metric]:
+    """What workers lost."""
+    found = CounterMetricFamily(
+        "counterpoint_leases_taken_back",
+        "Jobs and calls that were taken from a worker that died or hung.",
+        labels=("what",),
+    )
+    lost = Job.objects.filter(losses__gt=0).aggregate(n=Sum("losses"))["n"] or 0
+    found.add_metric(("job",), lost)
+    found.add_metric(("call",), Attempt.objects.filter(outcome=Attempt.Outcome.LOST).count())
+    yield found
+
+
+def runs() -> Iterator[Metric]:
+    """Runs, their calls, what they spent."""
+    found = GaugeMetricFamily("counterpoint_runs", "Runs.", labels=("kind", "state"))
+    for kind, state, count in _counts(Run.objects.values_list("kind", "state")):
+        found.add_metric((kind, state), count)
+    yield found
+    calls = GaugeMetricFamily(
+        "counterpoint_calls", "Requests to models, in all runs.", labels=("endpoint", "state")
+    )
+    for (endpoint, state), count in _calls().items():
+        calls.add_metric((endpoint, state), count)
+    yield calls
+
+
+def money() -> Iterator[Metric]:
+    """What runs cost, in the currency of the prices that a study's people gave."""
+    spent = CounterMetricFamily(
+        "counterpoint_spend", "Spent, in the study's currency.", labels=("study", "kind")
+    )
+    tokens = CounterMetricFamily(
+        "counterpoint_tokens", "Tokens by replies.", labels=("study", "kind", "direction")
+    )
+    rows = (
+        Run.objects.order_by()
+        .values_list("study__public_id", "kind")
+        .annotate(Sum("budget__spent_micro"), Sum("budget__tokens_in"), Sum("budget__tokens_out"))
+    )
+    for study, kind, micro, tokens_in, tokens_out in rows:
+        spent.add_metric((str(study), kind), micro / 1e6)
+        tokens.add_metric((str(study), kind, "in"), tokens_in)
+        tokens.add_metric((str(study), kind, "out"), tokens_out)
+    yield from (spent, tokens, _of_limit())
+
+
+def people() -> Iterator[Metric]:
+    """What people handed in."""
+    found = CounterMetricFamily(
+        "counterpoint_submissions",
+        "Labels and sheets handed in, a changed mind once more.",
+        labels=("kind",),
+    )
+    for kind in kinds():
+        found.add_metric((kind.name,), kind.Event._default_manager.count())
+    yield found
+
+
+def workers() -> Iterator[Metric]:
+    """Who works in the background."""
+    beats = WorkerBeat.objects.aggregate(
+        last=Max("seen_at"), alive=Count("pk", filter=Q(seen_at__gt=Now() - ALIVE))
+    )
+    yield GaugeMetricFamily(
+        "counterpoint_workers_alive", "Workers seen within a minute.", value=beats["alive"]
+    )
+    yield from _age_of(
+        "counterpoint_worker_beat_age_seconds", "Since a worker was last seen.", beats["last"]
+    )
+
+
+def backups() -> Iterator[Metric]:
+    """How much could be lost."""
+    yield from _age_of(
+        "counterpoint_backup_age_seconds", "Since the newest whole backup.", newest()
+    )
+
+
+ALL: tuple[Callable[[], Iterator[Metric]], ...] = (
+    jobs,
+    leases,
+    runs,
+    money,
+    people,
+    workers,
+    backups,
+)
+
+
+def compute(seconds: float) -> list[Metric]:
+    """Every figure; raises TimeoutError when that takes too long altogether."""
+    ends = time.monotonic() + seconds
+    found: list[Metric] = []
+    for figures in ALL:
+        if time.monotonic() > ends:
+            raise TimeoutError
+        found += figures()
+    return found
+
+
+def _calls() -> Counter[tuple[str, str]]:
+    """By endpoint and state; calls of a run that ended are counted once and remembered."""
+    known = list(Run.objects.values_list("pk", "ended_at", "endpoint__public_id"))
+    for gone in _ENDED.keys() - {(pk, ended) for pk, ended, _endpoint in known}:
+        del _ENDED[gone]
+    moving = [pk for pk, ended, _endpoint in known if (pk, ended) not in _ENDED]
+    fresh: dict[int, dict[str, int]] = {pk: {} for pk in moving}
+    of_moving = Call.objects.filter(run__in=moving).values_list("run", "state")
+    for pk, state, count in _counts(of_moving):
+        fresh[pk][state] = count
+    total: Counter[tuple[str, str]] = Counter()
+    for pk, ended, endpoint in known:
+        counts = fresh[pk] if pk in fresh else _ENDED[pk, ended]
+        if ended:
+            _ENDED[pk, ended] = counts
+        for state, count in counts.items():
+            total[str(endpoint), state] += count
+    return total
+
+
+def _of_limit() -> Metric:
+    """How near each study is to a limit that would stop it: of the study, or of a run."""
+    found = GaugeMetricFamily(
+        "counterpoint_spend_of_limit_ratio",
+        "Spent and set aside, of the limit that is nearest.",
+        labels=("study",),
+    )
+    used = ExpressionWrapper(
+        (F("spent_micro") + F("reserved_micro")) * 1.0 / F("cap_micro"), FloatField()
+    )
+    counts = Q(is_study_wide=True) | Q(run__state__in=Run.ACTIVE)
+    counts |= Q(parts__run__state__in=Run.ACTIVE)
+    limited = Budget.objects.filter(counts, cap_micro__gt=0).order_by()
+    for study, ratio in limited.values_list("study__public_id").annotate(ratio=Max(used)):
+        found.add_metric((str(study),), ratio)
+    return found
+
+
+def _counts(rows: QuerySet[Any, Any]) -> Iterable[Any]:
+    """Each row of names once, with how often it occurs."""
+    return cast(Iterable[Any], rows.order_by().annotate(n=Count("pk")))
+
+
+def _age_of(name: str, words: str, moment: datetime | None) -> Iterator[Metric]:
+    """Nothing where it never happened: an alert asks whether a figure is absent."""
+    if (age := _age(moment)) is not None:
+        yield GaugeMetricFamily(name, words, value=age)
+
+
+def _age(moment: datetime | None) -> float | None:
+    return None if moment is None else max(0.0, (timezone.now() - moment).total_seconds())

@@ -1,0 +1,90 @@
+"""The outermost layer: each request gets an id, one line in the log, and is counted."""
+
+import ipaddress
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable
+from functools import partial
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured, PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import LazyObject
+
+from cqa_site.web.logging import around, security
+
+from .counting import count_request
+
+HEADER = "X-Request-ID"
+# As proxies make them; anything else could forge parts of a line or be somebody's text.
+WELL_FORMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
+REFUSED = (401, 403, 429)
+log = logging.getLogger("counterpoint.access")
+
+
+class Follow:
+    """Wrap a request: what is logged inside names its id, its route and the person."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer with the id; write one line and count, whatever the answer is."""
+        began, name = time.perf_counter(), id_of(request)
+        with around(
+            request=name,
+            route=partial(route_of, request),
+            person=partial(person_of, request),
+            network=partial(network_of, request),
+        ):
+            response = self.get_response(request)
+            response.headers[HEADER] = name
+            _tell(request, response.status_code, time.perf_counter() - began)
+        return response
+
+
+def id_of(request: HttpRequest) -> str:
+    """The id that a proxy gave the request, if it looks like one; else a new one."""
+    given = request.headers.get(HEADER, "")
+    return given if WELL_FORMED.fullmatch(given) else secrets.token_hex(16)
+
+
+def route_of(request: HttpRequest) -> str:
+    """The name of the address, never the address: links with a secret are paths."""
+    if request.resolver_match is not None:
+        return request.resolver_match.view_name or "unnamed"
+    return "static" if request.path.startswith(settings.STATIC_URL) else "unknown"
+
+
+def person_of(request: HttpRequest) -> str:
+    """The public id of whoever is signed in, as far as anybody has asked."""
+    user = vars(request).get("user")
+    if isinstance(user, LazyObject):
+        user = vars(request).get("_cached_user")
+    return str(user.public_id) if user is not None and user.is_authenticated else ""
+
+
+def network_of(request: HttpRequest) -> str:
+    """Where a request comes from, without the last part: /24, or /48 of IPv6."""
+    try:
+        address = ipaddress.ip_address(get_adapter().get_client_ip(request))
+    except (ValueError, PermissionDenied, ImproperlyConfigured):
+        return ""
+    length = 24 if address.version == 4 else 48
+    return str(ipaddress.ip_network((address, length), strict=False))
+
+
+def _tell(request: HttpRequest, status: int, seconds: float) -> None:
+    method = request.method or ""
+    count_request(route_of(request), method, status, seconds)
+    fields = {"method": method, "status": status, "milliseconds": round(1000 * seconds, 1)}
+    log.info("request", extra={"fields": fields})
+    if status in REFUSED or (status == 404 and _names_an_object(request)):
+        security("refused", status=status)
+
+
+def _names_an_object(request: HttpRequest) -> bool:
+    return request.resolver_match is not None and bool(request.resolver_match.kwargs)

@@ -1,0 +1,118 @@
+"""Traces to an OpenTelemetry collector, where OTEL_EXPORTER_OTLP_ENDPOINT names one.
+
+Requests, tasks and statements are followed by the libraries made for that; a job and a call of a
+run is a span of its own (`cqa_site.web.logging.around`) with the ids that log lines have. What
+leaves is made anew from a list of attributes, because those libraries note paths and addresses.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.instrumentation.celery import CeleryInstrumentor
+from opentelemetry.instrumentation.django import DjangoInstrumentor
+from opentelemetry.instrumentation.psycopg import PsycopgInstrumentor
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Event, ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.trace.status import Status
+
+import cqa_site
+from cqa_site.web.logging import PLACE, SPANS, hide
+
+from .following import HEADER, person_of, route_of
+
+OURS = "counterpoint."
+KEPT = {
+    "celery.action",
+    "celery.state",
+    "db.statement",
+    "db.system",
+    "http.method",
+    "http.route",
+    "http.status_code",
+    "messaging.message.id",
+}
+
+
+def trace_work() -> None:
+    """Trace from now on; standard variables say how much, under which name and where to."""
+    # A name in OTEL_SERVICE_NAME goes before this one.
+    resource = Resource.create({"service.version": cqa_site.__version__})
+    if str(resource.attributes.get("service.name", "")).startswith("unknown_service"):
+        resource = resource.merge(Resource({"service.name": "counterpoint"}))
+    provider = TracerProvider(resource=resource)
+    provider.add_span_processor(BatchSpanProcessor(OnlyWhatLogsHold(OTLPSpanExporter())))
+    trace.set_tracer_provider(provider)
+    DjangoInstrumentor().instrument(response_hook=_name_request)
+    CeleryInstrumentor().instrument()
+    PsycopgInstrumentor().instrument()
+    SPANS.append(_span)
+
+
+class OnlyWhatLogsHold:
+    """Hands spans on without paths, headers, addresses and what errors say."""
+
+    def __init__(self, exporter: SpanExporter) -> None:
+        self.exporter = exporter
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export copies."""
+        return self.exporter.export([_copy(each) for each in spans])
+
+    def shutdown(self) -> None:
+        """End what it hands on to."""
+        self.exporter.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Send what waits."""
+        return bool(self.exporter.force_flush(timeout_millis))
+
+
+def _copy(span: ReadableSpan) -> ReadableSpan:
+    return ReadableSpan(
+        name=span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=_kept(span.attributes),
+        events=[Event(each.name, _type_of(each), each.timestamp) for each in span.events],
+        kind=span.kind,
+        status=Status(span.status.status_code),
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
+
+
+def _kept(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {
+        name: hide(value) if isinstance(value, str) else value
+        for name, value in (attributes or {}).items()
+        if name in KEPT or name.startswith(OURS)
+    }
+
+
+def _type_of(event: Event) -> dict[str, Any]:
+    """Of an exception its class."""
+    name = "exception.type"
+    return {name: event.attributes[name]} if event.attributes and name in event.attributes else {}
+
+
+def _name_request(span: trace.Span, request: HttpRequest, response: HttpResponse) -> None:
+    """The ids that the request's log lines have, and the address by its name."""
+    route = route_of(request)
+    span.update_name(f"{request.method} {route}")
+    span.set_attribute(f"{OURS}request", response.headers.get(HEADER, ""))
+    span.set_attribute(f"{OURS}route", route)
+    span.set_attribute(f"{OURS}person", person_of(request))
+
+
+@contextmanager
+def _span(work: str, fields: Mapping[str, str]) -> Iterator[None]:
+    attributes = {f"{OURS}{name}": each for name, each in fields.items() if name != PLACE}
+    with trace.get_tracer("counterpoint").start_as_current_span(work, attributes=attributes):
+        yield

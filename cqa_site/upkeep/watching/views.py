@@ -1,0 +1,60 @@
+"""The page that Prometheus reads."""
+
+import ipaddress
+import secrets
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from .counting import counted
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
+    from .scraping import Scrape
+
+# What says that a proxy stands before the site, so that everybody seems to be on this machine.
+PROXIED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via")
+
+
+@csrf_exempt
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Counts and figures in Prometheus' text format; for anybody else there is no such page."""
+    if request.method not in ("GET", "HEAD") or not may_read(request):
+        raise Http404
+    from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+    return HttpResponse(generate_latest(Everything()), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+class Everything:
+    """What is counted of requests, then what is looked up."""
+
+    def collect(self) -> "Iterator[Metric]":
+        """Each metric once."""
+        yield from counted().collect()
+        yield from _scrape().collect()
+
+
+def may_read(request: HttpRequest) -> bool:
+    """Whoever has the token; without one whoever is on this machine, never in production."""
+    if token := settings.METRICS_TOKEN:
+        given = request.headers.get("Authorization", "")
+        return secrets.compare_digest(given.encode(), f"Bearer {token}".encode())
+    if settings.PRODUCTION or any(name in request.headers for name in PROXIED):
+        return False
+    try:
+        return ipaddress.ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False
+
+
+@cache
+def _scrape() -> "Scrape":
+    from .scraping import Scrape
+
+    return Scrape()

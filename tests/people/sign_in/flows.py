@@ -1,0 +1,54 @@
+"""Steps of signing in that tests take, and what has to be as it was when one is refused."""
+
+import re
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
+
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+
+from cqa_site.people.models import ApiToken, GroupRole, Invitation, Membership, User
+
+BEGIN, CALLBACK = "/accounts/oidc/uni/", "/accounts/oidc/uni/login/callback/"
+LOGIN, PASSWORD = "/accounts/login/", "a long password"
+
+
+def begin(client, path=BEGIN, **form):
+    """Press the provider's button; what the browser takes there."""
+    page = client.post(path, form)
+    assert page.status_code == 200, page.status_code
+    address = unescape(re.search(r'href="(http[^"]+/authorize[^"]*)"', page.content.decode())[1])
+    return dict(parse_qsl(urlsplit(address).query))
+
+
+def come_back(client, provider, query, person=None, **changed):
+    """Say yes at the provider and come back."""
+    given = {"state": query["state"], "code": provider.allow(query, person)} | changed
+    return client.get(CALLBACK, {name: value for name, value in given.items() if value})
+
+
+def sign_in_there(client, provider, person=None, **form):
+    """The whole way."""
+    return come_back(client, provider, begin(client, **form), person)
+
+
+def give_password(client, user, password=PASSWORD, **more):
+    return client.post(LOGIN, {"login": user.email, "password": password, **more})
+
+
+def is_in(client):
+    """Whether a browser is signed in."""
+    return client.get("/account/").status_code == 200
+
+
+def as_it_was():
+    """Everything that a hostile flow might want to change."""
+    return (
+        list(User.objects.order_by("pk").values_list("pk", "email", "password", "is_staff")),
+        list(SocialAccount.objects.order_by("pk").values_list("user_id", "provider", "uid")),
+        list(Membership.objects.order_by("pk").values_list("user_id", "role", "is_active")),
+        list(Authenticator.objects.order_by("pk").values_list("user_id", "type")),
+        list(Invitation.objects.order_by("pk").values_list("pk", "used_by_id")),
+        ApiToken.objects.count(),
+        GroupRole.objects.count(),
+    )

@@ -1,0 +1,395 @@
+"""Flows through a provider that must be refused, each with nothing changed.
+
+Who attacks is somebody between browser and site, a provider gone bad or taken over, a person who
+has an account at the provider, or a page that sends a victim's browser here.
+"""
+
+import json
+import time
+
+import pytest
+from allauth.socialaccount.models import SocialAccount
+from django.test import Client
+
+from cqa_site.people.actions.invitations import accept_invitation, create_invitation
+from cqa_site.people.models import User
+from cqa_site.people.sign_in import connection
+from tests import cast
+
+from .flows import (
+    BEGIN,
+    CALLBACK,
+    as_it_was,
+    begin,
+    come_back,
+    give_password,
+    is_in,
+    sign_in_there,
+)
+
+pytestmark = pytest.mark.django_db
+
+NOW = int(time.time())
+# What the ID token says wrongly. With none of it the same person gets in (the last test here).
+WRONG_CLAIMS = {
+    "no nonce": {"nonce": None},
+    "a nonce of another request": {"nonce": "x" * 32},
+    "for another client": {"aud": "another-client"},
+    "for two clients, without saying to whom it was given": {"aud": ["counterpoint", "other"]},
+    "given to another client": {"aud": ["counterpoint", "other"], "azp": "other"},
+    "by another issuer": {"iss": "https://login.evil.example"},
+    "expired": {"exp": NOW - 3600},
+    "not valid yet": {"nbf": NOW + 3600},
+    "issued in the future": {"iat": NOW + 3600},
+    "issued long ago": {"iat": NOW - 7200},
+    "without an end": {"exp": None},
+    "about nobody": {"sub": ""},
+    "about a number": {"sub": 7},
+    "about somebody else than the user information": {"sub": "person-2"},
+}
+WRONG_SIGNATURES = (
+    "none",
+    "cut off",
+    "HS256 with the public key",
+    "HS256 with the client's secret",
+    "another key",
+)
+# What the provider says about the person.
+WRONG_PEOPLE = {
+    "an address that is not verified": {"email_verified": False},
+    "an address of which nothing is said": {"email_verified": None},
+    "an address that is verified in another word": {"email_verified": "no"},
+    "no address": {"email": None},
+    "a foreign domain": {"email": "ada@evil.example"},
+    "a domain that begins with the right one": {"email": "ada@uni.example.evil.example"},
+    "a domain that ends like the right one": {"email": "ada@eviluni.example"},
+    "two signs @": {"email": "ada@uni.example@evil.example"},
+    "a letter that some databases take for another": {"email": "ad\u0430@uni.example"},
+    "a long s": {"email": "boſs@uni.example"},
+}
+
+
+def send(status, body):
+    return lambda handler: handler.answer(status, body)
+
+
+WRONG_ANSWERS = {
+    "an error": send(500, b"{}"),
+    "no JSON": send(200, b"<html>"),
+    "a list": send(200, b"[]"),
+    "nothing": send(200, b"{}"),
+    "numbers": send(200, b'{"access_token": 1, "id_token": 2, "keys": 3, "sub": 4}'),
+}
+
+
+def assert_refused(client, answer, before):
+    """An answer in words, and everything as it was."""
+    assert answer.status_code in (401, 403, 409), answer.status_code
+    assert b"<h1>" in answer.content
+    assert not is_in(client)
+    assert as_it_was() == before
+
+
+@pytest.fixture
+def member(provider, people):
+    """Somebody who comes in by the provider when everything is right."""
+    user = people["annotator"]
+    SocialAccount.objects.create(user=user, provider="uni", uid="person-1")
+    return user
+
+
+def test_id_tokens_that_are_wrong(provider, member, alone):
+    before = as_it_was()
+    for name, claims in WRONG_CLAIMS.items():
+        with alone(name):
+            client = Client()
+            provider.reset()
+            provider.claims = claims
+            assert_refused(client, sign_in_there(client, provider), before)
+
+
+def test_id_tokens_that_the_provider_did_not_sign(provider, member, alone):
+    before = as_it_was()
+    for signing in WRONG_SIGNATURES:
+        with alone(signing):
+            client = Client()
+            provider.reset()
+            provider.signing = signing
+            assert_refused(client, sign_in_there(client, provider), before)
+    with alone("a key that nobody knows"):
+        client = Client()
+        provider.reset()
+        provider.key_id = "key-2"
+        assert_refused(client, sign_in_there(client, provider), before)
+
+
+def test_user_information_about_somebody_else(provider, member):
+    before, client = as_it_was(), Client()
+    provider.userinfo = {"sub": "person-2"}
+    assert_refused(client, sign_in_there(client, provider), before)
+
+
+def test_providers_that_answer_wrongly(provider, member, alone):
+    before = as_it_was()
+    for place in ("/token", "/keys", "/userinfo", "/.well-known/openid-configuration"):
+        for name, answer in WRONG_ANSWERS.items():
+            with alone(f"{place}: {name}"):
+                client = Client()
+                provider.reset()
+                query = begin(client)
+                provider.instead[place] = answer
+                assert_refused(client, come_back(client, provider, query), before)
+
+
+def test_right_answers_that_cost_too_much_or_come_from_elsewhere(
+    provider, member, alone, monkeypatch
+):
+    keys = json.dumps(provider.keys()).encode()
+
+    def slowly(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        for number in range(0, len(keys), 8):
+            handler.wfile.write(keys[number : number + 8])
+            time.sleep(0.02)
+
+    def elsewhere(handler):
+        provider.instead["/more"] = send(200, keys)
+        handler.send_response(302)
+        handler.send_header("Location", f"{provider.issuer}/more")
+        handler.end_headers()
+
+    before = as_it_was()
+    for name, answer in {
+        "too much": send(200, keys + b" " * 600_000),
+        "too slowly": slowly,
+        "from elsewhere": elsewhere,
+    }.items():
+        with alone(name):
+            client = Client()
+            provider.reset()
+            provider.instead["/keys"] = answer
+            with monkeypatch.context() as patch:
+                if answer is slowly:
+                    patch.setattr(connection, "WHOLE_SECONDS", 0.3)
+                assert_refused(client, sign_in_there(client, provider), before)
+    with alone("as it should be"):
+        provider.reset()
+        provider.instead["/keys"] = send(200, keys)
+        assert sign_in_there(Client(), provider).status_code == 302
+
+
+def test_providers_that_describe_themselves_wrongly(provider, member, alone):
+    before = as_it_was()
+    for description in (
+        {"issuer": "https://login.evil.example"},
+        {"issuer": None},
+        {"token_endpoint": "http://login.evil.example/token"},
+        {"jwks_uri": "file:///etc/passwd"},
+        {"authorization_endpoint": "javascript:alert(1)"},
+        {"userinfo_endpoint": 7},
+    ):
+        with alone(description):
+            client = Client()
+            provider.reset()
+            provider.description = description
+            assert_refused(client, client.post(BEGIN), before)
+
+
+def test_people_who_may_not_come_in(provider, trust, people, alone):
+    """Although anyone with a right address gets an account."""
+    trust(new_people="anyone", joins_by_email=True)
+    User.objects.create_user("boss@uni.example", "a long password")
+    before = as_it_was()
+    for name, person in WRONG_PEOPLE.items():
+        with alone(name):
+            client = Client()
+            provider.reset()
+            assert_refused(client, sign_in_there(client, provider, person), before)
+
+
+def test_nobody_gets_an_account_without_an_invitation(provider):
+    before, client = as_it_was(), Client()
+    assert_refused(client, sign_in_there(client, provider), before)
+
+
+def test_states_that_are_not_of_this_browser(provider, member, alone):
+    before = as_it_was()
+    theirs = begin(Client())
+    for name, changed in {
+        "missing": {"state": None},
+        "invented": {"state": "x" * 16},
+        "of another browser": {"state": theirs["state"]},
+    }.items():
+        with alone(name):
+            client = Client()
+            query = begin(client)
+            assert_refused(client, come_back(client, provider, query, **changed), before)
+
+
+def test_a_state_serves_once(provider, member):
+    client = Client()
+    query = begin(client)
+    assert come_back(client, provider, query).status_code == 302
+    client.post("/accounts/logout/")
+    before = as_it_was()
+    assert_refused(client, come_back(client, provider, query), before)
+
+
+def test_codes_that_are_not_of_this_request(provider, member, alone):
+    """A code that was used, and one that was stolen from another browser."""
+    client = Client()
+    used = provider.allow(query := begin(client))
+    client.get(CALLBACK, {"state": query["state"], "code": used})
+    stolen = provider.allow(begin(Client()))
+    before = as_it_was()
+    for name, code in {"used": used, "stolen": stolen, "invented": "x"}.items():
+        with alone(name):
+            client = Client()
+            assert_refused(client, come_back(client, provider, begin(client), code=code), before)
+
+
+def test_a_callback_of_an_attacker_does_not_sign_a_victim_in(provider, member, people):
+    """Login CSRF: the attacker stops before the last step and gives its address to the victim."""
+    attacker = Client()
+    query = begin(attacker)
+    address = {"state": query["state"], "code": provider.allow(query)}
+    victim = cast.sign_in(people["researcher"])
+    before = as_it_was()
+    assert victim.get(CALLBACK, address).status_code == 401
+    assert as_it_was() == before
+    assert str(people["researcher"].email) in victim.get("/account/").content.decode()
+
+
+def test_our_own_address_adds_nothing_to_the_request(provider, member):
+    more = "auth_params=redirect_uri%3Dhttps%3A%2F%2Fevil.example&scope=admin&process=redirect"
+    query = begin(Client(), path=f"{BEGIN}?{more}")
+    assert query["redirect_uri"] == f"http://testserver{CALLBACK}"
+    assert set(query["scope"].split()) == {"openid", "email", "profile"}
+    assert query["code_challenge_method"] == "S256"
+
+
+def test_a_tampered_address_to_return_to_is_refused_by_the_exchange(provider, member):
+    before, client = as_it_was(), Client()
+    query = begin(client)
+    tampered = query | {"redirect_uri": "https://evil.example/"}
+    assert_refused(client, come_back(client, provider, tampered), before)
+
+
+@pytest.mark.parametrize("next_page", ["//evil.example", "https://evil.example", "javascript:a()"])
+def test_next_leads_nowhere_else(provider, member, next_page):
+    client = Client()
+    assert sign_in_there(client, provider, next=next_page).url == "/"
+
+
+def test_nobody_begins_or_returns_by_the_wrong_method_or_at_an_unknown_provider(provider):
+    client = Client(enforce_csrf_checks=True)
+    assert client.get(BEGIN).status_code == 405
+    assert client.post(BEGIN).status_code == 403
+    assert client.post(CALLBACK).status_code == 403
+    assert Client().post("/accounts/oidc/other/").status_code == 404
+    assert Client().get("/accounts/oidc/other/login/callback/").status_code == 404
+
+
+def test_a_verified_address_opens_no_account_of_somebody_else(provider, trust, ada, alone):
+    """The provider is not trusted for that; whatever the case of the address."""
+    trust(new_people="anyone")
+    before = as_it_was()
+    for email in ("ada@uni.example", "ADA@UNI.example"):
+        with alone(email):
+            client = Client()
+            assert_refused(client, sign_in_there(client, provider, {"email": email}), before)
+
+
+def test_a_provider_trusted_for_addresses_opens_no_account_with_a_second_step(
+    provider, trust, ada
+):
+    from allauth.mfa.totp.internal.auth import TOTP
+
+    TOTP.activate(ada, "A" * 32)
+    trust(joins_by_email=True)
+    before, client = as_it_was(), Client()
+    assert_refused(client, sign_in_there(client, provider), before)
+
+
+def test_a_provider_trusted_for_addresses_opens_no_account_with_another_way_in(
+    provider, trust, ada
+):
+    """Whoever made the account with somebody else's address would keep that way."""
+    SocialAccount.objects.create(user=ada, provider="uni", uid="person-666")
+    trust(joins_by_email=True)
+    before, client = as_it_was(), Client()
+    assert_refused(client, sign_in_there(client, provider), before)
+
+
+def test_a_provider_trusted_for_addresses_still_has_to_verify_them(provider, trust, ada):
+    trust(joins_by_email=True)
+    before, client = as_it_was(), Client()
+    answer = sign_in_there(client, provider, {"email_verified": False})
+    assert_refused(client, answer, before)
+
+
+def test_an_account_at_the_provider_is_connected_to_one_person(provider, member, people):
+    other = people["expert"]
+    client = Client()
+    give_password(client, other)
+    client.post("/accounts/again/", {"password": "a long password"})
+    before = as_it_was()
+    answer = sign_in_there(client, provider, process="connect")
+    assert answer.url == "/account/sign-in/"
+    assert "connected to another person" in client.get(answer.url).content.decode()
+    assert as_it_was() == before
+
+
+def test_connecting_asks_who_it_is(provider, people):
+    """A session that somebody left open is not enough."""
+    client = cast.sign_in(people["expert"])
+    before = as_it_was()
+    answer = sign_in_there(client, provider, process="connect")
+    assert answer.url.startswith("/accounts/again/")
+    assert as_it_was() == before
+
+
+def test_connecting_needs_somebody_who_is_signed_in(provider):
+    before, client = as_it_was(), Client()
+    answer = client.post(BEGIN, {"process": "connect"})
+    assert answer.url.startswith("/accounts/login/")
+    assert as_it_was() == before
+
+
+def test_an_inactive_person_stays_out(provider, member):
+    User.objects.filter(pk=member.pk).update(is_active=False)
+    before, client = as_it_was(), Client()
+    assert sign_in_there(client, provider).url == "/accounts/inactive/"
+    assert not is_in(client)
+    assert as_it_was() == before
+
+
+def test_an_invitation_that_was_used_meanwhile_makes_no_account(provider, study, people):
+    invitation, secret = create_invitation(
+        study=study, role="admin", note="x", days=1, actor=people["admin"]
+    )
+    client = Client()
+    client.get(f"/invitations/{secret}/")
+    query = begin(client)
+    accept_invitation(invitation=invitation, user=cast.make_member(cast.make_study("B"), "expert"))
+    before = as_it_was()
+    assert_refused(client, come_back(client, provider, query), before)
+
+
+def test_many_tries_are_counted(provider, settings):
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": "3/m/ip"}
+    client = Client()
+    assert [client.post(BEGIN).status_code for _ in range(4)] == [200] * 3 + [429]
+
+
+def test_the_session_gets_a_new_key(provider, member):
+    """Whoever planted a session in a browser does not come in with it."""
+    client = Client()
+    query = begin(client)
+    planted = client.session.session_key
+    assert come_back(client, provider, query).status_code == 302
+    assert is_in(client)
+    assert client.session.session_key != planted
+    client.cookies["sessionid"] = planted
+    assert not is_in(client)

@@ -1,0 +1,425 @@
+"""Ways around the second step and around passkeys that must be refused, with nothing changed."""
+
+import json
+import re
+import time
+from unittest import mock
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth as totp
+from django.core import mail
+from django.test import Client
+
+from cqa_site.people.models import ApiToken, AuditEvent, User
+from tests import cast
+
+from .authenticator import PRESENT, VERIFIED, Passkey
+from .flows import LOGIN, PASSWORD, as_it_was, give_password, is_in
+
+pytestmark = pytest.mark.django_db
+SECRET = "JBSWY3DPEHPK3PXP"
+STEP, AGAIN, WAYS = "/accounts/login/second-step/", "/accounts/again/", "/account/sign-in/"
+PASSKEY_LOGIN = "/accounts/login/passkey/"
+
+
+def code(secret=SECRET, steps=0):
+    """What the app shows now, or some steps of half a minute later."""
+    return totp.format_hotp_value(totp.hotp_value(secret, int(time.time()) // 30 + steps))
+
+
+def secure(**headers):
+    """A browser that came over TLS, as passkeys need."""
+    return Client(headers=headers, HTTP_HOST="testserver", **{"wsgi.url_scheme": "https"})
+
+
+@pytest.fixture(autouse=True)
+def one_moment():
+    """A code counts for half a minute; no test falls between two."""
+    now = 1_800_000_000.0
+    with mock.patch("time.time", return_value=now):
+        yield
+
+
+@pytest.fixture
+def ada(ada):
+    """Ada has an app."""
+    totp.TOTP.activate(ada, SECRET)
+    RecoveryCodes.activate(ada)
+    return ada
+
+
+@pytest.fixture
+def half(ada):
+    """A browser that gave Ada's password, and no more."""
+    client = Client()
+    assert give_password(client, ada).url.startswith(STEP)
+    return client
+
+
+def assert_still_out(client, before):
+    assert not is_in(client)
+    assert as_it_was() == before
+
+
+def test_the_second_step_cannot_be_passed_by(half, ada, alone):
+    before = as_it_was()
+    for path in ("/", "/account/", WAYS, "/account/sign-in/app/", AGAIN, "/studies/new/"):
+        with alone(path):
+            assert half.get(path).url.startswith(LOGIN)
+    for path in ("/account/tokens/", "/account/tokens/lend/", "/account/sign-in/elsewhere/"):
+        with alone(path):
+            assert half.post(path, {"name": "x", "scope": "write"}).url.startswith(LOGIN)
+    assert_still_out(half, before)
+
+
+def test_a_new_password_does_not_pass_the_second_step_by(ada):
+    client = Client()
+    client.post("/accounts/reset/", {"email": ada.email})
+    link = re.search(r"http://testserver(\S+)", mail.outbox[0].body)[1]
+    page = client.get(link, follow=True)
+    words = "four unrelated dull words"
+    client.post(page.redirect_chain[-1][0], {"password1": words, "password2": words})
+    assert not is_in(client)
+    assert give_password(client, ada, words).url.startswith(STEP)
+    assert not is_in(client)
+
+
+def test_no_box_remembers_the_second_step(ada):
+    client = Client()
+    give_password(client, ada, remember="on")
+    client.post(STEP, {"code": code()})
+    assert is_in(client)
+    client.post("/accounts/logout/")
+    assert give_password(client, ada, remember="on").url.startswith(STEP)
+
+
+def test_wrong_codes(half, ada, people, alone):
+    other = people["expert"]
+    totp.TOTP.activate(other, "NBSWY3DPEHPK3PXQ")
+    before = as_it_was()
+    for name, given in {
+        "empty": "",
+        "of another person": code("NBSWY3DPEHPK3PXQ"),
+        "of a minute ago": code(steps=-2),
+        "of the next minute": code(steps=2),
+        "very long": "1" * 5_000,
+        "in other figures": "".join(chr(0x660 + int(figure)) for figure in code(steps=3)),
+    }.items():
+        with alone(name):
+            assert half.post(STEP, {"code": given}).status_code == 200
+            assert_still_out(half, before)
+
+
+def test_a_code_counts_once(half, ada):
+    assert half.post(STEP, {"code": code()}).status_code == 302
+    assert is_in(half)
+    second = Client()
+    give_password(second, ada)
+    before = as_it_was()
+    assert second.post(STEP, {"code": code()}).status_code == 200
+    assert_still_out(second, before)
+
+
+def test_a_recovery_code_counts_once(half, ada):
+    first = RecoveryCodes.activate(ada).get_unused_codes()[0]
+    assert half.post(STEP, {"code": first}).status_code == 302
+    assert is_in(half)
+    second = Client()
+    give_password(second, ada)
+    assert second.post(STEP, {"code": first}).status_code == 200
+    assert not is_in(second)
+
+
+def test_codes_cannot_be_tried_out(half, ada):
+    """Not even by beginning again with the password each time: the right one comes too late."""
+    before = as_it_was()
+    for number in range(6):
+        client = Client(REMOTE_ADDR=f"10.0.{number}.1")
+        give_password(client, ada)
+        client.post(STEP, {"code": f"{number:06}"})
+    assert half.post(STEP, {"code": code()}).status_code == 200
+    assert_still_out(half, before)
+
+
+def test_the_session_gets_a_new_key_at_the_second_step(half, ada):
+    planted = half.session.session_key
+    half.post(STEP, {"code": code()})
+    assert half.session.session_key != planted
+    half.cookies["sessionid"] = planted
+    assert not is_in(half)
+
+
+def test_a_session_left_open_changes_no_way_to_sign_in(ada, alone):
+    client = Client()
+    give_password(client, ada)
+    client.post(STEP, {"code": code()})
+    passkey = Authenticator.objects.create(user=ada, type="webauthn", data={"name": "x"})
+    before = as_it_was()
+    for path in (
+        "app/remove/",
+        "codes/",
+        "codes/new/",
+        "passkeys/",
+        f"passkeys/{passkey.pk}/",
+        f"passkeys/{passkey.pk}/remove/",
+    ):
+        for method in (client.get, client.post):
+            with alone(f"{method.__name__} {path}"):
+                answer = method(WAYS + path)
+                assert answer.status_code == 405 or answer.url.startswith(AGAIN)
+    assert as_it_was() == before
+
+
+def test_nobody_touches_the_passkey_of_another(ada, people, alone):
+    passkey = Authenticator.objects.create(user=ada, type="webauthn", data={"name": "x"})
+    client = Client()
+    give_password(client, people["expert"])
+    client.post(AGAIN, {"password": PASSWORD})
+    for path in (f"passkeys/{passkey.pk}/", f"passkeys/{passkey.pk}/remove/"):
+        with alone(path):
+            assert client.post(WAYS + path, {"name": "mine"}).status_code == 404
+    passkey.refresh_from_db()
+    assert passkey.data["name"] == "x"
+
+
+def test_crowd_participants_have_no_ways_to_sign_in(study, alone):
+    person = User.objects.create_user(None)
+    study.memberships.create(user=person, role="annotator")
+    client = cast.sign_in(person)
+    for path in (WAYS, f"{WAYS}app/", f"{WAYS}passkeys/", f"{WAYS}codes/", AGAIN):
+        with alone(path):
+            assert client.get(path).status_code == 403
+
+
+# -- required by role -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def required(settings):
+    settings.MFA_REQUIRED = ["administrators", "keys"]
+
+
+def test_whoever_needs_a_second_step_makes_one_before_anything_else(required, people, alone):
+    asked = {"annotator": False, "expert": False, "researcher": True, "admin": True}
+    for role, is_asked in asked.items():
+        with alone(role):
+            client = Client()
+            give_password(client, people[role])
+            assert (client.get("/account/").status_code == 302) == is_asked
+            made = client.post("/account/tokens/", {"name": "x", "scope": "write"})
+            assert ApiToken.objects.exists() == (not is_asked)
+            assert (made.url == WAYS) == is_asked
+            assert client.get(WAYS).status_code == 200
+
+
+def test_the_administrator_is_asked_and_let_on_with_an_app(required, db):
+    boss = User.objects.create_superuser("boss@uni.example", PASSWORD)
+    client = Client()
+    give_password(client, boss)
+    assert client.get("/").url == WAYS
+    assert "needs a second step" in client.get(WAYS).content.decode()
+    client.post(AGAIN, {"password": PASSWORD})
+    client.get(f"{WAYS}app/")
+    made = client.post(f"{WAYS}app/", {"code": code(client.session["mfa.totp.secret"])})
+    assert made.url == f"{WAYS}codes/"
+    assert client.get("/account/").status_code == 200
+
+
+def test_the_last_second_step_stays_where_it_is_needed(required, people, alone):
+    boss = people["admin"]
+    totp.TOTP.activate(boss, SECRET)
+    client = Client()
+    give_password(client, boss)
+    client.post(STEP, {"code": code()})
+    client.post(AGAIN, {"password": PASSWORD})
+    client.post(f"{WAYS}app/remove/")
+    assert Authenticator.objects.filter(user=boss, type="totp").exists()
+    Authenticator.objects.filter(user=boss).delete()
+    passkey = Authenticator.objects.create(user=boss, type="webauthn", data={"name": "x"})
+    client.post(f"{WAYS}passkeys/{passkey.pk}/remove/")
+    assert Authenticator.objects.filter(user=boss).exists()
+
+
+def test_sessions_from_before_the_second_step_end_with_it(ada, people):
+    person = people["expert"]
+    thief = cast.sign_in(person)
+    client = Client()
+    give_password(client, person)
+    client.post(AGAIN, {"password": PASSWORD})
+    client.get(f"{WAYS}app/")
+    client.post(f"{WAYS}app/", {"code": code(client.session["mfa.totp.secret"])})
+    assert is_in(client)
+    assert not is_in(thief)
+
+
+def test_a_session_without_the_second_step_makes_no_token(ada):
+    """However it came about: it is not what the account has to show."""
+    client = cast.sign_in(ada)
+    client.post("/account/tokens/", {"name": "x", "scope": "write"})
+    assert client.post("/account/tokens/lend/").status_code == 403
+    assert not ApiToken.objects.exists()
+
+
+# -- passkeys ---------------------------------------------------------------------------------
+
+
+def options_for(client):
+    return client.get(PASSKEY_LOGIN, headers={"accept": "application/json"}).json()[
+        "request_options"
+    ]
+
+
+def shown(page):
+    text = page.content.decode().split('id="passkey-options"')[1].split(">", 1)[1]
+    return json.loads(text.split("<")[0])
+
+
+def add_passkey(user, **changed):
+    """A passkey made on the page, as a browser does it."""
+    client = secure()
+    give_password(client, user)
+    client.post(AGAIN, {"password": PASSWORD})
+    page = client.get(f"{WAYS}passkeys/")
+    passkey = Passkey()
+    made = passkey.make(shown(page)["creation_options"], **changed)
+    answer = client.post(f"{WAYS}passkeys/", {"name": "mine", "credential": json.dumps(made)})
+    return passkey, answer
+
+
+@pytest.fixture
+def passkey(people):
+    found, answer = add_passkey(people["expert"])
+    assert answer.status_code == 302
+    return found
+
+
+def try_passkey(client, answer):
+    return client.post(PASSKEY_LOGIN, {"credential": json.dumps(answer)})
+
+
+def test_a_passkey_signs_in_by_itself(passkey, people):
+    client = secure()
+    assert try_passkey(client, passkey.use(options_for(client))).url == "/"
+    assert is_in(client)
+
+
+def test_passkeys_that_must_not_sign_in(passkey, people, ada, alone):
+    stranger = Passkey(passkey.handle)
+    other, _made = add_passkey(people["annotator"])
+    before = as_it_was()
+
+    def wrong(**changed):
+        return lambda options: passkey.use(options, **changed)
+
+    def altered(*names, value):
+        def answer(options):
+            found = passkey.use(options)
+            part = found
+            for name in names[:-1]:
+                part = part[name]
+            part[names[-1]] = value
+            return found
+
+        return answer
+
+    cases = {
+        "of another site": wrong(origin="https://evil.example"),
+        "of a subdomain": wrong(origin="https://evil.testserver"),
+        "of another port": wrong(origin="https://testserver:8443"),
+        "without TLS": wrong(origin="http://testserver"),
+        "without a finger, face or PIN": wrong(flags=PRESENT),
+        "with nobody there": wrong(flags=VERIFIED),
+        "signed by another key": wrong(key=stranger.key),
+        "in the name of another person": wrong(handle=other.handle),
+        "that nobody knows": lambda options: stranger.use(options),
+        "for an invented person": wrong(handle="OTk5OTk5"),
+        "for no person": altered("response", "userHandle", value=None),
+        "for a person who is a list": altered("response", "userHandle", value=[1]),
+        "without a signature": altered("response", "signature", value=""),
+        "with a response that is text": altered("response", value="text"),
+        "with an id that is a number": altered("rawId", value=7),
+        "that is a list": lambda options: [],
+        "that is a number": lambda options: 7,
+        "that is empty": lambda options: {},
+    }
+    for name, answer in cases.items():
+        with alone(name):
+            client = secure()
+            response = try_passkey(client, answer(options_for(client)))
+            assert response.status_code in (200, 302)
+            assert_still_out(client, before)
+
+
+def test_an_answer_of_a_passkey_counts_once(passkey):
+    client = secure()
+    answer = passkey.use(options_for(client))
+    assert try_passkey(client, answer).url == "/"
+    client.post("/accounts/logout/")
+    before = as_it_was()
+    for second in (client, secure()):
+        options_for(second)
+        try_passkey(second, answer)
+        assert_still_out(second, before)
+
+
+def test_a_copied_passkey_gives_itself_away(passkey):
+    client = secure()
+    try_passkey(client, passkey.use(options_for(client)))
+    passkey.count = 0
+    before, thief = as_it_was(), secure()
+    try_passkey(thief, passkey.use(options_for(thief)))
+    assert_still_out(thief, before)
+    assert AuditEvent.objects.filter(verb="passkey_copied").exists()
+
+
+def test_a_passkey_of_a_closed_account_stays_out(passkey, people):
+    User.objects.filter(pk=people["expert"].pk).update(is_active=False)
+    client = secure()
+    assert try_passkey(client, passkey.use(options_for(client))).url == "/accounts/inactive/"
+    assert not is_in(client)
+
+
+def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):
+    client = secure()
+    give_password(client, ada)
+    before = as_it_was()
+    page = client.get(STEP)
+    assert b"passkey-options" not in page.content
+    options = {"publicKey": {"challenge": client.session["mfa.webauthn.state"]["challenge"]}}
+    client.post(STEP, {"credential": json.dumps(passkey.use(options))})
+    assert_still_out(client, before)
+
+
+def test_a_passkey_is_a_second_step_only_with_a_finger_a_face_or_a_pin(passkey, people):
+    client = secure()
+    give_password(client, people["expert"])
+    before = as_it_was()
+    asked = shown(client.get(STEP))["request_options"]
+    client.post(STEP, {"credential": json.dumps(passkey.use(asked, flags=PRESENT))})
+    assert_still_out(client, before)
+    asked = shown(client.get(STEP))["request_options"]
+    assert client.post(STEP, {"credential": json.dumps(passkey.use(asked))}).status_code == 302
+    assert is_in(client)
+
+
+def test_passkeys_that_must_not_be_made(people, alone):
+    before = as_it_was()
+    for name, changed in {
+        "on another site": {"origin": "https://evil.example"},
+        "on a subdomain": {"origin": "https://evil.testserver"},
+        "without a finger, face or PIN": {"flags": PRESENT},
+    }.items():
+        with alone(name):
+            _passkey, answer = add_passkey(people["annotator"], **changed)
+            assert answer.status_code == 200
+            assert as_it_was() == before
+    client = secure()
+    give_password(client, people["annotator"])
+    client.post(AGAIN, {"password": PASSWORD})
+    for given in ("[]", "7", "{}", '{"response": 1}', '{"rawId": "x", "response": {}}', "no"):
+        with alone(given):
+            client.get(f"{WAYS}passkeys/")
+            assert client.post(f"{WAYS}passkeys/", {"credential": given}).status_code == 200
+            assert as_it_was() == before

@@ -1,0 +1,375 @@
+"""Coming in by a provider: accounts, invitations, groups, second steps that it vouches for."""
+
+import json
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.core import mail
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from django.urls import reverse
+
+from cqa_site.people.actions.invitations import create_invitation
+from cqa_site.people.actions.members import change_role, deactivate_member
+from cqa_site.people.models import AuditEvent, GroupRole, Membership, User
+from cqa_site.people.sign_in.providers import GroupRule, read_providers
+from cqa_site.people.tokens import create_token
+from tests import cast
+
+from .flows import PASSWORD, begin, give_password, is_in, sign_in_there
+from .provider import SECRET
+
+pytestmark = pytest.mark.django_db
+WAYS = "/account/sign-in/"
+
+
+def test_buttons_stand_on_the_pages_where_people_come_in(provider, study, people):
+    _invitation, secret = create_invitation(
+        study=study, role="expert", note="x", days=1, actor=people["admin"]
+    )
+    client = Client()
+    login = client.get("/accounts/login/?next=/account/").content.decode()
+    assert "Sign in with The University" in login
+    assert login.count('name="next" value="/account/"') >= 2
+    invited = client.get(f"/invitations/{secret}/", follow=True).content.decode()
+    assert "Sign in with The University" in invited
+    assert SECRET not in login + invited
+
+
+def test_no_provider_no_button(client, db):
+    assert "/accounts/oidc/" not in client.get("/accounts/login/").content.decode()
+
+
+def test_an_invited_person_gets_account_and_membership_at_once(provider, study, people):
+    invitation, secret = create_invitation(
+        study=study, role="expert", note="x", days=1, actor=people["admin"]
+    )
+    client = Client()
+    client.get(f"/invitations/{secret}/")
+    answer = sign_in_there(client, provider, {"email": "Ada@Uni.example"}, next="/invitations/")
+    assert answer.url == reverse("study", args=[study.public_id])
+    ada = User.objects.get(email="ada@uni.example")
+    assert (ada.name, ada.has_usable_password()) == ("Ada", False)
+    assert study.memberships.get(user=ada).role == "expert"
+    invitation.refresh_from_db()
+    assert invitation.used_by == ada
+    assert is_in(client)
+
+
+def test_an_account_that_is_there_is_asked_before_it_joins(provider, study, people):
+    other = cast.make_member(cast.make_study("B"), "annotator")
+    SocialAccount.objects.create(user=other, provider="uni", uid="person-1")
+    _invitation, secret = create_invitation(
+        study=study, role="expert", note="x", days=1, actor=people["admin"]
+    )
+    client = Client()
+    client.get(f"/invitations/{secret}/")
+    assert sign_in_there(client, provider, next="/invitations/").url == "/invitations/"
+    assert "Join the study" in client.get("/invitations/").content.decode()
+    assert not study.memberships.filter(user=other).exists()
+
+
+def test_anyone_of_the_domain_gets_an_account_where_the_setting_says_so(provider, trust):
+    trust(new_people="anyone")
+    client = Client()
+    assert sign_in_there(client, provider).url == "/"
+    assert is_in(client)
+    assert not Membership.objects.exists()
+
+
+def test_the_account_of_a_verified_address_is_joined_and_closed_to_others(provider, trust, ada):
+    """Where the provider is trusted for that: nobody proved the address before."""
+    trust(joins_by_email=True)
+    elsewhere = cast.sign_in(ada)
+    token, _secret = create_token(user=ada, name="x", scope="read")
+    client = Client()
+    assert sign_in_there(client, provider).status_code == 302
+    assert is_in(client)
+    assert not is_in(elsewhere)
+    token.refresh_from_db()
+    assert not token.is_open
+    ada.refresh_from_db()
+    assert not ada.has_usable_password()
+    assert SocialAccount.objects.get(user=ada).uid == "person-1"
+    assert "connected" in mail.outbox[-1].subject
+
+
+def test_an_account_is_connected_and_disconnected_by_its_owner(provider, people):
+    person = people["expert"]
+    client = Client()
+    give_password(client, person)
+    client.post("/accounts/again/", {"password": PASSWORD})
+    assert sign_in_there(client, provider, process="connect", next=WAYS).url == WAYS
+    account = SocialAccount.objects.get(user=person)
+    assert account.extra_data == {"email": "ada@uni.example"}
+    other = Client()
+    assert sign_in_there(other, provider).status_code == 302
+    assert person.email in other.get("/account/").content.decode()
+    client.post(f"{WAYS}providers/{account.pk}/remove/")
+    assert not SocialAccount.objects.exists()
+    assert [each.to for each in mail.outbox] == [[person.email]] * 2
+    verbs = AuditEvent.objects.filter(actor=person).order_by("pk")
+    assert [each.verb for each in verbs] == ["account_connected", "account_disconnected"]
+
+
+def test_connecting_goes_on_after_the_password(provider, people):
+    client = cast.sign_in(people["expert"])
+    asked = sign_in_there(client, provider, process="connect")
+    assert asked.url.startswith("/accounts/again/")
+    assert client.post(asked.url, {"password": PASSWORD}).url == WAYS
+    assert SocialAccount.objects.get(user=people["expert"]).uid == "person-1"
+
+
+def test_disconnecting_asks_who_it_is_even_of_a_provider_that_is_gone(provider, people, settings):
+    account = SocialAccount.objects.create(user=people["expert"], provider="uni", uid="person-1")
+    settings.OIDC_PROVIDERS = {}
+    client = cast.sign_in(people["expert"])
+    asked = client.post(f"{WAYS}providers/{account.pk}/remove/")
+    assert asked.url.startswith("/accounts/again/")
+    assert SocialAccount.objects.exists()
+    client.post(asked.url, {"password": PASSWORD})
+    assert not SocialAccount.objects.exists()
+
+
+def test_the_only_way_in_stays(provider, trust):
+    trust(new_people="anyone")
+    client = Client()
+    sign_in_there(client, provider)
+    account = SocialAccount.objects.get()
+    page = client.post(f"{WAYS}providers/{account.pk}/remove/", follow=True)
+    assert "your only way in" in page.content.decode()
+    assert SocialAccount.objects.exists()
+
+
+def test_nobody_disconnects_the_account_of_another(provider, people):
+    account = SocialAccount.objects.create(user=people["admin"], provider="uni", uid="boss")
+    client = Client()
+    give_password(client, people["expert"])
+    client.post("/accounts/again/", {"password": PASSWORD})
+    assert client.post(f"{WAYS}providers/{account.pk}/remove/").status_code == 404
+
+
+def test_who_comes_by_a_provider_alone_comes_from_there_once_more(provider, trust):
+    """Before a way to sign in changes; the library would let an old session do it."""
+    trust(new_people="anyone")
+    client = Client()
+    sign_in_there(client, provider)
+    assert client.get(f"{WAYS}app/").status_code == 200
+    session = client.session
+    for each in session["account_authentication_methods"]:
+        each["at"] -= 600
+    session.save()
+    once_more = client.get(f"{WAYS}app/")
+    assert once_more.url.startswith("/accounts/again/provider/")
+    page = client.get(once_more.url).content.decode()
+    assert "Sign in with The University" in page
+    assert sign_in_there(client, provider, next=f"{WAYS}app/").url == f"{WAYS}app/"
+    assert client.get(f"{WAYS}app/").status_code == 200
+
+
+def test_who_comes_by_a_provider_alone_gets_no_password_by_mail(provider, trust):
+    trust(new_people="anyone")
+    sign_in_there(Client(), provider)
+    mail.outbox.clear()
+    Client().post("/accounts/reset/", {"email": "ada@uni.example"})
+    assert mail.outbox == []
+
+
+def test_a_person_who_says_no_at_the_provider_is_told_so_in_words(provider):
+    client = Client()
+    query = begin(client)
+    answer = client.get(
+        "/accounts/oidc/uni/login/callback/",
+        {"state": query["state"], "error": "access_denied", "error_description": "<b>x</b>"},
+    )
+    assert answer.status_code == 401
+    assert "did not work" in answer.content.decode()
+    assert "<b>x" not in answer.content.decode()
+
+
+# -- second steps -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("second_step", "amr", "is_enough"),
+    [
+        (("mfa",), ["pwd", "mfa"], True),
+        (("mfa",), ["pwd"], False),
+        (("mfa",), "mfa", False),
+        (("mfa",), None, False),
+        (("hwk",), ["hwk"], True),
+        (True, None, True),
+        (False, ["mfa"], False),
+    ],
+)
+def test_a_second_step_at_the_provider_counts_where_it_is_believed(
+    provider, trust, settings, people, second_step, amr, is_enough
+):
+    settings.MFA_REQUIRED = ["keys"]
+    trust(second_step=second_step)
+    SocialAccount.objects.create(user=people["admin"], provider="uni", uid="person-1")
+    provider.claims = {"amr": amr}
+    provider.userinfo = {"amr": ["mfa"]}  # nobody signed it
+    client = Client()
+    sign_in_there(client, provider)
+    assert is_in(client) == is_enough
+    made = client.post("/account/tokens/", {"name": "x", "scope": "read"})
+    assert made.url == ("/account/" if is_enough else WAYS)
+
+
+def test_a_second_step_here_is_asked_for_whatever_the_provider_says(provider, trust, people):
+    from allauth.mfa.totp.internal.auth import TOTP
+
+    trust(second_step=True)
+    TOTP.activate(people["admin"], "JBSWY3DPEHPK3PXP")
+    SocialAccount.objects.create(user=people["admin"], provider="uni", uid="person-1")
+    client = Client()
+    assert sign_in_there(client, provider).url == "/accounts/login/second-step/"
+    assert not is_in(client)
+    secret = Authenticator.objects.get().data["secret"]
+    assert "JBSWY3DPEHPK3PXP" not in secret
+
+
+# -- groups -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def by_groups(trust, study, people):
+    """A group each for annotators, researchers, admins, and for administrators of the site."""
+    name = str(study.public_id)
+    rules = {
+        "raters": GroupRule(studies={name: "annotator"}),
+        "lab": GroupRule(studies={name: "researcher"}),
+        "bosses": GroupRule(studies={name: "admin"}),
+        "it": GroupRule(administrator=True),
+        "nowhere": GroupRule(studies={"0" * 8 + "-0000-0000-0000-" + "0" * 12: "admin"}),
+    }
+    trust(groups=rules)
+    return study
+
+
+def come_with(provider, groups):
+    """Sign in as somebody in these groups; who it is, and the membership."""
+    provider.claims = {"groups": groups}
+    sign_in_there(Client(), provider)
+    ada = User.objects.filter(email="ada@uni.example").first()
+    return ada, ada and Membership.objects.filter(user=ada).first()
+
+
+def standing(provider, groups):
+    ada, found = come_with(provider, groups)
+    return (found.role if found and found.is_active else None, bool(ada and ada.is_staff))
+
+
+def test_roles_come_and_go_with_groups(provider, by_groups):
+    for groups, role, is_staff in [
+        (["raters", "unknown"], "annotator", False),
+        (["raters", "lab"], "researcher", False),
+        (["bosses", "it"], "admin", True),
+        ("lab", "researcher", False),
+        ([], None, False),
+        (["nowhere"], None, False),
+        (None, None, False),
+        ([["lab"], 7], None, False),
+        (["lab"], "researcher", False),
+    ]:
+        assert standing(provider, groups) == (role, is_staff), groups
+    verbs = AuditEvent.objects.filter(verb__startswith="group_role").order_by("pk")
+    assert [each.verb.removeprefix("group_role_") for each in verbs] == [
+        *["given"] * 4,  # annotator, researcher, admin, administrator
+        "given",  # researcher instead of admin
+        "taken",
+        "taken",
+        "given",
+    ]
+    assert all(each.actor is None and each.details["provider"] == "uni" for each in verbs)
+
+
+def test_nobody_without_a_group_gets_an_account(provider, by_groups):
+    assert come_with(provider, ["unknown"]) == (None, None)
+
+
+def test_a_role_given_by_hand_stays(provider, by_groups, people):
+    _ada, member = come_with(provider, ["raters"])
+    change_role(membership=member, role="expert", actor=people["admin"])
+    assert standing(provider, ["bosses"])[0] == "expert"
+    assert standing(provider, [])[0] == "expert"
+    assert not GroupRole.objects.exists()
+
+
+def test_a_membership_ended_by_hand_stays_ended(provider, by_groups, people):
+    _ada, member = come_with(provider, ["lab"])
+    deactivate_member(membership=member, actor=people["admin"])
+    assert standing(provider, ["lab"])[0] is None
+
+
+def test_administrators_made_by_hand_stay(provider, by_groups):
+    ada, _member = come_with(provider, ["lab"])
+    User.objects.filter(pk=ada.pk).update(is_staff=True)
+    assert standing(provider, ["lab"]) == ("researcher", True)
+    assert standing(provider, ["it"])[1]
+    assert standing(provider, [])[1]
+
+
+def test_groups_of_an_inactive_person_give_nothing(provider, by_groups):
+    ada, _member = come_with(provider, ["raters"])
+    User.objects.filter(pk=ada.pk).update(is_active=False)
+    assert standing(provider, ["bosses", "it"]) == ("annotator", False)
+
+
+# -- the setting ------------------------------------------------------------------------------
+
+GOOD = {
+    "id": "uni",
+    "name": "The University",
+    "issuer": "https://login.uni.example/realms/main",
+    "client_id": "counterpoint",
+    "client_secret": "hush-hush",
+}
+
+
+def test_a_good_setting_is_read_and_never_shows_the_secret(tmp_path):
+    study = "1" * 8 + "-1111-4111-8111-" + "1" * 12
+    more = {"domains": ["Uni.Example"], "groups": {"lab": {"studies": {study: "admin"}}}}
+    found = read_providers(json.dumps([GOOD | more]))["uni"]
+    assert found.domains == ("uni.example",)
+    assert found.groups["lab"].studies == {study: "admin"}
+    assert "hush" not in repr(found)
+    (tmp_path / "secret").write_text("hush-hush\n")
+    by_file = GOOD | {"client_secret_file": str(tmp_path / "secret")}
+    del by_file["client_secret"]
+    found = read_providers(json.dumps([by_file]))["uni"]
+    assert found.client_secret == "hush-hush"
+    assert read_providers("") == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"id": "The Uni"}, "id: small letters"),
+        ({"issuer": "http://login.uni.example"}, "issuer: an address with https"),
+        ({"issuer": "https://a:b@login.uni.example"}, "issuer: an address with https"),
+        ({"client_secret": ""}, "client_secret is missing"),
+        ({"client_secret_file": "/nowhere"}, "not both"),
+        ({"domain": "uni.example"}, "unknown: domain"),
+        ({"domains": "uni.example"}, "domains: a list"),
+        ({"new_people": "all"}, "new_people"),
+        ({"joins_by_email": "yes"}, "joins_by_email"),
+        ({"second_step": "mfa"}, "second_step: a list"),
+        ({"groups": []}, "groups: an object"),
+        ({"groups": {"lab": {"admin": True}}}, "only administrator and studies"),
+        ({"groups": {"lab": {"studies": {"My study": "admin"}}}}, "studies by id"),
+        ({"groups": {"lab": {"administrator": "yes"}}}, "administrator: a boolean"),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_words_without_the_secret(changed, words):
+    with pytest.raises(ImproperlyConfigured, match=words) as refused:
+        read_providers(json.dumps([GOOD | changed]))
+    assert "hush" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["{", "7", '["uni"]', json.dumps([GOOD, GOOD])])
+def test_a_setting_that_is_no_list_of_providers_is_refused(text):
+    with pytest.raises(ImproperlyConfigured, match="OIDC_PROVIDERS"):
+        read_providers(text)

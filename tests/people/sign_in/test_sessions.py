@@ -1,0 +1,187 @@
+"""The list of sessions, signing out elsewhere, and letting in who is locked out."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from allauth.mfa.totp.internal.auth import TOTP
+from allauth.usersessions.models import UserSession
+from django.core import mail
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError
+from django.test import Client
+from django.utils import timezone
+
+from cqa_site.people.models import AuditEvent, User
+from cqa_site.people.sign_in import sessions
+from cqa_site.web.housekeeping import keep_house
+from tests import cast
+
+from .flows import PASSWORD, give_password, is_in
+
+pytestmark = pytest.mark.django_db
+WAYS = "/account/sign-in/"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+SAFARI = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 "
+    "(KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1"
+)
+EDGE = (
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0"
+)
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (FIREFOX, "Firefox on Linux"),
+        (SAFARI, "Safari on iPhone"),
+        (EDGE, "Edge on Windows"),
+        ("curl/8.0", "Another program"),
+        ("<script>", "Another program"),
+        ("", "Another program"),
+    ],
+)
+def test_devices_have_words(agent, words):
+    assert sessions.device(agent) == words
+
+
+@pytest.mark.parametrize(
+    ("address", "kept"),
+    [("192.0.2.77", "192.0.2.0"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1::")],
+)
+def test_only_the_network_of_an_address_is_kept(people, address, kept):
+    give_password(Client(REMOTE_ADDR=address), people["expert"])
+    assert UserSession.objects.get().ip == kept
+
+
+def test_the_list_says_where_somebody_is_and_forgets_what_ended(people):
+    person = people["expert"]
+    here, there = Client(HTTP_USER_AGENT=FIREFOX), Client(HTTP_USER_AGENT=SAFARI)
+    give_password(here, person)
+    give_password(there, person)
+    page = here.get(WAYS).content.decode()
+    assert "Firefox on Linux" in page
+    assert "Safari on iPhone" in page
+    there.post("/accounts/logout/")
+    assert "Safari on iPhone" not in here.get(WAYS).content.decode()
+
+
+def test_signing_out_elsewhere_ends_every_other_session_even_one_that_is_on_no_list(people):
+    person = people["expert"]
+    here, listed, unlisted = Client(), Client(), cast.sign_in(person)
+    give_password(here, person)
+    give_password(listed, person)
+    assert here.get(f"{WAYS}elsewhere/").status_code == 405
+    assert here.post(f"{WAYS}elsewhere/").url == WAYS
+    assert is_in(here)
+    assert not is_in(listed)
+    assert not is_in(unlisted)
+    assert AuditEvent.objects.filter(actor=person, verb="sessions_ended").exists()
+
+
+def test_a_new_password_is_told_by_mail(people):
+    client = cast.sign_in(people["expert"])
+    words = "four unrelated dull words"
+    client.post(
+        "/accounts/password/", {"oldpassword": PASSWORD, "password1": words, "password2": words}
+    )
+    [told] = mail.outbox
+    assert told.to == [people["expert"].email]
+    assert "was changed" in told.subject
+    assert words not in told.body
+
+
+def test_a_session_is_written_down_now_and_then_and_never_of_the_crowd(people, study):
+    client = Client()
+    give_password(client, people["annotator"])
+    first = UserSession.objects.get().last_seen_at
+    client.get("/account/")
+    assert UserSession.objects.get().last_seen_at == first
+    crowd = User.objects.create_user(None)
+    study.memberships.create(user=crowd, role="annotator")
+    participant = cast.sign_in(crowd)
+    session = participant.session
+    del session[sessions.NOTED_KEY]
+    session.save()
+    participant.get("/account/")
+    assert UserSession.objects.count() == 1
+
+
+def test_an_answer_goes_out_although_the_list_cannot_be_written(people, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise DatabaseError
+
+    monkeypatch.setattr(UserSession.objects, "update_or_create", refuse)
+    client = Client()
+    assert give_password(client, people["expert"]).status_code == 302
+    assert is_in(client)
+
+
+def test_what_the_list_says_of_sessions_that_ran_out_is_thrown_away(people):
+    give_password(Client(), people["expert"])
+    assert keep_house()["places where nobody is signed in any more"] == 0
+    UserSession.objects.update(last_seen_at=timezone.now() - timedelta(hours=13))
+    assert keep_house()["places where nobody is signed in any more"] == 1
+
+
+def test_a_change_stays_although_its_mail_cannot_be_sent(people, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(mail.backends.locmem.EmailBackend, "send_messages", refuse)
+    person, words = people["expert"], "four unrelated dull words"
+    client = cast.sign_in(person)
+    answer = client.post(
+        "/accounts/password/", {"oldpassword": PASSWORD, "password1": words, "password2": words}
+    )
+    assert answer.url == "/account/"
+    person.refresh_from_db()
+    assert person.check_password(words)
+
+
+# -- unlock -----------------------------------------------------------------------------------
+
+
+def unlock(*args):
+    out = StringIO()
+    call_command("unlock", *args, stdout=out)
+    return out.getvalue()
+
+
+def test_unlock_lets_in_who_typed_wrong_passwords(people):
+    person = people["expert"]
+    clients = [Client(REMOTE_ADDR=f"10.0.{n}.1") for n in range(7)]
+    for client in clients[:6]:
+        give_password(client, person, "wrong")
+    assert give_password(clients[6], person).status_code == 429
+    assert "can sign in again" in unlock(person.email.upper())
+    assert give_password(clients[6], person).status_code == 302
+    assert AuditEvent.objects.get(verb="unlocked").subject == str(person)
+
+
+def test_unlock_removes_the_second_step_when_the_address_is_typed_again(people, monkeypatch):
+    person = people["expert"]
+    TOTP.activate(person, "JBSWY3DPEHPK3PXP")
+    elsewhere = cast.sign_in(person)
+    monkeypatch.setattr("builtins.input", lambda words: "yes")
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        unlock(person.email, "--second-step")
+    assert is_in(elsewhere)
+    monkeypatch.setattr("builtins.input", lambda words: person.email)
+    assert "Second steps removed: 1" in unlock(person.email, "--second-step")
+    assert not is_in(elsewhere)
+    assert give_password(client := Client(), person).url == "/"
+    assert is_in(client)
+
+
+def test_unlock_ends_sessions(people):
+    client = cast.sign_in(people["expert"])
+    unlock(people["expert"].email, "--sessions")
+    assert not is_in(client)
+
+
+def test_unlock_of_nobody(db):
+    with pytest.raises(CommandError, match="No account"):
+        unlock("nobody@nowhere.example")

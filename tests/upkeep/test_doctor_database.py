@@ -1,0 +1,155 @@
+"""Faults of the database, planted: away, damaged, older or newer than the code, another clock."""
+
+import sqlite3
+from datetime import datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+
+from cqa_site.people.models import AuditEvent
+from cqa_site.upkeep.doctor.examinations import clock, database
+from cqa_site.upkeep.doctor.findings import State
+
+pytestmark = pytest.mark.django_db
+on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="a file of SQLite")
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A database file with some pages, that examinations take for the site's."""
+    path = tmp_path / "site.sqlite3"
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE label (id INTEGER PRIMARY KEY, words TEXT UNIQUE)")
+        made.executemany(
+            "INSERT INTO label (words) VALUES (?)", ((f"{i}" * 50,) for i in range(900))
+        )
+    made.close()
+    monkeypatch.setitem(connection.settings_dict, "NAME", str(path))
+    return path
+
+
+@on_sqlite
+def test_a_database_that_cannot_be_opened(finds, tmp_path, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "none" / "site.sqlite3"))
+    found = finds("database.answers")
+    assert found.state == State.WRONG
+    assert "unable to open" in found.says
+    assert "DATABASE_URL" in found.remedy
+
+
+def test_a_database_that_answers(finds):
+    assert finds("database.answers").state == State.WELL
+
+
+@on_sqlite
+def test_a_damaged_file(finds, file):
+    assert finds("database.integrity").state == State.WELL
+    with file.open("r+b") as bytes_:
+        bytes_.seek(4096 * 3)
+        bytes_.write(b"\xff" * 4096)
+    found = finds("database.integrity")
+    assert found.state == State.WRONG
+    assert "backup" in found.remedy
+
+
+@on_sqlite
+def test_a_file_in_wal_mode_is_safe_with_a_new_library_only(file):
+    old = (3, 40, 1)
+    assert database.wal_fault(file, old) is None
+    with sqlite3.connect(file) as made:
+        made.execute("PRAGMA journal_mode=WAL")
+    made.close()
+    assert database.wal_fault(file, (3, 51, 3)) is None
+    found = database.wal_fault(file, old)
+    assert found.state == State.WRONG
+    assert "3.40.1" in found.says
+    assert "journal_mode=TRUNCATE" in found.command
+
+
+def test_a_file_on_a_network_file_system(tmp_path):
+    """Of two that are mounted the nearer one counts."""
+    mounts = tmp_path / "mountinfo"
+    (tmp_path / "share").mkdir()
+    mounts.write_text(
+        f"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n36 22 0:9 / {tmp_path}/share rw - nfs4 host:/x rw\n"
+    )
+    assert database.file_system(tmp_path / "share" / "site.sqlite3", mounts) == "nfs4"
+    assert database.file_system(tmp_path / "site.sqlite3", mounts) == "ext4"
+    assert "nfs4" in database.REMOTE_FILES
+
+
+@pytest.fixture
+def migrated(settings):
+    """The table of applied migrations, which the tests' own database has not; all are applied."""
+    settings.MIGRATION_MODULES = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE django_migrations (id INTEGER PRIMARY KEY, app VARCHAR(255), "
+            "name VARCHAR(255), applied TIMESTAMP WITH TIME ZONE)"
+        )
+    rows = MigrationRecorder(connection).migration_qs
+    names = sorted(MigrationLoader(connection).disk_migrations)
+    now = timezone.now()
+    rows.bulk_create(
+        rows.model(pk=pk, app=app, name=name, applied=now) for pk, (app, name) in enumerate(names)
+    )
+    return rows
+
+
+def test_migrations_pending_and_unknown(finds, migrated):
+    assert finds("database.migrations").state == State.WELL
+    last = migrated.filter(app="runs").order_by("name").last()
+    migrated.filter(pk=last.pk).delete()
+    pending = finds("database.migrations")
+    assert pending.state == State.WRONG
+    assert f"1 migration is not applied, first runs.{last.name}" in pending.says
+    assert pending.command.endswith("manage.py migrate")
+    migrated.create(pk=9_999, app="runs", name="0999_of_tomorrow", applied=timezone.now())
+    newer = finds("database.migrations")
+    assert newer.state == State.WRONG
+    assert "newer than this code" in newer.says
+    assert "0999_of_tomorrow" in newer.says
+
+
+def test_rows_from_the_future(finds):
+    event = AuditEvent.objects.create(verb="tested", subject="the clock")
+    assert finds("database.clock").state == State.WELL
+    AuditEvent.objects.filter(pk=event.pk).update(at=timezone.now() + timedelta(hours=5))
+    found = finds("database.clock")
+    assert found.state == State.WRONG
+    assert "newest row" in found.says
+    assert found.command == "timedatectl status"
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has no clock of its own")
+@pytest.mark.parametrize(
+    ("seconds", "state", "word"),
+    [(60, State.WRONG, "60 seconds ahead"), (-5, State.LOOK, "5 seconds behind")],
+)
+def test_a_clock_that_is_not_the_servers(finds, monkeypatch, seconds, state, word):
+    class Off(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + timedelta(seconds=seconds)
+
+    monkeypatch.setattr(clock, "datetime", Off)
+    found = finds("database.clock")
+    assert found.state == state
+    assert word in found.says
+    assert "NTP" in found.remedy
+
+
+def test_a_cache_that_is_not_there(finds, settings):
+    usual = {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "no_such_table"}
+    settings.CACHES = {"default": usual}
+    found = finds("database.cache")
+    assert found.state == State.WRONG
+    assert found.command.endswith("createcachetable")
+    away = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
+    settings.CACHES = {"default": away | {"LOCATION": "redis://:hunter2@127.0.0.1:1/0"}}
+    found = finds("database.cache")
+    assert found.state == State.WRONG
+    assert "hunter2" not in repr(found)

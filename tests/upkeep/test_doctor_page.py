@@ -1,0 +1,172 @@
+"""What is told of all that was found, on the page and on the terminal, and what is never told."""
+
+import json
+import socket
+import time
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from cqa_site.people.models import Role, User
+from cqa_site.upkeep.doctor import examining
+from cqa_site.upkeep.doctor.examining import EXAMINATIONS, Examination, Family, examine
+from cqa_site.upkeep.doctor.findings import State, look, well, wrong
+from tests.cast import make_member, make_study, sign_in
+
+FULL = wrong("The disk is full.", "Make room:", "du -x / | sort -h")
+OLD = look("The newest backup is <old>.", "Make one.")
+
+
+def only(monkeypatch, *looks, **values):
+    """Let these functions be all that is examined."""
+    monkeypatch.setattr(examining, "_RUNNING", {})
+    for key in list(EXAMINATIONS):
+        monkeypatch.delitem(EXAMINATIONS, key)
+    for number, each in enumerate(looks):
+        key = f"files.{number}"
+        made = Examination(key, Family.FILES, f"Thing {number}", each, **values)
+        monkeypatch.setitem(EXAMINATIONS, key, made)
+
+
+@pytest.mark.django_db
+class TestPage:
+    @pytest.fixture
+    def admin(self):
+        return sign_in(User.objects.create_superuser("root@site.example", "a long password"))
+
+    def test_what_is_wrong_comes_first_with_its_remedy(self, admin, monkeypatch):
+        only(monkeypatch, lambda: well("All is there."), lambda: OLD, lambda: FULL)
+        page = admin.get(reverse("site_state")).content.decode()
+        places = [page.index(words) for words in ("is full.", "&lt;old&gt;", "All is there.")]
+        assert places == sorted(places)
+        assert 'value="du -x / | sort -h"' in page
+        assert "One thing is wrong." in page
+        assert "1 of 3 things" in " ".join(page.split())
+
+    def test_the_whole_site_is_examined_and_no_secret_shown(self, admin, settings):
+        settings.CELERY_BROKER_TRANSPORT = None
+        settings.CELERY_BROKER_URL = "redis://:hunter2@127.0.0.1:1/0"
+        settings.EMAIL_HOST_PASSWORD = "hunter2"
+        page = admin.get(reverse("site_state")).content.decode()
+        assert "redis://127.0.0.1:1" in page
+        assert "Administrators" in page
+        for secret in ("hunter2", settings.SECRET_KEY, *settings.SECRETS_KEYS):
+            assert secret not in page
+
+    def test_whoever_only_runs_a_study_has_no_business_here(self):
+        boss = make_member(make_study(), Role.ADMIN)
+        assert sign_in(boss).get(reverse("site_state")).status_code == 403
+
+    def test_it_takes_no_form(self, admin):
+        assert admin.post(reverse("site_state")).status_code == 405
+
+    def test_administrators_find_it(self, admin):
+        address = reverse("site_state")
+        assert address in admin.get(reverse("home")).content.decode()
+        assert address in admin.get(reverse("account")).content.decode()
+        reader = sign_in(User.objects.create_user("reader@site.example", "a long password"))
+        assert address not in reader.get(reverse("home")).content.decode()
+        assert address not in reader.get(reverse("account")).content.decode()
+
+
+class TestTime:
+    def test_a_host_that_hangs_costs_no_more_than_the_deadline(self, monkeypatch, settings):
+        settings.JOBS_INLINE = False
+        asked = []
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+
+            def hang():
+                asked.append(1)
+                with socket.create_connection(listener.getsockname(), timeout=0.6) as near:
+                    return well(f"It said {near.recv(1)!r}.")
+
+            only(monkeypatch, hang, lambda: FULL)
+            began = time.monotonic()
+            first, full = examine(0.2)
+            assert time.monotonic() - began < 0.5
+            assert first.finding.state == State.UNKNOWN
+            assert "0.2 seconds" in first.finding.says
+            assert full.finding == FULL
+            # Whoever looks again meanwhile asks no second time, and hears what came of the first.
+            again, _full = examine(2)
+            assert again.finding.says == "The machine could not say: timed out."
+        assert asked == [1]
+
+    def test_an_examination_that_breaks_breaks_no_other(self, monkeypatch):
+        def fail():
+            return 1 / 0
+
+        only(monkeypatch, fail, lambda: FULL)
+        broken, full = examine(1)
+        assert broken.finding.state == State.UNKNOWN
+        assert "ZeroDivisionError" in broken.finding.says
+        assert full.finding == FULL
+
+    def test_a_database_that_is_away_is_asked_once(self, monkeypatch):
+        only(monkeypatch, lambda: FULL, lambda: well("?"), asks_database=True, must_answer=True)
+        first, second = examine(1)
+        assert first.finding == FULL
+        assert second.finding.says == "The database does not answer."
+
+
+class TestCommand:
+    def told(self, monkeypatch, *findings, **options):
+        only(monkeypatch, *(lambda each=each: each for each in findings))
+        out, code = StringIO(), 0
+        try:
+            call_command("doctor", stdout=out, **options)
+        except SystemExit as end:
+            code = end.code
+        return code, out.getvalue()
+
+    def test_it_is_read_at_a_glance(self, monkeypatch):
+        code, text = self.told(monkeypatch, well("Fine."), OLD, FULL)
+        assert text == (
+            "WRONG    Files: Thing 2\n"
+            "         The disk is full.\n"
+            "         Make room:\n"
+            "           du -x / | sort -h\n"
+            "\n"
+            "LOOK     Files: Thing 1\n"
+            "         The newest backup is <old>.\n"
+            "         Make one.\n"
+            "\n"
+            "WELL     Files  Thing 0\n"
+            "\n"
+            "3 examined: 1 wrong, 1 to look at, 1 well.\n"
+        )
+        assert code == 1
+
+    def test_what_many_found_is_told_once(self, monkeypatch):
+        _code, text = self.told(monkeypatch, FULL, OLD, FULL)
+        assert text.startswith("WRONG    Thing 0, Thing 2\n         The disk is full.\n")
+        assert text.count("The disk is full.") == 1
+        assert text.endswith("3 examined: 2 wrong, 1 to look at.\n")
+
+    def test_lines_are_no_longer_than_a_terminal(self, monkeypatch):
+        long = wrong("word " * 60, "word " * 60, more=("word " * 60,))
+        _code, text = self.told(monkeypatch, long, well("word " * 60), verbosity=2)
+        assert max(map(len, text.splitlines())) <= 100
+
+    @pytest.mark.parametrize(
+        ("findings", "strict", "code"),
+        [([well("a")], True, 0), ([OLD], False, 0), ([OLD], True, 1), ([FULL], False, 1)],
+    )
+    def test_scripts_are_told_by_the_exit_code(self, monkeypatch, findings, strict, code):
+        assert self.told(monkeypatch, *findings, strict=strict)[0] == code
+
+    def test_programs_read_json(self, monkeypatch):
+        _code, text = self.told(monkeypatch, FULL, json=True)
+        (row,) = json.loads(text)
+        assert row == {
+            "key": "files.0",
+            "family": "Files",
+            "name": "Thing 0",
+            "state": "wrong",
+            "says": "The disk is full.",
+            "more": [],
+            "remedy": "Make room:",
+            "command": "du -x / | sort -h",
+        }

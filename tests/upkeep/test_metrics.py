@@ -1,0 +1,343 @@
+"""What Prometheus reads: who may, what is counted, and that a look costs little."""
+
+import os
+import subprocess
+import sys
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import Error, connection
+from django.db.models import Value
+from django.db.models.functions import Now
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.people.models import Rater
+from cqa_site.runs import jobs
+from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
+from cqa_site.upkeep.watching import counting, figures, scraping
+from cqa_site.upkeep.watching.scraping import Scrape, time_limit
+from tests.cast import make_study, sign_in
+from tests.runs.judging import Lab, answer_by_text
+from tests.runs.made_runs import scripted
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fresh")]
+
+TOKEN = "a-token-for-metrics"
+# However much there is: one for each thing that is told, and one for each kind of work.
+MOST_QUERIES = 15
+
+
+def samples(content=None):
+    """What is told now, by name and labels."""
+    text = (content or Client().get("/metrics").content).decode()
+    return {
+        (
+            each.name,
+            *(f"{name}={value}" for name, value in sorted(each.labels.items())),
+        ): each.value
+        for family in text_string_to_metric_families(text)
+        for each in family.samples
+    }
+
+
+# -- who may ----------------------------------------------------------------------------------
+
+
+def test_who_may_read_it(alone, settings):
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    cases = [
+        ("this machine", {}, "", {}, 200),
+        ("this machine, IPv6", {}, "::1", {}, 200),
+        ("another machine", {}, "203.0.113.5", {}, 404),
+        ("no address", {}, "unknown", {}, 404),
+        ("behind a proxy", {}, "", {"X-Forwarded-For": "203.0.113.5"}, 404),
+        ("behind a new proxy", {}, "", {"Forwarded": "for=203.0.113.5"}, 404),
+        ("in production", {"PRODUCTION": True}, "", {}, 404),
+        ("with the token", {"METRICS_TOKEN": TOKEN}, "203.0.113.5", bearer, 200),
+        ("in production, with it", {"METRICS_TOKEN": TOKEN, "PRODUCTION": True}, "", bearer, 200),
+        ("a wrong token", {"METRICS_TOKEN": "other"}, "", bearer, 404),
+        ("no token", {"METRICS_TOKEN": TOKEN}, "", {}, 404),
+        ("half a token", {"METRICS_TOKEN": TOKEN}, "", {"Authorization": "Bearer a-"}, 404),
+        ("odd letters", {"METRICS_TOKEN": TOKEN}, "", {"Authorization": "Bearer ü\x80"}, 404),
+    ]
+    for name, values, address, headers, status in cases:
+        with alone(name):
+            for key, value in ({"METRICS_TOKEN": "", "PRODUCTION": False} | values).items():
+                setattr(settings, key, value)
+            client = Client(REMOTE_ADDR=address or "127.0.0.1")
+            assert client.get("/metrics", headers=headers).status_code == status
+
+
+def test_for_everybody_else_there_is_no_such_page(settings):
+    settings.METRICS_TOKEN = TOKEN
+    refused, unknown = Client().get("/metrics"), Client().get("/metricsx")
+    assert refused.content.replace(b"/metricsx", b"/metrics") == unknown.content.replace(
+        b"/metricsx", b"/metrics"
+    )
+    assert Client(enforce_csrf_checks=True).post("/metrics").status_code == 404
+
+
+# -- requests ---------------------------------------------------------------------------------
+
+
+def test_requests_are_counted_by_the_name_of_their_address():
+    lab = Lab(items=1)
+    client, before = sign_in(lab.researcher), samples()
+    for _twice in range(2):
+        client.get(reverse("study", args=[lab.study.public_id]))
+    client.get(reverse("study", args=[uuid.uuid4()]))
+    after = samples()
+
+    def more(name, *labels):
+        return after[(name, *labels)] - before.get((name, *labels), 0)
+
+    got = ("method=GET", "route=study")
+    assert more("counterpoint_requests_total", *got, "status=2xx") == 2
+    assert more("counterpoint_requests_total", *got, "status=4xx") == 1
+    assert more("counterpoint_request_seconds_count", "route=study") == 3
+    assert more("counterpoint_request_seconds_bucket", "le=+Inf", "route=study") == 3
+    assert str(lab.study.public_id) not in "".join(
+        label for key in after if "request" in key[0] for label in key
+    )
+
+
+def test_whatever_is_asked_for_there_are_few_labels():
+    Client().get("/nothing"), Client().generic("BREW", "/healthz")
+    before = len(samples())
+    for number in range(20):
+        Client().get(f"/nothing-{number}")
+        Client().generic(f"BREW{number}", "/healthz")
+    assert len(samples()) <= before + 1
+    assert any("method=other" in key for key in samples())
+
+
+TWO_PROCESSES = """
+import os, subprocess, sys
+from pathlib import Path
+from cqa_site.upkeep.watching import counting
+child = '''
+import sys
+from pathlib import Path
+from cqa_site.upkeep.watching import counting
+counting.share(Path(sys.argv[1]))
+counting.count_request("home", "GET", 200, 0.03)
+'''
+for _ in range(2):
+    subprocess.run([sys.executable, "-c", child, sys.argv[1]], check=True)
+(own,) = Path(sys.argv[1]).iterdir()
+os.environ[counting.SHARED] = str(own)
+from prometheus_client import generate_latest
+sys.stdout.buffer.write(generate_latest(counting.counted()))
+"""
+
+
+def test_processes_of_one_server_are_added_up_and_earlier_servers_forgotten(tmp_path):
+    """One that ended keeps its part; a server before this one has none."""
+    (tmp_path / counting.process_name(2**22 + 1, "web")).mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_PROCESSES, str(tmp_path)],
+        capture_output=True,
+        check=True,
+        env={k: v for k, v in os.environ.items() if k != counting.SHARED},
+        timeout=60,
+    )
+    found = samples(done.stdout)
+    assert found["counterpoint_requests_total", "method=GET", "route=home", "status=2xx"] == 2
+    assert found["counterpoint_request_seconds_bucket", "le=0.05", "route=home"] == 2
+    assert found["counterpoint_request_seconds_bucket", "le=0.025", "route=home"] == 0
+
+
+# -- figures ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ran(django_capture_on_commit_callbacks):
+    """A lab with a run that ended and half of its limit spent."""
+    lab = Lab(items=4)
+    with scripted(answer_by_text), django_capture_on_commit_callbacks(execute=True):
+        run = lab.start(cap_micro=1_000_000)
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE
+    Budget.objects.filter(pk=run.budget_id).update(
+        spent_micro=500_000, tokens_in=700, tokens_out=30
+    )
+    return lab, run
+
+
+def test_runs_are_told_by_endpoint_and_study(ran):
+    lab, _run = ran
+    found = samples()
+    endpoint, study = f"endpoint={lab.endpoint.public_id}", f"study={lab.study.public_id}"
+    assert found["counterpoint_runs", "kind=relevance", "state=done"] == 1
+    assert found["counterpoint_calls", endpoint, "state=done"] == 4
+    assert found["counterpoint_spend_total", "kind=relevance", study] == 0.5
+    of_run = ("kind=relevance", study)
+    assert found["counterpoint_tokens_total", "direction=in", *of_run] == 700
+    assert found["counterpoint_tokens_total", "direction=out", *of_run] == 30
+    assert ("counterpoint_spend_of_limit_ratio", study) not in found
+    text = Client().get("/metrics").text
+    assert lab.study.name not in text
+    assert lab.endpoint.name not in text
+    assert lab.researcher.email not in text
+
+
+def test_a_run_under_way_tells_how_near_its_limit_is(ran):
+    lab, _run = ran
+    Run.objects.update(state=Run.State.PAUSED, ended_at=None)
+    study = f"study={lab.study.public_id}"
+    assert samples()["counterpoint_spend_of_limit_ratio", study] == 0.5
+
+
+def test_replies_add_their_tokens_to_the_run(django_capture_on_commit_callbacks):
+    from cqa_site.judging.chat import ChatReply
+    from tests.runs.judging import good
+
+    lab = Lab(items=2)
+    reply = ChatReply(good(), "stop", "m", tokens_in=100, tokens_out=10)
+    with scripted(lambda request: reply), django_capture_on_commit_callbacks(execute=True):
+        run = lab.start()
+    budget = Budget.objects.get(pk=run.budget_id)
+    assert (budget.tokens_in, budget.tokens_out) == (200, 20)
+
+
+def test_calls_of_a_run_that_ended_are_counted_once_until_it_goes_on(ran):
+    lab, run = ran
+    endpoint = f"endpoint={lab.endpoint.public_id}"
+    figures.compute(5)
+    with CaptureQueriesContext(connection) as asked:
+        figures.compute(5)
+    assert not any('FROM "runs_call"' in each["sql"] for each in asked.captured_queries)
+    run.calls.filter(position=0).update(state=Call.State.UNSCORED)
+    Run.objects.update(state=Run.State.RUNNING, ended_at=None)
+    found = samples()
+    assert found["counterpoint_calls", endpoint, "state=done"] == 3
+    assert found["counterpoint_calls", endpoint, "state=unscored"] == 1
+
+
+def test_jobs_leases_and_workers():
+    study = make_study()
+    waiting, running, failed, _later = [
+        jobs.enqueue(study=study, kind="import", key=str(number)) for number in range(4)
+    ]
+    changes = {
+        waiting: {"run_after": timezone.now() - timedelta(minutes=3)},
+        running: {"state": "leased", "lease_until": timezone.now(), "losses": 2},
+        failed: {"state": "failed", "losses": 1},
+        _later: {"run_after": timezone.now() + timedelta(hours=1)},
+    }
+    for job, values in changes.items():
+        Job.objects.filter(pk=job.pk).update(**values)
+    for number, age in enumerate((5, 200)):
+        seen = Now() - Value(timedelta(seconds=age))
+        WorkerBeat.objects.create(worker=str(number), host="", process_id=1, seen_at=seen)
+    found = samples()
+    assert found["counterpoint_jobs", "kind=import", "state=ready"] == 2
+    assert found["counterpoint_jobs", "kind=import", "state=leased"] == 1
+    assert found["counterpoint_jobs", "kind=import", "state=failed"] == 1
+    assert 180 <= found[("counterpoint_oldest_waiting_job_seconds",)] < 240
+    assert found["counterpoint_leases_taken_back_total", "what=job"] == 3
+    assert found[("counterpoint_workers_alive",)] == 1
+    assert 4 <= found[("counterpoint_worker_beat_age_seconds",)] < 60
+
+
+def test_calls_that_lost_their_worker_are_counted(ran):
+    Attempt.objects.filter(pk=Attempt.objects.first().pk).update(outcome=Attempt.Outcome.LOST)
+    assert samples()["counterpoint_leases_taken_back_total", "what=call"] == 1
+
+
+def test_an_empty_site_says_that_nobody_works():
+    found = samples()
+    assert found[("counterpoint_workers_alive",)] == 0
+    assert ("counterpoint_worker_beat_age_seconds",) not in found
+    assert found[("counterpoint_oldest_waiting_job_seconds",)] == 0
+    assert found["counterpoint_submissions_total", "kind=label"] == 0
+
+
+def test_what_is_asked_does_not_grow_with_what_is_there(ran):
+    """The statements are counted, and each that could read a long table goes by an index."""
+    lab, _run = ran
+    raters = Rater.objects.bulk_create(
+        Rater(study=lab.study, name=str(number), kind=Rater.Kind.PERSON) for number in range(50)
+    )
+    items = list(lab.campaign.items.all())
+    votes = Assignment.objects.bulk_create(
+        Assignment(campaign=lab.campaign, item=item, rater=rater, state="answered", label=1)
+        for item in items
+        for rater in raters
+    )
+    VoteEvent.objects.bulk_create(
+        VoteEvent(assignment=vote, kind="answer", client_key="a", label=1) for vote in votes
+    )
+    for number in range(30):
+        jobs.enqueue(study=lab.study, kind="import", key=str(number))
+    with CaptureQueriesContext(connection) as asked:
+        figures.compute(5)
+    assert len(asked) <= MOST_QUERIES
+    assert samples()["counterpoint_submissions_total", "kind=label"] == 200
+    if connection.vendor == "sqlite":
+        for table in ("runs_attempt", "runs_job"):
+            for each in asked.captured_queries:
+                if f'FROM "{table}"' in each["sql"]:
+                    assert "INDEX" in plan_of(each["sql"]), each["sql"]
+
+
+def plan_of(sql):
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+        return " ".join(row[-1] for row in cursor.fetchall())
+
+
+# -- whatever the database does ---------------------------------------------------------------
+
+
+def test_several_looks_within_seconds_are_one(monkeypatch):
+    looks = []
+    monkeypatch.setattr(figures, "compute", lambda seconds: looks.append(seconds) or [])
+    for _thrice in range(3):
+        Client().get("/metrics")
+    assert looks == [scraping.LIMIT_SECONDS]
+
+
+def test_while_the_database_is_away_the_last_figures_stand(monkeypatch):
+    assert samples()[("counterpoint_database_up",)] == 1
+    monkeypatch.setattr(scraping.pulse, "reaches_database", lambda: False)
+    monkeypatch.setattr(scraping, "KEPT_SECONDS", -1)
+    monkeypatch.setattr(figures, "compute", lambda seconds: 1 / 0)
+    found = samples()
+    assert found[("counterpoint_database_up",)] == 0
+    assert found[("counterpoint_workers_alive",)] == 0
+    assert found[("counterpoint_figures_age_seconds",)] >= 0
+
+
+@pytest.mark.parametrize("error", [Error("gone"), TimeoutError()])
+def test_figures_that_cannot_be_looked_up_leave_the_rest(monkeypatch, error):
+    def fail(seconds):
+        raise error
+
+    monkeypatch.setattr(figures, "compute", fail)
+    found = samples()
+    assert found["counterpoint_build", "version=0.1.0"] == 1
+    assert ("counterpoint_figures_age_seconds",) not in found
+
+
+FOREVER = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_statement_that_takes_too_long_is_given_up():
+    with pytest.raises(Error), time_limit(0.1), connection.cursor() as cursor:
+        cursor.execute(FOREVER)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def test_figures_take_no_longer_altogether():
+    with pytest.raises(TimeoutError):
+        figures.compute(-1)
+    assert Scrape().metrics == []
