@@ -58,7 +58,7 @@ from .matrix import SITE_ROUTES, STUDY_ROUTES
 pytestmark = pytest.mark.django_db
 
 ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
-NOT_IDS = {"study_id", "number", "revision", "format", "name", "figure", "operation"}
+NOT_IDS = {"study_id", "number", "revision", "format", "name", "figure", "operation", "part"}
 UNDEFINED = {"value": None, "low": None, "high": None, "reason": "there are no ratings"}
 UNDEFINED |= {"statistic": "alpha", "recipe": "none", "n_items": 0, "n_pairable_items": 0}
 UNDEFINED |= {"n_raters": 0, "n_values": 0}

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from cqa_site import leash
 from cqa_site.judging import packages
-from cqa_site.web.preparing import prepare
+from cqa_site.preparing import prepare
 
 WORKER_RESTART_SECONDS = 2
 SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
