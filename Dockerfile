@@ -50,7 +50,8 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
     CMD ["python", "cqa_site/upkeep/deployment/probe.py", "web"]
 CMD ["granian", "cqa_site.wsgi:application", "--interface=wsgi", "--host=0.0.0.0", \
-     "--port=8000", "--respawn-failed-workers", "--workers-kill-timeout=20", "--log-level=warning"]
+     "--port=8000", "--respawn-failed-workers", "--workers-kill-timeout=20", "--log-level=warning", \
+     "--log-config=cqa_site/upkeep/watching/server_log.json"]
 
 FROM base AS small
 COPY --from=small-packages /opt/venv /opt/venv
