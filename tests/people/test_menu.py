@@ -16,7 +16,7 @@ from tests.security.matrix import STUDY_ROUTES
 WORK = re.compile(r"^(label|desk|score|count|prefer)(_|$)")
 # Pages of all kinds of runs and rounds say at which list they stand.
 SAY_IT_THEMSELVES = {"run", "crowd_links"}
-ELSEWHERE = {"study", "study_waiting", "study_search", "job_progress"}
+ELSEWHERE = {"study", "study_waiting", "study_search", "job_progress", "packages_state"}
 
 
 def address_of(name: str) -> str:
