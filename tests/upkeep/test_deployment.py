@@ -120,7 +120,7 @@ def test_secrets_are_made_once_and_a_production_site_starts_with_them(tmp_path):
     make_secrets(folder)
     assert {each.name: each.read_text() for each in folder.iterdir()} == made
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert len(set(made.values())) == len(made) == 3
+    assert len(set(made.values())) == len(made) == 4
     assert Fernet(made["secrets_keys"])
     files = {f"{name.upper()}_FILE": str(folder / name) for name in made}
     safe = {name: value for name, value in SAFE.items() if f"{name}_FILE" not in files}

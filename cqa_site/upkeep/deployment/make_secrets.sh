@@ -19,3 +19,4 @@ make() {
 make secret_key 64
 make secrets_keys 32
 make database_password 24
+make backup_passphrase 24
