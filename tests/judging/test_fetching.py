@@ -106,6 +106,8 @@ def test_another_way_is_tried_and_then_it_is_said_what_failed(installer, capsys)
 def test_places_with_passwords_are_no_arguments(installer, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", "https://somebody:secret@mirror.example/simple")
     monkeypatch.setenv("PIP_FIND_LINKS", "/one /two")
+    for name in ("UV_DEFAULT_INDEX", "UV_FIND_LINKS", "UV_INDEX"):
+        monkeypatch.delenv(name, raising=False)
     fetching.main()
     assert "secret" not in str(installer.commands)
     environment = fetching._environment()

@@ -83,5 +83,5 @@ def test_a_column_may_be_called_anything(client, program, study, name):
         url = reverse(
             "api_cell_comments", kwargs={"study_id": study.public_id, "cell_id": cell.public_id}
         )
-        found = program.get(url, {"attribute": f"{name}:yes"}).json()["results"]
+        found = program.get(url, {"attribute": name, "value": "yes"}).json()["results"]
         assert [each["name"] for each in found] == ["c1", "c3"]
