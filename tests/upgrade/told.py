@@ -86,6 +86,7 @@ def main(path: str, *, is_new: bool) -> None:
     import django
 
     django.setup()
+    from django.core.management import call_command
     from rest_framework.test import APIClient
 
     from cqa_site.people.models import Membership
@@ -96,6 +97,7 @@ def main(path: str, *, is_new: bool) -> None:
     client = APIClient(HTTP_HOST="127.0.0.1")
     client.force_authenticate(member.user)
     told = told_of(client, member.study.public_id)
+    call_command("check_integrity")
     text = json.dumps(told, sort_keys=True, separators=(",", ":"))
     Path(path).write_bytes(gzip.compress(text.encode(), mtime=0))
 
