@@ -54,7 +54,6 @@ HERE_ONLY = {
 DIALECT = HERE_ONLY | {
     # Locks, races, leases and claims.
     "annotation/labelling/test_locks.py",
-    "people/sign_in/test_hostile_steps.py",
     "people/sign_in/test_providers.py",
     "annotation/labelling/test_serving.py",
     "annotation/generation/test_generation_race.py",
