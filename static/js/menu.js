@@ -129,18 +129,25 @@
     return pages.filter((page) => parts.every((part) => [page.kind, page.name, page.also].join(" ").toLowerCase().includes(part)));
   }
 
-  async function search(text) {
+  // Pages are found with each letter, so that Enter never takes what an earlier word had found; what
+  // else the study has is asked for when typing pauses.
+  function search(text) {
+    clearTimeout(timer);
     const mine = ++asked;
     const found = text ? fitting(text).slice(0, 6) : pages;
     fill(found, !text);
-    if (!text) return;
+    if (text) timer = setTimeout(ask, 120, text, found, mine);
+  }
+
+  async function ask(text, found, mine) {
+    let rows = [];
     try {
       const reply = await fetch(palette.dataset.search + "?q=" + encodeURIComponent(text));
-      const rows = reply.ok ? (await reply.json()).found : [];
-      if (mine === asked) fill([...found, ...rows], true, chosen(), text);
+      if (reply.ok) rows = (await reply.json()).found;
     } catch {
-      if (mine === asked) fill(found, true, chosen(), text);
+      // Without a connection pages are still found.
     }
+    if (mine === asked) fill([...found, ...rows], true, chosen(), text);
   }
 
   function open() {
@@ -156,10 +163,7 @@
     if (palette.open) palette.close();
     else open();
   });
-  words.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => search(words.value.trim()), 120);
-  });
+  words.addEventListener("input", () => search(words.value.trim()));
   words.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") choose(chosen() + 1);
     else if (event.key === "ArrowUp") choose(chosen() - 1);
