@@ -53,7 +53,7 @@ def test_a_package_that_is_missing(tmp_path):
     (row,) = json.loads(found.stdout)
     assert found.returncode == 1
     assert "the package csp is not installed" in row["says"]
-    assert row["command"].endswith("-m pip install -r requirements.txt")
+    assert row["command"].endswith("-m pip install -r requirements-site.txt")
 
 
 def test_a_database_that_hangs_costs_seconds_and_all_else_is_examined(tmp_path):

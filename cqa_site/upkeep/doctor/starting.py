@@ -47,7 +47,7 @@ def why_not() -> Finding | None:
         django.setup()
     except ModuleNotFoundError as problem:
         says = f"The site cannot start: the package {problem.name} is not installed."
-        command = python("-m pip install -r requirements.txt")
+        command = python("-m pip install -r requirements-site.txt")
         return wrong(says, "Install what the site needs:", command)
     except ImproperlyConfigured as problem:
         return _refused(str(problem))
