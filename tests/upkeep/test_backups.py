@@ -18,7 +18,8 @@ from django.test import override_settings
 from annotation.corpus.models.questions import Argument
 from cqa_site.people.models import Study, User
 from cqa_site.runs import keys
-from cqa_site.runs.models import Endpoint
+from cqa_site.runs.jobs import beat
+from cqa_site.runs.models import Endpoint, WorkerBeat
 from cqa_site.sealing import resealed
 from cqa_site.upkeep.backups import archive as archives
 from cqa_site.upkeep.backups import files, loading, making, restoring, sealing, snapshot, targets
@@ -357,6 +358,24 @@ def test_a_site_moves_to_another_database(empty, tmp_path):
     assert rows_in(config) == {"User": 1, "Study": 1}
     with pytest.raises(BackupRefused, match="not empty"):
         move_database(config)
+
+
+def test_a_site_at_work_does_not_move(empty, tmp_path):
+    make_lab()
+    config = copy_of(empty, tmp_path / "moved")
+    beat()
+    with pytest.raises(BackupRefused, match=f"1 worker reported.*process {os.getpid()} on"):
+        move_database(config)
+    WorkerBeat.objects.all().delete()
+
+    def write(_done, _total, table):
+        # The last of all tables: what was written is in one that was read already.
+        Study.objects.update(name=f"Renamed while {table} was read")
+
+    with pytest.raises(BackupRefused, match="wrote to people_study while it was moved: 1 rows"):
+        move_database(config, say=write)
+    assert rows_in(config) == {"User": 0, "Study": 0}
+    assert move_database(config)["people_study"].rows == 1
 
 
 def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys):

@@ -16,7 +16,7 @@ VARIABLE = "MOVE_TO"
 class Command(BaseCommand):
     help = (
         "Fill an empty database with everything the configured one holds. Stop web servers and "
-        "workers first: what is written meanwhile stays behind."
+        "workers first: a move of a site at work is refused."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
