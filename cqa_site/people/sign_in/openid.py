@@ -113,11 +113,15 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
             raise ValueError("sub")
         return claims
 
-    def _key(self, named: object) -> jwt.PyJWK:
-        """The key that the token names, of those that the provider publishes."""
+    @_read_with_care
+    def signing_keys(self) -> list[jwt.PyJWK]:
+        """Keys that the provider publishes for signing; raises OAuth2Error where it does not."""
         with get_adapter().get_requests_session() as session:
             published = jwt.PyJWKSet.from_dict(session.get(self.openid_config["jwks_uri"]).json())
-        signing = [key for key in published.keys if key.public_key_use in ("sig", None)]
+        return [key for key in published.keys if key.public_key_use in ("sig", None)]
+
+    def _key(self, named: object) -> jwt.PyJWK:
+        signing = self.signing_keys()
         if named is None and len(signing) == 1:
             return signing[0]
         return {key.key_id: key for key in signing}[str(named)]

@@ -15,6 +15,7 @@ from . import (  # noqa: F401
     packages,
     people,
     settings,
+    sign_in,
     static,
     web,
     work,
