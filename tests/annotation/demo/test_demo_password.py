@@ -1,0 +1,38 @@
+"""A lost password of the demo is replaced; no other is changed, and none in production."""
+
+import re
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.management import CommandError, call_command
+
+from annotation.demo.actions.demo import PEOPLE
+from cqa_site.people.models import Membership, Role, Study, User
+
+pytestmark = pytest.mark.django_db
+
+
+def give(capsys):
+    call_command("demo", password=True)
+    return re.search(r"password for all of them: (\S+)", capsys.readouterr().out)[1]
+
+
+def test_people_of_the_demo_and_nobody_else_get_a_new_password(capsys):
+    study = Study.objects.create(name="Demo", is_demo=True)
+    for email in (PEOPLE[0][0], "guest@uni.example"):
+        person = User.objects.create_user(email, "the first of all", name="One")
+        Membership.objects.create(study=study, user=person, role=Role.ANNOTATOR)
+    elsewhere = User.objects.create_user(PEOPLE[1][0], "the first of all", name="Other")
+    first, second = give(capsys), give(capsys)
+    assert authenticate(username=PEOPLE[0][0], password=second)
+    assert not authenticate(username=PEOPLE[0][0], password=first)
+    for email in ("guest@uni.example", elsewhere.email):
+        assert authenticate(username=email, password="the first of all")
+
+
+def test_without_a_demo_or_in_production_it_says_what_to_do_instead(settings):
+    with pytest.raises(CommandError, match="Load it first"):
+        call_command("demo", password=True)
+    settings.PRODUCTION = True
+    with pytest.raises(CommandError, match="changepassword"):
+        call_command("demo", password=True)

@@ -1,0 +1,60 @@
+"""Static files are packed again when anything about them changed, and only then."""
+
+import pytest
+from django.db import connection
+
+from cqa_site import preparing
+
+
+@pytest.fixture
+def style(settings, tmp_path):
+    """The one file to pack."""
+    source = tmp_path / "static" / "one.css"
+    source.parent.mkdir()
+    source.write_text("a { color: red }")
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    settings.STATICFILES_DIRS = [source.parent]
+    settings.STATIC_ROOT = tmp_path / "packed"
+    return source
+
+
+def test_files_are_packed_when_they_changed(style, settings, monkeypatch):
+    assert not preparing.are_files_packed()
+    preparing.pack_files()
+    assert preparing.are_files_packed()
+    assert (settings.STATIC_ROOT / "one.css").is_file()
+    style.touch()
+    assert preparing.are_files_packed()  # by content: an upgrade touches everything
+    style.write_text("a { color: blue }")
+    assert not preparing.are_files_packed()
+    preparing.pack_files()
+    style.with_name("two.css").write_text("b { color: red }")
+    assert not preparing.are_files_packed()
+    preparing.pack_files()
+    monkeypatch.setattr(preparing, "version", lambda package: f"another {package}")
+    assert not preparing.are_files_packed()
+
+
+def test_packing_that_was_broken_off_is_done_again(style, monkeypatch):
+    preparing.pack_files()
+    style.write_text("a { color: blue }")
+
+    def broken(command, **options):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(preparing, "_call", broken)
+        with pytest.raises(OSError, match="No space"):
+            preparing.pack_files()
+    style.write_text("a { color: red }")  # as it was when it was packed
+    assert not preparing.are_files_packed()
+
+
+@pytest.mark.django_db
+def test_a_cache_in_the_database_has_its_table(settings):
+    wanted = {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "kept_here"}
+    settings.CACHES = {"default": wanted}
+    assert not preparing.has_cache_tables()
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE kept_here (one integer)")
+    assert preparing.has_cache_tables()
