@@ -21,7 +21,7 @@ site: $(VENV)/.site
 	@exec $(BIN)/python manage.py site --port $(PORT) --prepare --fetch
 
 worker: $(VENV)/.site packages
-	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip --loglevel INFO
+	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip
 
 # Everything a commit needs. Faults wait most of the time and run beside the rest, which goes one after
 # the other: five processes that take turns on two cores need a third more of their time than two do.

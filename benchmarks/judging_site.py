@@ -128,7 +128,7 @@ class JudgingSite(CampaignServer):
         """A Celery worker."""
         return self._process(
             "-m", "celery", "-A", "cqa_site", "worker", "--pool", "threads", "--concurrency", "2",
-            "--loglevel", "ERROR", "--hostname", f"{name}@test", "--without-mingle",
+            "--hostname", f"{name}@test", "--without-mingle",
         )  # fmt: skip
 
     def _process(self, *arguments: str) -> subprocess.Popen:

@@ -19,11 +19,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, close_old_connections, models, transaction
-from django.db.models import F
+from django.db.models import F, Max
 from django.db.models.functions import Now
 
 from cqa_site.judging import packages
 from cqa_site.people.models import Study, User
+from cqa_site.web.housekeeping import chore
 from cqa_site.web.logging import around
 
 from . import bell
@@ -39,6 +40,7 @@ UNEXPECTED = "An unexpected error; the server's log has the details."
 # Nothing is planned further ahead; a later time is a clock that jumped.
 LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3
+KEPT_BEATS = timedelta(days=7)
 # How soon a job is tried again that waits for packages; its note is as old at most.
 PACKAGES_PAUSE = timedelta(seconds=3)
 HANDLERS: dict[str, Callable[["Work"], None]] = {}
@@ -250,6 +252,15 @@ def beat() -> None:
             "seen_at": Now(),
         },
     )
+
+
+@chore("beats of workers that ended")
+def forget_workers() -> int:
+    """Drop who ended a week before the newest beat, which tells for how long nobody works."""
+    newest = WorkerBeat.objects.aggregate(at=Max("seen_at"))["at"]
+    if newest is None:
+        return 0
+    return WorkerBeat.objects.filter(seen_at__lt=newest - KEPT_BEATS).delete()[0]
 
 
 def is_worker_alive() -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CELERY = [
-    *("--quiet", "worker", "--pool", "threads", "--concurrency", "2", "--loglevel", "ERROR"),
+    *("--quiet", "worker", "--pool", "threads", "--concurrency", "2"),
     *("--without-mingle", "--without-gossip", "--without-heartbeat"),
 ]
 

@@ -59,7 +59,7 @@ def prepared(url):
 def worker(site, broker, **variables):
     command = [
         sys.executable, "-m", "celery", "-A", "cqa_site", "worker", "--pool", "threads",
-        "--concurrency", "1", "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
+        "--concurrency", "1", "--without-mingle", "--without-gossip",
         "--hostname", f"{uuid.uuid4().hex}@test",
     ]  # fmt: skip
     environment = (

@@ -32,6 +32,7 @@ pytestmark = pytest.mark.django_db
 NOTHING = {
     "sessions that ran out": 0,
     "places where nobody is signed in any more": 0,
+    "beats of workers that ended": 0,
     "expired exports": 0,
     "uploads nobody imported": 0,
     "leftover files": 0,

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 import time
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from cqa_site.runs import jobs, processes
-from cqa_site.runs.models import Call, Job
+from cqa_site.runs.models import Call, Job, WorkerBeat
 from tests.runs.judging import Lab
 from tests.runs.turns import planned, turn
 
@@ -84,3 +86,14 @@ def test_a_dead_workers_job_is_taken_at_once(dead):
     assert jobs.claim() is None
     Job.objects.update(leased_by=dead)
     assert jobs.claim().losses == 1
+
+
+@pytest.mark.django_db
+def test_workers_of_long_ago_are_forgotten_but_for_the_last():
+    """On a site that rested for a year the newest beat still says for how long."""
+    for days in (365, 366, 373, 400):
+        seen_at = timezone.now() - timedelta(days=days)
+        WorkerBeat.objects.create(worker=f"w{days}", host="h", process_id=1, seen_at=seen_at)
+    assert jobs.forget_workers() == 2
+    assert set(WorkerBeat.objects.values_list("worker", flat=True)) == {"w365", "w366"}
+    assert jobs.forget_workers() == 0

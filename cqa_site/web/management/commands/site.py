@@ -166,7 +166,6 @@ def _start_worker() -> subprocess.Popen[bytes]:
     command = [
         "celery", "--quiet", "-A", "cqa_site", "worker",
         "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
-        "--loglevel", "WARNING",
     ]  # fmt: skip
     return leash.start(command, quiet=True, CELERY_SKIP_CHECKS="true")
 
