@@ -40,6 +40,35 @@ AXE = Axe()
 COLOURS = ("color-contrast", "link-in-text-block")
 # And all that another width can, as long as it shows nothing of its own.
 PLACES = ("target-size", "scrollable-region-focusable")
+# Everything that those rules look at, and how many of the elements with one look they are shown.
+SEEN_LOOKS = set()
+LOOKS = """() => {
+  const grounds = new Map([[null, '']])
+  const ground = each => {
+    if (!grounds.has(each)) {
+      const style = getComputedStyle(each)
+      const own = `${style.backgroundColor} ${style.backgroundImage} ${style.opacity};`
+      const below = ground(each.parentElement)
+      grounds.set(each, own === 'rgba(0, 0, 0, 0) none 1;' ? below : below + own)
+    }
+    return grounds.get(each)
+  }
+  const look = each => {
+    const style = getComputedStyle(each)
+    return [each.tagName, each.getAttribute('class'), each.parentElement.getAttribute('class'),
+      getComputedStyle(each.parentElement).color, style.color, style.fill, style.fontSize,
+      style.fontWeight, style.textDecorationLine, style.textShadow, style.borderBottom,
+      ground(each)].join('|')
+  }
+  const texts = [...document.querySelectorAll('body *')].filter(each =>
+    (each.matches('input, select, textarea')
+      || [...each.childNodes].some(child => child.nodeType === 3 && child.data.trim()))
+    && each.checkVisibility({visibilityProperty: true, opacityProperty: true}))
+  window.looks = Map.groupBy(texts, look)
+  return [...window.looks.keys()]
+}"""
+OF_NEW_LOOKS = """([looks, options]) => axe.run(
+  {include: looks.flatMap(look => window.looks.get(look).slice(0, 3))}, options)"""
 
 
 @pytest.fixture(scope="session")
@@ -144,14 +173,36 @@ class Visitor:
         """What can be pressed and is smaller than so many pixels, but for links within a text."""
         return self.page.evaluate(SMALL_TARGETS, least)
 
-    def axe(self, rules=EVERY_RULE):
+    def axe(self, rules=EVERY_RULE, without=()):
         """Violations in words; empty means none."""
-        # The page forbids foreign script, so the checker comes in through the test's own channel.
+        self._bring_axe()
         options = {"runOnly": list(rules), "resultTypes": ["violations"]}
-        # Half a megabyte of script, once for each page and not again for its dark half.
+        options["rules"] = {rule: {"enabled": False} for rule in without}
+        return self._told(self.page.evaluate("options => axe.run(options)", options))
+
+    def colours(self):
+        """Violations of what depends on colours, in texts that look as none did before.
+
+        These rules take half of all the time, and most of a page looks as other pages do.
+        """
+        self._bring_axe()
+        new = [look for look in self.page.evaluate(LOOKS) if look not in SEEN_LOOKS]
+        if not new:
+            return []
+        SEEN_LOOKS.update(new)
+        options = {"runOnly": list(COLOURS), "resultTypes": ["violations"]}
+        return self._told(self.page.evaluate(OF_NEW_LOOKS, [new, options]))
+
+    def _bring_axe(self):
+        """Half a megabyte of script, once for each page and not again for its dark half.
+
+        The page forbids foreign script, so it comes in through the test's own channel.
+        """
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.axe_script)
-        found = self.page.evaluate("options => axe.run(options)", options)
+
+    @staticmethod
+    def _told(found):
         return [
             f"{fault['id']}: {node['target']} {' '.join(node['failureSummary'].split())}"
             for fault in found["violations"]

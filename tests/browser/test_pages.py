@@ -260,11 +260,11 @@ def faults_of(visitor, name, address):
         faults.append("no heading")
     if expected != 200:  # the browser itself notes a refusal
         visitor.console = [line for line in visitor.console if str(expected) not in line]
-    faults += visitor.axe()
+    faults += visitor.axe(without=COLOURS) + visitor.colours()
     wide = page.viewport_size
     if wide["width"] > NARROW:
         page.emulate_media(color_scheme="dark")
-        faults += [f"dark: {fault}" for fault in visitor.axe(COLOURS)]
+        faults += [f"dark: {fault}" for fault in visitor.colours()]
         page.emulate_media(color_scheme="light")
         # A page that is there already saves opening it, and its checker, once more.
         page.set_viewport_size({"width": NARROW, "height": HEIGHT})
@@ -289,3 +289,16 @@ def test_every_page(browser, site, who, part, width):
     found = [fault for page in pages for fault in faults_of(visitor, *page)]
     visitor.context.close()
     assert not found, "\n".join(found)
+
+
+def test_a_text_that_looks_like_no_other_is_looked_at(browser, site):
+    """In the page's own colours, in others, and on another ground further up."""
+    visitor = Visitor(browser, site.url, site.people["r"], reduced_motion="reduce")
+    page = visitor.go("study", site.study.public_id)
+    assert visitor.colours() == []
+    for place in ("main h1", "main"):
+        for style in ("color: #999", "background: #444"):
+            page.locator(place).first.evaluate("(each, style) => { each.style = style }", style)
+            assert visitor.colours(), (place, style)
+            page.locator(place).first.evaluate("each => { each.style = '' }")
+    visitor.context.close()
