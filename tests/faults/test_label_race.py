@@ -100,7 +100,7 @@ def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> N
 
 @pytest.mark.slow
 @pytest.mark.postgres
-@pytest.mark.parametrize("items", [120, pytest.param(400, marks=pytest.mark.again)])
+@pytest.mark.parametrize("items", [80, pytest.param(400, marks=pytest.mark.again)])
 def test_fifty_annotators_on_postgresql_with_three_kills(items, migrated):
     with postgres_database(migrated) as url:
         server = site(database_url=url, people=50, items=items, controls=items // 10)
@@ -108,7 +108,7 @@ def test_fifty_annotators_on_postgresql_with_three_kills(items, migrated):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("items", [60, pytest.param(120, marks=pytest.mark.again)])
+@pytest.mark.parametrize("items", [40, pytest.param(120, marks=pytest.mark.again)])
 def test_eight_annotators_on_sqlite_with_three_kills(items):
     race(site(people=8, items=items, controls=items // 2, workers=1), 8)
 

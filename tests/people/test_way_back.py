@@ -1,6 +1,7 @@
 """Every page of a study says where it stands, with a way back, in words that tell it from others.
 
-One study with one of everything is made once; each page is asked for once by each role.
+One study with one of everything is made once; each page is asked for once by each role, for whom
+it may look otherwise: what researchers may see, admins are shown alike.
 """
 
 import re
@@ -29,10 +30,10 @@ UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.S)
 
 @pytest.fixture(scope="module")
 def pages(django_db_setup, django_db_blocker):
-    """What experts, researchers and admins are shown at every address that is a whole page."""
+    """What people are shown at every address that is a whole page."""
     with django_db_blocker.unblock(), transaction.atomic():
         world = World("Everything")
-        clients = {role: sign_in(world.people[role]) for role in "erd"}
+        clients = {role: sign_in(world.people[role]) for role in "ed"}
         shown = {}
         for name, route in STUDY_ROUTES.items():
             for role in [] if route.post else sorted(set(route.roles) & set(clients)):
@@ -67,7 +68,7 @@ def test_every_page_has_crumbs_that_lead_to_its_place_in_the_menu(pages):
             assert links[0].partition("?")[0] == current[0], name
             assert f"<li>{GROUP.search(text)[1]}</li>" in nav, name
         seen += 1
-    assert seen > 150
+    assert seen > 100
 
 
 def test_every_crumb_can_be_opened_and_none_is_the_page_itself(pages):
@@ -89,7 +90,7 @@ def test_pages_deeper_than_a_round_or_run_lead_back_to_it(pages):
         "scoring_example": ["Scoring rounds", "Draft", "Choose an example"],
         "editing_history": ["Editing rounds", None],
     }.items():
-        nav = NAV.search(pages[1][name, "r"][1])[0]
+        nav = NAV.search(pages[1][name, "d"][1])[0]
         found = [unescape(UNSEEN.sub("", text)).strip() for _url, text in LINK.findall(nav)]
         assert len(found) == len(steps), (name, found)
         for said, expected in zip(found, steps, strict=True):

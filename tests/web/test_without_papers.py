@@ -42,6 +42,7 @@ def test_a_site_without_a_paper_migrates_makes_its_demo_and_shows_every_page(tmp
     assert ("/datasets/" in schema.read_text()) == ("argsum" not in without)
 
 
+@pytest.mark.again
 def test_a_site_without_both_passes_its_own_tests(tmp_path):
     files = [f"tests/{each}" for each in OWN]
     passed = run(tmp_path, "benchmark,argsum", "pytest", "-p", "no:cacheprovider", "-n0", *files)
