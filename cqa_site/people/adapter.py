@@ -4,16 +4,22 @@ import logging
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import clear_authentication_records
+from allauth.account.utils import get_next_redirect_url
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
+from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from .access import record
 from .models import User
-from .sign_in.second_step import VOUCHED_KEY, vouches
+from .sign_in.second_step import SHOWN_KEY, VOUCHED_KEY, shown_at, vouches
+from .sign_in.ways import provider_to_ask
 
 logger = logging.getLogger(__name__)
 
@@ -36,11 +42,33 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         """One count for an address, under whichever name of the site it is tried."""
         return str(credentials.get("email", "")).lower()
 
+    def pre_login(
+        self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
+    ) -> HttpResponse | None:
+        """Lead whoever has a role from a group to its provider, whatever else they have shown."""
+        answer: HttpResponse | None = super().pre_login(
+            request, user, signal_kwargs=signal_kwargs, **kwargs
+        )
+        if answer is not None:
+            return answer
+        came_by_one = "sociallogin" in (signal_kwargs or {})
+        if (provider := provider_to_ask(user, came_by_one=came_by_one)) is None:
+            return None
+        clear_authentication_records(request)  # nobody came in
+        messages.error(
+            request, _("You have a role here from %s. Sign in with it.") % provider.name
+        )
+        next_page = get_next_redirect_url(request)
+        query = f"?{urlencode({'next': next_page})}" if next_page else ""
+        return redirect(reverse("account_login") + query)
+
     def post_login(
         self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Remember where the provider took the second step."""
-        if vouches((signal_kwargs or {}).get("sociallogin")):
+        """Remember where the provider took the second step, and when it asked who it is."""
+        sociallogin = (signal_kwargs or {}).get("sociallogin")
+        request.session[SHOWN_KEY] = shown_at(sociallogin)
+        if vouches(sociallogin):
             request.session[VOUCHED_KEY] = True
         answer: HttpResponse = super().post_login(
             request, user, signal_kwargs=signal_kwargs, **kwargs
