@@ -8,18 +8,16 @@ from allauth.account.internal.flows.login import clear_authentication_records
 from allauth.account.utils import get_next_redirect_url
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
-from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from .access import record
 from .models import User
 from .sign_in.second_step import SHOWN_KEY, VOUCHED_KEY, shown_at, vouches
 from .sign_in.ways import provider_to_ask
+from .views.pages import closed_door
 
 logger = logging.getLogger(__name__)
 
@@ -55,12 +53,14 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         if (provider := provider_to_ask(user, came_by_one=came_by_one)) is None:
             return None
         clear_authentication_records(request)  # nobody came in
-        messages.error(
-            request, _("You have a role here from %s. Sign in with it.") % provider.name
+        return closed_door(
+            request,
+            status=403,
+            title=_("Your role here comes from %s") % provider.name,
+            text=_("Sign in there: it knows whether you still have it."),
+            providers=[provider],
+            next_page=get_next_redirect_url(request),
         )
-        next_page = get_next_redirect_url(request)
-        query = f"?{urlencode({'next': next_page})}" if next_page else ""
-        return redirect(reverse("account_login") + query)
 
     def post_login(
         self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any

@@ -174,7 +174,10 @@ def _require_shown_again(
     was_told = (sociallogin.state.get("data") or {}).get("again")
     if was_told and not is_recent(shown_at(sociallogin)):
         title = _("%s did not ask who you are") % provider.name
-        text = _("It has to say that you signed in just now (auth_time). Nothing has changed.")
+        text = _(
+            "It let you through, so ways to sign in stay as they are. Tell whoever looks after "
+            "the site: it has to say when you signed in there (auth_time)."
+        )
         raise refusal(request, 403, title, text)
 
 
