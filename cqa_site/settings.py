@@ -267,7 +267,7 @@ MFA_RATE_LIMITS = {"webauthn_login": ACCOUNT_RATE_LIMITS["login"]}
 PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"
 # Says to the browser's worker whose work page it may show without a connection.
 WORK_COOKIE_NAME = "work"
-SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_ENGINE, SESSION_COOKIE_AGE = "cqa_site.people.sign_in.sessions", 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 

@@ -4,6 +4,8 @@ import logging
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import clear_authentication_records
+from allauth.account.utils import get_next_redirect_url
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
 from django.core.exceptions import ValidationError
@@ -13,7 +15,9 @@ from django.utils.translation import gettext as _
 
 from .access import record
 from .models import User
-from .sign_in.second_step import VOUCHED_KEY, vouches
+from .sign_in.second_step import SHOWN_KEY, VOUCHED_KEY, shown_at, vouches
+from .sign_in.ways import provider_to_ask
+from .views.pages import closed_door
 
 logger = logging.getLogger(__name__)
 
@@ -36,11 +40,35 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         """One count for an address, under whichever name of the site it is tried."""
         return str(credentials.get("email", "")).lower()
 
+    def pre_login(
+        self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
+    ) -> HttpResponse | None:
+        """Lead whoever has a role from a group to its provider, whatever else they have shown."""
+        answer: HttpResponse | None = super().pre_login(
+            request, user, signal_kwargs=signal_kwargs, **kwargs
+        )
+        if answer is not None:
+            return answer
+        came_by_one = "sociallogin" in (signal_kwargs or {})
+        if (provider := provider_to_ask(user, came_by_one=came_by_one)) is None:
+            return None
+        clear_authentication_records(request)  # nobody came in
+        return closed_door(
+            request,
+            status=403,
+            title=_("Your role here comes from %s") % provider.name,
+            text=_("Sign in there: it knows whether you still have it."),
+            providers=[provider],
+            next_page=get_next_redirect_url(request),
+        )
+
     def post_login(
         self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Remember where the provider took the second step."""
-        if vouches((signal_kwargs or {}).get("sociallogin")):
+        """Remember where the provider took the second step, and when it asked who it is."""
+        sociallogin = (signal_kwargs or {}).get("sociallogin")
+        request.session[SHOWN_KEY] = shown_at(sociallogin)
+        if vouches(sociallogin):
             request.session[VOUCHED_KEY] = True
         answer: HttpResponse = super().post_login(
             request, user, signal_kwargs=signal_kwargs, **kwargs

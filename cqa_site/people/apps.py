@@ -9,7 +9,7 @@ class PeopleConfig(AppConfig):
         from allauth.mfa.models import Authenticator
 
         from cqa_site.people.menu import PEOPLE, people_entries
-        from cqa_site.people.sign_in import sessions  # noqa: F401  (registers its chore)
+        from cqa_site.people.sign_in import groups, sessions  # noqa: F401  (register chores)
         from cqa_site.sealing import HELD
         from cqa_site.web.navigation import menu, search
 

@@ -80,7 +80,7 @@ urlpatterns = [
         for where, view, name in (
             ("app/", second_steps.AddApp.as_view(), "mfa_activate_totp"),
             ("app/remove/", allauth_app.deactivate_totp, "mfa_deactivate_totp"),
-            ("codes/", allauth_codes.view_recovery_codes, "mfa_view_recovery_codes"),
+            ("codes/", second_steps.ShowCodes.as_view(), "mfa_view_recovery_codes"),
             ("codes/new/", allauth_codes.generate_recovery_codes, "mfa_generate_recovery_codes"),
             ("passkeys/", second_steps.AddPasskey.as_view(), "mfa_add_webauthn"),
             ("passkeys/<int:pk>/", second_steps.RenamePasskey.as_view(), "mfa_edit_webauthn"),

@@ -31,6 +31,7 @@ from tests.cast import make_campaign, make_member, make_study, sign_in
 pytestmark = pytest.mark.django_db
 NOTHING = {
     "sessions that ran out": 0,
+    "roles from groups of providers that are gone": 0,
     "places where nobody is signed in any more": 0,
     "beats of workers that ended": 0,
     "expired exports": 0,

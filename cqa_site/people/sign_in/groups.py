@@ -1,10 +1,16 @@
 """Roles that come and go with the groups of a provider; what a person gave by hand stays."""
 
+from collections.abc import Iterable
+
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from cqa_site.people.access import record
 from cqa_site.people.actions.studies import hold_people
 from cqa_site.people.models import GroupRole, Membership, Study, User
+from cqa_site.web.housekeeping import chore
 
 from .providers import ROLES, GroupRule, OpenIDProvider
 
@@ -16,17 +22,44 @@ def rules_for(provider: OpenIDProvider, claims: dict[str, object]) -> list[Group
     return [rule for name, rule in provider.groups.items() if name in groups]
 
 
+def roles_held() -> QuerySet[GroupRole]:
+    """What groups give now: the administration of the site, and memberships that count."""
+    counts = Membership.objects.filter(
+        study=OuterRef("study"), user=OuterRef("user"), is_active=True
+    )
+    return GroupRole.objects.filter(Q(study=None) | Exists(counts)).select_related("study", "user")
+
+
+def orphans() -> QuerySet[GroupRole]:
+    """Those whose provider the site has no longer, or where the person has no account there."""
+    account = SocialAccount.objects.filter(user=OuterRef("user"), provider=OuterRef("provider"))
+    return roles_held().exclude(Q(provider__in=list(settings.OIDC_PROVIDERS)) & Exists(account))
+
+
+@chore("roles from groups of providers that are gone")
+def take_orphans() -> int:
+    """Take what no sign-in could take any more."""
+    return take(orphans())
+
+
 @transaction.atomic
 def apply_groups(*, user: User, provider: OpenIDProvider, claims: dict[str, object]) -> None:
     """Give what the groups give now, and take what they gave before and give no longer."""
     rules = rules_for(provider, claims)
     wanted = _roles(rules)
     for study in Study.objects.filter(public_id__in=wanted):
-        _give(study, user, wanted[str(study.public_id)], provider)
-    given = Study.objects.filter(group_roles__user=user, group_roles__provider=provider.id)
-    for study in given.exclude(public_id__in=wanted):
-        _take(study, user, provider)
-    _set_administrator(user, provider, any(rule.administrator for rule in rules))
+        _give(study, user, wanted[str(study.public_id)], provider.id)
+    stay = Q(study__public_id__in=list(wanted))
+    if any(rule.administrator for rule in rules):
+        _make_administrator(user, provider.id)
+        stay |= Q(study=None)
+    take(roles_held().filter(user=user, provider=provider.id).exclude(stay))
+    user.refresh_from_db(fields=["is_staff"])
+
+
+def take(roles: Iterable[GroupRole]) -> int:
+    """Take what groups gave, the last admin of a study, too; says how many it were."""
+    return sum(map(_take, list(roles)))
 
 
 def _roles(rules: list[GroupRule]) -> dict[str, str]:
@@ -38,45 +71,52 @@ def _roles(rules: list[GroupRule]) -> dict[str, str]:
     return wanted
 
 
-def _give(study: Study, user: User, role: str, provider: OpenIDProvider) -> None:
+def _give(study: Study, user: User, role: str, provider: str) -> None:
     hold_people(study)
     found = Membership.objects.filter(study=study, user=user).first()
-    given = GroupRole.objects.filter(study=study, user=user, provider=provider.id)
-    if found is not None and not given.exists():
-        return  # by hand, or by another provider
+    mark = GroupRole.objects.filter(study=study, user=user).first()
+    if found is not None and not _may_change(found, mark, provider):
+        return
     if found is not None and found.is_active and found.role == role:
         return
     Membership.objects.update_or_create(
         study=study, user=user, defaults={"role": role, "is_active": True}
     )
-    GroupRole.objects.get_or_create(study=study, user=user, provider=provider.id)
+    GroupRole.objects.update_or_create(study=study, user=user, defaults={"provider": provider})
     _note(study, user, "group_role_given", provider, role)
 
 
-def _take(study: Study, user: User, provider: OpenIDProvider) -> None:
-    """End a membership that a group gave, the last admin's, too: the directory has said so."""
-    hold_people(study)
-    found = Membership.objects.get(study=study, user=user)
-    if not found.is_active:
+def _may_change(found: Membership, mark: GroupRole | None, provider: str) -> bool:
+    """Not what a person decided, nor what another provider gives; what that one took is free."""
+    return mark is not None and (mark.provider == provider or not found.is_active)
+
+
+def _make_administrator(user: User, provider: str) -> None:
+    if user.is_staff or user.is_superuser:
         return
-    found.is_active = False
-    found.save(update_fields=["is_active"])
-    _note(study, user, "group_role_taken", provider, found.role)
+    GroupRole.objects.update_or_create(study=None, user=user, defaults={"provider": provider})
+    User.objects.filter(pk=user.pk).update(is_staff=True)
+    _note(None, user, "group_role_given", provider, "site administrator")
 
 
-def _set_administrator(user: User, provider: OpenIDProvider, wanted: bool) -> None:
-    given = GroupRole.objects.filter(study=None, user=user, provider=provider.id)
-    if wanted and not (user.is_staff or user.is_superuser):
-        GroupRole.objects.get_or_create(study=None, user=user, provider=provider.id)
-    elif not wanted and given.exists():
-        given.delete()
+@transaction.atomic
+def _take(held: GroupRole) -> bool:
+    """End what one mark stands for, unless a person decided about it meanwhile."""
+    study, user, role = held.study, held.user, "site administrator"
+    if study is not None:
+        hold_people(study)
+    if not roles_held().filter(pk=held.pk).exists():
+        return False
+    if study is None:
+        held.delete()
+        User.objects.filter(pk=user.pk).update(is_staff=False)
     else:
-        return
-    user.is_staff = wanted
-    user.save(update_fields=["is_staff"])
-    verb = "group_role_given" if wanted else "group_role_taken"
-    _note(None, user, verb, provider, "site administrator")
+        found = Membership.objects.get(study=study, user=user)
+        found.is_active, role = False, found.role
+        found.save(update_fields=["is_active"])
+    _note(study, user, "group_role_taken", held.provider, role)
+    return True
 
 
-def _note(study: Study | None, user: User, verb: str, provider: OpenIDProvider, role: str) -> None:
-    record(study=study, actor=None, verb=verb, subject=str(user), role=role, provider=provider.id)
+def _note(study: Study | None, user: User, verb: str, provider: str, role: str) -> None:
+    record(study=study, actor=None, verb=verb, subject=str(user), role=role, provider=provider)

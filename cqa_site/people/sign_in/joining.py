@@ -26,7 +26,7 @@ from cqa_site.people.views.pages import closed_door
 from .connection import bounded
 from .groups import apply_groups, rules_for
 from .providers import OpenIDProvider
-from .second_step import has_second_step
+from .second_step import has_second_step, is_recent, shown_at
 
 INVITATION_KEY = "invitation"
 logger = logging.getLogger(__name__)
@@ -75,6 +75,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         provider = provider_of(sociallogin)
         sociallogin.token = None  # nothing is asked for in the person's name later on
         _require_address(request, sociallogin, provider)
+        _require_shown_again(request, sociallogin, provider)
         connects = sociallogin.state.get("process") == AuthProcess.CONNECT
         if connects or not sociallogin.is_existing:
             return
@@ -164,6 +165,20 @@ def _require_address(
     else:
         return
     raise refusal(request, 403, _("You cannot sign in with this address"), text)
+
+
+def _require_shown_again(
+    request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
+) -> None:
+    """Raise where the provider let a person through whom it was told to ask."""
+    was_told = (sociallogin.state.get("data") or {}).get("again")
+    if was_told and not is_recent(shown_at(sociallogin)):
+        title = _("%s did not ask who you are") % provider.name
+        text = _(
+            "It let you through, so ways to sign in stay as they are. Tell whoever looks after "
+            "the site: it has to say when you signed in there (auth_time)."
+        )
+        raise refusal(request, 403, title, text)
 
 
 def _join(request: HttpRequest, user: User) -> None:

@@ -86,7 +86,15 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
         more = self._fetch_user_info(token.token)
         if not isinstance(more, dict) or more.get("sub") != signed["sub"]:
             raise OAuth2Error("The user information is about somebody else.")
-        claims = {**more, **signed, "amr": signed.get("amr")}
+        # How and when somebody came in has to be signed. An address is verified by whoever says so
+        # of that one: not one named here by what is said there of another.
+        named = signed if {"email", "email_verified"} <= signed.keys() else more
+        claims = {
+            **more,
+            **signed,
+            **{each: signed.get(each) for each in ("amr", "auth_time")},
+            **{each: named.get(each) for each in ("email", "email_verified")},
+        }
         login = self.get_provider().sociallogin_from_response(request, claims)
         login.claims = claims
         return login
@@ -138,12 +146,19 @@ class CheckedProvider(OpenIDConnectProvider):
         process: str,
         next_url: str | None = None,
         data: Any = None,
+        *,
+        again: bool = False,
         **kwargs: Any,
     ) -> HttpResponseBase:
-        """Send the person to the provider; only a token with this nonce comes back."""
+        """Send the person to the provider; only a token with this nonce comes back.
+
+        With `again` they show the provider once more who they are, however lately they came.
+        """
         nonce = get_random_string(32)
-        kwargs["auth_params"] = {"nonce": nonce}
-        return super().redirect(request, process, next_url, {"nonce": nonce}, **kwargs)
+        once_more = {"prompt": "login", "max_age": "0"} if again else {}
+        kwargs["auth_params"] = {"nonce": nonce} | once_more
+        data = {"nonce": nonce, "again": again}
+        return super().redirect(request, process, next_url, data, **kwargs)
 
     def extract_uid(self, data: dict[str, Any]) -> str:
         """Who it is at the provider: the subject, which never changes hands."""

@@ -1,7 +1,8 @@
 """Passkeys and one-time codes: how the account library keeps and checks them here.
 
 The library checks challenge, signature and key. It accepts pages of subdomains, keeps no count of
-uses and stumbles over answers of another shape; those three are closed here.
+uses and stumbles over answers of another shape and over secrets that no key reads; all of that is
+closed here.
 """
 
 import struct
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import generate_totp_secret
 from allauth.mfa.webauthn.forms import (
     AddWebAuthnForm,
     AuthenticateWebAuthnForm,
@@ -24,7 +26,7 @@ from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.sealing import seal, unseal
+from cqa_site.sealing import KeyUnreadable, seal, unseal
 
 from .second_step import STEPS, needs_second_step
 from .sessions import device
@@ -43,8 +45,14 @@ class SecondStepAdapter(DefaultMFAAdapter):
         return seal(text).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Read them."""
-        return unseal(encrypted_text.encode())
+        """Read them; where no key does, a secret that nobody has, so that every code is wrong.
+
+        Never an empty one: everybody could reckon its codes.
+        """
+        try:
+            return unseal(encrypted_text.encode())
+        except KeyUnreadable:
+            return generate_totp_secret()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         """Not the last one of somebody who needs one."""
@@ -56,6 +64,15 @@ class SecondStepAdapter(DefaultMFAAdapter):
     def generate_authenticator_name(self, user: User, type: str) -> str:
         """The browser where it was made."""
         return device(context.request.headers.get("User-Agent", ""))
+
+
+def is_readable(step: Authenticator) -> bool:
+    """Whether the site's keys read what an app or recovery codes are made from."""
+    try:
+        unseal((step.data.get("secret") or step.data.get("seed") or "").encode())
+    except KeyUnreadable:
+        return False
+    return True
 
 
 class AddForm(AddWebAuthnForm):

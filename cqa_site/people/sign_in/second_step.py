@@ -1,8 +1,10 @@
 """Who needs a second step, who has taken it, and what the others may open until then."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
+from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.models import Authenticator
 from django.conf import settings
@@ -15,6 +17,8 @@ from cqa_site.people.models import User
 
 # Set where the provider vouches for a second step of its own.
 VOUCHED_KEY = "provider_second_step"
+# When the person last showed the provider who they are; coming back from there shows nothing.
+SHOWN_KEY = "provider_shown_at"
 STEPS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 # What is there before the second step: making one, showing once more that it is you, leaving.
 OPEN_BEFORE = {
@@ -68,6 +72,17 @@ def vouches(sociallogin: Any) -> bool:
         return trusted
     said = claims.get("amr")
     return isinstance(said, list) and any(each in trusted for each in said)
+
+
+def shown_at(sociallogin: Any) -> float:
+    """When the provider asked the person for it, as the signed token says; 0 if it does not."""
+    said = getattr(sociallogin, "claims", {}).get("auth_time")
+    return min(said, time.time()) if isinstance(said, int | float) else 0
+
+
+def is_recent(at: float) -> bool:
+    """Whether somebody showed who they are a moment ago."""
+    return time.time() - at < REAUTHENTICATION_TIMEOUT
 
 
 def may_make_tokens(request: HttpRequest, user: User) -> bool:

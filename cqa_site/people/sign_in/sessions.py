@@ -10,6 +10,7 @@ from ipaddress import ip_address, ip_network
 from allauth.account.adapter import get_adapter
 from allauth.usersessions.models import UserSession
 from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore as DatabaseSessions
 from django.db import DatabaseError
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
@@ -22,6 +23,8 @@ from cqa_site.web.housekeeping import chore
 logger = logging.getLogger(__name__)
 # A session is written down this often at most: people label many times a minute.
 NOTED_KEY, EVERY_SECONDS = "noted", 600
+# When it was written down first, with the answer that began it.
+BEGAN_KEY = "began"
 LONGEST_AGENT = 200
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
 BROWSER_NAMES = {"Edg": "Edge", "OPR": "Opera"}
@@ -37,6 +40,15 @@ class SeenSession:
     place: str
     last_seen: datetime
     is_this: bool
+
+
+class SessionStore(DatabaseSessions):
+    """Ends so long after signing in, however much it is used: each writing sets the same end."""
+
+    def get_session_cookie_age(self) -> int:
+        """Seconds that are left; sessions of nobody and of the crowd go on from each writing."""
+        now = time.time()
+        return max(0, int(self.get(BEGAN_KEY, now) + settings.SESSION_COOKIE_AGE - now))
 
 
 class NoteSession:
@@ -64,6 +76,7 @@ def _note(request: HttpRequest) -> None:
     if not key or (noted == key and time.time() - at < EVERY_SECONDS):
         return
     request.session[NOTED_KEY] = [key, time.time()]
+    request.session.setdefault(BEGAN_KEY, time.time())
     if noted != key:
         UserSession.objects.filter(session_key=noted).delete()
     UserSession.objects.update_or_create(

@@ -4,7 +4,6 @@ from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import get_next_redirect_url
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.internal.flows.connect import disconnect
 from allauth.socialaccount.models import SocialAccount
@@ -19,8 +18,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import PersonRequest
-from cqa_site.people.models import User
 from cqa_site.people.sign_in.openid import CheckedAdapter, CheckedCallback
+from cqa_site.people.sign_in.ways import can_sign_in
 
 from .sign_in import fresh, own
 
@@ -44,11 +43,13 @@ def _connect(request: PersonRequest, adapter: CheckedAdapter) -> HttpResponseBas
 def _leave(request: HttpRequest, adapter: CheckedAdapter, process: str) -> HttpResponse:
     """A page that leads on: the policy for forms would stop a redirect to another host.
 
-    Only `next` is read from the request; the library's own view takes scopes and parameters, too.
+    Only `next` and `again` are read from the request; the library's own view takes scopes and
+    parameters, too.
     """
-    provider = adapter.get_provider()
+    provider, again = adapter.get_provider(), "again" in request.POST
     try:
-        answer = provider.redirect(request, process, next_url=get_next_redirect_url(request))
+        next_url = get_next_redirect_url(request)
+        answer = provider.redirect(request, process, next_url=next_url, again=again)
     except OAuth2Error as error:
         return _failed(adapter, error)
     context = {"provider": provider, "address": answer["Location"]}
@@ -86,19 +87,13 @@ def _failed(adapter: CheckedAdapter, error: OAuth2Error) -> HttpResponse:
 def provider_disconnect(request: PersonRequest, account_id: int) -> HttpResponse:
     """Take an account at a provider away, unless it is the only way in."""
     account = get_object_or_404(SocialAccount, pk=account_id, user=request.user)
-    if not _has_another_way(request.user, account):
+    if not can_sign_in(request.user, without=account):
         messages.error(request, _("This is your only way in. Add a passkey first."))
     elif account.provider not in settings.OIDC_PROVIDERS:
         account.delete()
     else:
         disconnect(request, account)
     return redirect("mfa_index")
-
-
-def _has_another_way(user: User, account: SocialAccount) -> bool:
-    others = SocialAccount.objects.filter(user=user).exclude(pk=account.pk)
-    passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
-    return user.has_usable_password() or others.exists() or passkeys.exists()
 
 
 @own
@@ -109,5 +104,6 @@ def provider_once_more(request: PersonRequest) -> HttpResponse:
     context = {
         "providers": [each for each in settings.OIDC_PROVIDERS.values() if each.id in set(names)],
         "next": get_next_redirect_url(request) or reverse("mfa_index"),
+        "again": True,
     }
     return render(request, "people/sign_in/once_more.html", context)

@@ -4,15 +4,18 @@ from typing import Any
 
 from allauth.account.internal.flows.login import record_authentication
 from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.views import ViewRecoveryCodesView
 from allauth.mfa.totp.views import ActivateTOTPView
 from allauth.mfa.webauthn.internal import auth as passkeys
 from allauth.mfa.webauthn.views import AddWebAuthnView, EditWebAuthnView, RemoveWebAuthnView
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 
+from cqa_site.people.sign_in.passkeys import is_readable
 from cqa_site.people.sign_in.second_step import has_second_step
 
 from .sign_in import knows_passkeys, stay_alone
@@ -32,6 +35,18 @@ class AddApp(ActivateTOTPView):
         is_first = not has_second_step(self.request.user)
         answer: HttpResponse = super().form_valid(form)
         return _added(self.request, answer, is_first, "totp")
+
+
+class ShowCodes(ViewRecoveryCodesView):
+    """Recovery codes, unless they can no longer be read."""
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show them once, or lead to new ones."""
+        kept = Authenticator.objects.filter(user=request.user, type="recovery_codes").first()
+        if kept is not None and not is_readable(kept):
+            return redirect("mfa_generate_recovery_codes")
+        answer: HttpResponse = super().get(request, *args, **kwargs)
+        return answer
 
 
 class AddPasskey(AddWebAuthnView):

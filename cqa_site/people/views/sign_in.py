@@ -4,15 +4,12 @@ The account library's views do the work. They are opened to people with an accou
 those who showed a moment ago that it is them.
 """
 
-import time
 from collections.abc import Callable
 from functools import wraps
 from ipaddress import ip_address
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
-from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.views import LoginView
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -29,7 +26,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import PersonRequest, record
-from cqa_site.people.sign_in.second_step import has_passed, needs_second_step
+from cqa_site.people.sign_in.passkeys import is_readable
+from cqa_site.people.sign_in.second_step import (
+    SHOWN_KEY,
+    has_passed,
+    is_recent,
+    needs_second_step,
+)
 from cqa_site.people.sign_in.sessions import end_sessions, sessions_of
 
 View = Callable[..., HttpResponseBase]
@@ -52,7 +55,7 @@ def fresh(view: View) -> View:
     """Decorate one's own view that the library guards by password or second step.
 
     The library lets people through who have neither, because they come by a provider. They show
-    that it is them by coming from there once more.
+    that it is them there, once more.
     """
 
     @own
@@ -69,9 +72,7 @@ def fresh(view: View) -> View:
 def _is_fresh(request: PersonRequest) -> bool:
     if get_adapter().get_reauthentication_methods(request.user):
         return True  # the library asks
-    records = get_authentication_records(request, request.user)
-    came = [each["at"] for each in records if each.get("method") == "socialaccount"]
-    return bool(came) and time.time() - came[-1] < REAUTHENTICATION_TIMEOUT
+    return is_recent(request.session.get(SHOWN_KEY, 0))
 
 
 class SignIn(LoginView):
@@ -105,13 +106,16 @@ def knows_passkeys(request: HttpRequest) -> bool:
 def ways(request: PersonRequest) -> HttpResponse:
     """All ways to sign in, and all places where the person is signed in."""
     steps = Authenticator.objects.filter(user=request.user).order_by("created_at")
+    app = next((each for each in steps if each.type == "totp"), None)
     codes = next((each for each in steps if each.type == "recovery_codes"), None)
     connected = SocialAccount.objects.filter(user=request.user).order_by("pk")
     names = {each.provider for each in connected}
     context = {
         "passkeys": [each for each in steps if each.type == "webauthn"],
-        "app": next((each for each in steps if each.type == "totp"), None),
+        "app": app,
+        "app_is_dead": app and not is_readable(app),
         "has_codes": codes is not None,
+        "codes_are_dead": codes and not is_readable(codes),
         "codes_left": len(codes.wrap().get_unused_codes()) if codes else 0,
         "connected": [(each, settings.OIDC_PROVIDERS.get(each.provider)) for each in connected],
         "offered": [each for each in settings.OIDC_PROVIDERS.values() if each.id not in names],

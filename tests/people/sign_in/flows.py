@@ -1,16 +1,21 @@
 """Steps of signing in that tests take, and what has to be as it was when one is refused."""
 
+import json
 import re
 from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.test import Client
 
 from cqa_site.people.models import ApiToken, GroupRole, Invitation, Membership, User
 
+from .authenticator import Passkey
+
 BEGIN, CALLBACK = "/accounts/oidc/uni/", "/accounts/oidc/uni/login/callback/"
 LOGIN, PASSWORD = "/accounts/login/", "a long password"
+WAYS, PASSKEY_LOGIN = "/account/sign-in/", "/accounts/login/passkey/"
 
 
 def begin(client, path=BEGIN, **form):
@@ -34,6 +39,36 @@ def sign_in_there(client, provider, person=None, **form):
 
 def give_password(client, user, password=PASSWORD, **more):
     return client.post(LOGIN, {"login": user.email, "password": password, **more})
+
+
+def secure(**headers):
+    """A browser that came over TLS, as passkeys need."""
+    return Client(headers=headers, HTTP_HOST="testserver", **{"wsgi.url_scheme": "https"})
+
+
+def shown(page):
+    """What the page asks of a passkey."""
+    text = page.content.decode().split('id="passkey-options"')[1].split(">", 1)[1]
+    return json.loads(text.split("<")[0])
+
+
+def make_passkey(client, **changed):
+    """Make one on the page, as a browser does it; the passkey, and the answer."""
+    page = client.get(f"{WAYS}passkeys/")
+    passkey = Passkey()
+    made = passkey.make(shown(page)["creation_options"], **changed)
+    given = {"name": "mine", "credential": json.dumps(made)}
+    return passkey, client.post(f"{WAYS}passkeys/", given)
+
+
+def options_for(client):
+    """What is asked of a passkey that signs in by itself."""
+    answer = client.get(PASSKEY_LOGIN, headers={"accept": "application/json"})
+    return answer.json()["request_options"]
+
+
+def try_passkey(client, answer, **form):
+    return client.post(PASSKEY_LOGIN, {"credential": json.dumps(answer), **form})
 
 
 def is_in(client):

@@ -108,6 +108,8 @@ class FakeProvider:
             "iat": now,
             "exp": now + 300,
             "nonce": query.get("nonce"),
+            # Who is signed in here is asked again only where the request says so.
+            "auth_time": now if query.get("max_age") == "0" else now - 3600,
             **self.claims,
         }
         claims = {name: value for name, value in claims.items() if value is not None}

@@ -6,6 +6,7 @@ has an account at the provider, or a page that sends a victim's browser here.
 
 import json
 import time
+from threading import Event
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
@@ -129,6 +130,47 @@ def test_user_information_about_somebody_else(provider, member):
     assert_refused(client, sign_in_there(client, provider), before)
 
 
+@pytest.mark.parametrize(
+    ("signed", "told"),
+    [
+        ({"email": None}, {"email_verified": False}),
+        ({"email_verified": None}, {"email": "boss@uni.example", "email_verified": False}),
+        ({"email": "boss@uni.example", "email_verified": None}, {"email_verified": False}),
+        ({"email": "boss@uni.example", "email_verified": False}, {}),
+    ],
+)
+def test_an_address_is_not_verified_by_what_is_said_of_another(
+    provider, trust, people, signed, told
+):
+    trust(new_people="anyone")
+    before, client = as_it_was(), Client()
+    provider.claims, provider.userinfo = signed, told
+    assert_refused(client, sign_in_there(client, provider), before)
+
+
+def test_coming_back_without_having_been_asked_is_no_proof(provider, trust, alone):
+    """A provider where somebody is signed in lets everybody at their screen through."""
+    trust(new_people="anyone")
+    sign_in_there(Client(), provider)
+    before = as_it_was()
+    for name, said in {
+        "long ago": {"auth_time": NOW - 3600},
+        "nothing": {"auth_time": None},
+        "in other words": {"auth_time": "just now"},
+    }.items():
+        with alone(name):
+            provider.claims, provider.userinfo = said, {"auth_time": NOW}
+            client = Client()
+            sign_in_there(client, provider)
+            assert client.get("/account/sign-in/app/").url.startswith("/accounts/again/")
+            answer = sign_in_there(client, provider, again="yes")
+            assert answer.status_code == 403
+            assert "did not ask who you are" in answer.content.decode()
+            assert is_in(client)
+            assert client.get("/account/sign-in/app/").url.startswith("/accounts/again/")
+            assert as_it_was() == before
+
+
 def test_providers_that_answer_wrongly(provider, member, alone):
     before = as_it_was()
     for place in ("/token", "/keys", "/userinfo", "/.well-known/openid-configuration"):
@@ -153,16 +195,27 @@ def test_right_answers_that_cost_too_much_or_come_from_elsewhere(
             handler.wfile.write(keys[number : number + 8])
             time.sleep(0.02)
 
+    def slowly_before_anything(handler):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        try:
+            for _number in range(200):
+                handler.wfile.write(b"x")
+                time.sleep(0.02)
+        except OSError:
+            hung_up.set()
+
     def elsewhere(handler):
         provider.instead["/more"] = send(200, keys)
         handler.send_response(302)
         handler.send_header("Location", f"{provider.issuer}/more")
         handler.end_headers()
 
+    hung_up = Event()
     before = as_it_was()
     for name, answer in {
         "too much": send(200, keys + b" " * 600_000),
         "too slowly": slowly,
+        "headers too slowly": slowly_before_anything,
         "from elsewhere": elsewhere,
     }.items():
         with alone(name):
@@ -170,9 +223,10 @@ def test_right_answers_that_cost_too_much_or_come_from_elsewhere(
             provider.reset()
             provider.instead["/keys"] = answer
             with monkeypatch.context() as patch:
-                if answer is slowly:
+                if answer in (slowly, slowly_before_anything):
                     patch.setattr(connection, "WHOLE_SECONDS", 0.3)
                 assert_refused(client, sign_in_there(client, provider), before)
+    assert hung_up.wait(2)
     with alone("as it should be"):
         provider.reset()
         provider.instead["/keys"] = send(200, keys)

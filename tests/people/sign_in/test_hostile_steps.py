@@ -1,14 +1,15 @@
 """Ways around the second step and around passkeys that must be refused, with nothing changed."""
 
-import json
 import re
 import time
+from json import dumps
 from unittest import mock
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
+from cryptography.fernet import Fernet
 from django.core import mail
 from django.test import Client
 
@@ -16,22 +17,28 @@ from cqa_site.people.models import ApiToken, AuditEvent, User
 from tests import cast
 
 from .authenticator import PRESENT, VERIFIED, Passkey
-from .flows import LOGIN, PASSWORD, as_it_was, give_password, is_in
+from .flows import (
+    LOGIN,
+    PASSWORD,
+    WAYS,
+    as_it_was,
+    give_password,
+    is_in,
+    make_passkey,
+    options_for,
+    secure,
+    shown,
+    try_passkey,
+)
 
 pytestmark = pytest.mark.django_db
 SECRET = "JBSWY3DPEHPK3PXP"
-STEP, AGAIN, WAYS = "/accounts/login/second-step/", "/accounts/again/", "/account/sign-in/"
-PASSKEY_LOGIN = "/accounts/login/passkey/"
+STEP, AGAIN = "/accounts/login/second-step/", "/accounts/again/"
 
 
 def code(secret=SECRET, steps=0):
     """What the app shows now, or some steps of half a minute later."""
     return totp.format_hotp_value(totp.hotp_value(secret, int(time.time()) // 30 + steps))
-
-
-def secure(**headers):
-    """A browser that came over TLS, as passkeys need."""
-    return Client(headers=headers, HTTP_HOST="testserver", **{"wsgi.url_scheme": "https"})
 
 
 @pytest.fixture(autouse=True)
@@ -193,6 +200,56 @@ def test_crowd_participants_have_no_ways_to_sign_in(study, alone):
             assert client.get(path).status_code == 403
 
 
+# -- secrets that no key reads -----------------------------------------------------------------
+
+
+@pytest.fixture
+def other_keys(ada, settings):
+    """What seals the site's secrets is another key than it was."""
+    settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
+
+
+def test_codes_that_cannot_be_read_are_wrong(half, other_keys, alone):
+    before = as_it_was()
+    for name, given in {"right once": code(), "of an empty key": code("")}.items():
+        with alone(name):
+            page = half.post(STEP, {"code": given})
+            assert "Incorrect code" in page.content.decode()
+            assert_still_out(half, before)
+
+
+def test_a_code_that_can_be_read_counts_beside_an_app_that_cannot(half, ada, other_keys):
+    Authenticator.objects.filter(user=ada, type="recovery_codes").delete()
+    first = RecoveryCodes.activate(ada).get_unused_codes()[0]
+    assert half.post(STEP, {"code": first}).status_code == 302
+    assert is_in(half)
+
+
+def test_whoever_has_a_passkey_gets_rid_of_what_cannot_be_read(people, settings):
+    person = people["expert"]
+    passkey, _made = add_passkey(person)
+    totp.TOTP.activate(person, SECRET)
+    settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
+    client = secure()
+    try_passkey(client, passkey.use(options_for(client)))
+    page = client.get(WAYS).content.decode()
+    assert "can no longer read its key" in page
+    assert "can no longer read these codes" in page
+    assert "codes are left" not in page
+    client.post(AGAIN, {"password": PASSWORD})
+    # They were never looked at, and what is shown now would not be them.
+    assert client.get(f"{WAYS}codes/").url == f"{WAYS}codes/new/"
+    assert client.get(f"{WAYS}codes/new/").status_code == 200
+    assert client.post(f"{WAYS}codes/new/").url == f"{WAYS}codes/"
+    assert client.get(f"{WAYS}codes/").content.count(b"<li><code>") == 10
+    client.post(f"{WAYS}app/remove/")
+    assert set(person.authenticator_set.values_list("type", flat=True)) == {
+        "webauthn",
+        "recovery_codes",
+    }
+    assert "can no longer" not in client.get(WAYS).content.decode()
+
+
 # -- required by role -------------------------------------------------------------------------
 
 
@@ -265,27 +322,12 @@ def test_a_session_without_the_second_step_makes_no_token(ada):
 # -- passkeys ---------------------------------------------------------------------------------
 
 
-def options_for(client):
-    return client.get(PASSKEY_LOGIN, headers={"accept": "application/json"}).json()[
-        "request_options"
-    ]
-
-
-def shown(page):
-    text = page.content.decode().split('id="passkey-options"')[1].split(">", 1)[1]
-    return json.loads(text.split("<")[0])
-
-
 def add_passkey(user, **changed):
-    """A passkey made on the page, as a browser does it."""
+    """A passkey of somebody who has a password."""
     client = secure()
     give_password(client, user)
     client.post(AGAIN, {"password": PASSWORD})
-    page = client.get(f"{WAYS}passkeys/")
-    passkey = Passkey()
-    made = passkey.make(shown(page)["creation_options"], **changed)
-    answer = client.post(f"{WAYS}passkeys/", {"name": "mine", "credential": json.dumps(made)})
-    return passkey, answer
+    return make_passkey(client, **changed)
 
 
 @pytest.fixture
@@ -293,10 +335,6 @@ def passkey(people):
     found, answer = add_passkey(people["expert"])
     assert answer.status_code == 302
     return found
-
-
-def try_passkey(client, answer):
-    return client.post(PASSKEY_LOGIN, {"credential": json.dumps(answer)})
 
 
 def test_a_passkey_signs_in_by_itself(passkey, people):
@@ -388,7 +426,7 @@ def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):
     page = client.get(STEP)
     assert b"passkey-options" not in page.content
     options = {"publicKey": {"challenge": client.session["mfa.webauthn.state"]["challenge"]}}
-    client.post(STEP, {"credential": json.dumps(passkey.use(options))})
+    client.post(STEP, {"credential": dumps(passkey.use(options))})
     assert_still_out(client, before)
 
 
@@ -397,10 +435,10 @@ def test_a_passkey_is_a_second_step_only_with_a_finger_a_face_or_a_pin(passkey, 
     give_password(client, people["expert"])
     before = as_it_was()
     asked = shown(client.get(STEP))["request_options"]
-    client.post(STEP, {"credential": json.dumps(passkey.use(asked, flags=PRESENT))})
+    client.post(STEP, {"credential": dumps(passkey.use(asked, flags=PRESENT))})
     assert_still_out(client, before)
     asked = shown(client.get(STEP))["request_options"]
-    assert client.post(STEP, {"credential": json.dumps(passkey.use(asked))}).status_code == 302
+    assert client.post(STEP, {"credential": dumps(passkey.use(asked))}).status_code == 302
     assert is_in(client)
 
 

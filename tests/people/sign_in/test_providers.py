@@ -17,11 +17,10 @@ from cqa_site.people.sign_in.providers import GroupRule, read_providers
 from cqa_site.people.tokens import create_token
 from tests import cast
 
-from .flows import PASSWORD, begin, give_password, is_in, sign_in_there
+from .flows import PASSWORD, WAYS, begin, come_back, give_password, is_in, sign_in_there
 from .provider import SECRET
 
 pytestmark = pytest.mark.django_db
-WAYS = "/account/sign-in/"
 
 
 def test_buttons_stand_on_the_pages_where_people_come_in(provider, study, people):
@@ -135,7 +134,7 @@ def test_disconnecting_asks_who_it_is_even_of_a_provider_that_is_gone(provider, 
 def test_the_only_way_in_stays(provider, trust):
     trust(new_people="anyone")
     client = Client()
-    sign_in_there(client, provider)
+    sign_in_there(client, provider, again="yes")
     account = SocialAccount.objects.get()
     page = client.post(f"{WAYS}providers/{account.pk}/remove/", follow=True)
     assert "your only way in" in page.content.decode()
@@ -150,21 +149,19 @@ def test_nobody_disconnects_the_account_of_another(provider, people):
     assert client.post(f"{WAYS}providers/{account.pk}/remove/").status_code == 404
 
 
-def test_who_comes_by_a_provider_alone_comes_from_there_once_more(provider, trust):
+def test_who_comes_by_a_provider_alone_shows_there_once_more_who_they_are(provider, trust):
     """Before a way to sign in changes; the library would let an old session do it."""
     trust(new_people="anyone")
     client = Client()
     sign_in_there(client, provider)
-    assert client.get(f"{WAYS}app/").status_code == 200
-    session = client.session
-    for each in session["account_authentication_methods"]:
-        each["at"] -= 600
-    session.save()
     once_more = client.get(f"{WAYS}app/")
     assert once_more.url.startswith("/accounts/again/provider/")
     page = client.get(once_more.url).content.decode()
     assert "Sign in with The University" in page
-    assert sign_in_there(client, provider, next=f"{WAYS}app/").url == f"{WAYS}app/"
+    assert 'name="again"' in page
+    query = begin(client, next=f"{WAYS}app/", again="yes")
+    assert (query["prompt"], query["max_age"]) == ("login", "0")
+    assert come_back(client, provider, query).url == f"{WAYS}app/"
     assert client.get(f"{WAYS}app/").status_code == 200
 
 

@@ -1,5 +1,6 @@
 """The list of sessions, signing out elsewhere, and letting in who is locked out."""
 
+import time
 from datetime import timedelta
 from io import StringIO
 
@@ -17,10 +18,9 @@ from cqa_site.people.sign_in import sessions
 from cqa_site.web.housekeeping import keep_house
 from tests import cast
 
-from .flows import PASSWORD, give_password, is_in
+from .flows import PASSWORD, WAYS, give_password, is_in
 
 pytestmark = pytest.mark.django_db
-WAYS = "/account/sign-in/"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 SAFARI = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 "
@@ -126,6 +126,50 @@ def test_what_the_list_says_of_sessions_that_ran_out_is_thrown_away(people):
     assert keep_house()["places where nobody is signed in any more"] == 1
 
 
+@pytest.fixture
+def hours(monkeypatch):
+    """Let so many hours pass."""
+    now, moment, passed = timezone.now, time.time, [0.0]
+    monkeypatch.setattr(timezone, "now", lambda: now() + timedelta(hours=passed[0]))
+    monkeypatch.setattr(time, "time", lambda: moment() + 3600 * passed[0])
+
+    def go_by(number):
+        passed[0] += number
+
+    return go_by
+
+
+def test_a_session_ends_however_much_it_is_used(people, hours):
+    client = Client()
+    give_password(client, people["expert"])
+    for _ in range(11):
+        hours(1)
+        assert is_in(client)
+    hours(1)
+    assert not is_in(client)
+    give_password(client, people["expert"])
+    hours(11)
+    assert is_in(client)
+
+
+def test_a_session_from_before_that_rule_ends_too(people, hours):
+    client = cast.sign_in(people["expert"])
+    hours(1)
+    assert is_in(client)
+    hours(11)
+    assert is_in(client)
+    hours(1)
+    assert not is_in(client)
+
+
+def test_the_end_of_a_session_asks_the_database_nothing_more(people, django_assert_num_queries):
+    client = Client()
+    give_password(client, people["expert"])
+    client.get("/account/keys/")
+    with django_assert_num_queries(2):  # the session, the person
+        client.get("/account/keys/")
+
+
 def test_a_change_stays_although_its_mail_cannot_be_sent(people, monkeypatch):
     def refuse(*args, **kwargs):
         raise ConnectionRefusedError
@@ -180,6 +224,23 @@ def test_unlock_ends_sessions(people):
     client = cast.sign_in(people["expert"])
     unlock(people["expert"].email, "--sessions")
     assert not is_in(client)
+
+
+def test_unlock_of_a_closed_account_says_so(people):
+    person = people["expert"]
+    User.objects.filter(pk=person.pk).update(is_active=False)
+    with pytest.raises(CommandError, match="closed"):
+        unlock(person.email, "--sessions")
+    assert not AuditEvent.objects.filter(verb="unlocked").exists()
+
+
+def test_unlock_says_when_there_is_no_way_in(people):
+    person = people["expert"]
+    person.set_unusable_password()
+    person.save()
+    said = unlock(person.email)
+    assert "can sign in" not in said
+    assert f"changepassword {person.email}" in said
 
 
 def test_unlock_of_nobody(db):

@@ -11,7 +11,9 @@ from django.test import RequestFactory
 
 from cqa_site.people.access import record
 from cqa_site.people.models import User
+from cqa_site.people.sign_in.groups import roles_held, take
 from cqa_site.people.sign_in.sessions import end_sessions
+from cqa_site.people.sign_in.ways import can_sign_in
 
 
 class Command(BaseCommand):
@@ -22,6 +24,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--second-step", action="store_true", help="remove passkeys, app and recovery codes"
         )
+        parser.add_argument(
+            "--groups",
+            action="store_true",
+            help="take roles that groups of a provider gave, so that nobody is led there",
+        )
         parser.add_argument("--sessions", action="store_true", help="sign them out everywhere")
         parser.add_argument("--yes", action="store_true", help="ask nothing")
 
@@ -29,6 +36,8 @@ class Command(BaseCommand):
         user = User.objects.filter(email__iexact=email.strip()).first()
         if user is None:
             raise CommandError("No account has this address.")
+        if not user.is_active:
+            raise CommandError("This account is closed. Nothing was changed.")
         if options["second_step"] and not options["yes"]:
             self._confirm(user)
         self._forget_tries(user)
@@ -36,12 +45,22 @@ class Command(BaseCommand):
             if options["second_step"]:
                 removed, _each = Authenticator.objects.filter(user=user).delete()
                 self.stdout.write(f"Second steps removed: {removed}.")
+            if options["groups"]:
+                taken = take(roles_held().filter(user=user))
+                self.stdout.write(f"Roles from groups taken: {taken}.")
             if options["sessions"] or options["second_step"]:
                 end_sessions(user=user)
                 self.stdout.write("Signed out everywhere.")
-            details = {"second_step": options["second_step"], "sessions": options["sessions"]}
+            details = {name: options[name] for name in ("second_step", "groups", "sessions")}
             record(study=None, actor=None, verb="unlocked", subject=str(user), **details)
-        self.stdout.write(self.style.SUCCESS(f"{user.email} can sign in again."))
+        self._say_how_it_is(user)
+
+    def _say_how_it_is(self, user: User) -> None:
+        if can_sign_in(user):
+            self.stdout.write(self.style.SUCCESS(f"{user.email} can sign in again."))
+        else:
+            advice = f"manage.py changepassword {user.email}"
+            self.stdout.write(self.style.WARNING(f"There is no way in. Give one: {advice}"))
 
     def _confirm(self, user: User) -> None:
         self.stdout.write("Whoever knows the password can then sign in. Be sure who asked you.")

@@ -1,10 +1,13 @@
 """Can somebody look after the site, and nobody sign in who was only invented?"""
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from cqa_site.people.models import User
+from cqa_site.people.sign_in.groups import orphans
+from cqa_site.people.sign_in.ways import can_sign_in
 
 from ..examining import Family, examination
 from ..findings import Finding, manage, well, wrong
@@ -15,20 +18,14 @@ INVENTED = "@counterpoint.example"
 @examination(Family.SETTINGS, gettext_lazy("Administrators"), asks_database=True)
 def administrators() -> Finding:
     """Whether anybody can sign in who may open these pages."""
-    staff = User.objects.filter(is_active=True, is_staff=True) | User.objects.filter(
-        is_active=True, is_superuser=True
-    )
-    count = sum(map(_can_sign_in, staff))
+    staff = User.objects.filter(Q(is_staff=True) | Q(is_superuser=True), is_active=True)
+    # Whom a provider made one that the site has no longer is none from the next sign-in on.
+    staying = staff.exclude(pk__in=orphans().filter(study=None).values("user"))
+    count = sum(map(can_sign_in, staying))
     if not count:
         says = _("Nobody who looks after the site can sign in.")
         return wrong(says, _("Make an administrator:"), manage("createsuperuser"))
     return well(ngettext("%d can sign in.", "%d can sign in.", count) % count)
-
-
-def _can_sign_in(person: User) -> bool:
-    """By a password, or by an account elsewhere where the site allows that."""
-    elsewhere = getattr(person, "socialaccount_set", None)
-    return person.has_usable_password() or bool(elsewhere and elsewhere.exists())
 
 
 @examination(Family.SETTINGS, gettext_lazy("Demo"), asks_database=True)
