@@ -41,7 +41,8 @@ def in_words(what: str) -> Iterator[None]:
 def why(problem: Exception) -> str:
     """What a disk or a database said; of a row at most the column, never what it holds."""
     if isinstance(problem, OSError):
-        return problem.strerror or str(problem)
+        said = problem.strerror or str(problem)
+        return f"{problem.filename}: {said}" if problem.filename else said
     if found := MISSING.search(str(problem)):
         return f"{found[1]} names a row that is missing"
     cause = problem.__cause__

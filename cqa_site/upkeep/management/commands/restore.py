@@ -50,6 +50,16 @@ class Command(BaseCommand):
             f"Restored; every table holds what it held. {told(restored.manifest)}\n"
             "Everybody signs in anew, with the password they had."
         )
+        if restored.held.runs:
+            self.stdout.write(
+                f"Paused, because they were under way: {restored.held.runs} runs. Each goes on "
+                "when somebody resumes it on its page."
+            )
+        if restored.held.jobs:
+            self.stdout.write(
+                f"Ended, because they would have sent something: {restored.held.jobs} jobs. They "
+                "are asked for again where they were asked for."
+            )
         for name in restored.unreadable:
             self.stdout.write(f"Its stored key cannot be read; enter it again: {name}")
 
