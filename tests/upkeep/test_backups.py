@@ -35,6 +35,7 @@ from cqa_site.upkeep.backups.columns import Column, Table, table_of
 from cqa_site.upkeep.backups.databases import from_url, registered
 from cqa_site.upkeep.backups.moving import move_database
 from cqa_site.upkeep.backups.refusals import BackupRefused, Damaged, why
+from cqa_site.upkeep.management.commands.restore import Command as RestoreCommand
 
 from .backup_sites import (
     NUMBERS,
@@ -646,6 +647,16 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
     assert "with keys" in said
     assert "It is whole" in said
     assert PASSPHRASE not in said
+
+
+def test_a_restore_tells_what_was_held_back(backup, capsys):
+    with Archive(backup) as archive:
+        restored = restoring.Restored(archive.manifest, ["endpoint Stub"], Held(runs=3, jobs=2))
+    RestoreCommand()._tell(restored)
+    said = capsys.readouterr().out
+    assert "under way and are paused: 3." in said
+    assert "are over: 2." in said
+    assert "enter it again: endpoint Stub" in said
 
 
 def test_how_to_keep_every_field_is_known():

@@ -52,13 +52,13 @@ class Command(BaseCommand):
         )
         if restored.held.runs:
             self.stdout.write(
-                f"Paused, because they were under way: {restored.held.runs} runs. Each goes on "
+                f"Runs that were under way and are paused: {restored.held.runs}. Each goes on "
                 "when somebody resumes it on its page."
             )
         if restored.held.jobs:
             self.stdout.write(
-                f"Ended, because they would have sent something: {restored.held.jobs} jobs. They "
-                "are asked for again where they were asked for."
+                f"Jobs that would have sent something and are over: {restored.held.jobs}. Ask "
+                "for them again."
             )
         for name in restored.unreadable:
             self.stdout.write(f"Its stored key cannot be read; enter it again: {name}")
