@@ -22,7 +22,7 @@ handles(faithfulness.JOB)(faithfulness.make_figures)
 handles(retrieval_corpora.CHECK_JOB)(retrieval_loading.check_corpus)
 handles(retrieval_corpora.LOAD_JOB)(retrieval_loading.load_corpus)
 handles(retrieval_corpora.DELETE_JOB)(retrieval_loading.delete_corpus)
-handles(retrieval_cam.JOB)(retrieval_cam.ask_cam)
+handles(retrieval_cam.JOB, sends=True)(retrieval_cam.ask_cam)
 
 chore("corpora nobody loaded")(retrieval_corpora.discard_old_corpora)
 FOLDERS[retrieval_corpora.FOLDER] = retrieval_corpora.stored_names

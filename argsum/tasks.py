@@ -24,7 +24,7 @@ handles(scorer_trying.JOB, needs=Part.LANGUAGE)(scorer_trying.try_scorer)
 handles(metric_making.JOB, needs=Part.LANGUAGE)(metric_making.make_metrics)
 handles(analyses.MAKE, needs=Part.LANGUAGE)(analysis_making.make_analysis)
 handles(analyses.PLACE, needs=Part.LANGUAGE)(analysis_placing.place_statements)
-handles(analyses.CHECK, needs=Part.LANGUAGE)(point_checking.check_written)
+handles(analyses.CHECK, needs=Part.LANGUAGE, sends=True)(point_checking.check_written)
 handles(analysis_reading.JOB, needs=Part.LANGUAGE)(analysis_reading.read_share)
 handles(analyses.SPLIT, needs=Part.LANGUAGE)(analysis_splitting.split_by_itself)
 

@@ -10,7 +10,7 @@ from .models import Endpoint, Run
 from .planning.planning import write_calls
 
 
-@handles("plan_run")
+@handles("plan_run", sends=True)
 def plan_run(work: Work) -> None:
     """Write the calls of a draft; an endpoint nobody has asked before is probed first."""
     run = Run.objects.select_related("endpoint", "prompt", "study", "budget").get(
@@ -29,7 +29,7 @@ def plan_run(work: Work) -> None:
     write_calls(run)
 
 
-@handles("probe_endpoint")
+@handles("probe_endpoint", sends=True)
 def probe_endpoint(work: Work) -> None:
     """Find out what an endpoint can do."""
     endpoint = Endpoint.objects.get(study=work.study, public_id=work.payload["endpoint"])
@@ -40,7 +40,7 @@ def probe_endpoint(work: Work) -> None:
         raise JobRefused(f"{failure.kind}: {failure}") from None
 
 
-@handles("run_webhook")
+@handles("run_webhook", sends=True)
 def run_webhook(work: Work) -> None:
     """Tell the address of a run that it ended."""
     from .carrying.webhooks import send

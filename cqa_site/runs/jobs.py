@@ -44,6 +44,8 @@ KEPT_BEATS = timedelta(days=7)
 # How soon a job is tried again that waits for packages; its note is as old at most.
 PACKAGES_PAUSE = timedelta(seconds=3)
 HANDLERS: dict[str, Callable[["Work"], None]] = {}
+# Kinds that ask or tell somebody outside.
+SENDING: set[str] = set()
 
 
 class JobRefused(Exception):
@@ -59,13 +61,16 @@ class StaleWorker(Exception):
 
 
 def handles(
-    kind: str, needs: packages.Part | None = None
+    kind: str, needs: packages.Part | None = None, *, sends: bool = False
 ) -> Callable[[Callable[["Work"], None]], Callable[["Work"], None]]:
     """Register ``function(work)`` as the handler of a kind of job.
 
     While the packages that it needs are being fetched, jobs of that kind wait. Where they are
     missing and nobody fetches them, the handler is asked all the same, and refuses in its words.
+    Kinds that send something, or have it sent, do nothing in a copy of the site by themselves.
     """
+    if sends:
+        SENDING.add(kind)
 
     def register(function: Callable[["Work"], None]) -> Callable[["Work"], None]:
         def handle(work: "Work") -> None:

@@ -122,6 +122,12 @@ def pause_in_words(run: Run) -> str:
     """Why a run is paused and what to do about it."""
     if run.pause_reason == "person":
         return _("Somebody paused it. Nothing more is sent until it is resumed.")
+    if run.pause_reason == Run.RESTORED:
+        return _(
+            "The site was restored from a backup that was made while this run was under way. "
+            "Nothing is sent until it is resumed; if another copy of the site goes on with it, "
+            "both pay."
+        )
     if run.pause_reason == "budget":
         return _("The money left does not pay for another request. Raise the cap, then resume.")
     if can_be_corrected(run):

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db import DatabaseError
 from django.utils import timezone
 
 log = logging.getLogger(__name__)
@@ -44,7 +43,8 @@ def kept_at() -> Path:
 def _try(name: str, function: Chore) -> int | None:
     try:
         return function()
-    except (OSError, DatabaseError):
+    except Exception:
+        # One odd file, or one mistake, keeps nobody from the rest.
         log.exception("housekeeping: %s failed", name)
         return None
 

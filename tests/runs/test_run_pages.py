@@ -670,7 +670,12 @@ def test_every_reason_has_a_sentence():
 
 
 def test_every_state_and_pause_has_a_sentence():
-    pauses = ["person", "budget", "request: the endpoint refuses every request as invalid"]
+    pauses = [
+        "person",
+        "budget",
+        Run.RESTORED,
+        "request: the endpoint refuses every request as invalid",
+    ]
     pauses += [f"{failure}: detail" for failure in Failure]
     for state in Run.State:
         assert words.state_in_words(Run(state=state, pause_reason="person")).endswith(".")

@@ -3,18 +3,23 @@
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connections
 
-from cqa_site.runs import keys
-from cqa_site.runs.models import Endpoint
+from annotation.judges.actions.relevance_judge import target_of
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.people.models import User
+from cqa_site.runs import bell, keys
+from cqa_site.runs.actions.runs import RunPlan, start_run
+from cqa_site.runs.models import Endpoint, Run
 from cqa_site.upkeep.backups.databases import SQLITE, registered, with_file
 from tests import cast
 from tests.annotation.retrieval.made_retrieval import make_corpus
 from tests.conftest import written_by_hand
-from tests.runs.made_runs import make_endpoint
+from tests.runs.made_runs import first_prompt, make_endpoint
 
 PASSPHRASE = "correct horse battery"
 SECRET = "sk-a-key-of-an-endpoint-0123"
@@ -23,18 +28,33 @@ NUMBERS = {"b": [1.0, 1e16, -0.0, 2.5e-7, 10**20], "a": {"z": None, "y": TEXT}, 
 
 
 def make_lab() -> Endpoint:
-    """One study with people, a campaign, and an endpoint whose parameters hold rare values."""
+    """One study with people, a campaign, a run under way, and an endpoint with rare values."""
     study = cast.make_study("Bär & Söhne")
     boss = cast.make_member(study, "admin")
-    cast.make_campaign(study)
+    campaign = cast.make_campaign(study)
     make_corpus(study)
     study.description = TEXT
     study.save()
     endpoint = make_endpoint(study, boss, price_in="0.123456")
+    start_under_way(campaign, endpoint, boss)
     endpoint.capabilities = NUMBERS
     keys.set_key(endpoint, SECRET)
     endpoint.save()
     return endpoint
+
+
+def start_under_way(campaign: Campaign, endpoint: Endpoint, actor: User) -> None:
+    """A run that has sent nothing yet, beside a job that plans it."""
+    plan = RunPlan(
+        kind="relevance",
+        endpoint=endpoint,
+        prompt=first_prompt(campaign.study, actor),
+        target=target_of(campaign),
+        params={"max_tokens": 200},
+    )
+    with mock.patch.object(bell, "ring"):
+        run = start_run(study=campaign.study, actor=actor, plan=plan)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
 
 
 def make_empty(path: Path) -> None:

@@ -1,32 +1,41 @@
 """One file holds everything, is whole or refused by name, and is restored completely or not."""
 
 import errno
+import io
 import json
 import os
+import shutil
 import signal
 import time
 import zipfile
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from cryptography.fernet import Fernet, MultiFernet
 from django.apps import apps
+from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import connection, connections
+from django.db import Error, connection, connections, transaction
 from django.test import override_settings
+from django.utils import timezone
 
 from annotation.corpus.models.questions import Argument
+from benchmarks.databases import SERVER, postgres_answers
 from cqa_site.people.models import Study, User
 from cqa_site.runs import keys
+from cqa_site.runs.actions.after_restore import Held
 from cqa_site.runs.jobs import beat
-from cqa_site.runs.models import Endpoint, WorkerBeat
+from cqa_site.runs.models import Endpoint, Job, Run, WorkerBeat
 from cqa_site.sealing import resealed
 from cqa_site.upkeep.backups import archive as archives
 from cqa_site.upkeep.backups import files, loading, making, restoring, sealing, snapshot, targets
 from cqa_site.upkeep.backups.archive import Archive
-from cqa_site.upkeep.backups.columns import table_of
+from cqa_site.upkeep.backups.columns import Column, Table, table_of
+from cqa_site.upkeep.backups.databases import from_url, registered
 from cqa_site.upkeep.backups.moving import move_database
-from cqa_site.upkeep.backups.refusals import BackupRefused, Damaged
+from cqa_site.upkeep.backups.refusals import BackupRefused, Damaged, why
+from cqa_site.upkeep.management.commands.restore import Command as RestoreCommand
 
 from .backup_sites import (
     NUMBERS,
@@ -117,13 +126,17 @@ def assert_empty(place):
 
 def test_what_is_restored_is_what_was_there(backup, fresh, data_dir):
     config, folder = fresh
-    assert restore(backup, fresh).unreadable == []
+    restored = restore(backup, fresh)
+    assert restored.unreadable == []
+    assert restored.held == Held(runs=1, jobs=1)
     with opened(config) as alias:
         study, endpoint = Study.objects.using(alias).get(), Endpoint.objects.using(alias).get()
         assert (study.name, study.description) == ("Bär & Söhne", TEXT)
         assert endpoint.capabilities == NUMBERS
         assert str(endpoint.price_in) == "0.123456"
         assert keys.open_key(endpoint) == SECRET
+        run = Run.objects.using(alias).get()
+        assert (run.state, run.pause_reason) == (Run.State.PAUSED, Run.RESTORED)
         assert Argument.objects.using(alias).count() == 10
         with connections[alias].cursor() as cursor:
             cursor.execute("SELECT count(*) FROM annotation_corpussearch('coffee')")
@@ -194,14 +207,104 @@ def test_a_file_that_is_cut_off_or_no_backup_is_refused(backup, tmp_path):
             archive.check()
 
 
-def changed_manifest(path, target, **values):
+def changed_manifest(path, target, change=lambda written: None, **values):
     """The same tables under another manifest, and everything else in order."""
     with Archive(path) as archive, target.open("wb") as out:
         manifest = replace(archive.manifest, tables=[], files=[], keys=None, **values)
         with archives.Writer(out, manifest) as writer:
             for part in archive.manifest.tables:
                 writer.table(part.table, archive.rows(part.table), lambda rows: None)
+            change(writer.manifest)
     return target
+
+
+def part_of(manifest, table):
+    return next(part for part in manifest.tables if part.table.name == table)
+
+
+def renamed(table, name):
+    """A change of a manifest: a table goes by a name that is more than a name."""
+
+    def change(manifest):
+        part = part_of(manifest, table)
+        place = manifest.tables.index(part)
+        manifest.tables[place] = replace(part, table=replace(part.table, name=name))
+
+    return change
+
+
+def with_column(table, name):
+    def change(manifest):
+        part = part_of(manifest, table)
+        first, *others = part.table.columns
+        columns = (replace(first, name=name), *others)
+        place = manifest.tables.index(part)
+        manifest.tables[place] = replace(part, table=replace(part.table, columns=columns))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (renamed("people_user", "\"people_user\" FROM PROGRAM 'id' --"), "not make.*FROM PROGRAM"),
+        (renamed("people_user", "sqlite_master"), "not make.*sqlite_master"),
+        (with_column("people_study", 'id") VALUES (1) --'), "not make.*people_study"),
+        (lambda told: told.tables.append(part_of(told, "people_study")), "not make.*people_study"),
+        (lambda told: told.tables.remove(part_of(told, "people_study")), "lacks the table people"),
+    ],
+)
+def test_names_of_a_crafted_backup_never_become_sql(backup, tmp_path, fresh, change, words):
+    path = changed_manifest(backup, tmp_path / "crafted.zip", change)
+    with pytest.raises(BackupRefused, match=words):
+        restore(path, fresh, passphrase="")
+    assert_empty(fresh)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"made_at": 5},
+        {"migrations": [["runs"]]},
+        {"migrations": [["runs", 3]]},
+        {"vanished": [3]},
+        {"left_out": None},
+        {"files": [archives.Part("files/files/x", -9, "")]},
+    ],
+)
+def test_a_manifest_of_other_kinds_is_damaged(backup, tmp_path, values):
+    path = changed_manifest(
+        backup, tmp_path / "crafted.zip", lambda told: vars(told).update(values)
+    )
+    with pytest.raises(Damaged) as refused, Archive(path):
+        pass
+    assert refused.value.part == "manifest.json"
+
+
+def test_a_part_that_is_larger_than_it_says_is_read_no_further(backup, tmp_path):
+    def shrink(manifest):
+        part = part_of(manifest, "people_study")
+        manifest.tables[manifest.tables.index(part)] = replace(part, bytes=part.bytes - 1)
+
+    path = changed_manifest(backup, tmp_path / "crafted.zip", shrink)
+    with Archive(path) as archive:
+        part = part_of(archive.manifest, "people_study")
+        out = io.BytesIO()
+        with pytest.raises(Damaged, match="people_study"):
+            archive.copy(part, out)
+    assert out.tell() <= part.bytes
+
+
+def test_a_row_and_a_manifest_have_a_largest_size(backup, tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "MOST_LINE", 64)
+    with pytest.raises(BackupRefused, match=r"A row of .* is too large"):
+        changed_manifest(backup, tmp_path / "large.zip")
+    monkeypatch.setattr(archives, "BLOCK", 16)
+    with Archive(backup) as archive, pytest.raises(Damaged, match="a row is longer"):
+        list(archive.rows(part_of(archive.manifest, "people_study").table))
+    monkeypatch.setattr(archives, "MOST_MANIFEST", 999)
+    with pytest.raises(Damaged, match=r"manifest\.json"):
+        Archive(backup)
 
 
 @pytest.mark.parametrize(
@@ -217,6 +320,22 @@ def test_a_backup_of_a_later_version_is_refused_in_words(backup, tmp_path, fresh
     with pytest.raises(BackupRefused, match=words):
         restore(path, fresh, passphrase="")
     assert_empty(fresh)
+
+
+def test_keys_that_are_sealed_in_no_way_of_ours_are_refused():
+    told = json.loads(sealing.seal({"SECRETS_KEYS": []}, PASSPHRASE))
+    for change in ({"r": 2**20}, {"p": 2**10}, {"kdf": "none"}):
+        with pytest.raises(BackupRefused, match="a way unknown here"):
+            sealing.unseal(json.dumps(told | change).encode(), PASSPHRASE)
+    for content in (b"[]", b"{", json.dumps(told | {"n": "many"}).encode()):
+        with pytest.raises(Damaged, match="the keys"):
+            sealing.unseal(content, PASSPHRASE)
+
+
+def test_only_keys_that_a_restore_needs_are_in_a_backup(backup):
+    with Archive(backup) as archive:
+        held = sealing.unseal(archive.keys(), PASSPHRASE)
+    assert held == {"SECRETS_KEYS": settings.SECRETS_KEYS}
 
 
 def test_a_wrong_passphrase_is_told_before_anything_is_touched(backup, fresh):
@@ -254,6 +373,32 @@ def test_an_installation_with_data_is_refused_with_what_it_holds(backup, fresh):
     assert rows_in(fresh[0])["Study"] == 1
 
 
+def test_what_belongs_to_nobody_is_no_data_and_what_is_not_ours_stays(backup, fresh):
+    """What a worker leaves where nobody works, and files whose names only look like ours."""
+    config, folder = fresh
+    with opened(config) as alias:
+        seen = timezone.now()
+        WorkerBeat.objects.using(alias).create(worker="w", host="h", process_id=1, seen_at=seen)
+        job = Job.objects.using(alias).create(kind="backup", key="backup:site")
+    ours = [folder / f"restoring-{'0f' * 16}.sqlite3{end}" for end in ("", "-journal")]
+    theirs = [folder / name for name in ("restoring-guide.txt", "restoring-0f.sqlite3")]
+    for path in ours + theirs:
+        path.touch()
+    restore(backup, fresh)
+    with opened(config) as alias:
+        assert not Job.objects.using(alias).filter(public_id=job.public_id).exists()
+        assert not WorkerBeat.objects.using(alias).exists()
+    assert [path for path in ours + theirs if path.exists()] == theirs
+
+
+def test_work_of_a_study_is_data(fresh):
+    with opened(fresh[0]) as alias:
+        study = Study.objects.using(alias).create(name="A")
+        Job.objects.using(alias).create(kind="export", key="x", study=study)
+    with pytest.raises(BackupRefused, match="1 in runs_job"):
+        targets.refuse_full(fresh[0])
+
+
 def test_files_without_rows_are_refused_too(backup, fresh):
     stray = fresh[1] / "files/imports/stray"
     stray.parent.mkdir(parents=True)
@@ -272,7 +417,7 @@ def test_a_restore_that_fails_leaves_an_empty_installation(backup, fresh, monkey
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(restoring, where, fails)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(BackupRefused, match="could not be restored: No space left on device"):
         restore(backup, fresh)
     assert_empty(fresh)
 
@@ -290,6 +435,53 @@ def test_rows_that_changed_on_their_way_are_refused_by_table(backup, fresh, monk
     with pytest.raises(BackupRefused, match="people_study holds something else"):
         restore(backup, fresh)
     assert_empty(fresh)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, r"rows of people_study: .*people_study\.public_id"),
+        ("secret \ud800", "people_study has a value of another kind"),
+        ({"secret": 1}, "rows of people_study: "),
+    ],
+)
+def test_rows_that_a_database_refuses_are_told_without_what_they_hold(fresh, value, words):
+    table = table_of(Study)
+    place = [column.name for column in table.columns].index("name")
+    row = [value if at == place else None for at in range(len(table.columns))]
+    source = SimpleNamespace(rows=lambda _table: iter([row]))
+    with opened(fresh[0]) as alias, pytest.raises(BackupRefused, match=words) as refused:
+        loading._load_table(connections[alias], source, table)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_row_that_names_a_missing_one_is_told_by_its_column(fresh):
+    with opened(fresh[0]) as alias, connections[alias].constraint_checks_disabled():
+        Job.objects.using(alias).create(kind="export", key="x", study_id=987654)
+        with pytest.raises(Error) as refused:
+            connections[alias].check_constraints()
+    assert why(refused.value) == "runs_job.study_id names a row that is missing"
+
+
+@pytest.mark.postgres
+def test_postgresql_says_which_column_and_not_what_is_in_it():
+    if not postgres_answers():
+        pytest.skip("no PostgreSQL server answers")
+    columns = (Column("id", "integer"), Column("name", "text"))
+    table, shape = Table("bk_told", "id", columns), "(id int PRIMARY KEY, name text NOT NULL)"
+    said = []
+    with registered("told", from_url(SERVER)) as alias:
+        for rows in ([["secret", "a"]], [[1, "secret"], [1, "secret"]], [[1, None]]):
+            with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
+                cursor.execute(f"CREATE TEMPORARY TABLE bk_told {shape}")
+                with pytest.raises(Error) as refused, transaction.atomic(using=alias):
+                    loading._write(connections[alias], table, rows)
+                said.append(why(refused.value))
+                transaction.set_rollback(True, using=alias)
+    assert said[0] == "InvalidTextRepresentation (column id)"
+    assert "unique constraint" in said[1]
+    assert said[2].endswith("(column name)")
+    assert "secret" not in " ".join(said)
 
 
 def test_a_restore_that_is_killed_can_be_repeated(backup, fresh):
@@ -320,6 +512,52 @@ def test_what_vanishes_meanwhile_is_named_and_the_rest_is_there(data_dir, tmp_pa
     assert [part.name for part in made.files] == ["files/scorers/a/model.safetensors"]
 
 
+def test_links_within_their_folder_are_followed_and_others_are_named(data_dir, tmp_path, capsys):
+    models, outside = data_dir / "models", tmp_path / "outside"
+    for path in (models / "blobs/weights", outside / "weights"):
+        path.parent.mkdir(parents=True)
+        path.write_text("of a model")
+    links = {
+        "current": "blobs",
+        "one": "blobs/weights",
+        "blobs/round": "..",
+        "gone": "nowhere",
+        "self": "self",
+        "out": outside,
+        "out-file": outside / "weights",
+        "key": "../secret_key",
+    }
+    (data_dir / "secret_key").touch()
+    for name, target in links.items():
+        (models / name).symlink_to(target)
+    try:
+        call_command("backup", tmp_path / "backup.zip", without_keys=True)
+        call_command("check_backup", tmp_path / "backup.zip")
+    finally:
+        shutil.rmtree(models)
+        (data_dir / "secret_key").unlink()
+    said = capsys.readouterr().out
+    with Archive(tmp_path / "backup.zip") as archive:
+        manifest = archive.manifest
+    kept = [part.name for part in manifest.files if "/models/" in part.name]
+    assert kept == [f"files/models/{n}" for n in ("blobs/weights", "current/weights", "one")]
+    left = ("blobs/round", "current/round", "gone", "key", "out", "out-file", "self")
+    assert manifest.left_out == [f"models/{name}" for name in left]
+    for name in manifest.left_out:
+        assert said.count(f"not in it: {name}\n") == 2
+
+
+def test_a_name_that_is_no_text_is_refused_by_its_name(data_dir, tmp_path):
+    odd = os.fsencode(data_dir / "files") + b"/b\xe4r"
+    os.close(os.open(odd, os.O_CREAT))
+    try:
+        with pytest.raises(BackupRefused, match=r"not UTF-8.*b\\xe4r"):
+            making.make_backup(tmp_path / "backup.zip")
+    finally:
+        os.unlink(odd)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_full_disk_leaves_no_file(data_dir, tmp_path, monkeypatch):
     class Full(archives._Summed):
         written = 0
@@ -337,9 +575,16 @@ def test_a_full_disk_leaves_no_file(data_dir, tmp_path, monkeypatch):
 
 
 def test_a_disk_that_may_be_too_small_is_refused_first(data_dir, tmp_path, monkeypatch):
-    monkeypatch.setattr(making, "ROOM_TO_SPARE", 2**60)
-    with pytest.raises(BackupRefused, match=r"may need .* MiB left"):
+    monkeypatch.setattr(files, "ROOM_TO_SPARE", 2**60)
+    with pytest.raises(BackupRefused, match=r"A backup may need .* MiB left"):
         making.make_backup(tmp_path / "backup.zip")
+
+
+def test_a_disk_that_may_be_too_small_for_a_restore_is_refused_first(backup, fresh, monkeypatch):
+    monkeypatch.setattr(files, "ROOM_TO_SPARE", 2**60)
+    with pytest.raises(BackupRefused, match=r"A restore may need .* MiB left"):
+        restore(backup, fresh)
+    assert_empty(fresh)
 
 
 def test_what_a_killed_process_left_of_a_copy_goes(data_dir, tmp_path):
@@ -356,6 +601,10 @@ def test_a_site_moves_to_another_database(empty, tmp_path):
     moved = move_database(config)
     assert moved["people_study"].rows == 1
     assert rows_in(config) == {"User": 1, "Study": 1}
+    with opened(config) as alias:
+        # It is the same site, which goes on.
+        assert Run.objects.using(alias).get().state == Run.State.RUNNING
+        assert Job.objects.using(alias).get().is_active
     with pytest.raises(BackupRefused, match="not empty"):
         move_database(config)
 
@@ -386,6 +635,9 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
     monkeypatch.setenv("BACKUP_PASSPHRASE", "short")
     with pytest.raises(CommandError, match="at least 8"):
         call_command("backup", path)
+    (tmp_path / "passphrase").write_bytes(b"p\xe4ssphrase")
+    with pytest.raises(CommandError, match="no text in UTF-8"):
+        call_command("backup", path, passphrase_file=str(tmp_path / "passphrase"))
     (tmp_path / "passphrase").write_text(f"{PASSPHRASE}\n")
     call_command("backup", path, passphrase_file=str(tmp_path / "passphrase"))
     with pytest.raises(CommandError, match="there already"):
@@ -395,6 +647,16 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
     assert "with keys" in said
     assert "It is whole" in said
     assert PASSPHRASE not in said
+
+
+def test_a_restore_tells_what_was_held_back(backup, capsys):
+    with Archive(backup) as archive:
+        restored = restoring.Restored(archive.manifest, ["endpoint Stub"], Held(runs=3, jobs=2))
+    RestoreCommand()._tell(restored)
+    said = capsys.readouterr().out
+    assert "under way and are paused: 3." in said
+    assert "are over: 2." in said
+    assert "enter it again: endpoint Stub" in said
 
 
 def test_how_to_keep_every_field_is_known():

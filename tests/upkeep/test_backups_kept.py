@@ -1,5 +1,8 @@
 """Backups that workers make: when, how many stay, who sees them, and what a click does."""
 
+import json
+import os
+import zipfile
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,9 +12,9 @@ from django.utils import timezone
 from cqa_site.people.models import AuditEvent, User
 from cqa_site.runs.models import Job
 from cqa_site.upkeep.backups import handlers, kept, making
-from cqa_site.upkeep.backups.archive import FORMAT, Manifest, Writer
+from cqa_site.upkeep.backups.archive import FORMAT, MANIFEST, Archive, Manifest, Writer
 from cqa_site.upkeep.backups.refusals import BackupRefused
-from cqa_site.web.housekeeping import CHORES
+from cqa_site.web.housekeeping import CHORES, keep_house
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -89,6 +92,47 @@ def test_what_is_not_whole_is_listed_but_counts_for_nothing(folder):
     assert kept.newest() == NOW - timedelta(days=2)
     assert kept.all_kept()[0].manifest is None
     assert kept.throw_away_old() == []
+
+
+def test_the_newest_is_found_without_opening_those_before_it(folder, monkeypatch):
+    put_days(folder, 5)
+    damaged = put(folder, NOW + timedelta(days=1))
+    damaged.write_bytes(b"cut off")
+    opened = []
+
+    def open_it(path):
+        opened.append(path)
+        return Archive(path)
+
+    monkeypatch.setattr(kept, "Archive", open_it)
+    assert kept.newest() == NOW
+    assert len(opened) == 2
+
+
+def test_odd_files_in_the_folder_keep_nobody_from_the_rest(admin, folder):
+    path = put(folder, NOW)
+    os.mkfifo(folder / "counterpoint-20270101T000000Z.zip")
+    (folder / "counterpoint-20270102T000000Z.zip").mkdir()
+    (folder / "counterpoint-20271399T999999Z.zip").touch()
+    for day, version in enumerate(("\u00b2.1", "9" * 5000, 7), start=3):
+        content = json.dumps({"format": FORMAT, "version": version})
+        with zipfile.ZipFile(folder / f"counterpoint-2027010{day}T000000Z.zip", "w") as odd:
+            odd.writestr(MANIFEST, content)
+    assert kept.newest() == NOW
+    shown = admin.get(reverse("site_backups")).text
+    assert path.name in shown
+    assert shown.count("Damaged") == 3
+    assert kept.throw_away_old() == []
+
+
+def test_a_chore_that_breaks_is_logged_and_the_others_are_done(monkeypatch, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+
+    def odd():
+        raise ValueError("time data does not match")
+
+    monkeypatch.setattr("cqa_site.web.housekeeping.CHORES", {"odd": odd, "other": lambda: 3})
+    assert keep_house() == {"odd": None, "other": 3}
 
 
 def test_a_backup_is_due_when_the_newest_is_older_than_the_schedule(settings):
@@ -209,8 +253,6 @@ def test_half_a_file_of_a_worker_that_died_goes_later(folder):
     old, new = (folder / f"counterpoint-x.zip.{n}{making.UNFINISHED}" for n in "ab")
     old.touch()
     new.touch()
-    import os
-
     os.utime(old, (0, 0))
     kept.throw_away_old()
     assert not old.exists()

@@ -112,6 +112,7 @@ class TestKeys:
         assert found.state == State.WRONG
         assert "1 stored secret of 1" in found.says
         assert "enter the keys of the endpoints again" in found.remedy
+        assert "backup" not in found.remedy
         settings.SECRETS_KEYS = settings.SECRETS_KEYS + earlier
         assert finds("keys.stored_secrets").state == State.WELL
 

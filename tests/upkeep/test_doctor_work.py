@@ -118,7 +118,8 @@ def test_jobs_that_broke(finds):
 
 
 @pytest.mark.parametrize(
-    ("reason", "state"), [("denied: 401", State.LOOK), ("person", State.WELL)]
+    ("reason", "state"),
+    [("denied: 401", State.LOOK), ("person", State.WELL), (Run.RESTORED, State.WELL)],
 )
 def test_runs_that_a_fault_paused(finds, reason, state):
     run = Lab(items=2).start()

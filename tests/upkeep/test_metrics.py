@@ -326,6 +326,17 @@ def test_figures_that_cannot_be_looked_up_leave_the_rest(monkeypatch, error):
     assert ("counterpoint_figures_age_seconds",) not in found
 
 
+def test_one_kind_of_figures_that_breaks_leaves_the_rest(monkeypatch):
+    def odd():
+        raise ValueError("time data does not match")
+
+    monkeypatch.setattr(figures, "newest", odd)
+    found = samples()
+    assert found[("counterpoint_workers_alive",)] == 0
+    assert ("counterpoint_backup_age_seconds",) not in found
+    assert found[("counterpoint_figures_age_seconds",)] >= 0
+
+
 FOREVER = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
 

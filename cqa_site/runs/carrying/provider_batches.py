@@ -50,8 +50,9 @@ def tend() -> int:
     for run in Run.objects.filter(state=Run.State.RUNNING, mode=Run.Mode.BATCH):
         prepare(run)
     moved = 0
-    active = (ProviderBatch.State.PREPARED, ProviderBatch.State.SUBMITTED)
-    due = ProviderBatch.objects.filter(state__in=active, check_after__lte=Now())
+    due = ProviderBatch.objects.filter(state__in=ProviderBatch.OPEN, check_after__lte=Now())
+    # The site that the backup was made of may ask about them, too.
+    due = due.exclude(run__pause_reason=Run.RESTORED)
     for batch in due.select_related("run__endpoint", "run__prompt", "run__study"):
         # Whoever moves the time on takes the step; it comes due again if that process dies.
         mine = ProviderBatch.objects.filter(pk=batch.pk, check_after__lte=Now())

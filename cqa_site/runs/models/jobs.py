@@ -25,6 +25,7 @@ class Job(models.Model):
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
 
+    ACTIVE = (State.READY, State.LEASED)
     NOTE_LENGTH = 200
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -80,7 +81,7 @@ class Job(models.Model):
     @property
     def is_active(self) -> bool:
         """Whether it still waits or runs."""
-        return self.state in (self.State.READY, self.State.LEASED)
+        return self.state in self.ACTIVE
 
 
 class WorkerBeat(models.Model):

@@ -108,6 +108,8 @@ class Run(models.Model):
     WORKING = (State.CHECKING, State.RUNNING)
     # They do nothing until somebody decides.
     WAITING = (State.CHECKED, State.PAUSED)
+    # Why a run is paused that a backup was made of while it was under way.
+    RESTORED = "restored"
 
     class Meta:
         ordering = ["-number"]
@@ -318,6 +320,8 @@ class ProviderBatch(models.Model):
         SUBMITTED = "submitted", _("At the provider")
         COLLECTED = "collected", _("Collected")
         FAILED = "failed", _("Failed")
+
+    OPEN = (State.PREPARED, State.SUBMITTED)
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="batches")

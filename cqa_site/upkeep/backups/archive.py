@@ -12,9 +12,9 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import Field, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_origin
 
 from .columns import Column, Table, Value
 from .contents import Contents, as_line
@@ -24,6 +24,8 @@ FORMAT = 1
 MANIFEST, KEYS = "manifest.json", "keys.json"
 SUM_LENGTH = 64
 BLOCK = 2**20
+# More than any site has, and little enough to be read at once.
+MOST_MANIFEST, MOST_LINE = 2**26, 2**28
 # Rows and texts shrink to a tenth at any level; the first ones cost the least time.
 LEVEL = 3
 # Every answer of zipfile and zlib to bytes that are not what they wrote.
@@ -77,6 +79,8 @@ class Manifest:
     keys: Part | None = None
     # Files that were deleted while the backup was made.
     vanished: list[str] = field(default_factory=list)
+    # Links that lead out of the folders of a site, or nowhere.
+    left_out: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -105,6 +109,8 @@ class Writer:
         with self._part(f"tables/{table.name}.jsonl") as part:
             for row in rows:
                 line = as_line(row)
+                if len(line) > MOST_LINE:
+                    raise BackupRefused(f"A row of {table.name} is too large for a backup.")
                 part.write(line)
                 contents.add(row, line)
                 if contents.rows % 5000 == 0:
@@ -223,13 +229,11 @@ class Archive:
     def rows(self, table: Table) -> Iterator[list[Value]]:
         """The rows of a table; ends with `Damaged` where they are not those that were written."""
         part = next(each for each in self.manifest.tables if each.table.name == table.name)
-        contents, rest = Contents(table), b""
-        for block in self._blocks(part):
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                row = _row(line, part)
-                contents.add(row, line + b"\n")
-                yield row
+        contents = Contents(table)
+        for line in _lines(self._blocks(part), part):
+            row = _row(line, part)
+            contents.add(row, line + b"\n")
+            yield row
         if contents.sha256 != part.content:
             raise Damaged(part.name, "its rows are not those it was made from")
 
@@ -244,30 +248,52 @@ class Archive:
 
     def _read_manifest(self) -> Manifest:
         try:
-            content = json.loads(self._zip.read(MANIFEST))
+            with self._zip.open(MANIFEST) as source:
+                written = source.read(MOST_MANIFEST + 1)
+            content = json.loads(written) if len(written) <= MOST_MANIFEST else None
         except UNREADABLE as problem:
             raise Damaged(MANIFEST) from problem
+        if not isinstance(content, dict):
+            raise Damaged(MANIFEST)
         _refuse_newer(content)
         return _manifest(content)
 
     def _blocks(self, part: Part) -> Iterator[bytes]:
-        found = hashlib.sha256()
+        found, left = hashlib.sha256(), part.bytes
         try:
             with self._zip.open(part.name) as source:
-                while block := source.read(BLOCK):
+                # One byte more than there should be: what was packed may be without end.
+                while block := source.read(min(BLOCK, left + 1)):
+                    left -= len(block)
+                    if left < 0:
+                        break
                     found.update(block)
                     yield block
         except UNREADABLE as problem:
             raise Damaged(part.name) from problem
-        if found.hexdigest() != part.sha256:
+        if left or found.hexdigest() != part.sha256:
             raise Damaged(part.name)
+
+
+def _lines(blocks: Iterator[bytes], part: Part) -> Iterator[bytes]:
+    rest: list[bytes] = []
+    for block in blocks:
+        *lines, last = block.split(b"\n")
+        for line in lines:
+            yield b"".join([*rest, line])
+            rest = []
+        rest.append(last)
+        if BLOCK * len(rest) > MOST_LINE:
+            raise Damaged(part.name, "a row is longer than any that is written")
 
 
 def _row(line: bytes, part: Part) -> list[Value]:
     try:
-        row: list[Value] = json.loads(line)
-    except ValueError as problem:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as problem:
         raise Damaged(part.name) from problem
+    if not isinstance(row, list):
+        raise Damaged(part.name)
     return row
 
 
@@ -294,7 +320,7 @@ def _refuse_newer(content: dict[str, Any]) -> None:
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(each) for each in version.split(".") if each.isdigit()]
+    return [int(each) for each in version[:40].split(".") if each.isdecimal()]
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
@@ -303,9 +329,37 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         tables = [_table_part(part) for part in content.pop("tables")]
         files = [Part(**part) for part in content.pop("files")]
         keys = content.pop("keys")
-        return Manifest(**content, tables=tables, files=files, keys=Part(**keys) if keys else None)
-    except (KeyError, TypeError, ValueError) as problem:
+        read = Manifest(**content, tables=tables, files=files, keys=Part(**keys) if keys else None)
+        is_sound = _is_sound(read)
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
         raise Damaged(MANIFEST) from problem
+    if not is_sound:
+        raise Damaged(MANIFEST)
+    return read
+
+
+def _is_sound(read: Manifest) -> bool:
+    """Whether everything is of the kind it was written as: pages and commands show it as it is."""
+    texts = [*read.vanished, *read.left_out]
+    for app, name in read.migrations:
+        texts += [app, name]
+    records = [read, *read.parts, *(part.table for part in read.tables)]
+    records += [column for part in read.tables for column in part.table.columns]
+    return (
+        all(map(_has_its_kinds, records))
+        and all(isinstance(each, str) for each in texts)
+        and all(part.bytes >= 0 for part in read.parts)
+    )
+
+
+def _has_its_kinds(record: Any) -> bool:
+    return all(isinstance(getattr(record, each.name), _kind(each)) for each in fields(record))
+
+
+def _kind(field: Field[Any]) -> Any:
+    """What `isinstance` takes: a list of texts is asked only whether it is a list."""
+    kind = get_origin(field.type)
+    return kind if kind in (list, tuple) else field.type
 
 
 def _table_part(content: dict[str, Any]) -> TablePart:

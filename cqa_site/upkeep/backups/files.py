@@ -1,7 +1,8 @@
 """Files of a site that a backup holds, and how they come into an empty installation."""
 
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
@@ -13,17 +14,56 @@ from .refusals import BackupRefused
 FOLDERS = ("files", "scorers", "models")
 # Stands in the data folder while files of a restore lie there without their rows.
 MARK = "restoring"
+ROOM_TO_SPARE = 16 * 2**20
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Every file to be kept, in order; a folder that vanishes meanwhile has none."""
-    found = (
-        Path(where, name)
-        for each in FOLDERS
-        for where, _folders, names in os.walk(folder / each)
-        for name in names
-    )
-    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+    """Every file to be kept, in order; what a link leads to has both names."""
+    return sorted(path for path, is_kept in _found_in(folder) if is_kept)
+
+
+def links_left_out(folder: Path) -> list[Path]:
+    """Links that lead out of their folder, round in a circle, or nowhere."""
+    return sorted(path for path, is_kept in _found_in(folder) if not is_kept)
+
+
+def _found_in(folder: Path) -> Iterator[tuple[Path, bool]]:
+    for each in FOLDERS:
+        yield from _walk(folder / each, (folder / each).resolve(), frozenset())
+
+
+def _walk(where: Path, root: Path, above: frozenset[Path]) -> Iterator[tuple[Path, bool]]:
+    """Files and links below, and whether each is kept; a folder that vanished has none."""
+    above |= {where.resolve()}
+    for path in _entries(where):
+        if path.is_symlink() and not _stays_within(path, root, above):
+            yield path, False
+        elif path.is_dir():
+            yield from _walk(path, root, above)
+        elif path.is_file():
+            yield path, True
+
+
+def _entries(where: Path) -> list[Path]:
+    found: list[Path] = []
+    with suppress(FileNotFoundError):
+        found += where.iterdir()
+    for path in found:
+        name = os.fsencode(path)
+        try:
+            name.decode()
+        except UnicodeDecodeError as problem:
+            raise BackupRefused(
+                f"The name of a file is not UTF-8, and no backup can hold it: {name!r}. Rename it."
+            ) from problem
+    return found
+
+
+def _stays_within(link: Path, root: Path, above: frozenset[Path]) -> bool:
+    if not link.exists():
+        return False
+    real = link.resolve()
+    return real.is_relative_to(root) and real not in above
 
 
 def size_of(paths: list[Path]) -> int:
@@ -33,6 +73,23 @@ def size_of(paths: list[Path]) -> int:
         with suppress(FileNotFoundError):
             total += path.stat().st_size
     return total
+
+
+def refuse_small(needs: Iterable[tuple[Path, int]], what: str) -> None:
+    """Refuse before the first byte where a disk has less left than its folders may need."""
+    disks: dict[int, tuple[Path, int]] = {}
+    for folder, needed in needs:
+        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        disk = there.stat().st_dev
+        place, before = disks.get(disk, (there, ROOM_TO_SPARE))
+        disks[disk] = (place, before + needed)
+    for place, needed in disks.values():
+        free = shutil.disk_usage(place).free
+        if free < needed:
+            raise BackupRefused(
+                f"{what} may need {needed / 2**20:,.0f} MiB, and {place} has "
+                f"{free / 2**20:,.0f} MiB left. Make room, or use another disk."
+            )
 
 
 @contextmanager
@@ -83,4 +140,5 @@ def _place(part: Part, folder: Path) -> Path:
 
 def _remove_files(folder: Path) -> None:
     for path in files_in(folder):
-        path.unlink()
+        # A link within its folder may have led to one that went before it.
+        path.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
 from django.conf import settings
@@ -24,12 +25,20 @@ LEFTOVER_SECONDS = 60 * 60
 
 @dataclass(frozen=True)
 class Kept:
-    """A backup in the folder; one that cannot be opened has no manifest."""
+    """A backup in the folder, which is opened when somebody asks what it is."""
 
     path: Path
     made_at: datetime
     bytes: int
-    manifest: Manifest | None
+
+    @cached_property
+    def manifest(self) -> Manifest | None:
+        """What it is; None if it cannot be opened."""
+        try:
+            with Archive(self.path) as archive:
+                return archive.manifest
+        except BackupRefused:
+            return None
 
     @property
     def name(self) -> str:
@@ -48,11 +57,11 @@ def new_path() -> Path:
 
 
 def all_kept() -> list[Kept]:
-    """Every backup in the folder, newest first."""
+    """Every backup in the folder, newest first; none of them is opened."""
     if not folder().is_dir():
         return []
-    found = [_kept(path) for path in folder().iterdir() if NAME.fullmatch(path.name)]
-    return sorted((each for each in found if each), key=lambda each: each.made_at, reverse=True)
+    found = filter(None, map(_kept, folder().iterdir()))
+    return sorted(found, key=lambda each: each.made_at, reverse=True)
 
 
 def newest(backups: Iterable[Kept] | None = None) -> datetime | None:
@@ -93,17 +102,14 @@ def to_keep(backups: Iterable[Kept]) -> list[Kept]:
 
 
 def _kept(path: Path) -> Kept | None:
-    found = NAME.fullmatch(path.name)
-    try:
-        size = path.stat().st_size
-        with Archive(path) as archive:
-            manifest = archive.manifest
-    except FileNotFoundError:
+    """A file of the folder; None if it is not one that the site named, or there no longer."""
+    if not (found := NAME.fullmatch(path.name)) or not path.is_file():
         return None
-    except BackupRefused:
-        manifest = None
-    made_at = datetime.strptime(found[1], STAMP).replace(tzinfo=UTC) if found else timezone.now()
-    return Kept(path, made_at, size, manifest)
+    # A day that no calendar has; or deleted just now.
+    with suppress(ValueError, FileNotFoundError):
+        made_at = datetime.strptime(found[1], STAMP).replace(tzinfo=UTC)
+        return Kept(path, made_at, path.stat().st_size)
+    return None
 
 
 def _remove_leftovers() -> None:

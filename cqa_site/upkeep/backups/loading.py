@@ -6,16 +6,17 @@ from typing import Any, Protocol
 
 from django.core.management import call_command
 from django.core.management.color import no_style
-from django.db import DatabaseError, connections, transaction
+from django.db import Error, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.graph import MigrationGraph
+from django.db.models import Model
 
 from .archive import Say
-from .columns import Table, Value, converted, writers
+from .columns import Table, Value, converted, table_of, writers
 from .contents import Contents
-from .refusals import BackupRefused
-from .snapshot import ROWS_AT_ONCE, Migrations, models_at, read_rows
+from .refusals import BackupRefused, why
+from .snapshot import LEFT_OUT, ROWS_AT_ONCE, Migrations, models_at, read_rows
 
 
 class Source(Protocol):
@@ -38,15 +39,29 @@ def load(source: Source, alias: str, say: Say) -> dict[str, Contents]:
     connection = connections[alias]
     migrate_to(connection, source.migrations)
     models = models_at(connection, source.migrations)
-    _empty(connection, [model._meta.db_table for model in models])
+    _refuse_others(source.tables, models)
     loaded, total = {}, len(source.tables)
     with connection.constraint_checks_disabled(), transaction.atomic(using=alias):
+        _empty(connection, [model._meta.db_table for model in models])
         for done, table in enumerate(source.tables):
             say(done, total, table.name)
             loaded[table.name] = _load_table(connection, source, table)
     for statement in connection.ops.sequence_reset_sql(no_style(), models):
         _execute(connection, statement)
     return loaded
+
+
+def _refuse_others(tables: list[Table], models: list[type[Model]]) -> None:
+    """Refuse all names but those of the models: a backup is a file that somebody may have made."""
+    known = {table.name: table for table in map(table_of, models)}
+    for table in tables:
+        if known.pop(table.name, None) != table:
+            raise BackupRefused(
+                f"The backup has a table that its migrations do not make, or not so: "
+                f"{table.name!r}. Nothing was restored from it."
+            )
+    if missing := sorted(known.keys() - LEFT_OUT):
+        raise BackupRefused(f"The backup lacks the table {missing[0]}. Nothing was restored.")
 
 
 def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
@@ -91,9 +106,13 @@ def _load_table(connection: BaseDatabaseWrapper, source: Source, table: Table) -
     read, stored = Contents(table), Contents(table)
     try:
         _write(connection, table, read.counted(source.rows(table)))
-    except DatabaseError as problem:
+    except Error as problem:
         raise BackupRefused(
-            f"This database does not take the rows of {table.name}: {problem}"
+            f"This database does not take the rows of {table.name}: {why(problem)}."
+        ) from problem
+    except (ValueError, TypeError, OverflowError) as problem:
+        raise BackupRefused(
+            f"A row of {table.name} has a value of another kind than its column."
         ) from problem
     for row in read_rows(connection, table):
         stored.add(row)
@@ -112,13 +131,14 @@ def _write(connection: BaseDatabaseWrapper, table: Table, rows: Iterable[list[Va
     place = f"{quote(table.name)} ({columns})"
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with cursor.copy(f"COPY {place} FROM STDIN") as copy:
+            copying = cursor.copy(f"COPY {place} FROM STDIN")
+            with connection.wrap_database_errors, copying as copy:
                 for row in ready:
                     copy.write_row(row)
             return
         marks = ", ".join(["%s"] * len(table.columns))
         while several := list(islice(ready, ROWS_AT_ONCE)):
-            # Names are those of our own models.
+            # Names are those of our own models; see `_refuse_others`.
             cursor.executemany(f"INSERT INTO {place} VALUES ({marks})", several)  # noqa: S608
 
 

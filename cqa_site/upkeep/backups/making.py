@@ -1,7 +1,6 @@
 """Making a backup while people work."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,13 +15,12 @@ from django.utils import timezone
 from cqa_site import __version__
 
 from .archive import FORMAT, Archive, Manifest, Say, Writer, quiet
-from .files import files_in, size_of
-from .refusals import BackupRefused
+from .files import files_in, links_left_out, refuse_small, size_of
+from .refusals import in_words
 from .sealing import Keys, seal
 from .snapshot import Snapshot, snapshot
 
 UNFINISHED = ".part"
-ROOM_TO_SPARE = 16 * 2**20
 
 
 def make_backup(
@@ -34,15 +32,12 @@ def make_backup(
     """
     # First, so that a passphrase that is too short costs nobody an hour.
     sealed = seal(keys, passphrase) if keys else b""
-    _check_room(path.parent)
-    try:
+    with in_words("The backup could not be written"):
+        _check_room(path.parent)
         with _unfinished(path) as unfinished:
             manifest = _write(unfinished, sealed, say)
             with Archive(unfinished) as archive:
                 archive.check(say)
-    except OSError as problem:
-        why = problem.strerror or problem
-        raise BackupRefused(f"The backup could not be written: {why}.") from problem
     return manifest
 
 
@@ -80,6 +75,8 @@ def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
 def _write_files(writer: Writer, folder: Path, say: Say) -> None:
     """After the rows, so that every file a row knows was there already; one may go meanwhile."""
     paths = files_in(folder)
+    links = [path.relative_to(folder).as_posix() for path in links_left_out(folder)]
+    writer.manifest.left_out.extend(links)
     for done, path in enumerate(paths):
         name = path.relative_to(folder).as_posix()
         say(done, len(paths), name)
@@ -119,20 +116,11 @@ def _sync_folder(folder: Path) -> None:
 def _check_room(folder: Path) -> None:
     """Refuse before the first byte where all would not fit even without compression."""
     data, database = Path(settings.DATA_DIR), _database_bytes()
-    _refuse_small(folder, size_of(files_in(data)) + database)
+    needs = [(folder, size_of(files_in(data)) + database)]
     if connections["default"].vendor == "sqlite":
         # It is copied first.
-        _refuse_small(data, database)
-
-
-def _refuse_small(folder: Path, needed: int) -> None:
-    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    free, needed = shutil.disk_usage(there).free, needed + ROOM_TO_SPARE
-    if free < needed:
-        raise BackupRefused(
-            f"A backup may need {needed / 2**20:,.0f} MiB, and {there} has {free / 2**20:,.0f} "
-            "MiB left. Make room, or write it to another disk."
-        )
+        needs.append((data, database))
+    refuse_small(needs, "A backup")
 
 
 def _database_bytes() -> int:

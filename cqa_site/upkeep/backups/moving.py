@@ -6,7 +6,7 @@ from .archive import Say, quiet
 from .contents import Contents
 from .databases import Config
 from .loading import load, migrate_on
-from .refusals import BackupRefused
+from .refusals import BackupRefused, in_words
 from .snapshot import Snapshot, snapshot
 from .targets import filled, refuse_full
 
@@ -21,7 +21,7 @@ def move_database(config: Config, *, say: Say = quiet) -> dict[str, Contents]:
     """
     refuse_full(config)
     _refuse_at_work()
-    with filled(config) as alias:
+    with in_words("The database could not be moved"), filled(config) as alias:
         with snapshot() as taken:
             moved = load(taken, alias, say)
         migrate_on(alias)

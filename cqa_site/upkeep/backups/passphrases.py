@@ -22,11 +22,14 @@ def given_passphrase(file: str) -> str:
 def read_passphrase(file: str) -> str:
     """The first line of a file."""
     try:
-        lines = Path(file).read_text().splitlines()
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
     except OSError as problem:
         raise BackupRefused(
             f"The passphrase cannot be read from {file}: {problem.strerror}."
         ) from problem
+    except UnicodeDecodeError:
+        # What is in the file is secret, and the error has it.
+        raise BackupRefused(f"The passphrase in {file} is no text in UTF-8.") from None
     if not lines or not lines[0]:
         raise BackupRefused(f"There is no passphrase in the first line of {file}.")
     return lines[0]

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from django.conf import settings
 
-from .refusals import BackupRefused
+from .refusals import BackupRefused, Damaged
 
 # 128 MiB and about half a second for each passphrase that somebody tries.
 COST, BLOCK_SIZE, LANES = 2**17, 8, 1
@@ -21,12 +21,8 @@ Keys = dict[str, Any]
 
 
 def keys_here() -> Keys:
-    """The keys this installation works with."""
-    return {
-        "SECRET_KEY": settings.SECRET_KEY,
-        "SECRET_KEY_FALLBACKS": list(settings.SECRET_KEY_FALLBACKS),
-        "SECRETS_KEYS": list(settings.SECRETS_KEYS),
-    }
+    """The keys that open what is encrypted in the database; a restore needs no others."""
+    return {"SECRETS_KEYS": list(settings.SECRETS_KEYS)}
 
 
 def seal(keys: Keys, passphrase: str) -> bytes:
@@ -43,18 +39,21 @@ def seal(keys: Keys, passphrase: str) -> bytes:
 
 def unseal(content: bytes, passphrase: str) -> Keys:
     """Decrypt keys; a wrong passphrase is refused in words."""
-    told = json.loads(content)
-    sealed = base64.b64decode(told.pop("sealed"))
     try:
+        told = json.loads(content)
+        sealed = base64.b64decode(told.pop("sealed"))
         box = AESGCM(_derived(passphrase, told))
         keys: Keys = json.loads(box.decrypt(base64.b64decode(told["nonce"]), sealed, _bound(told)))
     except InvalidTag:
         raise BackupRefused("This is not the passphrase that the backup was made with.") from None
+    except (AttributeError, KeyError, TypeError, ValueError) as problem:
+        raise Damaged("the keys") from problem
     return keys
 
 
 def _derived(passphrase: str, told: dict[str, Any]) -> bytes:
-    if told["kdf"] != "scrypt" or told["n"] > MOST_COST:
+    is_ours = (told["kdf"], told["r"], told["p"]) == ("scrypt", BLOCK_SIZE, LANES)
+    if not is_ours or told["n"] > MOST_COST:
         raise BackupRefused("The keys in the backup are sealed in a way unknown here.")
     salt = base64.b64decode(told["salt"])
     return Scrypt(salt, 32, n=told["n"], r=told["r"], p=told["p"]).derive(passphrase.encode())

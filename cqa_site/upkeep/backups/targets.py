@@ -1,5 +1,6 @@
 """An empty database that is filled completely, or stays as it was."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -7,16 +8,20 @@ from pathlib import Path
 from uuid import uuid4
 
 from django.apps import apps
-from django.db import Error, connections, transaction
+from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from cqa_site.runs.models import Job
+
 from .databases import SQLITE, Config, registered, with_file
-from .refusals import BackupRefused
+from .refusals import BackupRefused, in_words
 from .snapshot import LEFT_OUT
 
 # Rows that are made with the tables.
 MADE_WITH_TABLES = {"django_content_type", "auth_permission", "django_site"} | LEFT_OUT
 BUILDING = "restoring-"
+# What SQLite keeps beside a file has its name and more.
+LEFTOVER = re.compile(BUILDING + r"[0-9a-f]{32}\.sqlite3(-journal|-wal|-shm)?")
 
 
 @contextmanager
@@ -43,11 +48,8 @@ def refuse_full(config: Config) -> None:
     """Refuse a database in which somebody has begun to work, and say what it holds."""
     if config["ENGINE"] == SQLITE and not Path(config["NAME"]).exists():
         return
-    with registered("asked", config) as alias:
-        try:
-            held = _held_by(connections[alias])
-        except Error as problem:
-            raise BackupRefused(f"The database cannot be opened: {problem}") from problem
+    with in_words("The database cannot be opened"), registered("asked", config) as alias:
+        held = _held_by(connections[alias])
     if held:
         told = ", ".join(f"{count:,} in {table}" for table, count in sorted(held.items())[:5])
         more = f" and {len(held) - 5} more tables" if len(held) > 5 else ""
@@ -64,7 +66,10 @@ def _held_by(connection: BaseDatabaseWrapper) -> dict[str, int]:
         there = set(connection.introspection.table_names(cursor)) & ours - MADE_WITH_TABLES
         counts = {}
         for table in there:
-            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")  # noqa: S608
+            rows = connection.ops.quote_name(table)
+            # Work of the site itself is nobody's: any worker asks for a backup at once.
+            rows += " WHERE study_id IS NOT NULL" if table == Job._meta.db_table else ""
+            cursor.execute(f"SELECT count(*) FROM {rows}")  # noqa: S608
             counts[table] = cursor.fetchone()[0]
     return {table: count for table, count in counts.items() if count}
 
@@ -73,7 +78,8 @@ def _held_by(connection: BaseDatabaseWrapper) -> dict[str, int]:
 def _file_beside(path: Path) -> Iterator[str]:
     # A process that was killed left its own; nobody else fills this database at the same time.
     for leftover in path.parent.glob(f"{BUILDING}*"):
-        leftover.unlink()
+        if LEFTOVER.fullmatch(leftover.name):
+            leftover.unlink()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = path.with_name(f"{BUILDING}{uuid4().hex}.sqlite3")
     unfinished.touch(mode=0o600)

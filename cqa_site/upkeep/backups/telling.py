@@ -21,10 +21,13 @@ class Telling:
 
 
 def told(manifest: Manifest) -> str:
-    """What a backup is, in a sentence or two."""
+    """What a backup is, in a sentence or two, and a line for each file that is not in it."""
     size = sum(part.bytes for part in manifest.files)
-    return (
+    missing = [f"Deleted while the backup was made, and not in it: {n}" for n in manifest.vanished]
+    missing += [f"A link that leads elsewhere, and not in it: {n}" for n in manifest.left_out]
+    about = (
         f"Made by version {manifest.version} on {manifest.made_at[:16].replace('T', ' ')} UTC: "
         f"{manifest.rows:,} rows in {len(manifest.tables)} tables, {len(manifest.files):,} files "
         f"({size / 2**20:,.1f} MiB), {'with' if manifest.keys else 'without'} keys."
     )
+    return "\n".join([about, *missing])

@@ -4,12 +4,14 @@ Labels are names of kinds and states, and public ids of studies and endpoints: n
 of what they work on.
 """
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+from django.db import Error
 from django.db.models import (
     Count,
     ExpressionWrapper,
@@ -29,6 +31,7 @@ from cqa_site.rounds.kind import kinds
 from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
 from cqa_site.upkeep.backups.kept import newest
 
+log = logging.getLogger(__name__)
 ALIVE = timedelta(minutes=1)
 # How often each state of calls occurs in a run that ended then: it does not change any more.
 _ENDED: dict[tuple[int, datetime | None], dict[str, int]] = {}
@@ -154,8 +157,19 @@ def compute(seconds: float) -> list[Metric]:
     for figures in ALL:
         if time.monotonic() > ends:
             raise TimeoutError
-        found += figures()
+        found += _without_faults(figures)
     return found
+
+
+def _without_faults(figures: Callable[[], Iterator[Metric]]) -> list[Metric]:
+    """All of a kind, or none where one file is odd; a database that fails fails for all."""
+    try:
+        return list(figures())
+    except Error:
+        raise
+    except Exception:
+        log.exception("the figures of %s could not be computed", figures.__name__)
+        return []
 
 
 def _calls() -> Counter[tuple[str, str]]:

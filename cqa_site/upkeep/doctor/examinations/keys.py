@@ -40,8 +40,8 @@ def stored_secrets() -> Finding:
         unreadable,
     ) % {"n": unreadable, "all": len(secrets)}
     remedy = _(
-        "Add the earlier key behind the present one in SECRETS_KEYS (it stands in the backup), or "
-        "enter the keys of the endpoints again."
+        "Add the earlier key behind the present one in SECRETS_KEYS, or enter the keys of the "
+        "endpoints again."
     )
     return wrong(says, remedy)
 

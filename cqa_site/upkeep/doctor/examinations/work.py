@@ -131,7 +131,7 @@ def jobs() -> Finding:
 def runs() -> Finding:
     """Runs that a fault paused, and batches that never came back."""
     paused = Run.objects.filter(state=Run.State.PAUSED).exclude(
-        pause_reason__in=("person", "budget")
+        pause_reason__in=("person", "budget", Run.RESTORED)
     )
     lost = ProviderBatch.objects.filter(
         state=ProviderBatch.State.SUBMITTED, created_at__lt=timezone.now() - AT_THE_PROVIDER

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from cqa_site.upkeep.backups.archive import Archive
 from cqa_site.upkeep.backups.making import make_backup
 from cqa_site.upkeep.backups.passphrases import ask_passphrase, given_passphrase
 from cqa_site.upkeep.backups.refusals import BackupRefused
@@ -23,15 +22,9 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, help="where to; must not be there yet")
         parser.add_argument("--passphrase-file", default="", help="its first line seals the keys")
         parser.add_argument("--without-keys", action="store_true", help="leave the keys out")
-        parser.add_argument("--check", action="store_true", help="only check a file that is there")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            if options["check"]:
-                with Archive(options["file"]) as archive:
-                    archive.check(Telling(self.stderr))
-                    self.stdout.write(f"It is whole. {told(archive.manifest)}")
-                return
             self._make(options["file"], options)
         except BackupRefused as refusal:
             raise CommandError(str(refusal)) from refusal
@@ -45,5 +38,3 @@ class Command(BaseCommand):
         keys = None if options["without_keys"] else keys_here()
         made = make_backup(path, keys=keys, passphrase=passphrase, say=Telling(self.stderr))
         self.stdout.write(f"{path} is whole. {told(made)}")
-        for name in made.vanished:
-            self.stdout.write(f"Deleted while the backup was made, and not in it: {name}")

@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from cqa_site.upkeep.backups.archive import Archive
+from cqa_site.upkeep.backups.refusals import BackupRefused
+from cqa_site.upkeep.backups.telling import Telling, told
 
 
 class Command(BaseCommand):
@@ -14,4 +17,9 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("backup", options["file"], check=True, stdout=self.stdout, stderr=self.stderr)
+        try:
+            with Archive(options["file"]) as archive:
+                archive.check(Telling(self.stderr))
+                self.stdout.write(f"It is whole. {told(archive.manifest)}")
+        except BackupRefused as refusal:
+            raise CommandError(str(refusal)) from refusal

@@ -50,6 +50,16 @@ class Command(BaseCommand):
             f"Restored; every table holds what it held. {told(restored.manifest)}\n"
             "Everybody signs in anew, with the password they had."
         )
+        if restored.held.runs:
+            self.stdout.write(
+                f"Runs that were under way and are paused: {restored.held.runs}. Each goes on "
+                "when somebody resumes it on its page."
+            )
+        if restored.held.jobs:
+            self.stdout.write(
+                f"Jobs that would have sent something and are over: {restored.held.jobs}. Ask "
+                "for them again."
+            )
         for name in restored.unreadable:
             self.stdout.write(f"Its stored key cannot be read; enter it again: {name}")
 

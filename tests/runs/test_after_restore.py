@@ -1,0 +1,154 @@
+"""In a restored site nothing leaves by itself: runs, batches and jobs wait for a word."""
+
+import pytest
+from django.urls import reverse
+
+from cqa_site.runs.actions import runs as control
+from cqa_site.runs.actions.after_restore import ENDED, Held, hold_back
+from cqa_site.runs.carrying import provider_batches
+from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.jobs import enqueue
+from cqa_site.runs.models import Call, Endpoint, Job, ProviderBatch, Run
+from cqa_site.runs.planning.planning import write_calls
+from cqa_site.runs.tasks import wake
+from tests.cast import sign_in
+from tests.judging.llmstub import StubServer
+from tests.runs.judging import Lab, answer_by_text, script
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return Lab(items=4)
+
+
+@pytest.fixture
+def stub(lab, settings):
+    """A provider of batches, which counts what it is asked."""
+    with StubServer(batch_seconds=0) as server:
+        settings.EGRESS_ALLOW = f"127.0.0.1/32:{server.port}"
+        Endpoint.objects.update(base_url=server.base_url)
+        lab.endpoint.refresh_from_db()
+        yield server
+
+
+def planned(lab: Lab, **values) -> Run:
+    """A run whose calls are written and wait."""
+    run = lab.start(**values)
+    write_calls(run)
+    run.refresh_from_db()
+    Job.objects.all().delete()
+    return run
+
+
+def batched(lab: Lab, **values) -> Run:
+    """A run whose calls lie at the provider."""
+    run = planned(lab, mode="batch", **values)
+    provider_batches.tend()
+    ProviderBatch.objects.update(check_after="2026-01-01T00:00Z")
+    assert ProviderBatch.objects.get(run=run).state == ProviderBatch.State.SUBMITTED
+    return run
+
+
+def asked(stub: StubServer) -> int:
+    return sum(stub.counts.values())
+
+
+def test_a_run_waits_until_somebody_resumes_it(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    client = script(monkeypatch, answer_by_text)
+    run = planned(lab)
+    assert run.state == Run.State.RUNNING
+    assert hold_back("default") == Held(runs=1, jobs=0)
+    wake()
+    assert client.requests == []
+    address = reverse("run", args=[lab.study.public_id, run.public_id])
+    shown = sign_in(lab.researcher).get(address).text
+    assert "was restored from a backup" in shown
+    assert 'id="resume"' in shown
+    run.refresh_from_db()
+    with django_capture_on_commit_callbacks(execute=True):
+        control.resume_run(run=run, actor=lab.researcher)
+    run.refresh_from_db()
+    assert (run.state, run.pause_reason) == (Run.State.DONE, "")
+    assert len(client.requests) == 4
+
+
+def test_what_nobody_would_send_stays_as_it_is(lab):
+    run = planned(lab)
+    for state, reason in (("checked", ""), ("paused", "person"), ("done", "")):
+        Run.objects.filter(pk=run.pk).update(state=state, pause_reason=reason)
+        assert hold_back("default") == Held(runs=0, jobs=0)
+        run.refresh_from_db()
+        assert (run.state, run.pause_reason) == (state, reason)
+
+
+@pytest.mark.parametrize("state", ["running", "paused"])
+def test_a_batch_at_its_provider_is_asked_about_when_its_run_is_resumed(lab, stub, state):
+    run = batched(lab)
+    Run.objects.filter(pk=run.pk).update(state=state)
+    before = asked(stub)
+    assert hold_back("default").runs == 1
+    wake()
+    assert asked(stub) == before
+    run.refresh_from_db()
+    control.resume_run(run=run, actor=lab.researcher)
+    wake()
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE
+    assert list(find_violations()) == []
+
+
+def test_a_batch_of_a_cancelled_run_is_given_up(lab, stub):
+    run = batched(lab)
+    control.cancel_run(run=run, actor=lab.researcher)
+    before = asked(stub)
+    assert hold_back("default") == Held(runs=0, jobs=0)
+    wake()
+    assert asked(stub) == before
+    run.refresh_from_db()
+    assert run.state == Run.State.CANCELLED
+    assert set(run.calls.values_list("state", flat=True)) == {Call.State.CANCELLED}
+    assert run.budget.reserved_micro == 0
+    assert list(find_violations()) == []
+
+
+def test_a_draft_is_planned_when_somebody_says_so(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    client = script(monkeypatch, answer_by_text)
+    run = lab.start()
+    assert hold_back("default") == Held(runs=0, jobs=1)
+    wake()
+    assert client.requests == []
+    address = reverse("run", args=[lab.study.public_id, run.public_id])
+    shown = sign_in(lab.researcher).get(address).text
+    assert ENDED in shown
+    assert "Try again" in shown
+    with django_capture_on_commit_callbacks(execute=True):
+        control.go_on(run=run, actor=lab.researcher)
+    assert len(client.requests) == 4
+
+
+@pytest.mark.parametrize("state", ["ready", "leased"])
+@pytest.mark.parametrize(
+    ("kind", "does_wait"),
+    [
+        ("plan_run", False),
+        ("probe_endpoint", False),
+        ("run_webhook", False),
+        ("ask_cam", False),
+        ("analysis_check_written", False),
+        ("backup", True),
+    ],
+)
+def test_jobs_that_send_are_over_and_others_go_on(lab, kind, does_wait, state):
+    job = enqueue(study=lab.study, kind=kind, key="x")
+    lease = "2099-01-01T00:00Z" if state == "leased" else None
+    Job.objects.update(state=state, lease_until=lease)
+    assert hold_back("default").jobs == (not does_wait)
+    job.refresh_from_db()
+    assert job.is_active == does_wait
+    assert job.error == ("" if does_wait else ENDED)
