@@ -6,6 +6,7 @@ become addresses of this machine, secrets and volumes become folders; the code i
 processes belong to the user of the image.
 """
 
+import json
 import os
 import re
 import shutil
@@ -47,6 +48,13 @@ def _filled(found: re.Match, values: dict[str, str]) -> str:
 def example() -> dict[str, str]:
     """What somebody has in `.env` who changed nothing."""
     return {name: value or "" for name, value in dotenv_values(ROOT / ".env.example").items()}
+
+
+def command_of_image() -> list[str]:
+    """What a container does that is told nothing else."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    found = re.search(r"^CMD (\[.*?\])", text, re.MULTILINE | re.DOTALL)
+    return json.loads(found[1].replace("\\\n", ""))
 
 
 def make_secrets(folder: Path) -> None:
@@ -136,8 +144,8 @@ class Composed:
     def start(self, name: str) -> subprocess.Popen:
         """Start a process of a service."""
         service = name.partition("-")[0]
-        process = self._process(service, self.services[service]["command"])
-        self.running[name] = process
+        command = self.services[service].get("command") or command_of_image()
+        process = self.running[name] = self._process(service, command)
         return process
 
     def _process(self, service: str, words: list[str], **options: Any) -> subprocess.Popen:

@@ -1,7 +1,8 @@
 """Run a module that ends with whoever started it: ``python -m cqa_site.leash MODULE ARGUMENT…``.
 
 The starter holds the other end of standard input and writes nothing. When it is gone, by kill -9
-too, the end is seen here, and the whole group of processes ends.
+too, a process beside the module sees the end and ends the whole group. It stands outside of that
+group, or it would end with it before it could insist.
 """
 
 import os
@@ -9,12 +10,15 @@ import runpy
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 # Requests on their way may come back; the system takes whatever is left then.
 GRACE_SECONDS = 5.0
+LOOK_SECONDS = 0.05
+# A worker that is asked to end waits for what it is doing.
+ASKED_SECONDS = 10.0
 
 
 def start(
@@ -33,22 +37,48 @@ def start(
     )
 
 
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask the head of a group to end, insist after a while, and end what it leaves behind."""
+    process.terminate()
+    try:
+        process.wait(ASKED_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    _end_group(process.pid)
+
+
 def main() -> None:
     """Become the module named first."""
-    end = os.dup(0)
+    group = os.getpid()
+    if os.fork() == 0:
+        _guard(group)
     # What the module starts is no part of the leash.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    threading.Thread(target=_end_with_starter, args=[end], daemon=True).start()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
-def _end_with_starter(end: int) -> None:
-    while os.read(end, 1):
-        pass
-    os.killpg(0, signal.SIGTERM)
-    time.sleep(GRACE_SECONDS)
-    os.killpg(0, signal.SIGKILL)
+def _guard(group: int) -> None:
+    """Wait until nobody holds the other end, then end the group, and this process, too."""
+    try:
+        os.setsid()
+        while os.read(0, 1):
+            pass
+        _end_group(group)
+    finally:
+        os._exit(0)
+
+
+def _end_group(group: int) -> None:
+    """Ask every process of a group to end; those that are there after the grace are killed."""
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGTERM)
+        ends = time.monotonic() + GRACE_SECONDS
+        while time.monotonic() < ends:
+            time.sleep(LOOK_SECONDS)
+            os.killpg(group, 0)
+        os.killpg(group, signal.SIGKILL)
 
 
 if __name__ == "__main__":

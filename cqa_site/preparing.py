@@ -12,8 +12,10 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
+from django.core.files.storage import Storage
 from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
 
 # In the folder of the packed files, so that it goes where they go.
@@ -25,7 +27,7 @@ PACKERS = ("Django", "whitenoise", "brotli")
 def prepare() -> bool:
     """Do what is missing; whether anything was. Files are packed while tables are made."""
     with ThreadPoolExecutor(1) as beside:
-        files = beside.submit(_ensure, are_files_packed, pack_files)
+        files = beside.submit(pack_files)
         did_tables = _ensure(is_migrated, lambda: _call("migrate", interactive=False))
         did_cache = _ensure(has_cache_tables, lambda: _call("createcachetable"))
         return any([did_tables, did_cache, files.result()])
@@ -33,8 +35,13 @@ def prepare() -> bool:
 
 def is_migrated() -> bool:
     """Whether every migration is applied."""
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return not unapplied(MigrationExecutor(connections[DEFAULT_DB_ALIAS]))
+
+
+def unapplied(executor: MigrationExecutor) -> list[Migration]:
+    """Migrations that a database lacks, in the order in which they would be applied."""
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return [migration for migration, _backwards in plan]
 
 
 def has_cache_tables() -> bool:
@@ -47,19 +54,29 @@ def has_cache_tables() -> bool:
     return wanted <= set(connections[DEFAULT_DB_ALIAS].introspection.table_names())
 
 
-def are_files_packed() -> bool:
-    """Whether the packed static files are those of this code."""
-    try:
-        return (_folder() / PACKED).read_text(encoding="utf-8") == _sources()
-    except FileNotFoundError:
+def pack_files() -> bool:
+    """Collect and pack static files if anything about them changed; whether it did.
+
+    What they are made from is written last, so that packing that broke off is done again.
+    """
+    packed, sources = Path(settings.STATIC_ROOT) / PACKED, _sources()
+    if packed.exists() and packed.read_text(encoding="utf-8") == sources:
         return False
-
-
-def pack_files() -> None:
-    """Collect and pack static files; what they were made from is written last."""
-    (_folder() / PACKED).unlink(missing_ok=True)
+    packed.unlink(missing_ok=True)
     _call("collectstatic", interactive=False)
-    (_folder() / PACKED).write_text(_sources(), encoding="utf-8")
+    packed.write_text(sources, encoding="utf-8")
+    return True
+
+
+def static_sources() -> dict[str, Path]:
+    """Name → file, as ``collectstatic`` finds them: of two with one name the first counts."""
+    found: dict[str, Path] = {}
+    for finder in get_finders():
+        storage: Storage
+        for path, storage in finder.list([]):
+            name = f"{getattr(storage, 'prefix', None) or ''}/{path}".lstrip("/")
+            found.setdefault(name, Path(storage.path(path)))
+    return found
 
 
 def _ensure(is_done: Callable[[], bool], do: Callable[[], None]) -> bool:
@@ -73,17 +90,11 @@ def _call(command: str, **options: object) -> None:
     call_command(command, verbosity=0, **options)
 
 
-def _folder() -> Path:
-    return Path(settings.STATIC_ROOT)
-
-
 def _sources() -> str:
     """A hash of the content of every static file and of what packs them."""
     found = sha256(str(settings.STORAGES["staticfiles"]).encode())
     for package in PACKERS:
         found.update(f"{package} {version(package)}\n".encode())
-    for finder in get_finders():
-        for path, storage in sorted(finder.list([]), key=lambda each: each[0]):
-            with storage.open(path) as content:
-                found.update(f"{path}\n".encode() + sha256(content.read()).digest())
+    for name, path in sorted(static_sources().items()):
+        found.update(f"{name}\n".encode() + sha256(path.read_bytes()).digest())
     return found.hexdigest()

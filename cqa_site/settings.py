@@ -6,8 +6,8 @@ settings on and refuses to start without a secret key and exact hosts.
 docs/deploy.md lists every variable.
 """
 
-import secrets
 import sqlite3
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from environs import FileAwareEnv, validate
 
 from cqa_site.machine import prepare
 from cqa_site.people.sign_in.providers import read_providers
+from cqa_site.private_files import make_private, own_secret
 
 # What is secret may stand in a file: SECRET_KEY_FILE names it instead of SECRET_KEY.
 env = FileAwareEnv(strip_whitespace=True)
@@ -28,14 +29,6 @@ prepare(DATA_DIR)
 
 PRODUCTION = env.bool("PRODUCTION", False)
 DEBUG = env.bool("DEBUG", False)
-
-
-def _embedded_secret(path: Path, random_bytes: int = 64) -> str:
-    """Read a secret of this installation, made at first start with mode 0600."""
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(random_bytes))
-    return path.read_text().strip()
 
 
 if PRODUCTION:
@@ -51,7 +44,7 @@ if PRODUCTION:
     if not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS:
         raise ImproperlyConfigured("PRODUCTION needs ALLOWED_HOSTS: the exact host names, no '*'.")
 else:
-    SECRET_KEY = env.str("SECRET_KEY", "") or _embedded_secret(DATA_DIR / "secret_key")
+    SECRET_KEY = env.str("SECRET_KEY", "") or own_secret(DATA_DIR / "secret_key")
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
 # Whether people who run a study may open another; admins of the site always may.
@@ -99,7 +92,6 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -167,6 +159,11 @@ def _database() -> dict:
     if config["ENGINE"] == "django.db.backends.sqlite3":
         options |= {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_INIT}
         config["CONN_MAX_AGE"] = None
+        # SQLite lets everybody read a file that it makes, and its journal whoever reads the file.
+        # Where none can be made, the first connection says why.
+        if config["NAME"] != ":memory:":
+            with suppress(OSError):
+                make_private(Path(config["NAME"]))
     elif config["ENGINE"] == "django.db.backends.postgresql":
         size = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=1, max=200))
         options["pool"] = {"min_size": min(2, size), "max_size": size, "timeout": 5}
@@ -350,8 +347,6 @@ BACKUP_KEEP_WEEKS = env.int("BACKUP_KEEP_WEEKS", 4, validate=validate.Range(min=
 BACKUP_PASSPHRASE_FILE = env.str("BACKUP_PASSPHRASE_FILE", "")
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
-LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 
@@ -467,9 +462,7 @@ EGRESS_ALLOW = env.str("EGRESS_ALLOW", "")
 if PRODUCTION:
     SECRETS_KEYS = env.list("SECRETS_KEYS", [])
 else:
-    SECRETS_KEYS = env.list("SECRETS_KEYS", []) or [
-        _embedded_secret(DATA_DIR / "secrets_key", 32) + "="
-    ]
+    SECRETS_KEYS = env.list("SECRETS_KEYS", []) or [own_secret(DATA_DIR / "secrets_key", 32) + "="]
 MODELS_DIR = env.path("MODELS_DIR", BASE_DIR / ".models")
 EMBEDDED_GGUF = env.str("EMBEDDED_GGUF", "")
 EMBEDDED_IDLE_SECONDS = env.int("EMBEDDED_IDLE_SECONDS", 120)
@@ -483,9 +476,9 @@ EMBEDDING_MODELS = env.list("EMBEDDING_MODELS", ["all-MiniLM-L6-v2"])
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 # Errors and traces go out only where these say so; see docs/watching.md.
 SENTRY_DSN = env.str("SENTRY_DSN", "")
-TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "") or env.str(
-    "OTEL_EXPORTER_OTLP_ENDPOINT", ""
-)
+TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
+if not TRACES_ENDPOINT and (collector := env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")):
+    TRACES_ENDPOINT = f"{collector.rstrip('/')}/v1/traces"
 
 # A person at a terminal reads warnings; in production a machine reads a line for each request.
 LOG_LEVEL = env.str("LOG_LEVEL", "").upper() or ("INFO" if PRODUCTION else "WARNING")

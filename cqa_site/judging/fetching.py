@@ -35,8 +35,9 @@ class NotInstalled(Exception):
 def main() -> int:
     """Fetch what is missing; 1 if something could not be fetched."""
     os.nice(NICENESS)
-    LOG.unlink(missing_ok=True)
     with packages.fetching():
+        # Whoever was here first wrote into it until now.
+        LOG.unlink(missing_ok=True)
         done = _whole()
         try:
             for package in _in_order():

@@ -40,6 +40,8 @@ UNEXPECTED = "An unexpected error; the server's log has the details."
 # Nothing is planned further ahead; a later time is a clock that jumped.
 LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3
+# A worker that works reports every ten seconds; who has not for so long is gone.
+ALIVE = timedelta(minutes=1)
 KEPT_BEATS = timedelta(days=7)
 # How soon a job is tried again that waits for packages; its note is as old at most.
 PACKAGES_PAUSE = timedelta(seconds=3)
@@ -281,7 +283,7 @@ def workers_alive() -> list[WorkerBeat]:
 
 
 def _recent_beats() -> models.QuerySet[WorkerBeat]:
-    return WorkerBeat.objects.filter(seen_at__gt=Now() - timedelta(minutes=1))
+    return WorkerBeat.objects.filter(seen_at__gt=Now() - ALIVE)
 
 
 def _put_back(job: Job, note: str) -> None:

@@ -58,6 +58,20 @@ def test_the_model_comes_first_and_then_everything(installer):
     assert len(installer.commands) == len(names)
 
 
+def test_the_log_of_another_one_stays_while_it_is_waited_for(installer, monkeypatch):
+    fetching.LOG.write_text("what the first installer said")
+    lock, seen = packages.fetching, []
+
+    def wait():
+        seen.append(fetching.LOG.read_text())
+        return lock()
+
+    monkeypatch.setattr(packages, "fetching", wait)
+    assert fetching.main() == 0
+    assert seen == ["what the first installer said"]
+    assert not fetching.LOG.exists()
+
+
 def order():
     first, *rest = packages.pins()
     return [first, MODEL_PACKAGE, *rest]

@@ -85,16 +85,17 @@ def test_whatever_is_unsafe_is_an_error_of_its_own(tmp_path, wrong):
 
 
 SHOW_MAIL = "from django.conf import settings as s; print(s.EMAIL_BACKEND, s.EMAIL_USE_TLS)"
+USES_DATABASE = "from django.db import connection as c; c.cursor().execute('CREATE TABLE a (b)')"
 CHECKED = f"from django.core.management import call_command; call_command('check'); {SHOW_MAIL}"
 
 
-def test_embedded_site_makes_its_own_key_for_its_owner_only_and_writes_mail_out(tmp_path):
-    result = manage(tmp_path, "shell", "--no-imports", "-c", CHECKED)
+def test_embedded_site_makes_its_files_for_its_owner_only_and_writes_mail_out(tmp_path):
+    result = manage(tmp_path, "shell", "--no-imports", "-c", f"{CHECKED}; {USES_DATABASE}")
     assert result.returncode == 0, result.stderr
     assert "no issues" in result.stdout
     assert "console.EmailBackend False" in result.stdout
-    key = tmp_path / "secret_key"
-    assert key.stat().st_mode & 0o777 == 0o600
+    key, database = tmp_path / "secret_key", tmp_path / "counterpoint.sqlite3"
+    assert key.stat().st_mode & 0o777 == database.stat().st_mode & 0o777 == 0o600
     assert len(key.read_text()) >= 50
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 from django.core.management import call_command
+from django.db import connection
 
 from argsum.scorers.actions.models import SHIPPED
 from argsum.scorers.models import SHIPPED_MATCH
@@ -118,11 +119,12 @@ class TestKeys:
 
 
 def test_key_files_that_others_read_or_own(finds, settings, tmp_path):
-    settings.DATA_DIR = tmp_path
+    settings.DATA_DIR = settings.BASE_DIR = tmp_path
     path = tmp_path / "secrets_key"
-    path.touch(mode=0o600)
+    path.touch(mode=0o640)
+    # Nobody else comes into the folder.
     assert finds("keys.key_files").state == State.WELL
-    path.chmod(0o640)
+    tmp_path.chmod(0o755)
     found = finds("keys.key_files")
     assert (found.state, found.command) == (State.WRONG, f"chmod 600 {path}")
     path.chmod(0o600)
@@ -131,6 +133,35 @@ def test_key_files_that_others_read_or_own(finds, settings, tmp_path):
     os.chown(path, 12_345, -1)
     found = finds("keys.key_files")
     assert (found.state, found.command) == (State.WRONG, f"chown 0 {path}")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_settings_that_root_lets_the_site_read(finds, settings, tmp_path):
+    """As docs/deploy.md makes them; root looks, and the site is another user."""
+    data = settings.DATA_DIR = tmp_path / "data"
+    settings.BASE_DIR, path = tmp_path, tmp_path / ".env"
+    tmp_path.chmod(0o755)
+    data.mkdir(mode=0o700)
+    os.chown(data, 12_345, 12_345)
+    path.touch(mode=0o640)
+    # For a group that is not the site's.
+    assert finds("keys.key_files").command == f"chown 12345 {path}"
+    os.chown(path, 0, 12_345)
+    assert finds("keys.key_files").state == State.WELL
+    path.chmod(0o644)
+    assert finds("keys.key_files").state == State.WRONG
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="a file of SQLite")
+@pytest.mark.parametrize("end", ["", "-journal"])
+def test_a_database_file_that_others_read(finds, settings, tmp_path, monkeypatch, end):
+    settings.DATA_DIR = settings.BASE_DIR = tmp_path
+    monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "site.sqlite3"))
+    path = tmp_path / f"site.sqlite3{end}"
+    path.touch(mode=0o644)
+    tmp_path.chmod(0o755)
+    found = finds("keys.key_files")
+    assert (found.state, found.command) == (State.WRONG, f"chmod 600 {path}")
 
 
 def test_a_weak_secret_key(finds, settings, tmp_path):

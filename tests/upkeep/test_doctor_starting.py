@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cqa_site.upkeep.doctor import starting
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -52,8 +54,27 @@ def test_a_package_that_is_missing(tmp_path):
     found = doctor(tmp_path, "--json", PYTHONPATH=str(tmp_path))
     (row,) = json.loads(found.stdout)
     assert found.returncode == 1
+    assert (row["key"], row["family"], row["more"]) == ("settings.start", "Settings", [])
     assert "the package csp is not installed" in row["says"]
     assert row["command"].endswith("-m pip install -r requirements-site.txt")
+
+
+@pytest.mark.parametrize(
+    ("module", "file"),
+    [
+        ("sentry_sdk", "requirements-watching.txt"),
+        ("opentelemetry.sdk", "requirements-watching.txt"),
+        ("django_htmx", "requirements-site.txt"),
+    ],
+)
+def test_a_missing_package_is_looked_for_where_it_is_named(monkeypatch, module, file):
+    def missing():
+        raise ModuleNotFoundError(name=module)
+
+    monkeypatch.setattr("django.setup", missing)
+    found = starting.why_not()
+    assert module in found.says
+    assert found.command.endswith(f"-m pip install -r {file}")
 
 
 def test_a_database_that_hangs_costs_seconds_and_all_else_is_examined(tmp_path):

@@ -58,6 +58,9 @@ def test_who_may_read_it(alone, settings):
         ("no address", {}, "unknown", {}, 404),
         ("behind a proxy", {}, "", {"X-Forwarded-For": "203.0.113.5"}, 404),
         ("behind a new proxy", {}, "", {"Forwarded": "for=203.0.113.5"}, 404),
+        ("behind a plain nginx", {}, "", {"X-Real-IP": "203.0.113.5"}, 404),
+        ("behind a delivery network", {}, "", {"CF-Connecting-IP": "203.0.113.5"}, 404),
+        ("behind another one", {}, "", {"True-Client-IP": "203.0.113.5"}, 404),
         ("in production", {"PRODUCTION": True}, "", {}, 404),
         ("with the token", {"METRICS_TOKEN": TOKEN}, "203.0.113.5", bearer, 200),
         ("in production, with it", {"METRICS_TOKEN": TOKEN, "PRODUCTION": True}, "", bearer, 200),
@@ -151,6 +154,22 @@ def test_processes_of_one_server_are_added_up_and_earlier_servers_forgotten(tmp_
     assert found["counterpoint_requests_total", "method=GET", "route=home", "status=2xx"] == 2
     assert found["counterpoint_request_seconds_bucket", "le=0.05", "route=home"] == 2
     assert found["counterpoint_request_seconds_bucket", "le=0.025", "route=home"] == 0
+
+
+def test_processes_that_start_together_forget_the_same_servers(tmp_path, monkeypatch):
+    monkeypatch.setenv(counting.SHARED, "")
+    monkeypatch.delenv(counting.SHARED)
+    earlier = tmp_path / "elsewhere-1-1-web"
+    earlier.mkdir()
+
+    def a_neighbour_is_first(names):
+        earlier.rmdir()
+        return set()
+
+    monkeypatch.setattr(counting, "gone", a_neighbour_is_first)
+    counting.share(tmp_path)
+    (own,) = tmp_path.iterdir()
+    assert os.environ[counting.SHARED] == str(own)
 
 
 # -- figures ----------------------------------------------------------------------------------

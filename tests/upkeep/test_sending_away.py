@@ -93,6 +93,17 @@ print(settings.LOG_LEVEL, settings.LOGGING["handlers"]["console"]["formatter"])
     assert do(script, tmp_path, LOG_LEVEL="", **production) == ["INFO json"]
 
 
+def test_the_address_of_traces_may_stand_in_a_file(tmp_path):
+    """Without the path that standard variables add, or with another one."""
+    script = "from django.conf import settings; print(settings.TRACES_ENDPOINT)"
+    file = tmp_path / "collector"
+    file.write_text("http://collector.example:4318/\n")
+    named = {"OTEL_EXPORTER_OTLP_ENDPOINT_FILE": str(file)}
+    assert do(script, tmp_path, **named) == ["http://collector.example:4318/v1/traces"]
+    named["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = "http://traces.example/own"
+    assert do(script, tmp_path, **named) == ["http://traces.example/own"]
+
+
 @pytest.mark.skipif(not find_spec("sentry_sdk"), reason="needs requirements-watching.txt")
 def test_a_report_of_an_error_holds_what_its_line_holds(tmp_path, receiver):
     address = f"http://key@127.0.0.1:{receiver.server_port}/1"
@@ -107,12 +118,13 @@ def test_a_report_of_an_error_holds_what_its_line_holds(tmp_path, receiver):
 
 @pytest.mark.skipif(not find_spec("opentelemetry"), reason="needs requirements-watching.txt")
 def test_traces_name_requests_jobs_and_calls_as_lines_do(tmp_path, receiver):
-    address = f"http://127.0.0.1:{receiver.server_port}"
+    address = tmp_path / "collector"
+    address.write_text(f"http://127.0.0.1:{receiver.server_port}/")
     flush = """
 from opentelemetry import trace
 trace.get_tracer_provider().force_flush()
 """
-    do(WORK + flush, tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=address)
+    do(WORK + flush, tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT_FILE=str(address))
     assert {path for path, _body in receiver.got} == {"/v1/traces"}
     sent = b"\n".join(body for _path, body in receiver.got)
     for expected in (b"GET health", b"counterpoint.request", b"the-request-7", b"the-call"):

@@ -19,20 +19,32 @@ def style(settings, tmp_path):
 
 
 def test_files_are_packed_when_they_changed(style, settings, monkeypatch):
-    assert not preparing.are_files_packed()
-    preparing.pack_files()
-    assert preparing.are_files_packed()
+    assert preparing.pack_files()
+    assert not preparing.pack_files()
     assert (settings.STATIC_ROOT / "one.css").is_file()
     style.touch()
-    assert preparing.are_files_packed()  # by content: an upgrade touches everything
+    assert not preparing.pack_files()  # by content: an upgrade touches everything
     style.write_text("a { color: blue }")
-    assert not preparing.are_files_packed()
-    preparing.pack_files()
+    assert preparing.pack_files()
     style.with_name("two.css").write_text("b { color: red }")
-    assert not preparing.are_files_packed()
-    preparing.pack_files()
+    assert preparing.pack_files()
     monkeypatch.setattr(preparing, "version", lambda package: f"another {package}")
-    assert not preparing.are_files_packed()
+    assert preparing.pack_files()
+    assert not preparing.pack_files()
+
+
+def test_sources_are_read_once(style, monkeypatch):
+    """What changes while they are packed is packed the next time."""
+    pack = preparing._call
+
+    def changed_meanwhile(command, **options):
+        pack(command, **options)
+        style.write_text("a { color: blue }")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(preparing, "_call", changed_meanwhile)
+        assert preparing.pack_files()
+    assert preparing.pack_files()
 
 
 def test_packing_that_was_broken_off_is_done_again(style, monkeypatch):
@@ -47,7 +59,7 @@ def test_packing_that_was_broken_off_is_done_again(style, monkeypatch):
         with pytest.raises(OSError, match="No space"):
             preparing.pack_files()
     style.write_text("a { color: red }")  # as it was when it was packed
-    assert not preparing.are_files_packed()
+    assert preparing.pack_files()
 
 
 @pytest.mark.django_db

@@ -98,7 +98,7 @@ def sessions_of(request: HttpRequest) -> list[SeenSession]:
     lines = [
         SeenSession(
             device=device(row.user_agent),
-            place=f"{row.ip}/{_prefix(row.ip)}",
+            place=network(row.ip),
             last_seen=row.last_seen_at,
             is_this=row.session_key == here,
         )
@@ -121,12 +121,14 @@ def end_sessions(*, user: User) -> None:
 
 
 def shortened(address: str) -> str:
+    """An address without its last part, as it is stored."""
+    return network(address).partition("/")[0]
+
+
+def network(address: str) -> str:
     """The network of an address: enough to know one's own again, too little to find a person."""
-    return str(ip_network(f"{address}/{_prefix(address)}", strict=False).network_address)
-
-
-def _prefix(address: str) -> int:
-    return 24 if ip_address(address).version == 4 else 48
+    length = 24 if ip_address(address).version == 4 else 48
+    return str(ip_network(f"{address}/{length}", strict=False))
 
 
 def device(agent: str) -> str:

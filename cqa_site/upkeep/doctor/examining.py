@@ -58,6 +58,11 @@ class Result:
     finding: Finding
 
     @property
+    def key(self) -> str:
+        """What programs know it by."""
+        return self.examination.key
+
+    @property
     def family(self) -> str:
         """The title of its family."""
         return str(self.examination.family.label)

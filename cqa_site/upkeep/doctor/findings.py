@@ -5,7 +5,7 @@ Nothing here needs Django: the first look is made where it cannot start.
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -58,6 +58,9 @@ class Told(Protocol):
     """An examination with what it found."""
 
     @property
+    def key(self) -> str: ...
+
+    @property
     def family(self) -> str: ...
 
     @property
@@ -65,6 +68,11 @@ class Told(Protocol):
 
     @property
     def finding(self) -> Finding: ...
+
+
+def as_row(told: Told) -> dict[str, object]:
+    """One examination as JSON; the names of its fields stay."""
+    return {"key": told.key, "family": told.family, "name": told.name, **asdict(told.finding)}
 
 
 def grouped(results: Iterable[Told], state: State) -> list[tuple[str, Finding]]:

@@ -7,12 +7,13 @@ import json
 import re
 import sys
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from .findings import Finding, State, python, wrong
+from .findings import ROOT, Finding, State, as_row, python, wrong
 from .terminal import in_lines
 
 SETTING = re.compile(r"""env\.\w+\(\s*["'](\w+)["']""")
+EXTRA = "requirements-watching.txt"
 AGAIN = "Correct it in the environment or in .env, then run the doctor again."
 
 
@@ -21,6 +22,7 @@ class FirstLook:
     """What the first look found, as one more examination."""
 
     finding: Finding
+    key: str = "settings.start"
     family: str = "Settings"
     name: str = "Start"
 
@@ -30,11 +32,11 @@ def look_first(arguments: list[str]) -> None:
     finding = why_not()
     if finding is None:
         return
+    looked = FirstLook(finding)
     if "--json" in arguments:
-        row = {"family": "settings", "name": "Start", **asdict(finding)}
-        print(json.dumps([row], indent=2))  # noqa: T201
+        print(json.dumps([as_row(looked)], indent=2))  # noqa: T201
     else:
-        print(*in_lines([FirstLook(finding)], _plain), sep="\n")  # noqa: T201
+        print(*in_lines([looked], _plain), sep="\n")  # noqa: T201
     sys.exit(1)
 
 
@@ -46,9 +48,7 @@ def why_not() -> Finding | None:
 
         django.setup()
     except ModuleNotFoundError as problem:
-        says = f"The site cannot start: the package {problem.name} is not installed."
-        command = python("-m pip install -r requirements-site.txt")
-        return wrong(says, "Install what the site needs:", command)
+        return _not_installed(problem.name or "")
     except ImproperlyConfigured as problem:
         return _refused(str(problem))
     except OSError as problem:
@@ -58,6 +58,17 @@ def why_not() -> Finding | None:
     except Exception as problem:  # noqa: BLE001  whatever a library says about a value
         return _unreadable(problem)
     return None
+
+
+def _not_installed(module: str) -> Finding:
+    says = f"The site cannot start: the package {module} is not installed."
+    install = python("-m pip install -r")
+    # How all modules of an extra package begin; what is none of them the site itself needs.
+    name = module.partition(".")[0].replace("_", "-")
+    if re.search(rf"^{re.escape(name)}\b", (ROOT / EXTRA).read_text(), re.MULTILINE):
+        remedy = "Install what sends errors and traces away, or take out the settings that ask:"
+        return wrong(says, remedy, f"{install} {EXTRA}")
+    return wrong(says, "Install what the site needs:", f"{install} requirements-site.txt")
 
 
 def _refused(words: str) -> Finding:

@@ -7,6 +7,7 @@ them begin at nothing together, and what an earlier server left is taken away.
 import os
 import shutil
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,8 +47,10 @@ def share(folder: Path) -> None:
     others = [each for each in folder.iterdir() if each != own]
     over = gone(each.name for each in others)
     for each in others:
-        if each.name in over or time.time() - _last_change(each) > LEFT_BEHIND:
-            shutil.rmtree(each, ignore_errors=True)
+        # A neighbour that starts at the same time may be taking it away already.
+        with suppress(FileNotFoundError):
+            if each.name in over or time.time() - _last_change(each) > LEFT_BEHIND:
+                shutil.rmtree(each, ignore_errors=True)
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:

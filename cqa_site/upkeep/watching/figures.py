@@ -8,7 +8,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, cast
 
 from django.db import Error
@@ -28,11 +28,11 @@ from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from cqa_site.rounds.kind import kinds
+from cqa_site.runs.jobs import ALIVE
 from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
 from cqa_site.upkeep.backups.kept import newest
 
 log = logging.getLogger(__name__)
-ALIVE = timedelta(minutes=1)
 # How often each state of calls occurs in a run that ended then: it does not change any more.
 _ENDED: dict[tuple[int, datetime | None], dict[str, int]] = {}
 

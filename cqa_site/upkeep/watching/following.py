@@ -1,6 +1,5 @@
 """The outermost layer: each request gets an id, one line in the log, and is counted."""
 
-import ipaddress
 import logging
 import re
 import secrets
@@ -14,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import LazyObject
 
+from cqa_site.people.sign_in.sessions import network
 from cqa_site.web.logging import around, security
 
 from .counting import count_request
@@ -68,13 +68,11 @@ def person_of(request: HttpRequest) -> str:
 
 
 def network_of(request: HttpRequest) -> str:
-    """Where a request comes from, without the last part: /24, or /48 of IPv6."""
+    """Where a request comes from, without the last part."""
     try:
-        address = ipaddress.ip_address(get_adapter().get_client_ip(request))
+        return network(get_adapter().get_client_ip(request))
     except (ValueError, PermissionDenied, ImproperlyConfigured):
         return ""
-    length = 24 if address.version == 4 else 48
-    return str(ipaddress.ip_network((address, length), strict=False))
 
 
 def _tell(request: HttpRequest, status: int, seconds: float) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -45,7 +46,9 @@ def trace_work() -> None:
     if str(resource.attributes.get("service.name", "")).startswith("unknown_service"):
         resource = resource.merge(Resource({"service.name": "counterpoint"}))
     provider = TracerProvider(resource=resource)
-    provider.add_span_processor(BatchSpanProcessor(OnlyWhatLogsHold(OTLPSpanExporter())))
+    # By itself the exporter would look for the address in the environment; it may stand in a file.
+    exporter = OTLPSpanExporter(endpoint=settings.TRACES_ENDPOINT)
+    provider.add_span_processor(BatchSpanProcessor(OnlyWhatLogsHold(exporter)))
     trace.set_tracer_provider(provider)
     DjangoInstrumentor().instrument(response_hook=_name_request)
     CeleryInstrumentor().instrument()

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from .scraping import Scrape
 
 # What says that a proxy stands before the site, so that everybody seems to be on this machine.
-PROXIED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via")
+PROXIED = (
+    "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via",
+    "X-Real-IP", "CF-Connecting-IP", "True-Client-IP",
+)  # fmt: skip
 
 
 @csrf_exempt

@@ -5,7 +5,6 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.db import DatabaseCache
 from django.db import DatabaseError, connection
@@ -13,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from cqa_site.preparing import has_cache_tables, unapplied
 from cqa_site.web.health import ask_database
 
 from ..examining import Family, examination, first_line
@@ -71,7 +71,7 @@ def migrations() -> Finding:
     unknown_here = set(loader.applied_migrations) - set(loader.disk_migrations) - replaced
     if newer := sorted(name for name in unknown_here if name[0] in apps):
         return _newer_than_the_code(newer)
-    pending = [each for each, _back in executor.migration_plan(loader.graph.leaf_nodes())]
+    pending = unapplied(executor)
     if not pending:
         return well(_("All %d are applied.") % len(loader.disk_migrations))
     says = ngettext(
@@ -185,7 +185,7 @@ def cache() -> Finding:
     """Whether the cache answers, and whether all processes share it."""
     usual = caches["default"]
     if isinstance(usual, DatabaseCache):
-        if settings.CACHES["default"]["LOCATION"] not in connection.introspection.table_names():
+        if not has_cache_tables():
             says = _("The table of the cache is missing, so nobody can sign in.")
             return wrong(says, _("Make it:"), manage("createcachetable"))
         return well(_("A table of the database, shared by all processes."))

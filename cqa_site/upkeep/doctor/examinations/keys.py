@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -17,6 +18,8 @@ from ..findings import Finding, look, python, well, wrong
 
 NEW_KEY = "-c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# What root lets the group of the site read, as docs/deploy.md does with .env.
+LENT = 0o640
 
 
 @examination(Family.KEYS, gettext_lazy("Stored secrets"), asks_database=True)
@@ -53,31 +56,39 @@ def _can_be_read(ciphertext: bytes | memoryview) -> bool:
         return False
 
 
-@examination(Family.KEYS, gettext_lazy("Key files"))
+@examination(Family.KEYS, gettext_lazy("Private files"))
 def key_files() -> Finding:
-    """Whether files that hold keys belong to whoever runs the site, and nobody else reads them."""
+    """Whether files with keys, and the database's, are the site's, and nobody else reads them."""
     there = [path for path in _files() if path.exists()]
-    # Root may look for somebody else, whose the data folder is.
-    owner = os.geteuid() or settings.DATA_DIR.stat().st_uid
-    for path in there:
-        found = path.stat()
-        if found.st_uid != owner:
-            says = _("%s belongs to another user than the one that runs the site.") % path
-            return wrong(says, _("Give it to that user:"), f"chown {owner} {path}")
-        if found.st_mode & OTHERS:
-            says = _("%s can be read by other users of this machine.") % path
-            return wrong(says, _("Keep them out:"), f"chmod 600 {path}")
-    return _weak_key() or well(
-        _("%s can be read by the site alone.") % ", ".join(path.name for path in there)
-        if there
-        else _("They come from the environment.")
-    )
+    fault = next(filter(None, map(_fault, there)), None) or _weak_key()
+    if fault or not there:
+        return fault or well(_("Keys come from the environment."))
+    return well(_("%s can be read by the site alone.") % ", ".join(path.name for path in there))
 
 
 def _files() -> Iterator[Path]:
     yield settings.DATA_DIR / "secret_key"
     yield settings.DATA_DIR / "secrets_key"
     yield settings.BASE_DIR / ".env"
+    if connection.vendor == "sqlite":
+        for end in ("", "-journal", "-wal"):
+            yield Path(f"{connection.settings_dict['NAME']}{end}")
+
+
+def _fault(path: Path) -> Finding | None:
+    found, site = path.stat(), settings.DATA_DIR.stat()
+    # Root may look for somebody else, whose the data folder is.
+    owner = os.geteuid() or site.st_uid
+    given = (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode))
+    if owner and given == (0, site.st_gid, LENT):
+        return None
+    if found.st_uid != owner:
+        says = _("%s belongs to another user than the one that runs the site.") % path
+        return wrong(says, _("Give it to that user:"), f"chown {owner} {path}")
+    if found.st_mode & OTHERS and path.parent.stat().st_mode & OTHERS:
+        says = _("%s can be read by other users of this machine.") % path
+        return wrong(says, _("Keep them out:"), f"chmod 600 {path}")
+    return None
 
 
 def _weak_key() -> Finding | None:

@@ -1,16 +1,15 @@
 """Are the collected static files those of this version?"""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
 from django.conf import settings
-from django.contrib.staticfiles.finders import get_finders
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage, staticfiles_storage
-from django.core.files.storage import Storage
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+
+from cqa_site.preparing import static_sources
 
 from ..examining import Family, examination
 from ..findings import Finding, manage, well, wrong
@@ -25,7 +24,7 @@ def static() -> Finding:
         return well(_("Served from their sources."))
     # The stubs know of another return value.
     known, _hash = cast(tuple[dict[str, str], str], staticfiles_storage.load_manifest())
-    sources = dict(_sources())
+    sources = static_sources()
     if not known:
         return _collect(_("None were collected into %s, so no page has its style."))
     stale = [name for name, file in sources.items() if _differs(known.get(name), file)]
@@ -37,18 +36,6 @@ def static() -> Finding:
         len(stale),
     )
     return _collect(says % {"n": len(stale), "first": min(stale)})
-
-
-def _sources() -> Iterator[tuple[str, Path]]:
-    """Name → file, as ``collectstatic`` finds them: of two with one name the first counts."""
-    seen: set[str] = set()
-    for finder in get_finders():
-        storage: Storage
-        for path, storage in finder.list([]):
-            name = f"{getattr(storage, 'prefix', None) or ''}/{path}".lstrip("/")
-            if name not in seen:
-                seen.add(name)
-                yield name, Path(storage.path(path))
 
 
 def _differs(collected: str | None, source: Path) -> bool:

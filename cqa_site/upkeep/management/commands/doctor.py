@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from cqa_site.upkeep.doctor.examinations import mail, web
 from cqa_site.upkeep.doctor.examining import Examination, Family, Result, examine
-from cqa_site.upkeep.doctor.findings import Finding, State
+from cqa_site.upkeep.doctor.findings import Finding, State, as_row
 from cqa_site.upkeep.doctor.terminal import in_lines
 
 SECONDS = 10.0
@@ -46,21 +46,6 @@ class Command(BaseCommand):
             State.WELL: self.style.SUCCESS,
         }
         return str(style.get(state, str)(text))
-
-
-def as_row(result: Result) -> dict[str, object]:
-    """One examination as JSON; the names of its fields stay."""
-    finding = result.finding
-    return {
-        "key": result.examination.key,
-        "family": result.family,
-        "name": result.name,
-        "state": finding.state,
-        "says": finding.says,
-        "more": finding.more,
-        "remedy": finding.remedy,
-        "command": finding.command,
-    }
 
 
 def _asked_for(options: dict[str, Any]) -> list[Result]:

@@ -1,7 +1,6 @@
 """Run the site and its worker together until one is told to stop."""
 
 import http.client
-import os
 import signal
 import socket
 import subprocess
@@ -73,7 +72,7 @@ class Command(BaseCommand):
                 time.sleep(LOOK_SECONDS)
                 if worker is not None and worker.poll() is not None:
                     self.stderr.write("The worker stopped; starting it again.")
-                    _stop(worker)
+                    leash.stop(worker)
                     time.sleep(WORKER_RESTART_SECONDS)
                     worker = _start_worker()
                 if fetcher is not None and fetcher.poll() is not None:
@@ -83,8 +82,8 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             self.stdout.write("Stopping.")
         finally:
-            for process in (fetcher, worker, web):
-                _stop(process)
+            for process in filter(None, (fetcher, worker, web)):
+                leash.stop(process)
         return web.returncode
 
     def _tell(self, options: dict[str, Any], about: list[str]) -> None:
@@ -174,18 +173,3 @@ def _start_fetching() -> subprocess.Popen[bytes]:
     return leash.start(
         ["cqa_site.judging.fetching"], quiet=True, MODELS_DIR=str(settings.MODELS_DIR)
     )
-
-
-def _stop(process: subprocess.Popen[bytes] | None) -> None:
-    """Ask the process to end, insist after ten seconds, and end what it leaves behind."""
-    if process is None:
-        return
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)

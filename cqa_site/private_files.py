@@ -1,0 +1,39 @@
+"""Files that an installation makes for itself; no other user of the machine may read them."""
+
+import fcntl
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file if there is none."""
+    if not path.exists():
+        path.touch(mode=0o600)
+
+
+def own_secret(path: Path, random_bytes: int = 64) -> str:
+    """Read a secret of this installation; of processes that find none, one makes it for all."""
+    make_private(path)
+    while not (secret := path.read_text().strip()):
+        with path.open("r+") as found:
+            fcntl.flock(found, fcntl.LOCK_EX)
+            # Else somebody has put a written one in its place meanwhile.
+            if not found.read().strip() and _is_at(path, found.fileno()):
+                _replace(path, secrets.token_urlsafe(random_bytes))
+    return secret
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    return os.path.samestat(os.fstat(handle), path.stat())
+
+
+def _replace(path: Path, text: str) -> None:
+    """Whole or not at all, and on the disk before anything is sealed with it."""
+    handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    with open(handle, "w") as written:
+        written.write(text)
+        written.flush()
+        os.fsync(handle)
+    os.replace(name, path)
