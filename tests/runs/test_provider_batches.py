@@ -3,6 +3,7 @@
 import pytest
 
 from cqa_site.judging.chat import CallFailed, Failure
+from cqa_site.runs.actions.runs import cancel_run, pause_run, resume_run
 from cqa_site.runs.carrying import clients, provider_batches
 from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
@@ -118,3 +119,38 @@ def test_nothing_spins_while_a_batch_is_away(lab, stub, django_capture_on_commit
     start(lab, django_capture_on_commit_callbacks)
     provider_batches.tend()
     assert not has_work()
+
+
+def test_a_batch_that_was_not_sent_waits_with_its_run(
+    lab, stub, django_capture_on_commit_callbacks
+):
+    run = start(lab, django_capture_on_commit_callbacks)
+    provider_batches.prepare(run)
+    pause_run(run=run, actor=lab.researcher)
+    provider_batches.tend()
+    assert len(stub.stub.batches.batches) == 0
+    resume_run(run=run, actor=lab.researcher)
+    finish(run, stub)
+    assert run.state == Run.State.DONE
+    assert len(stub.stub.batches.batches) == 1
+
+
+@pytest.mark.parametrize("was_sent", [False, True])
+def test_of_a_cancelled_run_nothing_is_sent_and_what_was_is_kept(
+    lab, stub, django_capture_on_commit_callbacks, was_sent
+):
+    run = start(lab, django_capture_on_commit_callbacks)
+    batch = provider_batches.prepare(run)
+    if was_sent:  # by a process that died before it could say so
+        provider_batches.tend()
+        ProviderBatch.objects.update(state=ProviderBatch.State.PREPARED, batch_id="")
+        come_due()
+    cancel_run(run=run, actor=lab.researcher)
+    finish(run, stub)
+    batch.refresh_from_db()
+    assert len(stub.stub.batches.batches) == was_sent
+    assert batch.state == (ProviderBatch.State.COLLECTED if was_sent else "failed")
+    assert set(run.calls.values_list("state", flat=True)) == {"done" if was_sent else "cancelled"}
+    assert run.budget.reserved_micro == 0
+    assert bool(run.budget.spent_micro) == was_sent
+    assert list(find_violations()) == []

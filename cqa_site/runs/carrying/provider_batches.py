@@ -33,6 +33,7 @@ WINDOW = timedelta(hours=48)
 BETWEEN_CHECKS = timedelta(seconds=60)
 STEP = timedelta(minutes=10)
 MARK = "counterpoint"
+CANCELLED = "The run was cancelled before this was sent."
 ENDED = ("completed", "failed", "expired", "cancelled")
 PERMANENT = (
     Failure.DENIED,
@@ -53,6 +54,7 @@ def tend() -> int:
     due = ProviderBatch.objects.filter(state__in=ProviderBatch.OPEN, check_after__lte=Now())
     # The site that the backup was made of may ask about them, too.
     due = due.exclude(run__pause_reason=Run.RESTORED)
+    due = due.exclude(state=ProviderBatch.State.PREPARED, run__state=Run.State.PAUSED)
     for batch in due.select_related("run__endpoint", "run__prompt", "run__study"):
         # Whoever moves the time on takes the step; it comes due again if that process dies.
         mine = ProviderBatch.objects.filter(pk=batch.pk, check_after__lte=Now())
@@ -123,18 +125,25 @@ def _step(batch: ProviderBatch) -> bool:
 
 
 def _submit(batch: ProviderBatch) -> None:
+    """Send a batch; of a run that was cancelled, only look whether it was sent already."""
     mark = {MARK: str(batch.public_id)}
+    batch.run.refresh_from_db(fields=["state"])
+    is_wanted = batch.run.state != Run.State.CANCELLED
     client = clients.client_for(batch.run.endpoint)
-    state = asyncio.run(_find_or_send(client, mark, _file(batch)))
+    state = asyncio.run(_find_or_send(client, mark, _file(batch) if is_wanted else None))
+    if state is None:
+        _give_back(batch, CallFailed(Failure.CONNECTION, CANCELLED))
+        return
     batch.batch_id, batch.remote_status = state.id, state.status
     batch.state, batch.message = ProviderBatch.State.SUBMITTED, ""
     _save(batch, check_after=Now() + BETWEEN_CHECKS)
 
 
-async def _find_or_send(client: Any, mark: dict[str, str], content: bytes) -> Any:
-    """Find a batch submitted before a crash by its mark, or upload and submit."""
+async def _find_or_send(client: Any, mark: dict[str, str], content: bytes | None) -> Any:
+    """Find a batch submitted before a crash by its mark, or upload and submit what there is."""
     try:
-        if found := await client.find_batch(mark):
+        found = await client.find_batch(mark)
+        if found or content is None:
             return found
         return await client.create_batch(await client.upload(io.BytesIO(content)), mark)
     finally:
@@ -226,7 +235,7 @@ def _finished(sent: Outgoing, line: dict[str, Any] | None) -> Finished:
 
 @transaction.atomic
 def _give_back(batch: ProviderBatch, failure: CallFailed) -> None:
-    """The provider will not take this batch: its calls wait again, and the run pauses."""
+    """Nobody has this batch: its calls wait again while the run goes on, and it pauses."""
     run = batch.run
     with locked_gate(run.endpoint) as gate:
         for calls in _chunks(batch):
