@@ -9,6 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.migrations import RunPython, RunSQL
+from hypothesis import HealthCheck, settings
 
 # Everything here leans on one dear preparation, or keeps the machine so busy that two at a time
 # would make each other late.
@@ -32,6 +33,11 @@ LONGEST = (
     "tests/browser/test_pages",
 )
 OURS = ("cqa_site", "annotation", "benchmark", "argsum")
+# How long an example takes says how busy the machine is.
+settings.register_profile(
+    "busy", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50
+)
+settings.load_profile("busy")
 
 
 @pytest.fixture

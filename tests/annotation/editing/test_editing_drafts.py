@@ -475,7 +475,6 @@ class TestTwoTabs(TestCase):
             settings=settings(
                 max_examples=20,
                 stateful_step_count=30,
-                deadline=None,
                 suppress_health_check=list(HealthCheck),
             ),
         )
