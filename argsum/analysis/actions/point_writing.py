@@ -17,7 +17,8 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement, WrittenPoint
 from argsum.analysis.reports.points import BEST_FIRST
 from argsum.analysis.reports.written import Asked
 from argsum.datasets.models import CellArgument
-from argsum.writing.methods.written_key_points import READER_VERSION, read_one
+from argsum.writing.methods.written_key_points import read_one
+from cqa_site.judging.extraction import Unscored
 from cqa_site.judging.parsing import ReplyNotUsable
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import RunRefused
@@ -31,6 +32,8 @@ from .starting import CHECK, enqueue_for, is_at_work, writing_now
 
 KIND = "point_writing"
 WORDS, STATEMENTS = 15, 30
+# A text of more than so many times the words asked for is no key point; the first version took it.
+TOO_LONG, READER_VERSION = 2, 2
 # How often a key point is asked for, the first time included.
 ATTEMPTS = 3
 State, Origin = FoundPoint.State, FoundPoint.Origin
@@ -106,7 +109,12 @@ class PointWritingKind:
             found = read_one(reply.text, reply.finish_reason, 0, refusal=reply.refusal)
         except ReplyNotUsable as problem:
             return Reading.unscored(problem.reason)
-        return Reading(value=found.texts["0"])
+        text = found.texts["0"]
+        is_too_long = len(text.split()) > TOO_LONG * run.spec["target"]["words"]
+        # A draft to try a prompt on has no version.
+        if is_too_long and run.spec.get("parser_version", READER_VERSION) > 1:
+            return Reading.unscored(Unscored.OUT_OF_SET)
+        return Reading(value=text)
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One row a call; after the last one, a worker looks whether the texts fit."""

@@ -27,6 +27,7 @@ from cqa_site.runs.actions.runs import (
     start_run,
 )
 from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
 from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint, scripted
@@ -303,6 +304,24 @@ def test_a_reply_of_no_use_keeps_the_key_point_and_can_be_asked_for_again(lab):
     assert lab.texts()[0] == "People speak of quiet"
     assert counts(run) == (3, 0, 0, 0)
     assert list(find_violations()) == []
+
+
+def test_a_text_of_far_more_words_than_were_asked_for_is_no_key_point(lab):
+    def answer(request):
+        theme = theme_of(request)
+        return says(f"{theme} " * (31 if theme == "parking" else 30))
+
+    run = lab.write(answer)
+    (call,) = run.calls.filter(state=Call.State.UNSCORED)
+    assert (call.reason, Asked.of(call.subject_ids).point) == ("out_of_set", lab.parking.pk)
+    lab.parking.refresh_from_db()
+    assert lab.parking.writer is None
+    lab.quiet.refresh_from_db()
+    assert len(lab.quiet.text.split()) == 30
+    # Runs of before are read as they were then.
+    Run.objects.update(spec=run.spec | {"parser_version": 1})
+    run.refresh_from_db()
+    assert kind_of(run).read(run, call, call.reply).value.split() == ["parking"] * 31
 
 
 def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
