@@ -13,12 +13,15 @@ from .groups import orphans, roles_held, take
 from .providers import OpenIDProvider
 
 
-def can_sign_in(user: User, *, without: SocialAccount | None = None) -> bool:
+def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = None) -> bool:
     """Whether somebody has a password, a passkey or an account at a provider of the site."""
     accounts = SocialAccount.objects.filter(user=user, provider__in=list(settings.OIDC_PROVIDERS))
     passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
-    elsewhere = accounts.exclude(pk=without.pk) if without else accounts
-    return user.has_usable_password() or passkeys.exists() or elsewhere.exists()
+    if isinstance(without, SocialAccount):
+        accounts = accounts.exclude(pk=without.pk)
+    elif without:
+        passkeys = passkeys.exclude(pk=without.pk)
+    return user.has_usable_password() or passkeys.exists() or accounts.exists()
 
 
 def provider_to_ask(user: User, *, came_by_one: bool) -> OpenIDProvider | None:

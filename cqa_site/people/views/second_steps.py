@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from cqa_site.people.sign_in.passkeys import is_readable
 from cqa_site.people.sign_in.second_step import has_second_step
+from cqa_site.people.sign_in.ways import can_sign_in
 
 from .sign_in import knows_passkeys, stay_alone
 
@@ -81,15 +82,18 @@ class RenamePasskey(EditWebAuthnView):
 
 
 class RemovePasskey(RemoveWebAuthnView):
-    """Remove a passkey, but for the last step of somebody who needs one."""
+    """Remove a passkey, but for the last step of somebody who needs one, and the last way in."""
 
     success_url = reverse_lazy("mfa_index")
 
     def form_valid(self, form: Any) -> HttpResponse:
         """The library asks this of apps only."""
-        adapter = get_adapter()
-        if not adapter.can_delete_authenticator(self.get_object()):
+        passkey = self.get_object()
+        if not get_adapter().can_delete_authenticator(passkey):
             messages.error(self.request, _("You need a second step here. Add another one first."))
-            return redirect("mfa_index")
-        answer: HttpResponse = super().form_valid(form)
-        return answer
+        elif not can_sign_in(passkey.user, without=passkey):
+            messages.error(self.request, _("You have no other way in. Add another one first."))
+        else:
+            answer: HttpResponse = super().form_valid(form)
+            return answer
+        return redirect("mfa_index")

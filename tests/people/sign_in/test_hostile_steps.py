@@ -9,9 +9,11 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
+from allauth.socialaccount.models import SocialAccount
 from cryptography.fernet import Fernet
+from django.contrib.auth import HASH_SESSION_KEY
 from django.core import mail
-from django.test import Client
+from django.test import Client, override_settings
 
 from cqa_site.people.models import ApiToken, AuditEvent, User
 from tests import cast
@@ -410,6 +412,27 @@ def test_a_copied_passkey_gives_itself_away(passkey):
     try_passkey(thief, passkey.use(options_for(thief)))
     assert_still_out(thief, before)
     assert AuditEvent.objects.filter(verb="passkey_copied").exists()
+
+
+def test_the_last_way_in_stays(people):
+    person, client = people["expert"], secure()
+    give_password(client, person)
+    client.post(AGAIN, {"password": PASSWORD})
+    make_passkey(client)
+    kept = Authenticator.objects.get(user=person, type="webauthn")
+    person.set_unusable_password()
+    person.save()
+    session = client.session
+    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
+    session.save()
+    remove = f"{WAYS}passkeys/{kept.pk}/remove/"
+    assert "You have no other way in" in client.post(remove, follow=True).content.decode()
+    SocialAccount.objects.create(user=person, provider="uni", uid="1")
+    client.post(remove)
+    assert Authenticator.objects.filter(pk=kept.pk).exists()  # no provider of this site
+    with override_settings(OIDC_PROVIDERS={"uni": None}):
+        client.post(remove)
+    assert not Authenticator.objects.filter(pk=kept.pk).exists()
 
 
 def test_a_passkey_of_a_closed_account_stays_out(passkey, people):
