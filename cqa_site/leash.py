@@ -77,6 +77,9 @@ def _end_group(group: int) -> None:
         ends = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < ends:
             time.sleep(LOOK_SECONDS)
+            # As the first process of a container this one inherits them, and nobody else reaps.
+            with suppress(ChildProcessError):
+                os.waitpid(-group, os.WNOHANG)
             os.killpg(group, 0)
         os.killpg(group, signal.SIGKILL)
 

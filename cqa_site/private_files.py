@@ -8,9 +8,10 @@ from pathlib import Path
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file if there is none."""
+    """Make an empty file if there is none; one that root makes belongs to the folder's owner."""
     if not path.exists():
         path.touch(mode=0o600)
+        _give_to_owner(path)
 
 
 def own_secret(path: Path, random_bytes: int = 64) -> str:
@@ -36,4 +37,11 @@ def _replace(path: Path, text: str) -> None:
         written.write(text)
         written.flush()
         os.fsync(handle)
+    _give_to_owner(Path(name))
     os.replace(name, path)
+
+
+def _give_to_owner(path: Path) -> None:
+    if os.geteuid() == 0:
+        folder = path.parent.stat()
+        os.chown(path, folder.st_uid, folder.st_gid)

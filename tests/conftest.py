@@ -34,9 +34,7 @@ LONGEST = (
 )
 OURS = ("cqa_site", "annotation", "benchmark", "argsum")
 # How long an example takes says how busy the machine is.
-settings.register_profile(
-    "busy", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50
-)
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
 

@@ -177,6 +177,8 @@ class GroupRole(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="group_roles")
     study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="group_roles")
     provider = models.CharField(max_length=40)
+    # When the provider said so last, in a sign-in that was let in.
+    confirmed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -189,9 +189,11 @@ class Visitor:
         new = [look for look in self.page.evaluate(LOOKS) if look not in SEEN_LOOKS]
         if not new:
             return []
-        SEEN_LOOKS.update(new)
         options = {"runOnly": list(COLOURS), "resultTypes": ["violations"]}
-        return self._told(self.page.evaluate(OF_NEW_LOOKS, [new, options]))
+        found = self._told(self.page.evaluate(OF_NEW_LOOKS, [new, options]))
+        if not found:  # else every page that has it is named
+            SEEN_LOOKS.update(new)
+        return found
 
     def _bring_axe(self):
         """Half a megabyte of script, once for each page and not again for its dark half.

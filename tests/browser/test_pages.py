@@ -301,4 +301,5 @@ def test_a_text_that_looks_like_no_other_is_looked_at(browser, site):
             page.locator(place).first.evaluate("(each, style) => { each.style = style }", style)
             assert visitor.colours(), (place, style)
             page.locator(place).first.evaluate("each => { each.style = '' }")
+    assert visitor.colours() == []
     visitor.context.close()

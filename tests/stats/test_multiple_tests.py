@@ -20,7 +20,7 @@ shares = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 
 @pytest.mark.parametrize(("adjust", "method"), [(holm, "holm"), (benjamini_yekutieli, "fdr_by")])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(p=shares)
 def test_against_statsmodels(adjust, method, p):
     assert adjust(np.array(p)) == pytest.approx(multipletests(p, method=method)[1])

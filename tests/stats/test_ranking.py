@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -96,7 +96,6 @@ grids = arrays(
 )
 
 
-@settings(deadline=None)
 @given(grid=grids)
 def test_whatever_the_scores_the_board_is_consistent(grid):
     found = board(grid, n_resamples=50)

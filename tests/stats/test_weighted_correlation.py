@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -18,7 +18,6 @@ triples = st.lists(
 
 
 @pytest.mark.parametrize("kind", CORRELATIONS)
-@settings(deadline=None)
 @given(rows=triples)
 def test_a_weight_is_a_repetition(kind, rows):
     x, y, weights = np.array(rows, dtype=float).T

@@ -61,7 +61,7 @@ def test_numbers_typed_as_numbers_stay():
     assert spreadsheet_safe("don't") == "don't"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(TEXTS.filter(lambda text: len(text) < 5_000), min_size=1, max_size=30))
 def test_sheets_hold_no_formula_and_give_back_the_text(texts):
     rows = [(number, text, spreadsheet_safe(text)) for number, text in enumerate(texts)]
@@ -75,7 +75,7 @@ def test_sheets_hold_no_formula_and_give_back_the_text(texts):
         assert spreadsheet_unsafe(from_sheet_text(safe.value or "")) == text
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(TEXTS, min_size=1, max_size=30))
 def test_safe_csv_gives_back_the_text(texts):
     content = written(write_csv, ["text", "n"], [(text, -1) for text in texts]).decode("utf-8-sig")

@@ -302,9 +302,17 @@ def test_a_row_and_a_manifest_have_a_largest_size(backup, tmp_path, monkeypatch)
     monkeypatch.setattr(archives, "BLOCK", 16)
     with Archive(backup) as archive, pytest.raises(Damaged, match="a row is longer"):
         list(archive.rows(part_of(archive.manifest, "people_study").table))
+    monkeypatch.undo()
     monkeypatch.setattr(archives, "MOST_MANIFEST", 999)
     with pytest.raises(Damaged, match=r"manifest\.json"):
         Archive(backup)
+
+
+def test_more_files_than_a_manifest_names_are_refused(data_dir, tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "MOST_MANIFEST", 999)
+    with pytest.raises(BackupRefused, match=r"\d files are too many"):
+        making.make_backup(tmp_path / "backup.zip")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -526,7 +534,10 @@ def test_links_within_their_folder_are_followed_and_others_are_named(data_dir, t
         "out": outside,
         "out-file": outside / "weights",
         "key": "../secret_key",
+        "blobs/on": "../other",
     }
+    (models / "other").mkdir()
+    (models / "other/more").write_text("of another")
     (data_dir / "secret_key").touch()
     for name, target in links.items():
         (models / name).symlink_to(target)
@@ -540,8 +551,9 @@ def test_links_within_their_folder_are_followed_and_others_are_named(data_dir, t
     with Archive(tmp_path / "backup.zip") as archive:
         manifest = archive.manifest
     kept = [part.name for part in manifest.files if "/models/" in part.name]
-    assert kept == [f"files/models/{n}" for n in ("blobs/weights", "current/weights", "one")]
-    left = ("blobs/round", "current/round", "gone", "key", "out", "out-file", "self")
+    names = ("blobs/on/more", "blobs/weights", "current/weights", "one", "other/more")
+    assert kept == [f"files/models/{name}" for name in names]
+    left = ("blobs/round", "current/on", "current/round", "gone", "key", "out", "out-file", "self")
     assert manifest.left_out == [f"models/{name}" for name in left]
     for name in manifest.left_out:
         assert said.count(f"not in it: {name}\n") == 2

@@ -34,7 +34,7 @@ def started(*command, **options):
 
 def ends(pid):
     """Whether a process is gone soon."""
-    deadline = time.monotonic() + 10 * GRACE
+    deadline = time.monotonic() + 30
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not is_alive(pid)

@@ -5,7 +5,9 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from cqa_site.private_files import own_secret
+import pytest
+
+from cqa_site.private_files import make_private, own_secret
 
 
 def mode(path):
@@ -14,7 +16,7 @@ def mode(path):
 
 def test_processes_that_start_together_have_one_secret(tmp_path):
     """A lock belongs to an open file, so threads are as good as processes."""
-    together = threading.Barrier(4)
+    together = threading.Barrier(4, timeout=60)
 
     def start(number):
         together.wait()
@@ -47,3 +49,13 @@ def test_whoever_waited_takes_what_was_made_meanwhile(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", another_is_first)
     assert [own_secret(path)] == made
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files for others")
+def test_what_root_makes_belongs_to_whom_the_folder_does(tmp_path):
+    os.chown(tmp_path, 12345, 12346)
+    own_secret(tmp_path / "secret_key")
+    make_private(tmp_path / "site.sqlite3")
+    for name in ("secret_key", "site.sqlite3"):
+        found = (tmp_path / name).stat()
+        assert (found.st_uid, found.st_gid) == (12345, 12346)

@@ -6,6 +6,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 
 from cqa_site.people.access import record
 from cqa_site.people.actions.studies import hold_people
@@ -54,6 +55,7 @@ def apply_groups(*, user: User, provider: OpenIDProvider, claims: dict[str, obje
         _make_administrator(user, provider.id)
         stay |= Q(study=None)
     take(roles_held().filter(user=user, provider=provider.id).exclude(stay))
+    GroupRole.objects.filter(user=user, provider=provider.id).update(confirmed_at=Now())
     user.refresh_from_db(fields=["is_staff"])
 
 

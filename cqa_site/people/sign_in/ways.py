@@ -27,14 +27,14 @@ def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = N
 def provider_to_ask(user: User, *, came_by_one: bool) -> OpenIDProvider | None:
     """The provider whose groups gave somebody a role: it alone knows whether they still do.
 
-    Whoever comes by one of two such providers is led on to the other, unless it was asked within
-    the length of a session. What nobody can be asked about is taken first: it locks nobody out.
+    Whoever comes by one of two such providers is led on to the other, unless it confirmed its
+    roles within the length of a session. What nobody can be asked about is taken first: it locks
+    nobody out.
     """
     take(orphans().filter(user=user))
     roles = roles_held().filter(user=user)
     if came_by_one:
         lately = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
-        asked = SocialAccount.objects.filter(user=user, last_login__gt=lately)
-        roles = roles.exclude(provider__in=asked.values("provider"))
+        roles = roles.exclude(confirmed_at__gt=lately)
     role = roles.first()
     return settings.OIDC_PROVIDERS[role.provider] if role else None

@@ -126,8 +126,11 @@ def _step(batch: ProviderBatch) -> bool:
 
 def _submit(batch: ProviderBatch) -> None:
     """Send a batch; of a run that was cancelled, only look whether it was sent already."""
-    mark = {MARK: str(batch.public_id)}
     batch.run.refresh_from_db(fields=["state"])
+    if batch.run.state == Run.State.PAUSED:
+        _save(batch, check_after=Now())
+        return
+    mark = {MARK: str(batch.public_id)}
     is_wanted = batch.run.state != Run.State.CANCELLED
     client = clients.client_for(batch.run.endpoint)
     state = asyncio.run(_find_or_send(client, mark, _file(batch) if is_wanted else None))

@@ -24,8 +24,8 @@ FORMAT = 1
 MANIFEST, KEYS = "manifest.json", "keys.json"
 SUM_LENGTH = 64
 BLOCK = 2**20
-# More than any site has, and little enough to be read at once.
-MOST_MANIFEST, MOST_LINE = 2**26, 2**28
+# More than any site has (a manifest names a million files), and little enough to be read at once.
+MOST_MANIFEST, MOST_LINE = 2**28, 2**28
 # Rows and texts shrink to a tenth at any level; the first ones cost the least time.
 LEVEL = 3
 # Every answer of zipfile and zlib to bytes that are not what they wrote.
@@ -140,8 +140,12 @@ class Writer:
             self._target.is_abandoned = True
             self._zip.close()
             return
+        manifest = json.dumps(asdict(self.manifest), indent=1).encode()
+        if len(manifest) > MOST_MANIFEST:
+            self.__exit__(BackupRefused)
+            raise BackupRefused(f"{len(self.manifest.files):,} files are too many for a backup.")
         with self._part(MANIFEST) as part:
-            part.write(json.dumps(asdict(self.manifest), indent=1).encode())
+            part.write(manifest)
         self._zip.close()
         self._target.close()
 

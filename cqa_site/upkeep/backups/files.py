@@ -23,23 +23,31 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def links_left_out(folder: Path) -> list[Path]:
-    """Links that lead out of their folder, round in a circle, or nowhere."""
+    """Links that lead out of their folder, round in a circle, on from a link, or nowhere."""
     return sorted(path for path, is_kept in _found_in(folder) if not is_kept)
 
 
 def _found_in(folder: Path) -> Iterator[tuple[Path, bool]]:
     for each in FOLDERS:
-        yield from _walk(folder / each, (folder / each).resolve(), frozenset())
+        yield from _walk(folder / each, (folder / each).resolve(), frozenset(), False)
 
 
-def _walk(where: Path, root: Path, above: frozenset[Path]) -> Iterator[tuple[Path, bool]]:
-    """Files and links below, and whether each is kept; a folder that vanished has none."""
+def _walk(
+    where: Path, root: Path, above: frozenset[Path], is_linked: bool
+) -> Iterator[tuple[Path, bool]]:
+    """Files and links below, and whether each is kept; a folder that vanished has none.
+
+    What a linked folder links to is reached by its own name: each such step could double the rest.
+    """
     above |= {where.resolve()}
     for path in _entries(where):
-        if path.is_symlink() and not _stays_within(path, root, above):
+        leads_on = path.is_symlink()
+        if (leads_on and not _stays_within(path, root, above)) or (
+            leads_on and is_linked and path.is_dir()
+        ):
             yield path, False
         elif path.is_dir():
-            yield from _walk(path, root, above)
+            yield from _walk(path, root, above, is_linked or leads_on)
         elif path.is_file():
             yield path, True
 

@@ -185,7 +185,10 @@ def test_in_a_closed_round_exclusion_opens_no_place(study, researcher):
     assert vote_table(campaign).empty
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     amounts=st.lists(st.integers(0, 9), min_size=2, max_size=4),
     close=st.booleans(),

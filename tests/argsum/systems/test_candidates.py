@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from argsum.systems import barh as barh_system
@@ -80,7 +80,6 @@ def test_lengths_must_agree_and_the_share_must_be_one():
     assert pick([], [], fill_up=0.5) == []
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(st.sampled_from([GOOD, SHORT, PRONOUN, LONG, TWO]), st.floats(0, 1)), max_size=30

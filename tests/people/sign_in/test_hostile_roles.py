@@ -146,12 +146,14 @@ def test_housekeeping_takes_roles_of_providers_that_are_gone(member, settings, p
 
 def test_unlock_takes_roles_of_groups_from_whoever_cannot_go_to_the_provider(member):
     out = StringIO()
+    call_command("unlock", member.email, stdout=out)
+    assert "Only by uni, whose groups gave a role" in out.getvalue()
     call_command("unlock", member.email, "--groups", stdout=out)
     assert "Roles from groups taken: 2" in out.getvalue()
     assert standing(member) == (None, False)
     client, _answer = use(member)
     assert is_in(client)
-    assert AuditEvent.objects.get(verb="unlocked").details["groups"]
+    assert AuditEvent.objects.filter(verb="unlocked").latest("pk").details["groups"]
 
 
 # -- two providers ------------------------------------------------------------------------------
@@ -180,15 +182,18 @@ def test_one_provider_does_not_vouch_for_what_another_gave(both, provider, ada, 
         SocialAccount.objects.create(user=ada, provider=name, uid="person-1")
     both("uni", "bosses")
     both("lab", "it")
-    SocialAccount.objects.update(last_login=timezone.now() - timedelta(hours=13))
+    GroupRole.objects.update(confirmed_at=timezone.now() - timedelta(hours=13))
 
-    def sign_in(name, groups):
-        provider.claims = {"groups": [groups]}
+    def sign_in(name, *groups, **claims):
+        provider.claims = {"groups": list(groups)} | claims
         query = begin(client, path=f"/accounts/oidc/{name}/")
         back = {"state": query["state"], "code": provider.allow(query)}
         return client.get(f"/accounts/oidc/{name}/login/callback/", back)
 
     client = Client()
+    assert "role here comes from The University" in sign_in("lab", "it").content.decode()
+    # Nor does a visit that was refused before it said which groups there are.
+    assert sign_in("uni", email_verified=False).status_code == 403
     assert "role here comes from The University" in sign_in("lab", "it").content.decode()
     assert not is_in(client)
     assert sign_in("uni", "bosses").url == "/"

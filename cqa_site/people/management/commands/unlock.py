@@ -58,6 +58,9 @@ class Command(BaseCommand):
     def _say_how_it_is(self, user: User) -> None:
         if can_sign_in(user):
             self.stdout.write(self.style.SUCCESS(f"{user.email} can sign in again."))
+            if role := roles_held().filter(user=user).first():
+                told = f"Only by {role.provider}, whose groups gave a role; --groups takes it."
+                self.stdout.write(told)
         else:
             advice = f"manage.py changepassword {user.email}"
             self.stdout.write(self.style.WARNING(f"There is no way in. Give one: {advice}"))

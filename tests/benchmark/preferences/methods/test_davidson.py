@@ -137,7 +137,7 @@ def test_both_bad_counts_as_a_tie_and_is_counted_apart():
     assert found.n_ties + found.n_both_bad == plain.n_ties
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), renamed=st.permutations(range(5)))
 def test_other_names_change_nothing_but_the_names(seed, renamed):
     table = drawn_table(seed=seed, n=200)
@@ -149,7 +149,7 @@ def test_other_names_change_nothing_but_the_names(seed, renamed):
     assert theirs.nu == pytest.approx(ours.nu, abs=1e-8)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000))
 def test_the_opposite_verdicts_turn_the_ranking_around(seed):
     table = drawn_table(seed=seed, n=200)
@@ -160,7 +160,7 @@ def test_the_opposite_verdicts_turn_the_ranking_around(seed):
     assert theirs.by_system() == pytest.approx(expected, abs=1e-8)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), factor=st.sampled_from([2.0, 0.5, 7.0]))
 def test_counting_all_verdicts_several_times_changes_no_strength(seed, factor):
     table = drawn_table(seed=seed, n=200)

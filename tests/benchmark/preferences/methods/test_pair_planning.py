@@ -171,7 +171,7 @@ def test_a_pair_exchanges_its_sides():
     assert replace(pair, why=UNCERTAIN).key == pair.key
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     pairs=st.lists(
         st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")).filter(
