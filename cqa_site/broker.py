@@ -1,9 +1,12 @@
 """The broker of the embedded default: messages as files, which are whole when they are seen.
 
 Kombu's own transport makes the file of a message where workers look, and writes it then. A worker
-that looks in between finds an empty message, cannot read it, and ends with all its work.
+that looks in between finds an empty message, cannot read it, and ends with all its work. So does
+who looks at the table of queues while it is made.
 """
 
+import os
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any
@@ -24,6 +27,19 @@ class Channel(filesystem.Channel):
         part = folder / f".{name}"
         part.write_text(dumps(payload), encoding="utf-8")
         part.rename(folder / name)
+
+    def _queue_bind(self, exchange: Any, *binding: Any) -> None:
+        """Make an empty table of queues, whole and once, before anything is put into it."""
+        file = self._exchange_file(exchange)
+        if not file.exists():
+            self.control_folder.mkdir(exist_ok=True)
+            part = file.with_name(f".{uuid4()}")
+            part.write_text("[]", encoding="utf-8")
+            # Another one was first, or the file system has no links: then Kombu makes it.
+            with suppress(OSError):
+                os.link(part, file)
+            part.unlink()
+        super()._queue_bind(exchange, *binding)
 
 
 class Transport(filesystem.Transport):

@@ -1,5 +1,7 @@
 """The embedded broker: a worker never sees half a message."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Empty
 
@@ -47,6 +49,21 @@ def test_a_message_that_is_being_written_is_not_seen(channel, monkeypatch):
     channel._put("bell", {"number": 1})
     assert looked == [0, 0]
     assert channel._get("bell") == {"number": 1}
+
+
+def test_processes_that_start_together_bind_their_queues(channel):
+    """Threads with files of their own are as good as processes."""
+    together = threading.Barrier(4, timeout=60)
+
+    def bind(number):
+        together.wait()
+        channel._queue_bind(f"exchange-{number // 4}", "", "", f"queue-{number % 4}")
+
+    with ThreadPoolExecutor(4) as beside:
+        list(beside.map(bind, range(400)))
+    for number in range(100):
+        found = {row.queue for row in channel.get_table(f"exchange-{number}")}
+        assert found == {f"queue-{each}" for each in range(4)}
 
 
 def test_the_embedded_default_puts_messages_like_that():
