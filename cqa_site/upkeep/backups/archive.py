@@ -136,18 +136,21 @@ class Writer:
 
     def __exit__(self, raised: type[BaseException] | None, *_more: object) -> None:
         if raised:
-            # The zip would write its end when it is thrown away.
-            self._target.is_abandoned = True
-            self._zip.close()
+            self._abandon()
             return
         manifest = json.dumps(asdict(self.manifest), indent=1).encode()
         if len(manifest) > MOST_MANIFEST:
-            self.__exit__(BackupRefused)
+            self._abandon()
             raise BackupRefused(f"{len(self.manifest.files):,} files are too many for a backup.")
         with self._part(MANIFEST) as part:
             part.write(manifest)
         self._zip.close()
         self._target.close()
+
+    def _abandon(self) -> None:
+        """The zip would write its end when it is thrown away."""
+        self._target.is_abandoned = True
+        self._zip.close()
 
     @contextmanager
     def _part(self, name: str) -> "Iterator[_PartWriter]":
