@@ -512,7 +512,10 @@ def test_a_restore_that_is_killed_can_be_repeated(backup, fresh):
 def test_what_vanishes_meanwhile_is_named_and_the_rest_is_there(data_dir, tmp_path, monkeypatch):
     gone = data_dir / "files/imports/going"
     gone.write_text("soon gone")
-    monkeypatch.setattr(making, "files_in", lambda folder: [gone, *files.files_in(folder)[1:]])
+    real = files.files_and_links
+    monkeypatch.setattr(
+        making, "files_and_links", lambda folder: ([gone, *real(folder)[0][1:]], real(folder)[1])
+    )
     monkeypatch.setattr(making, "size_of", lambda paths: gone.unlink(missing_ok=True) or 0)
     made = making.make_backup(tmp_path / "backup.zip")
     assert made.vanished == ["files/imports/going"]

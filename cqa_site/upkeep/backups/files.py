@@ -19,17 +19,17 @@ ROOM_TO_SPARE = 16 * 2**20
 
 def files_in(folder: Path) -> list[Path]:
     """Every file to be kept, in order; what a link leads to has both names."""
-    return sorted(path for path, is_kept in _found_in(folder) if is_kept)
+    return files_and_links(folder)[0]
 
 
-def links_left_out(folder: Path) -> list[Path]:
-    """Links that lead out of their folder, round in a circle, on from a link, or nowhere."""
-    return sorted(path for path, is_kept in _found_in(folder) if not is_kept)
-
-
-def _found_in(folder: Path) -> Iterator[tuple[Path, bool]]:
+def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Those files, and links that lead out of their folder, round, on from a link, or nowhere."""
+    kept: list[Path] = []
+    left_out: list[Path] = []
     for each in FOLDERS:
-        yield from _walk(folder / each, (folder / each).resolve(), frozenset(), False)
+        for path, is_kept in _walk(folder / each, (folder / each).resolve(), frozenset(), False):
+            (kept if is_kept else left_out).append(path)
+    return sorted(kept), sorted(left_out)
 
 
 def _walk(
@@ -42,9 +42,8 @@ def _walk(
     above |= {where.resolve()}
     for path in _entries(where):
         leads_on = path.is_symlink()
-        if (leads_on and not _stays_within(path, root, above)) or (
-            leads_on and is_linked and path.is_dir()
-        ):
+        goes_far = is_linked and path.is_dir()
+        if leads_on and (goes_far or not _stays_within(path, root, above)):
             yield path, False
         elif path.is_dir():
             yield from _walk(path, root, above, is_linked or leads_on)

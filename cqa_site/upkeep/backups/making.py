@@ -15,7 +15,7 @@ from django.utils import timezone
 from cqa_site import __version__
 
 from .archive import FORMAT, Archive, Manifest, Say, Writer, quiet
-from .files import files_in, links_left_out, refuse_small, size_of
+from .files import files_and_links, files_in, refuse_small, size_of
 from .refusals import in_words
 from .sealing import Keys, seal
 from .snapshot import Snapshot, snapshot
@@ -74,9 +74,8 @@ def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
 
 def _write_files(writer: Writer, folder: Path, say: Say) -> None:
     """After the rows, so that every file a row knows was there already; one may go meanwhile."""
-    paths = files_in(folder)
-    links = [path.relative_to(folder).as_posix() for path in links_left_out(folder)]
-    writer.manifest.left_out.extend(links)
+    paths, links = files_and_links(folder)
+    writer.manifest.left_out.extend(link.relative_to(folder).as_posix() for link in links)
     for done, path in enumerate(paths):
         name = path.relative_to(folder).as_posix()
         say(done, len(paths), name)
