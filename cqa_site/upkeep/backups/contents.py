@@ -20,6 +20,14 @@ class Contents:
         self._hash = hashlib.sha256()
         self._json = [at for at, each in enumerate(table.columns) if each.kind == "json"]
 
+    @classmethod
+    def of(cls, table: Table, rows: Iterable[list[Value]]) -> "Contents":
+        """What all these rows come to."""
+        found = cls(table)
+        for row in rows:
+            found.add(row)
+        return found
+
     def add(self, row: list[Value], line: bytes = b"") -> None:
         """Count one row; `line` is what `as_line` says of it, where it was asked already."""
         self.rows += 1

@@ -103,7 +103,7 @@ def migrate_on(alias: str) -> None:
 
 
 def _load_table(connection: BaseDatabaseWrapper, source: Source, table: Table) -> Contents:
-    read, stored = Contents(table), Contents(table)
+    read = Contents(table)
     try:
         _write(connection, table, read.counted(source.rows(table)))
     except Error as problem:
@@ -114,8 +114,7 @@ def _load_table(connection: BaseDatabaseWrapper, source: Source, table: Table) -
         raise BackupRefused(
             f"A row of {table.name} has a value of another kind than its column."
         ) from problem
-    for row in read_rows(connection, table):
-        stored.add(row)
+    stored = Contents.of(table, read_rows(connection, table))
     if stored.sha256 != read.sha256:
         raise BackupRefused(
             f"{table.name} holds something else after it was written ({stored.rows:,} rows, "

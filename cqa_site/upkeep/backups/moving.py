@@ -41,9 +41,7 @@ def _refuse_at_work() -> None:
 
 def _refuse_written(later: Snapshot, moved: dict[str, Contents]) -> None:
     for table in later.tables:
-        now = Contents(table)
-        for row in later.rows(table):
-            now.add(row)
+        now = Contents.of(table, later.rows(table))
         if now.sha256 != moved[table.name].sha256:
             raise BackupRefused(
                 f"Somebody wrote to {table.name} while it was moved: {now.rows:,} rows now, "
