@@ -88,12 +88,16 @@ class RemovePasskey(RemoveWebAuthnView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         """The library asks this of apps only."""
-        passkey = self.get_object()
-        if not get_adapter().can_delete_authenticator(passkey):
-            messages.error(self.request, _("You need a second step here. Add another one first."))
-        elif not can_sign_in(passkey.user, without=passkey):
-            messages.error(self.request, _("You have no other way in. Add another one first."))
-        else:
-            answer: HttpResponse = super().form_valid(form)
-            return answer
-        return redirect("mfa_index")
+        if refusal := _why_it_stays(self.get_object()):
+            messages.error(self.request, refusal)
+            return redirect("mfa_index")
+        answer: HttpResponse = super().form_valid(form)
+        return answer
+
+
+def _why_it_stays(passkey: Authenticator) -> str:
+    if not get_adapter().can_delete_authenticator(passkey):
+        return _("You need a second step here. Add another one first.")
+    if not can_sign_in(passkey.user, without=passkey):
+        return _("You have no other way in. Add another one first.")
+    return ""
