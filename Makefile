@@ -11,8 +11,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test in-turn test-all check lint style types unit browser postgres faults \
-  browser-ready packages models clean
+.PHONY: demo site worker test in-turn test-all rest-in-turn check lint style types pure web postgres \
+  dialect browser faults browser-ready packages models clean
 
 demo: $(VENV)/.site
 	@exec $(BIN)/python manage.py demo --port $(PORT) --fetch
@@ -30,15 +30,22 @@ test: style $(MODELS)/.ready browser-ready
 	@$(MAKE) --no-print-directory -j 2 faults in-turn
 
 in-turn:
-	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory pure
+	@$(MAKE) --no-print-directory web
 	@$(MAKE) --no-print-directory postgres
 	@$(MAKE) --no-print-directory -j 2 types browser
 
-# What `test` leaves out: every test that asks a database anything, once more on PostgreSQL.
-test-all: style types $(MODELS)/.ready browser-ready
-	$(SUITE) -m "not browser"
-	$(SUITE) -m browser
-	$(BIN)/python -m tests.on_postgresql --all
+# What `test` leaves out: long drills and simulations, whole releases, every page in every role with
+# every value, and SQLite where `test` asked PostgreSQL. Both together are what a release needs.
+test-all: $(MODELS)/.ready browser-ready
+	@$(MAKE) --no-print-directory -j 2 LONG=--long faults rest-in-turn
+
+rest-in-turn:
+	@$(MAKE) --no-print-directory pure
+	@$(MAKE) --no-print-directory web
+	@$(MAKE) --no-print-directory postgres
+	@$(MAKE) --no-print-directory LONG= dialect
+	@$(MAKE) --no-print-directory browser
 
 # While working: lint and the tests of what changed since main.
 check: style types
@@ -56,23 +63,17 @@ types: $(VENV)/.dev
 	$(LATER) $(BIN)/mypy cqa_site annotation benchmark argsum
 
 LATER = nice -n 5
-PYTEST = $(BIN)/python -m pytest
-SUITE = $(PYTEST) -n 2 --dist loadscope
+LANE = $(BIN)/python -m tests.lanes
 
-unit: $(VENV)/.dev $(MODELS)/.ready
-	$(LATER) $(SUITE) -m "not browser and not again" --ignore tests/faults \
-	  $$($(BIN)/python -m tests.on_postgresql --here-only)
+# The lanes: tests/lanes.py says what each one runs. `make web LONG=--long` runs the rest of it.
+pure web postgres dialect: $(VENV)/.dev $(MODELS)/.ready
+	$(LATER) $(LANE) $@ $(LONG)
 
-# Apart from `unit`: the driver's event loop stays in its process, and other tests run their own. Three,
-# for each waits a third of its time.
 browser: $(VENV)/.dev browser-ready
-	$(PYTEST) -n 3 --dist load -m "browser and not again" tests/browser
-
-postgres: $(VENV)/.dev $(MODELS)/.ready
-	$(LATER) $(BIN)/python -m tests.on_postgresql
+	$(LANE) $@ $(LONG)
 
 faults: $(VENV)/.dev
-	$(PYTEST) -m "not again" tests/faults
+	$(LANE) $@ $(LONG)
 
 browser-ready: $(VENV)/.dev
 	@$(BIN)/python tests/find_chromium.py

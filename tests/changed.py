@@ -19,7 +19,7 @@ def main() -> int:
         print("Nothing changed that has tests of its own.")
         return 0
     print("Tests of what changed:", *places)
-    chosen = ["-m", "not slow and not browser and not reference"]
+    chosen = ["-m", "not browser and not reference"]
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadscope", "-x", *chosen]
     code = subprocess.run([*command, *places], cwd=ROOT, check=False).returncode
     return 0 if code == NONE_CHOSEN else code

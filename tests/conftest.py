@@ -1,15 +1,14 @@
-"""Many cases in one test, no model but where a test asks for it, and which tests go together."""
+"""Worlds that are built once for a file, the two lengths of tests, and which tests go together."""
 
 import gc
+import pickle
+import sys
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
 import pytest
-from django.apps import apps
-from django.db import connection, transaction
-from django.db.migrations import RunPython, RunSQL
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 # Everything here leans on one dear preparation, or keeps the machine so busy that two at a time
 # would make each other late.
@@ -33,9 +32,67 @@ LONGEST = (
     "tests/browser/test_pages",
 )
 OURS = ("cqa_site", "annotation", "benchmark", "argsum")
-# How long an example takes says how busy the machine is.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+# How long an example takes says how busy the machine is. The same examples every time: a commit
+# must not fail because of what another one did. `--hypothesis-profile=random` looks further.
+USUAL = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("short", **USUAL, derandomize=True, max_examples=15)
+settings.register_profile("long", **USUAL, derandomize=True, max_examples=100)
+settings.register_profile("random", **USUAL, max_examples=300)
+
+
+def pytest_addoption(parser):
+    """``--long``: what `make test` leaves out."""
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="run what only `make test-all` does: tests marked long, and property tests with "
+        "more examples",
+    )
+
+
+def pytest_configure(config):
+    """Choose how many examples a property is tried with, unless somebody chose."""
+    if not config.getoption("--hypothesis-profile", None):
+        settings.load_profile("long" if config.option.long else "short")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave the tests of the other length out; the folders that take longest begin.
+
+    So no process waits for them in the end.
+    """
+    is_chosen = is_long if config.option.long else is_short
+    chosen = [item for item in items if is_chosen(item)]
+    if len(chosen) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if not is_chosen(item)])
+    items[:] = sorted(chosen, key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def is_short(item):
+    """Whether `make test` runs it."""
+    return item.get_closest_marker("long") is None
+
+
+def is_long(item):
+    """Whether `make test-all` runs it: a property is tried there again, with more examples."""
+    return not is_short(item) or is_hypothesis_test(getattr(item, "obj", None))
+
+
+def pytest_collection_finish(session):
+    """Modules and cases stay to the end: garbage is looked for among what tests make, and seldom.
+
+    At its usual pace the search takes 4 % of the processor time of all tests.
+    """
+    if not has_django(session.config) and "django" in sys.modules:
+        raise pytest.UsageError("A test of the lane without Django imports it; see tests/lanes.py")
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
+
+
+def has_django(config):
+    """Whether this lane has a database."""
+    return config.pluginmanager.has_plugin("django")
 
 
 @pytest.fixture
@@ -45,6 +102,7 @@ def alone(subtests):
     A client, a world or a page made once serves a whole table of cases, and a table of three
     hundred lines is one test whose failure names the lines.
     """
+    from django.db import transaction
 
     @contextmanager
     def case(name):
@@ -57,6 +115,40 @@ def alone(subtests):
     return case
 
 
+class BuiltWorld:
+    """Rows that are built once for a file, as bytes: reading these is quicker than a deep copy."""
+
+    def __init__(self, world):
+        self._bytes = pickle.dumps(world)
+
+    def copy(self):
+        """The rows as they were built, for one test."""
+        return pickle.loads(self._bytes)
+
+
+@pytest.fixture(scope="module")
+def build_once(django_db_setup, django_db_blocker, tmp_path_factory):
+    """Build a world for all tests of a file: ``build_once(Lab).copy()`` gives one test its rows.
+
+    The rows are made in a transaction that is taken back after the last test of the file; what a
+    test does to them is taken back after the test. Ask for it in a fixture of the scope "module",
+    and for ``db`` in the one that copies. A test that commits (``transaction=True``) sees none of
+    it: build its rows there. Files that a world writes lie in a folder of the test file's own.
+    """
+    from django.db import transaction
+    from django.test import override_settings
+
+    folder = tmp_path_factory.mktemp("built")
+    with django_db_blocker.unblock(), transaction.atomic():
+
+        def build(make, *arguments, **named):
+            with override_settings(MEDIA_ROOT=folder):
+                return BuiltWorld(make(*arguments, **named))
+
+        yield build
+        transaction.set_rollback(True)
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker):
     """Tables straight from the models (--no-migrations), and what only migrations make.
@@ -64,6 +156,8 @@ def django_db_setup(django_db_setup, django_db_blocker):
     Applying the migrations takes half a minute in every process; tests/faults does it, on both
     databases.
     """
+    from django.db import connection
+
     with django_db_blocker.unblock():
         # No test that was collected may want this database; then it has no tables.
         if connection.introspection.table_names():
@@ -72,6 +166,9 @@ def django_db_setup(django_db_setup, django_db_blocker):
 
 def make_by_hand():
     """Make in the default database what no model tells."""
+    from django.apps import apps
+    from django.db import connection
+
     with connection.schema_editor() as editor:
         for operation in written_by_hand():
             operation.code(apps, editor)
@@ -79,6 +176,9 @@ def make_by_hand():
 
 def written_by_hand():
     """The operations of our migrations that no model tells."""
+    from django.apps import apps
+    from django.db.migrations import RunPython, RunSQL
+
     for app in apps.get_app_configs():
         if app.name.partition(".")[0] not in OURS:
             continue
@@ -91,29 +191,16 @@ def written_by_hand():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _vectors_from_words():
+def _vectors_from_words(request):
     """Figures of faithfulness follow many an action; only tests of the model itself load it."""
+    if not has_django(request.config):
+        yield
+        return
     from tests.annotation.faithfulness.made_faithfulness import WordVectors
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("annotation.faithfulness.actions.making.SentenceEmbedder", WordVectors)
         yield
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
-    """The folders that take longest begin, so that no process waits for them in the end."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
-
-
-def pytest_collection_finish():
-    """Modules and cases stay to the end: garbage is looked for among what tests make, and seldom.
-
-    At its usual pace the search takes 4 % of the processor time of all tests.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 100)
 
 
 @pytest.hookimpl(optionalhook=True)

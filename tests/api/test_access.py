@@ -30,7 +30,7 @@ def everybody(_at):
     return [(status, name) for status, names in REFUSED for name in names]
 
 
-@pytest.mark.parametrize("callers", [in_turn, pytest.param(everybody, marks=pytest.mark.again)])
+@pytest.mark.parametrize("callers", [in_turn, pytest.param(everybody, marks=pytest.mark.long)])
 def test_everybody_but_researchers_is_refused(world, clients, alone, callers):
     for at, route in enumerate(ROUTES):
         with alone(route):

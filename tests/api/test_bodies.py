@@ -104,7 +104,7 @@ def test_one_parser_refuses_for_every_address():
         assert parsers <= {StrictJSONParser, MultiPartParser}, pattern.name
 
 
-@pytest.mark.parametrize("bodies", [some, pytest.param(all_of_them, marks=pytest.mark.again)])
+@pytest.mark.parametrize("bodies", [some, pytest.param(all_of_them, marks=pytest.mark.long)])
 def test_hostile_bodies_are_400_and_the_lists_still_answer(world, callers, subtests, bodies):
     # Nothing is undone between them, and nothing may raise out of a view: the test client would
     # pass that on.

@@ -107,7 +107,7 @@ def all_of_them(parameters):
     return product(parameters, HOSTILE)
 
 
-@pytest.mark.parametrize("cases", [in_turn, pytest.param(all_of_them, marks=pytest.mark.again)])
+@pytest.mark.parametrize("cases", [in_turn, pytest.param(all_of_them, marks=pytest.mark.long)])
 def test_no_value_of_a_declared_parameter_breaks_a_list(world, callers, alone, cases):
     for route in LISTS:
         parameters = [each for each in operation_of(route)["parameters"] if each["in"] == "query"]

@@ -98,7 +98,7 @@ def all_pages(_at):
     return BAD_PAGES
 
 
-@pytest.mark.parametrize("pages", [some_pages, pytest.param(all_pages, marks=pytest.mark.again)])
+@pytest.mark.parametrize("pages", [some_pages, pytest.param(all_pages, marks=pytest.mark.long)])
 def test_paging_is_bounded(world, researcher, alone, pages):
     for at, route in enumerate(LISTS):
         with alone(route):
@@ -122,7 +122,7 @@ def whole(_start, values):
     return values
 
 
-@pytest.mark.parametrize("part", [half, pytest.param(whole, marks=pytest.mark.again)])
+@pytest.mark.parametrize("part", [half, pytest.param(whole, marks=pytest.mark.long)])
 def test_declared_filters_refuse_garbage(world, researcher, alone, part):
     for at, route in enumerate(LISTS):
         filterset = getattr(view_of(route), "filterset_class", None)

@@ -101,7 +101,7 @@ REFUSED = {"no such page": 404, "another role's page": 403}
 OTHERWISE_FOR_ADMINS = {"study", "members"}
 LOOKS = [
     pytest.param(1280, id="1280, then 320"),
-    pytest.param(320, marks=pytest.mark.again, id="320 from the start, every rule"),
+    pytest.param(320, marks=pytest.mark.long, id="320 from the start, every rule"),
 ]
 NARROW, HEIGHT = 320, 900
 WHO = [*ROLES, "site", "crowd", "ended", "nobody"]

@@ -41,7 +41,7 @@ def postgres_sites(migrated):
         yield from prepared(FaultSite(database_url=url, stub_port=free_port(), broker=broker))
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.again)])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def site(request):
     """The site of one database, with no worker and no run."""
     yield from emptied(request.getfixturevalue(f"{request.param}_sites"))

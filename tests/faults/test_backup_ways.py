@@ -71,7 +71,7 @@ def test_every_table_says_the_same_there_and_back(migrated):
         assert "Every invariant holds" in back.python("manage.py", "check_integrity")
 
 
-@pytest.mark.again
+@pytest.mark.long
 @pytest.mark.postgres
 def test_what_was_made_before_a_migration_is_restored_and_then_migrated(migrated):
     """Into a database with newer tables, and into one that has none yet."""

@@ -15,7 +15,6 @@ from benchmarks.databases import postgres_database
 from tests.faults.fault_site import SETTINGS, wait_until
 from tests.faults.test_label_race import query
 
-pytestmark = pytest.mark.slow
 ASK = """
 import django; django.setup()
 from annotation.consensus.actions.consensus import request_final_labels
@@ -37,7 +36,7 @@ def listens(port: int) -> bool:
 
 
 @pytest.fixture(
-    scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.again)]
+    scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)]
 )
 def site(request):
     if request.param == "sqlite":

@@ -9,7 +9,7 @@ from tests.faults.composed_site import ComposedSite, live_through
 from tests.faults.nursery import Nursery
 from tests.faults.test_label_race import check
 
-pytestmark = [pytest.mark.slow, pytest.mark.postgres]
+pytestmark = pytest.mark.postgres
 
 
 @pytest.fixture

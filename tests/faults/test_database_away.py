@@ -18,8 +18,6 @@ from benchmarks.databases import postgres_database
 from benchmarks.http_annotator import PAGE, Annotator
 from tests.faults.fault_site import SETTINGS
 
-pytestmark = pytest.mark.slow
-
 
 class Proxy:
     """Carries bytes to PostgreSQL, or holds them (``hang``), or refuses (``cut``)."""
@@ -112,7 +110,7 @@ def post(browser: Annotator, path: str, fields: dict) -> http.client.HTTPRespons
         return error
 
 
-@pytest.mark.parametrize("mode", ["cut", pytest.param("hang", marks=pytest.mark.again)])
+@pytest.mark.parametrize("mode", ["cut", pytest.param("hang", marks=pytest.mark.long)])
 def test_health_and_labels_while_the_database_is_away(behind_proxy, mode):
     site, proxy = behind_proxy
     browser = Annotator(site.port, site.work, seed=1)

@@ -5,13 +5,10 @@ import json
 import time
 from collections import Counter
 
-import pytest
-
 from tests.faults.fault_site import wait_until
 from tests.faults.nursery import HASTY, kill
 from tests.judging.llmstub import StubServer
 
-pytestmark = pytest.mark.slow
 QUESTIONS, SCENARIOS, CHOICES = 50, 4, 3
 PLANNED = QUESTIONS * SCENARIOS * CHOICES
 KILLS = 6

@@ -10,7 +10,6 @@ import redis
 from benchmarks.judging_site import end
 from tests.faults.fault_site import wait_until
 
-pytestmark = pytest.mark.slow
 NOBODY_LISTENS = """
 import django
 django.setup()
@@ -69,7 +68,7 @@ def test_a_broker_that_is_emptied_costs_nothing(postgres_site):
         pytest.param(
             os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/5"),
             6379,
-            marks=pytest.mark.again,
+            marks=pytest.mark.long,
         ),
         (os.environ.get("TEST_AMQP_URL", "amqp://guest:guest@127.0.0.1:5672//"), 5672),
     ],

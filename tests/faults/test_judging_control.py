@@ -4,13 +4,9 @@ import json
 import signal
 import time
 
-import pytest
-
 from benchmarks.judging_site import START
 from tests.faults.fault_site import wait_until
 from tests.faults.nursery import kill, output_of
-
-pytestmark = pytest.mark.slow
 
 
 def test_eight_people_who_start_the_same_run_start_one(site):

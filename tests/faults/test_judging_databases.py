@@ -15,7 +15,6 @@ from tests.faults.conftest import prepared
 from tests.faults.fault_site import FaultSite, wait_until
 from tests.faults.nursery import HASTY, kill, lives
 
-pytestmark = pytest.mark.slow
 FULL = """
 CREATE FUNCTION disk_is_full() RETURNS trigger AS $$
 BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END

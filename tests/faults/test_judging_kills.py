@@ -4,12 +4,9 @@ import os
 import signal
 import time
 
-import pytest
-
 from tests.faults.fault_site import FaultSite, wait_until
 from tests.faults.nursery import HASTY, kill, lives
 
-pytestmark = pytest.mark.slow
 KILLS = 40
 MISCHIEF = {
     "latency": 0.05,

@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
-
 from benchmarks.campaign_server import PASSWORD
 from benchmarks.http_annotator import CSRF, Annotator
 from tests.faults.fault_site import FaultSite
 
-pytestmark = pytest.mark.slow
 FORM = {
     "choice": "sample",
     "sample": "50",

@@ -98,17 +98,15 @@ def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> N
     assert "Every invariant holds" in server.python("manage.py", "check_integrity")
 
 
-@pytest.mark.slow
 @pytest.mark.postgres
-@pytest.mark.parametrize("items", [80, pytest.param(400, marks=pytest.mark.again)])
+@pytest.mark.parametrize("items", [80, pytest.param(400, marks=pytest.mark.long)])
 def test_fifty_annotators_on_postgresql_with_three_kills(items, migrated):
     with postgres_database(migrated) as url:
         server = site(database_url=url, people=50, items=items, controls=items // 10)
         race(server, 50)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("items", [40, pytest.param(120, marks=pytest.mark.again)])
+@pytest.mark.parametrize("items", [40, pytest.param(120, marks=pytest.mark.long)])
 def test_eight_annotators_on_sqlite_with_three_kills(items):
     race(site(people=8, items=items, controls=items // 2, workers=1), 8)
 

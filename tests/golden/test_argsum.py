@@ -210,7 +210,7 @@ def test_the_model_without_training_has_its_figures(by_key):
     assert all(0 < each < 1 for each in found)
 
 
-@pytest.mark.again
+@pytest.mark.long
 @on_release
 def test_the_model_without_training_is_within_a_hundredth():
     rows = minilm(Release(DATA), lambda *told: None)

@@ -109,7 +109,7 @@ def test_clusterings_of_debate_are_recognised_to_follow_the_rows(alone):
             assert indexes() == expected(name, figures)
 
 
-@pytest.mark.parametrize("seed", ["1", pytest.param("2", marks=pytest.mark.again)])
+@pytest.mark.parametrize("seed", ["1", pytest.param("2", marks=pytest.mark.long)])
 def test_another_half_of_as_many_arguments_is_refused(seed):
     """It has the same number of arguments for every reason, in the same order of reasons."""
     options = {"recipe": "published", "half": "test", "seed": seed}

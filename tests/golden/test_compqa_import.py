@@ -169,7 +169,7 @@ def test_a_dry_run_is_taken_back(imported, folder):
     assert (Study.objects.count(), ScoreSheet.objects.count()) == before
 
 
-@pytest.mark.again
+@pytest.mark.long
 @pytest.mark.skipif(
     not (FOLDER / "judged_gpt3-5").exists(), reason="released data absent: compqa/judged_gpt3-5"
 )

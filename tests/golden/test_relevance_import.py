@@ -147,7 +147,7 @@ def test_figure(figures, key):
     assert_as_expected(figures, key)
 
 
-@pytest.mark.again
+@pytest.mark.long
 @pytest.mark.parametrize("key", sorted(SIMILARITIES))
 def test_similarity(with_similarities, key):
     """The same with the model."""

@@ -22,7 +22,7 @@ from tests.annotation.released import FINAL
 
 pytestmark = [
     pytest.mark.reference,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(not FINAL.exists(), reason=f"released data not found at {FINAL}"),
 ]
 SCALE = (0, 1, 2, 3)
@@ -92,7 +92,7 @@ def test_words_only(units, groups):
     assert exact > 0.61
 
 
-@pytest.mark.again
+@pytest.mark.long
 @pytest.mark.skipif(not embeddings_available(), reason="the embedding packages are absent")
 def test_with_mention_vectors(units, groups):
     features = features_of(units, SentenceEmbedder())

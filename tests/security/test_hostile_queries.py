@@ -161,7 +161,7 @@ def mixed(names, page):
     return [{name: VALUES[(start + at) % len(VALUES)] for at, name in enumerate(names)}]
 
 
-@pytest.mark.parametrize("queries", [mixed, pytest.param(uniform, marks=pytest.mark.again)])
+@pytest.mark.parametrize("queries", [mixed, pytest.param(uniform, marks=pytest.mark.long)])
 def test_no_query_breaks_a_page(world, visitors, alone, monkeypatch, queries):
     """A page that never looks at its query is asked once; one without finders, with one set."""
     repeated = urlencode({each: ["a", "b", ""] for each in all_names()}, doseq=True)

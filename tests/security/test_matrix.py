@@ -517,7 +517,7 @@ def everybody(_at):
     return list(ROLES)
 
 
-@pytest.mark.parametrize("letters", [in_turn, pytest.param(everybody, marks=pytest.mark.again)])
+@pytest.mark.parametrize("letters", [in_turn, pytest.param(everybody, marks=pytest.mark.long)])
 def test_a_foreign_study_does_not_exist(own, foreign, visitors, alone, letters):
     """Whose study it is is asked before anybody's role is."""
     nowhere = reverse("study", kwargs={"study_id": uuid.uuid4()})

@@ -14,7 +14,7 @@ from cqa_site.stats.agreement import (
 )
 from tests.stats.tables import ratings_of_grid, simulated_grid
 
-pytestmark = pytest.mark.again
+pytestmark = pytest.mark.long
 
 
 def coverage(statistic, n_items, n_raters, missing, replicates):

@@ -11,7 +11,7 @@ from cqa_site.stats.calibrated_mean import calibrated_mean
 from cqa_site.stats.correlation import correlation
 from cqa_site.stats.ranks.ranking import rank_systems
 
-pytestmark = pytest.mark.again
+pytestmark = pytest.mark.long
 REPLICATES = 1000
 
 

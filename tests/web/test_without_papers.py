@@ -24,8 +24,8 @@ def run(tmp_path, without: str, *command: str) -> subprocess.CompletedProcess[st
 @pytest.mark.parametrize(
     "without",
     [
-        pytest.param("argsum", marks=pytest.mark.again),
-        pytest.param("benchmark", marks=pytest.mark.again),
+        pytest.param("argsum", marks=pytest.mark.long),
+        pytest.param("benchmark", marks=pytest.mark.long),
         "benchmark,argsum",
     ],
 )
@@ -42,7 +42,7 @@ def test_a_site_without_a_paper_migrates_makes_its_demo_and_shows_every_page(tmp
     assert ("/datasets/" in schema.read_text()) == ("argsum" not in without)
 
 
-@pytest.mark.again
+@pytest.mark.long
 def test_a_site_without_both_passes_its_own_tests(tmp_path):
     files = [f"tests/{each}" for each in OWN]
     passed = run(tmp_path, "benchmark,argsum", "pytest", "-p", "no:cacheprovider", "-n0", *files)

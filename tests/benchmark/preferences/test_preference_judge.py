@@ -42,9 +42,14 @@ class Lab:
         return client.get(address(name, self.study, *ids), query).content.decode()
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def totals(run):

@@ -1,0 +1,132 @@
+"""The lanes of the checks: ``python -m tests.lanes NAME [--long] [pytest's own arguments]``.
+
+Without ``--long`` a lane runs what `make test` runs; with it, what only `make test-all` does.
+Every test belongs to one lane, and to one of the two.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks.databases import SERVER, postgres_answers
+
+ROOT = Path(__file__).parents[1]
+# What pytest returns where a lane has no test of the length that was asked for.
+NO_TESTS = 5
+# Where nothing needs Django; so is every folder called `methods`.
+PURE = ("tests/stats", "tests/judging", "tests/tabular")
+BY_FILE = ("-n", "2", "--dist", "loadscope")
+WITHOUT_DJANGO = ("-p", "no:django", "-o", "addopts=-q --strict-markers")
+# Locks, races, leases, search, JSON, collation, constraints and the SQL of every address: what a
+# database can do otherwise. Asked of PostgreSQL where it answers, else of SQLite; `make test-all`
+# asks both.
+DIALECT = (
+    "annotation/answers/test_conditions.py",
+    "annotation/consensus/test_consensus.py",
+    "annotation/editing/test_editing_drafts.py",
+    "annotation/generation/test_generation_race.py",
+    "annotation/imports/test_import_engine.py",
+    "annotation/labelling/test_campaigns_as_rounds.py",
+    "annotation/labelling/test_integrity.py",
+    "annotation/labelling/test_locks.py",
+    "annotation/labelling/test_serving.py",
+    "annotation/quality/test_quality.py",
+    "annotation/retrieval/test_retrieval_corpora.py",
+    "annotation/retrieval/test_retrieval_search.py",
+    "api/test_behaviour.py",
+    "argsum/counting/test_counting_race.py",
+    "argsum/datasets/test_attribute_names.py",
+    "argsum/leaderboard/test_leaderboard.py",
+    "benchmark/leaderboard/test_boards.py",
+    "benchmark/scoring/test_score_integrity.py",
+    "benchmark/scoring/test_scoring_parts_race.py",
+    "benchmark/scoring/test_scoring_race.py",
+    "benchmark/scoring/test_sheet_rows.py",
+    "people/sign_in/test_providers.py",
+    "people/test_crowd.py",
+    "people/test_invitations.py",
+    "people/test_members.py",
+    "people/test_unavailable.py",
+    "results/test_keeping.py",
+    "results/test_race.py",
+    "runs/test_database_options.py",
+    "runs/test_engine.py",
+    "runs/test_jobs.py",
+    "runs/test_keys.py",
+    "runs/test_ledger.py",
+    "runs/test_provider_batches.py",
+    "upkeep/test_doctor_database.py",
+)
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Arguments of pytest for one lane, and the variables that it sees."""
+
+    arguments: Callable[[], list[str]]
+    variables: Callable[[], dict[str, str]] = dict
+
+
+def pure_places() -> list[str]:
+    """Folders whose tests run without Django."""
+    folders = sorted(path for path in (ROOT / "tests").rglob("methods") if path.is_dir())
+    return [*PURE, *(str(path.relative_to(ROOT)) for path in folders)]
+
+
+def dialect_places() -> list[str]:
+    """Files of the lane of PostgreSQL."""
+    return [f"tests/{place}" for place in DIALECT]
+
+
+def web_arguments() -> list[str]:
+    """Everything that no other lane runs."""
+    others = [*pure_places(), "tests/browser", "tests/faults"]
+    if postgres_answers():
+        others += dialect_places()
+    return [*BY_FILE, *(f"--ignore={place}" for place in others), "tests"]
+
+
+def postgres_url() -> dict[str, str]:
+    """The database that pytest makes and removes."""
+    return {"DATABASE_URL": urlsplit(SERVER)._replace(path="/counterpoint").geturl()}
+
+
+LANES = {
+    "pure": Lane(lambda: ["-n", "2", *WITHOUT_DJANGO, *pure_places()]),
+    "web": Lane(web_arguments),
+    "postgres": Lane(lambda: [*BY_FILE, *dialect_places()], postgres_url),
+    # What PostgreSQL was asked, of SQLite.
+    "dialect": Lane(lambda: [*BY_FILE, *dialect_places()]),
+    "browser": Lane(lambda: ["-n", "2", "--dist", "load", "tests/browser"]),
+    # One after the other: two drills at once would make each other late.
+    "faults": Lane(lambda: ["tests/faults"]),
+}
+
+
+def command(name: str, is_long: bool, more: list[str]) -> list[str]:
+    """The command line of a lane."""
+    length = ["--long"] if is_long else []
+    return [sys.executable, "-m", "pytest", *length, *LANES[name].arguments(), *more]
+
+
+def main(arguments: list[str]) -> int:
+    """Return pytest's exit code, or 0 with a sentence where a lane has nothing to run."""
+    name, *more = [word for word in arguments if word != "--long"]
+    if name == "postgres" and not postgres_answers():
+        print("PostgreSQL does not answer on 127.0.0.1:5432: its tests run on SQLite or not.")
+        return 0
+    process = subprocess.run(
+        command(name, "--long" in arguments, more),
+        cwd=ROOT,
+        env=os.environ | LANES[name].variables(),
+        check=False,
+    )
+    return 0 if process.returncode == NO_TESTS else process.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
