@@ -1,11 +1,14 @@
 """Chromium in front of a server of its own, on a database file of its own.
 
 The suite's usual database lives in memory on one connection, which several
-requests at a time cannot share; here every test gets a copy of an empty file.
+requests at a time cannot share; here every test gets a copy of a file in which
+the world of its test file stands already.
 """
 
 import os
 import shutil
+from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,7 +21,7 @@ from django.urls import reverse
 from pytest_django.live_server_helper import LiveServer
 
 from tests.cast import sign_in
-from tests.conftest import make_by_hand
+from tests.conftest import BuiltWorld, make_by_hand
 from tests.find_chromium import ADVICE, find
 
 # Playwright's own event loop makes Django think that the ORM is called from async code.
@@ -36,6 +39,34 @@ QUIET = [
 ]
 EVERY_RULE = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 AXE = Axe()
+# A width and a colour scheme; the other pairs are long.
+LOOKS = [
+    (1280, "light"),
+    (360, "dark"),
+    pytest.param(1280, "dark", marks=pytest.mark.long),
+    pytest.param(360, "light", marks=pytest.mark.long),
+]
+# The narrow width is where things do not fit.
+WIDTHS = [360, pytest.param(1280, marks=pytest.mark.long)]
+# What a slip in a template breaks: names, headings, lists and tables. All other rules are long.
+NAMES = (
+    "aria-allowed-attr",
+    "aria-required-attr",
+    "aria-roles",
+    "aria-valid-attr-value",
+    "button-name",
+    "duplicate-id-aria",
+    "empty-heading",
+    "heading-order",
+    "image-alt",
+    "label",
+    "landmark-unique",
+    "link-name",
+    "list",
+    "select-name",
+    "svg-img-alt",
+    "th-has-data-cells",
+)
 # All that another colour scheme can break in a page whose markup is the same.
 COLOURS = ("color-contrast", "link-in-text-block")
 # And all that another width can, as long as it shows nothing of its own.
@@ -124,11 +155,35 @@ def empty_file(tmp_path_factory, django_db_blocker):
     return path
 
 
+@dataclass
+class PreparedSite:
+    """A database file that tests start with, and the world that stands in it."""
+
+    path: Path
+    world: BuiltWorld
+
+
+@pytest.fixture(scope="module")
+def prepared(request, empty_file, tmp_path_factory, django_db_blocker):
+    """What every test of a file starts with: the world that its ``make_world`` builds once."""
+    path = tmp_path_factory.mktemp("prepared") / "site.sqlite3"
+    shutil.copy(empty_file, path)
+    make = getattr(request.module, "make_world", lambda: None)
+    with django_db_blocker.unblock(), OwnFile(path):
+        return PreparedSite(path, BuiltWorld(make()))
+
+
 @pytest.fixture
-def server(empty_file, tmp_path, django_db_blocker):
+def world(prepared, server):
+    """The prepared rows, as they are in this test's own site."""
+    return prepared.world.copy()
+
+
+@pytest.fixture
+def server(prepared, tmp_path, django_db_blocker):
     """Address of a running site; the ORM of the test sees the same rows."""
     path = tmp_path / "site.sqlite3"
-    shutil.copy(empty_file, path)
+    shutil.copy(prepared.path, path)
     with django_db_blocker.unblock(), OwnFile(path):
         live = LiveServer("127.0.0.1")
         yield live.url

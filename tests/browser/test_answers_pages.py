@@ -5,6 +5,8 @@ import pytest
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
 from tests.cast import make_member, make_study
 
+from .conftest import WIDTHS
+
 pytestmark = pytest.mark.browser
 LONG = "\n".join(f"- Point {number} about tea and coffee [1]." for number in range(60))
 
@@ -26,7 +28,7 @@ def look(visit, question, role, **settings):
     return visitor
 
 
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_columns_scroll_inside_their_box(visit, question, width):
     visitor = look(visit, question, "researcher", viewport={"width": width, "height": 900})
     box = visitor.page.locator(".answer-columns")
@@ -39,7 +41,7 @@ def test_the_columns_scroll_inside_their_box(visit, question, width):
     assert visitor.axe() == []
 
 
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_a_citation_leads_to_its_argument(visit, question, width):
     visitor = look(visit, question, "researcher", viewport={"width": width, "height": 900})
     page = visitor.page

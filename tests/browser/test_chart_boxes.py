@@ -31,6 +31,7 @@ BOXES = """svg => {
 }"""
 
 
+@pytest.mark.long
 def test_words_are_where_they_are_reckoned_with(browser):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_content("<style>body { margin: 0 } svg { display: block }</style>")

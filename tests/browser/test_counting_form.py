@@ -10,17 +10,23 @@ from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.cast import make_member, make_study
 
+from .conftest import LOOKS
+
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def counting(server):
+def make_world():
     """Six sets of two references and three summaries, for two people each."""
     study = make_study()
     for cell in make_dataset(study).cells.all():
         for number in range(3):
             make_set(cell, system=f"System {number}")
     return open_counting(study, make_member(study, "researcher"), raters=2)
+
+
+@pytest.fixture
+def counting(world):
+    return world
 
 
 @pytest.fixture
@@ -55,6 +61,7 @@ def expect_saved(page):
     expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Saved \d+ s ago"))
 
 
+@pytest.mark.long
 def test_two_people_judge_six_sets_by_keys_alone(visit, counting):
     for name, second in (("Ann", "2"), ("Ben", "3")):
         visitor = visit(make_member(counting.study, "annotator", name))
@@ -149,7 +156,7 @@ def test_a_count_that_is_none_stops_no_save(form):
     form.console.clear()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_the_form_is_accessible_and_fits(visit, counting, width, scheme):
     person = make_member(counting.study, "annotator", "Ann")
     visitor = visit(person, viewport={"width": width, "height": 800}, color_scheme=scheme)

@@ -17,7 +17,7 @@ from cqa_site.rounds.opening import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
 
-from .conftest import Visitor
+from .conftest import LOOKS, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -62,12 +62,17 @@ FORMS = [
 ]
 
 
-@pytest.fixture
-def editing_round(server):
+def make_world():
+    """A round of three answers for one expert."""
     study = make_study()
     make_answers(study)
     wanted = "Keep every citation."
     return make_round(study, experts=1, calibration=1, individual=2, instructions=wanted)
+
+
+@pytest.fixture
+def editing_round(world):
+    return world
 
 
 @pytest.fixture
@@ -181,6 +186,7 @@ def test_a_citation_has_its_spaces_wherever_the_caret_is(desk, sheet):
     assert "Tea has little [3] of it" in stored(sheet)
 
 
+@pytest.mark.long
 def test_desk_and_history_count_the_same_words(desk, sheet):
     page = desk.page
     on_desk = page.locator('[data-name="length"] p').first.inner_text()
@@ -241,6 +247,7 @@ def test_a_fixed_check_turns_good(desk):
     expect(check).to_have_class(re.compile("good"))
 
 
+@pytest.mark.long
 def test_a_check_selects_the_places_that_are_meant_also_behind_an_emoji(desk):
     page = desk.page
     write(page, "\U0001f375\U0001f375 Tea wins [8].\nCoffee loses [9].")
@@ -269,6 +276,7 @@ def test_the_marks_stand_where_the_text_stands(desk):
     assert sizes[0][0] == sizes[0][1] > 380
 
 
+@pytest.mark.long
 def test_browser_and_server_read_the_same_citations(desk):
     for text in [*FORMS, *released_answers()]:
         expected = [
@@ -561,6 +569,7 @@ def killable(empty_file):
         server.remove()
 
 
+@pytest.mark.long
 def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     address = f"http://127.0.0.1:{killable.port}"
     visitor = Visitor(browser, address, None)
@@ -625,7 +634,7 @@ def test_everything_works_without_script(visit, sheet):
     visitor.console.clear()  # the browser logs the 422
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_the_desk_in_use_is_accessible(visit, sheet, width, scheme):
     size = {"width": width, "height": 800}
     visitor = visit(sheet.rater.user, color_scheme=scheme, viewport=size)
@@ -643,6 +652,7 @@ def test_the_desk_in_use_is_accessible(visit, sheet, width, scheme):
 # -- keys and instructions -----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_escape_leaves_the_text_and_letters_are_keys(desk, sheet):
     page = desk.page
     put_caret(page, "Tea is calmer")
@@ -671,6 +681,7 @@ def test_instructions_beside_leave_room_for_the_text(desk):
     assert desk.has_no_sideways_scroll()
 
 
+@pytest.mark.long
 def test_instructions_of_a_closed_round_can_be_read(visit, sheet):
     close_round(round_=sheet.round, actor=sheet.round.created_by)
     page = open_desk(visit(sheet.rater.user), sheet)

@@ -221,7 +221,9 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize(("width", "least"), [(1280, 24), (360, 36)])
+@pytest.mark.parametrize(
+    ("width", "least"), [(360, 36), pytest.param(1280, 24, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("kind", WALKS)
 def test_everything_on_a_work_page_is_large_enough_to_press(visit, server, kind, width, least):
     walk, study = WALKS[kind], make_study()

@@ -18,11 +18,13 @@ from cqa_site.rounds.opening import close_round, open_round
 from tests.annotation.voting import imported, make_raters
 from tests.cast import make_campaign, make_member, make_study
 
+from .conftest import LOOKS
+
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def campaign(server):
+def make_world():
+    """An open round with the default guideline."""
     study = make_study()
     campaign = make_campaign(study, ordinary=30, controls=8)
     campaign.guideline = guidelines.default_guideline(study)
@@ -32,6 +34,11 @@ def campaign(server):
     open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     return campaign
+
+
+@pytest.fixture
+def campaign(world):
+    return world
 
 
 @pytest.fixture
@@ -543,8 +550,7 @@ def test_a_key_right_after_a_dialog_closed_counts(visit, person, campaign):
 # -- how it looks and what it weighs --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_accessible_and_narrow(visit, person, campaign, scheme, width):
     visitor = visit(person, color_scheme=scheme, viewport={"width": width, "height": 800})
     page = visitor.go("label", campaign.study.public_id, campaign.public_id)

@@ -55,6 +55,7 @@ def test_the_search_box_leads_by_keyboard(boss, visit):
     expect(page.get_by_role("combobox")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_help_leads_back_to_the_study_it_was_opened_from(boss, visit):
     visitor = visit(boss)
     page = visitor.go("arguments", boss.memberships.get().study.public_id, query="?contains=tea")

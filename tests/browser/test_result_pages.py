@@ -17,8 +17,8 @@ pytestmark = pytest.mark.browser
 PHONE = {"width": 360, "height": 740}
 
 
-@pytest.fixture
-def boss(server):
+def make_world():
+    """A researcher of a study with a leaderboard."""
     study = make_study("Drinks")
     systems = ("A system whose name is rather long", "Beta", "Gamma")
     answers = make_scored_answers(study, systems=systems, questions=8, scenarios=(1, 2))
@@ -26,6 +26,11 @@ def boss(server):
     make_sheets(study, answers, [make_rater(study, "Someone"), judge])
     keeping.refresh(BOARDS, default_rubric(study))
     return make_member(study, "researcher")
+
+
+@pytest.fixture
+def boss(world):
+    return world
 
 
 def leaderboard(visit, boss, **settings):
@@ -97,7 +102,7 @@ def test_rank_and_score_stay_in_sight_on_a_phone(boss, visit):
     assert table.evaluate("table => table.scrollLeft") > 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.long)])
 def test_cells_that_stay_in_sight_have_the_colour_of_their_row(boss, visit, scheme):
     page = leaderboard(visit, boss, viewport=PHONE, color_scheme=scheme)
     row = page.locator("#board-main tbody tr").first
@@ -109,6 +114,7 @@ def test_cells_that_stay_in_sight_have_the_colour_of_their_row(boss, visit, sche
     assert len(set(colours)) == 1
 
 
+@pytest.mark.long
 def test_criteria_keep_their_names_on_a_phone(boss, visit):
     study = boss.memberships.get().study
     page = visit(boss, viewport=PHONE).go("score_replace", study.public_id, query="?show=details")

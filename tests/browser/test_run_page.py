@@ -11,13 +11,18 @@ from tests.runs.made_runs import make_endpoint, make_run
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def place(server):
+def make_world():
+    """A researcher, a round, and an endpoint."""
     study = make_study()
     researcher = make_member(study, "researcher")
     campaign = make_campaign(study, ordinary=25, controls=0)
     WorkerBeat.objects.create(worker="w", host="h", process_id=1, seen_at=timezone.now())
     return researcher, campaign, make_endpoint(study, researcher)
+
+
+@pytest.fixture
+def place(world):
+    return world
 
 
 def test_the_estimate_follows_the_form_and_a_price_asks_for_a_yes(place, visit):

@@ -11,16 +11,23 @@ from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
 
+from .conftest import WIDTHS
+
 pytestmark = pytest.mark.browser
 
 DOUBLE = ("C9", "C10", "C11", "C12")
 
 
-@pytest.fixture
-def scoring_round(server):
+def make_world():
+    """A round of three answers."""
     study = make_study()
     make_scored_answers(study, questions=3, systems=("Alpha",))
     return make_round(study, make_member(study, "researcher"))
+
+
+@pytest.fixture
+def scoring_round(world):
+    return world
 
 
 @pytest.fixture
@@ -205,7 +212,7 @@ def test_hints_mark_what_they_count(form):
     expect(page.locator("#answer mark")).to_have_count(0)
 
 
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_a_cited_number_shows_its_argument(visit, server, width):
     study = make_study()
     (answer,) = make_scored_answers(study, questions=1, systems=("Alpha",))
