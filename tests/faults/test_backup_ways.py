@@ -52,6 +52,7 @@ def backed_up(site: CampaignServer) -> tuple[Path, dict[str, list]]:
     return path, json.loads(site.python("-c", BACKED_UP, str(path)))
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 def test_every_table_says_the_same_there_and_back(migrated):
     """What a released version had on SQLite; `tests/upgrade` looks what it tells there."""

@@ -35,6 +35,10 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+REDIS = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/5")
+RABBITMQ = os.environ.get("TEST_AMQP_URL", "amqp://guest:guest@127.0.0.1:5672//")
+
+
 @pytest.fixture(
     scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)]
 )
@@ -105,8 +109,8 @@ def wait_until_done(site, job, seconds=180):
     ("broker", "port"),
     [
         ("filesystem://", 0),
-        (os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/5"), 6379),
-        (os.environ.get("TEST_AMQP_URL", "amqp://guest:guest@127.0.0.1:5672//"), 5672),
+        pytest.param(REDIS, 6379, marks=pytest.mark.long),
+        pytest.param(RABBITMQ, 5672, marks=pytest.mark.long),
     ],
 )
 def test_a_worker_hears_the_bell(site, broker, port):
@@ -123,6 +127,7 @@ def test_a_worker_hears_the_bell(site, broker, port):
         process.wait(30)
 
 
+@pytest.mark.long
 def test_work_is_found_without_any_message(site):
     """The request went to a broker that does not answer; a worker looks for itself."""
     job = ask(site, "redis://127.0.0.1:9/0")
@@ -134,6 +139,7 @@ def test_work_is_found_without_any_message(site):
         process.wait(30)
 
 
+@pytest.mark.long
 def test_a_killed_worker_loses_nothing(site):
     """SIGKILL while the job is leased: after the lease another worker does it."""
     job = ask(site, "redis://127.0.0.1:9/0")

@@ -34,6 +34,7 @@ def site(migrated):
             site.remove()
 
 
+@pytest.mark.long
 def test_nothing_is_lost_where_a_worker_is_killed_and_all_goes_down_and_up(site):
     site.composed.up(workers=2)
     assert "no issues" in site.composed.ask("web", "python", "manage.py", "check", "--deploy")

@@ -5,6 +5,8 @@ import json
 import time
 from collections import Counter
 
+import pytest
+
 from tests.faults.fault_site import wait_until
 from tests.faults.nursery import HASTY, kill
 from tests.judging.llmstub import StubServer
@@ -85,6 +87,7 @@ def text_of(key: str) -> str:
     return f"Summary:\n{key}\n\nBest option: thing"
 
 
+@pytest.mark.long
 def test_killed_workers_lose_no_answer_and_repeat_at_most_what_was_in_flight(site):
     """All four scenarios for fifty questions with three choices, by `manage.py work`."""
     paid: Counter[str] = Counter()

@@ -43,6 +43,7 @@ def test_every_message_five_times_changes_nothing(site):
     assert site.check(run, kept=300)["outcomes"] == {"replied": 300}
 
 
+@pytest.mark.long
 def test_a_broker_that_is_emptied_costs_nothing(postgres_site):
     site = postgres_site
     if not site.broker.startswith("redis"):
@@ -62,14 +63,11 @@ def test_a_broker_that_is_emptied_costs_nothing(postgres_site):
     site.check(run, kept=300)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("broker", "port"),
     [
-        pytest.param(
-            os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/5"),
-            6379,
-            marks=pytest.mark.long,
-        ),
+        (os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/5"), 6379),
         (os.environ.get("TEST_AMQP_URL", "amqp://guest:guest@127.0.0.1:5672//"), 5672),
     ],
 )

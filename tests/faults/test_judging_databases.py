@@ -25,6 +25,7 @@ FREE = "DROP TRIGGER full_disk ON runs_reply; DROP FUNCTION disk_is_full();"
 ENDLESS = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 
 
+@pytest.mark.long
 def test_a_clock_that_jumps_a_day_stops_nothing(site):
     """Every lease and every waiting time a day off, again and again, and the holder dead."""
     with site.stub(latency=0.05, broken=0.1) as stub:
@@ -53,6 +54,7 @@ def jump(site: FaultSite, days: str) -> None:
         site.sql(f"UPDATE runs_call SET {field} = {moved} WHERE state = '{state}'")
 
 
+@pytest.mark.long
 def test_a_full_disk_stops_the_run_until_there_is_room(site):
     """Nothing is stored for seconds; then the same worker goes on, and nothing is paid twice."""
     with site.stub(latency=0.1) as stub:
@@ -87,6 +89,7 @@ def free(site: FaultSite, worker: int) -> None:
     resource.prlimit(worker, resource.RLIMIT_FSIZE, ENDLESS)
 
 
+@pytest.mark.long
 def test_connections_that_are_cut_lose_nothing(postgres_site):
     site = postgres_site
     with site.stub(latency=0.1) as stub:
@@ -130,6 +133,7 @@ def restartable():
             postgres("pg_ctl", "stop", "-m", "immediate")
 
 
+@pytest.mark.long
 def test_a_database_server_that_is_restarted_loses_nothing(restartable):
     """The worker outlives three crashes of its database."""
     site, restart = restartable

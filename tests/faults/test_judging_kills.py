@@ -4,10 +4,11 @@ import os
 import signal
 import time
 
+import pytest
+
 from tests.faults.fault_site import FaultSite, wait_until
 from tests.faults.nursery import HASTY, kill, lives
 
-KILLS = 40
 MISCHIEF = {
     "latency": 0.05,
     "retry_after": "1",
@@ -32,12 +33,13 @@ def start(site: FaultSite, number: int, after: str = HASTY) -> int:
     return site.nursery.work(after=after)
 
 
-def test_forty_kills_lose_nothing_and_double_nothing(site):
+@pytest.mark.parametrize("kills", [8, pytest.param(40, marks=pytest.mark.long)])
+def test_kills_lose_nothing_and_double_nothing(site, kills):
     """Exactly the requests in flight at the kills are lost; only those are paid for twice."""
     in_flight: set[tuple[int, int]] = set()
     with site.stub(**MISCHIEF) as stub:
         run = site.begin(stub, limit=64, deadline=2)
-        for number in range(KILLS):
+        for number in range(kills):
             # Right after its first request, or somewhere among its first forty.
             wanted = stub.counts["requests"] + 1 + number * 17 % 40
             worker = start(site, number)
@@ -46,12 +48,12 @@ def test_forty_kills_lose_nothing_and_double_nothing(site):
             # A commit that was on its way to PostgreSQL still counts.
             time.sleep(0.05)
             in_flight |= site.leases()
-        start(site, KILLS, after="")
+        start(site, kills, after="")
         site.wait(run, 120)
         facts = site.check(run)
         assert all(stub.counts[fault] for fault in FAULTS), stub.counts
     assert site.lost() == in_flight
-    assert len(in_flight) >= KILLS
+    assert len(in_flight) >= kills
     assert facts["attempts"] >= facts["planned"] + len(in_flight)
 
 
@@ -70,6 +72,7 @@ clients.MAKERS[Endpoint.Kind.REMOTE] = lambda endpoint: ScriptedClient(answer, l
 """
 
 
+@pytest.mark.long
 def test_a_call_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(site):
     with site.stub() as stub:
         run = site.begin(stub, sample=200)

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from benchmarks.campaign_server import PASSWORD
 from benchmarks.http_annotator import CSRF, Annotator
 from tests.faults.fault_site import FaultSite
@@ -19,6 +21,7 @@ FORM = {
 }
 
 
+@pytest.mark.long
 def test_a_run_whose_web_server_died_after_its_answer_is_carried(site):
     with site.stub() as stub:
         form = FORM | chosen(site, site.offer(stub))

@@ -99,14 +99,16 @@ def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> N
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("items", [80, pytest.param(400, marks=pytest.mark.long)])
-def test_fifty_annotators_on_postgresql_with_three_kills(items, migrated):
+@pytest.mark.parametrize(
+    ("people", "items"), [(12, 30), pytest.param(50, 400, marks=pytest.mark.long)]
+)
+def test_annotators_on_postgresql_with_three_kills(people, items, migrated):
     with postgres_database(migrated) as url:
-        server = site(database_url=url, people=50, items=items, controls=items // 10)
-        race(server, 50)
+        server = site(database_url=url, people=people, items=items, controls=items // 10)
+        race(server, people)
 
 
-@pytest.mark.parametrize("items", [40, pytest.param(120, marks=pytest.mark.long)])
+@pytest.mark.parametrize("items", [20, pytest.param(120, marks=pytest.mark.long)])
 def test_eight_annotators_on_sqlite_with_three_kills(items):
     race(site(people=8, items=items, controls=items // 2, workers=1), 8)
 
