@@ -35,6 +35,11 @@ def safe_but(**changed):
     return {key: value for key, value in (SAFE | changed).items() if value is not None}
 
 
+def long(*values):
+    """A case of `make test-all`: each one starts a process."""
+    return pytest.param(*values, marks=pytest.mark.long)
+
+
 def test_with_everything_set_the_deployment_check_is_clean(tmp_path):
     result = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **SAFE)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -44,11 +49,11 @@ def test_with_everything_set_the_deployment_check_is_clean(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"SECRET_KEY": None}, "PRODUCTION needs SECRET_KEY with at least 50 characters"),
+        long({"SECRET_KEY": None}, "PRODUCTION needs SECRET_KEY with at least 50 characters"),
         ({"SECRET_KEY": "short"}, "PRODUCTION needs SECRET_KEY with at least 50 characters"),
-        ({"ALLOWED_HOSTS": None}, "PRODUCTION needs ALLOWED_HOSTS"),
+        long({"ALLOWED_HOSTS": None}, "PRODUCTION needs ALLOWED_HOSTS"),
         ({"ALLOWED_HOSTS": "*"}, "PRODUCTION needs ALLOWED_HOSTS"),
-        ({"DEBUG": "true"}, "PRODUCTION and DEBUG cannot both be true"),
+        long({"DEBUG": "true"}, "PRODUCTION and DEBUG cannot both be true"),
     ],
 )
 def test_unsafe_production_is_refused_in_plain_words(tmp_path, changed, words):
@@ -99,6 +104,7 @@ def test_embedded_site_makes_its_files_for_its_owner_only_and_writes_mail_out(tm
     assert len(key.read_text()) >= 50
 
 
+@pytest.mark.long
 def test_embedded_site_may_count_in_its_own_process_and_sends_mail_encrypted(tmp_path):
     changed = {
         "CACHE_URL": "locmem://",
@@ -110,6 +116,7 @@ def test_embedded_site_may_count_in_its_own_process_and_sends_mail_encrypted(tmp
     assert "smtp.EmailBackend True" in result.stdout
 
 
+@pytest.mark.long
 def test_an_unknown_kind_of_mail_address_is_refused(tmp_path):
     result = manage(tmp_path, "check", EMAIL_URL="smtp+tls://me:secret@mail.example:587")
     assert "EMAIL_URL must begin with" in result.stderr
