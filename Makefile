@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test in-turn test-all rest-in-turn check lint style types pure web postgres \
+.PHONY: demo site worker test in-turn test-all rest-in-turn test-postgres check lint style types pure web postgres \
   dialect browser faults browser-ready packages models clean
 
 demo: $(VENV)/.site
@@ -46,6 +46,11 @@ rest-in-turn:
 	@$(MAKE) --no-print-directory postgres
 	@$(MAKE) --no-print-directory LONG= dialect
 	@$(MAKE) --no-print-directory browser
+
+# Before a release: every test that uses a database, of both lengths, on PostgreSQL.
+test-postgres: $(VENV)/.dev $(MODELS)/.ready
+	$(LANE) everything-on-postgres
+	$(LANE) everything-on-postgres --long
 
 # While working: lint and the tests of what changed since main.
 check: style types

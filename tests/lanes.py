@@ -82,12 +82,15 @@ def dialect_places() -> list[str]:
     return [f"tests/{place}" for place in DIALECT]
 
 
-def web_arguments() -> list[str]:
-    """Everything that no other lane runs."""
-    others = [*pure_places(), "tests/browser", "tests/faults"]
-    if postgres_answers():
-        others += dialect_places()
+def everything_but(*places: str) -> list[str]:
+    """All tests that are neither pure nor drive browsers or servers, without some files."""
+    others = (*pure_places(), "tests/browser", "tests/faults", *places)
     return [*BY_FILE, *(f"--ignore={place}" for place in others), "tests"]
+
+
+def web_arguments() -> list[str]:
+    """Everything that no other lane of `make test` runs."""
+    return everything_but(*(dialect_places() if postgres_answers() else ()))
 
 
 def postgres_url() -> dict[str, str]:
@@ -101,6 +104,7 @@ LANES = {
     "postgres": Lane(lambda: [*BY_FILE, *dialect_places()], postgres_url),
     # What PostgreSQL was asked, of SQLite.
     "dialect": Lane(lambda: [*BY_FILE, *dialect_places()]),
+    "everything-on-postgres": Lane(everything_but, postgres_url),
     "browser": Lane(lambda: ["-n", "2", "--dist", "load", "tests/browser"]),
     # One after the other: two drills at once would make each other late.
     "faults": Lane(lambda: ["tests/faults"]),
@@ -116,7 +120,7 @@ def command(name: str, is_long: bool, more: list[str]) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Return pytest's exit code, or 0 with a sentence where a lane has nothing to run."""
     name, *more = [word for word in arguments if word != "--long"]
-    if name == "postgres" and not postgres_answers():
+    if LANES[name].variables is postgres_url and not postgres_answers():
         print("PostgreSQL does not answer on 127.0.0.1:5432: its tests run on SQLite or not.")
         return 0
     process = subprocess.run(
