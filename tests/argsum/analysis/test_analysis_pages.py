@@ -2,6 +2,7 @@
 
 import json
 from datetime import date
+from functools import cached_property
 
 import pytest
 from django.urls import reverse
@@ -39,11 +40,14 @@ class Lab:
     def __init__(self):
         self.study = make_study()
         self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
-        self.client = sign_in(self.boss)
         self.cell = make_cell(self.study)
         fill(self.cell)
         self.analysis = write_analysis(self.study, self.cell)
         self.first, self.second, self.third = self.analysis.points.order_by("position")
+
+    @cached_property
+    def client(self):
+        return sign_in(self.boss)
 
     def url(self, name, **ids):
         known = {"study_id": self.study.public_id}
@@ -79,9 +83,14 @@ class Lab:
         return [str(each.public_id) for each in rows]
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def test_key_points_stand_by_comments_with_their_first_statements(lab):

@@ -32,7 +32,7 @@ from cqa_site.runs.models import Attempt, Call, Job, Run
 from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint, scripted
 
-from .made_comments import analyse, fill, make_cell, say, word_engine, work
+from .made_comments import analyse, fill, make_cell, reading_words, say, word_engine, work
 from .made_writing import (
     blocks,
     go_on,
@@ -57,7 +57,8 @@ class Lab:
         self.other = make_member(self.study, Role.RESEARCHER, "Ben")
         self.cell = make_cell(self.study)
         fill(self.cell)
-        self.analysis = analyse(self.cell, self.boss)
+        with reading_words():
+            self.analysis = analyse(self.cell, self.boss)
         self.endpoint = make_endpoint(self.study, self.boss)
         self.quiet, self.parking, self.catalogue = (
             self.point(word) for word in ("quiet", "parking", "catalogue")
@@ -94,9 +95,14 @@ class Lab:
         )
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab(word_engine, word_scorer):
-    return Lab()
+def lab(built, db, word_engine, word_scorer):
+    return built.copy()
 
 
 def counts(run):

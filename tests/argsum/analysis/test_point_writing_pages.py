@@ -2,6 +2,7 @@
 
 import csv
 import io
+from functools import cached_property
 
 import pytest
 from django.core.cache import cache
@@ -28,12 +29,15 @@ BY = "stub-1, prompt v1"
 class Lab(Written):
     """The same with a researcher who is signed in, on pages and in the interface."""
 
-    def __init__(self):
-        cache.clear()
-        super().__init__()
-        self.client = sign_in(self.boss)
-        self.api = APIClient()
-        self.api.force_authenticate(self.boss)
+    @cached_property
+    def client(self):
+        return sign_in(self.boss)
+
+    @cached_property
+    def api(self):
+        client = APIClient()
+        client.force_authenticate(self.boss)
+        return client
 
     def url(self, name, /, **ids):
         given = {"study_id": self.study.public_id}
@@ -68,9 +72,15 @@ class Lab(Written):
         return write_points(self.analysis, self.endpoint, self.boss, answer)
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab(word_engine, word_scorer):
-    return Lab()
+def lab(built, db, word_engine, word_scorer):
+    cache.clear()
+    return built.copy()
 
 
 def test_a_language_model_is_chosen_with_its_price_in_sight(lab):

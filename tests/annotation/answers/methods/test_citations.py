@@ -13,7 +13,7 @@ from annotation.answers.methods.citations import (
     malformed_places,
 )
 
-from ..answer_texts import answers
+from tests.annotation.answer_texts import answers
 
 
 @pytest.mark.parametrize(
