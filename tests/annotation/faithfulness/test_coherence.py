@@ -71,9 +71,14 @@ class Lab:
         )
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 @pytest.fixture
