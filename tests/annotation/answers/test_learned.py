@@ -19,9 +19,14 @@ from tests.runs.judging import script
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(GenerationLab)
+
+
 @pytest.fixture
-def lab():
-    return GenerationLab()
+def lab(built, db):
+    return built.copy()
 
 
 @pytest.fixture

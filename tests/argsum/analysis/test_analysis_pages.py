@@ -146,6 +146,7 @@ def test_an_import_leads_to_the_key_points_that_are_here(lab):
 
 
 def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max_num_queries):
+    lab.client  # noqa: B018  signs in here, not below
     with django_assert_max_num_queries(20):
         lab.get("analysis")
     with django_assert_max_num_queries(20):

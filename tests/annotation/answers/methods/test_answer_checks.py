@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from annotation.answers.methods.checks import CHECKS, check_answer
 from annotation.answers.methods.layout import find_sections
-
 from tests.annotation.answer_texts import ARGUMENTS, GOOD, ONE_LINE, answers
 from tests.annotation.released import FOLDER, SILVER_112, needs
 

@@ -12,7 +12,6 @@ from annotation.answers.methods.citations import (
     find_malformed,
     malformed_places,
 )
-
 from tests.annotation.answer_texts import answers
 
 

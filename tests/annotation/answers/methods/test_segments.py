@@ -8,7 +8,6 @@ from hypothesis import given
 
 from annotation.answers.methods.layout import find_blocks, find_sections
 from annotation.answers.methods.segments import paper_pairs, paper_segments, sound_segments
-
 from tests.annotation.answer_texts import GOOD, ONE_LINE, answers
 
 
