@@ -8,12 +8,7 @@ from django.db import IntegrityError, transaction
 
 from cqa_site.people.models import AuditEvent
 from cqa_site.results import keeping
-from cqa_site.results.checking import (
-    archive_of,
-    check_archive,
-    check_snapshot,
-    find_violations,
-)
+from cqa_site.results.checking import archive_of, check_archive, check_snapshot, find_violations
 from cqa_site.results.kind import KINDS
 from tests.benchmark.leaderboard.conftest import none_computed
 from tests.cast import make_member, make_study

@@ -14,14 +14,7 @@ from annotation.consensus.models import Adjudication
 from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import AuditEvent, Rater
-from tests.annotation.voting import (
-    imported,
-    label_all,
-    make_raters,
-    newcomer,
-    opened,
-    vote,
-)
+from tests.annotation.voting import imported, label_all, make_raters, newcomer, opened, vote
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db

@@ -12,14 +12,7 @@ from cqa_site.people.models import Role
 from cqa_site.rounds.opening import reopen_round
 from tests.cast import make_member, make_study, sign_in
 
-from .made_faithfulness import (
-    TEXT,
-    compute,
-    hand_in,
-    make_closed_round,
-    make_faithful,
-    vector_of,
-)
+from .made_faithfulness import TEXT, compute, hand_in, make_closed_round, make_faithful, vector_of
 
 pytestmark = pytest.mark.django_db
 MODEL = "some-model"

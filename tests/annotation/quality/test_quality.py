@@ -549,11 +549,7 @@ def test_everybody_low_is_excluded_from_the_page_with_a_reason(study, researcher
 
 def test_looking_at_a_page_writes_nothing(played, boss):
     client = sign_in(boss)
-    before = (
-        Place.objects.count(),
-        AuditEvent.objects.count(),
-        FinalLabel.objects.count(),
-    )
+    before = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
     client.get(address(played, "quality"))
     client.get(address(played, "annotators", played.assignments.first().rater.public_id))
     after = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())

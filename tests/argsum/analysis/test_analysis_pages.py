@@ -415,12 +415,7 @@ def test_proposed_and_hidden_ones_are_decided_on(lab):
     assert "By hand" in flat(added)
     assert set(lab.analysis.points.values_list("state", flat=True)) == {"shown"}
     history = lab.get("analysis_history")
-    assert [each.verb for each in history.context["page"]] == [
-        "added",
-        "shown",
-        "hidden",
-        "taken",
-    ]
+    assert [each.verb for each in history.context["page"]] == ["added", "shown", "hidden", "taken"]
     lab.post("analysis_undo", revision=4)
     assert lab.analysis.points.get(text="By hand").state == "removed"
     refused = lab.client.post(lab.url("analysis_undo", revision=4), follow=True)

@@ -26,7 +26,7 @@ def test_the_papers_segments_are_its_regular_expression(text):
 
 def test_the_papers_segments_lose_adjacent_and_lower_case_citations():
     assert paper_pairs("- Oak lasts [3][5], elm bends [2].\nit is heavy [4]") == [
-        ("Oak lasts ", "3"),
+        ("Oak lasts ", "3")
     ]
     assert paper_segments("Oak lasts. Elm bends [Paris]") == ["Oak lasts. Elm bends "]
 
