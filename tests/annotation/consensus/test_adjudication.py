@@ -86,7 +86,7 @@ def steps(rows):
 def test_twice_the_arguments_are_about_twice_the_work(study):
     crowd = make_raters(study, 3)
     taken = []
-    for count in (100, 200):
+    for count in (50, 100):
         campaign = opened(study, ordinary=count, controls=1, name=f"Of {count}")
         Assignment.objects.bulk_create(
             Assignment(campaign=campaign, item=item, rater=rater, label=label, state="answered")

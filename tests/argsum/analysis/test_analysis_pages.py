@@ -196,7 +196,7 @@ def test_counts_are_of_what_a_page_is_narrowed_to(lab):
     assert "Enter a valid date" in flat(wrong)
 
 
-@pytest.mark.parametrize("column", ['the "town"', "town'; --", "%s", "$.town"])
+@pytest.mark.parametrize("column", ['the "town"; -- %s', "$.town'"])
 def test_pages_are_narrowed_by_columns_of_any_name(lab, column):
     for comment in lab.cell.comments.all():
         comment.attributes = {column: comment.attributes["town"]}
