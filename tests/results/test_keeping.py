@@ -78,6 +78,7 @@ def test_the_live_one_keeps_its_number_and_the_next_gets_the_next(made, boss, li
     assert again.sha256 != live.sha256
     frozen = freeze(made, boss, note="Table 2")
     before = made.kind.Model.objects.values().get(pk=frozen.pk)
+    assert (before["note"], before["frozen_by_id"]) == ("Table 2", boss.pk)
     made.move()
     assert keeping.refresh(made.kind, made.subject).number == 2
     assert made.kind.Model.objects.values().get(pk=frozen.pk) == before
