@@ -232,14 +232,6 @@ def test_all_conditions_are_about_the_same_comment(lab):
     assert narrowed_counts(lab.analysis, both)[lab.first.pk].comments == 1
 
 
-@pytest.mark.parametrize("column", ["2026", "Wo genau?", "größe", "a__b", "a.b", "$"])
-def test_columns_may_be_called_anything(lab, column):
-    say(lab.cell, "The hall is quiet.", **{column: "yes"})
-    narrow = Narrowing(column=column, value="yes")
-    assert narrow.comments_of(lab.cell).count() == 1
-    assert sum(each.comments for each in narrowed_counts(lab.analysis, narrow).values()) == 1
-
-
 def test_a_cell_without_comments_has_pages_too(lab):
     cell = make_cell(lab.study, name="Plain")
     for number in range(8):
