@@ -36,13 +36,23 @@ def imported(study: Study, crowd: list[Rater], *, votes, controls=(), name="Crow
         study, ordinary=len(votes), controls=0, name=name, origin="imported", **fields
     )
     keys = dict(controls)
-    for place, (item, values) in enumerate(zip(campaign.items.order_by("pk"), votes, strict=True)):
+    for place, item in enumerate(campaign.items.order_by("pk")):
         if place in keys:
             item.control_label = item.imported_control_label = keys[place]
             item.save()
-        for rater, value in zip(crowd, values, strict=False):
-            if value is not None:
-                vote(item, rater, value, active_ms=4_000)
+    Assignment.objects.bulk_create(
+        Assignment(
+            campaign=campaign,
+            item=item,
+            rater=rater,
+            label=value,
+            state="answered",
+            active_ms=4_000,
+        )
+        for item, values in zip(campaign.items.order_by("pk"), votes, strict=True)
+        for rater, value in zip(crowd, values, strict=False)
+        if value is not None
+    )
     return campaign
 
 

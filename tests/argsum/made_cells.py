@@ -17,11 +17,7 @@ from cqa_site.rounds.models import Place
 from tests.argsum.analysis.made_comments import comment_on_all, write_analysis
 
 TOPIC = "Every town should keep a public night bus"
-SAID = (
-    "The queue is too long. The food is good.",
-    "The food is good.",
-    "n/a",
-)
+SAID = ("The queue is too long. The food is good.", "The food is good.", "n/a")
 # (stance, {key point: arguments that match it})
 SIDES = (
     (

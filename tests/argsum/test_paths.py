@@ -24,7 +24,7 @@ def test_the_first_step_opens_the_imports_with_the_kind_for_comments():
     assert 'value="" selected>Find out from its content' in other.content.decode()
 
 
-def test_the_way_leads_over_the_key_points_to_the_report(settings):
+def test_the_way_leads_over_the_key_points_to_the_report(settings, word_engine):
     settings.JOBS_INLINE = False
     study = make_study()
     boss = make_member(study, "researcher")

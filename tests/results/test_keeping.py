@@ -8,13 +8,9 @@ from django.db import IntegrityError, transaction
 
 from cqa_site.people.models import AuditEvent
 from cqa_site.results import keeping
-from cqa_site.results.checking import (
-    archive_of,
-    check_archive,
-    check_snapshot,
-    find_violations,
-)
+from cqa_site.results.checking import archive_of, check_archive, check_snapshot, find_violations
 from cqa_site.results.kind import KINDS
+from tests.benchmark.leaderboard.conftest import none_computed
 from tests.cast import make_member, make_study
 
 from .made_kinds import MADE
@@ -22,19 +18,47 @@ from .made_kinds import MADE
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
-    return make_study()
+class World:
+    """A study with a live snapshot of one kind; later ones of the kind have other figures."""
+
+    def __init__(self, kind):
+        study = make_study(f"Study of a {kind}")
+        self.boss = make_member(study, "researcher")
+        self.made = MADE[kind](study)
+        self.live = keeping.refresh(self.made.kind, self.made.subject)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_agreement():
+    """Agreement takes nine tenths of a board's time; its own tests look at it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchmark.agreement.reports.agreement.compute", none_computed)
+        yield
+
+
+@pytest.fixture(scope="module", params=MADE)
+def built(request, build_once):
+    return build_once(World, request.param)
 
 
 @pytest.fixture
-def boss(study):
-    return make_member(study, "researcher")
+def world(built, db):
+    return built.copy()
 
 
-@pytest.fixture(params=MADE)
-def made(request, study):
-    return MADE[request.param](study)
+@pytest.fixture
+def made(world):
+    return world.made
+
+
+@pytest.fixture
+def boss(world):
+    return world.boss
+
+
+@pytest.fixture
+def live(world):
+    return world.live
 
 
 def freeze(made, boss, number=1, **said):
@@ -46,22 +70,21 @@ def test_every_kind_is_registered_and_made_here():
     assert KINDS.keys() == MADE.keys()
 
 
-def test_the_live_one_keeps_its_number_and_the_next_gets_the_next(made, boss):
-    first = keeping.refresh(made.kind, made.subject)
-    assert keeping.refresh(made.kind, made.subject).computed_at == first.computed_at
+def test_the_live_one_keeps_its_number_and_the_next_gets_the_next(made, boss, live):
+    assert keeping.refresh(made.kind, made.subject).computed_at == live.computed_at
     made.move()
     again = keeping.refresh(made.kind, made.subject)
-    assert (again.pk, again.number) == (first.pk, 1)
-    assert again.sha256 != first.sha256
+    assert (again.pk, again.number) == (live.pk, 1)
+    assert again.sha256 != live.sha256
     frozen = freeze(made, boss, note="Table 2")
     before = made.kind.Model.objects.values().get(pk=frozen.pk)
+    assert (before["note"], before["frozen_by_id"]) == ("Table 2", boss.pk)
     made.move()
     assert keeping.refresh(made.kind, made.subject).number == 2
     assert made.kind.Model.objects.values().get(pk=frozen.pk) == before
 
 
-def test_freezing_is_said_in_the_history_and_happens_once(made, boss):
-    live = keeping.refresh(made.kind, made.subject)
+def test_freezing_is_said_in_the_history_and_happens_once(made, boss, live):
     freeze(made, boss, note="Table 2")
     event = AuditEvent.objects.get(verb=f"{made.kind.name}_frozen")
     assert event.subject == f"{made.kind.about(live)} #1"
@@ -71,18 +94,16 @@ def test_freezing_is_said_in_the_history_and_happens_once(made, boss):
             freeze(made, boss, number)
 
 
-def test_what_nobody_looked_at_is_not_frozen(made, boss):
-    seen = keeping.refresh(made.kind, made.subject).seal
+def test_what_nobody_looked_at_is_not_frozen(made, boss, live):
     made.move()
     keeping.refresh(made.kind, made.subject)
     with pytest.raises(keeping.SnapshotNotReady, match="other figures"):
-        freeze(made, boss, seen=seen)
+        freeze(made, boss, seen=live.seal)
     seen = made.kind.live(made.subject).get().seal
     assert not freeze(made, boss, seen=seen).public_token
 
 
-def test_a_public_address_is_only_for_frozen_ones_and_never_comes_again(made, boss):
-    live = keeping.refresh(made.kind, made.subject)
+def test_a_public_address_is_only_for_frozen_ones_and_never_comes_again(made, boss, live):
     which = {"owner": made.owner, "number": 1, "actor": boss}
     with pytest.raises(keeping.SnapshotNotReady):
         keeping.publish(made.kind, **which)
@@ -100,8 +121,7 @@ def test_a_public_address_is_only_for_frozen_ones_and_never_comes_again(made, bo
     assert names == ["frozen", "published", "withdrawn", "published"]
 
 
-def test_the_database_keeps_numbers_and_live_ones_apart(made):
-    live = keeping.refresh(made.kind, made.subject)
+def test_the_database_keeps_numbers_and_live_ones_apart(made, live):
     row = made.kind.Model.objects.get(pk=live.pk)
     row.pk, row.public_id = None, made.owner.public_id
     for number in (1, 2):
@@ -110,16 +130,15 @@ def test_the_database_keeps_numbers_and_live_ones_apart(made):
             row.save(force_insert=True)
 
 
-def test_figures_that_are_no_json_are_not_stored(made):
+def test_figures_that_are_no_json_are_not_stored(made, live):
     computed = made.kind.compute(made.subject)
     computed.figures["odd"] = float("nan")
     with pytest.raises(ValueError, match="JSON"):
         keeping.store_live(made.kind, made.subject, computed)
-    assert not made.kind.Model.objects.exists()
+    assert made.kind.live(made.subject).get().sha256 == live.sha256
 
 
-def test_figures_follow_from_the_rows_by_id_and_by_file(made, tmp_path, capsys):
-    live = keeping.refresh(made.kind, made.subject)
+def test_figures_follow_from_the_rows_by_id_and_by_file(made, live, tmp_path, capsys):
     live = made.kind.Model.objects.get(pk=live.pk)
     assert made.kind.figures_of(gzip.decompress(live.rows), live.recipe)
     assert check_snapshot(made.kind, live) == []
@@ -133,7 +152,6 @@ def test_figures_follow_from_the_rows_by_id_and_by_file(made, tmp_path, capsys):
 
 @pytest.mark.parametrize("what", ["rows", "figures"])
 def test_what_was_tampered_with_is_found(made, boss, what):
-    keeping.refresh(made.kind, made.subject)
     frozen = freeze(made, boss)
     assert not list(find_violations())
     if what == "rows":

@@ -16,7 +16,7 @@ from .citations import Citation, find_citations, malformed_places
 from .layout import ARGUMENTS, BODY, CHOICE, SUMMARY, Block, Section, find_blocks, find_sections
 from .length import said
 from .repeats import copied_places, repeated_places
-from .words import Place, word_places
+from .words import Place, trimmed, word_places
 
 SUMMARY_WORDS, BODY_WORDS, ALL_WORDS = 100, 200, 300
 # "About" is a quarter either way.
@@ -111,8 +111,7 @@ class _Answer:
         return len(word_places(self.said, *place))
 
     def trimmed(self, start: int, end: int) -> Place:
-        part = self.text[start:end]
-        return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+        return trimmed(self.text, start, end)
 
 
 def _summary_length(answer: _Answer) -> Check:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .citations import Citation, find_citations, malformed_places
 from .layout import ARGUMENTS, Block, find_blocks
-from .words import Place, blanked, word_places
+from .words import Place, blanked, trimmed, word_places
 
 # A shorter piece says nothing by itself: "According to [3]", "respectively".
 LEAST_WORDS = 3
@@ -137,7 +137,7 @@ def _statements(
         start = max(piece.start, block.text_start)
         said = _cleaned(masked[start : piece.end]) or block.name
         if said:
-            start, end = _trimmed(text, piece.start, piece.end)
+            start, end = trimmed(text, piece.start, piece.end)
             yield Segment(start, end, said, own)
 
 
@@ -220,8 +220,3 @@ def _cleaned(text: str) -> str:
     plain = re.sub(r"\(\s*\)", " ", _MARKS.sub("", text))
     plain = re.sub(r"\s+([.,;:!?)])", r"\1", _SPACES.sub(" ", plain))
     return plain.strip(' ,;:-–—"“”')
-
-
-def _trimmed(text: str, start: int, end: int) -> Place:
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())

@@ -40,3 +40,17 @@ def blanked(text: str, places: Iterable[Place]) -> str:
         parts += [text[end:begin], " " * (stop - begin)]
         end = max(end, stop)
     return "".join([*parts, text[end:]])
+
+
+def trimmed(text: str, start: int, end: int) -> Place:
+    """The part without the white space around it; nothing at its start where that is all it is.
+
+    Examples
+    --------
+    >>> trimmed("Oak:  elm \n", 4, 11), trimmed("Oak:\n", 4, 5)
+    ((6, 9), (4, 4))
+    """
+    part = text[start:end]
+    kept = part.strip()
+    first = start + (part.index(kept) if kept else 0)
+    return first, first + len(kept)

@@ -89,9 +89,17 @@ def test_answers_are_counted_by_system(client, study, answered):
     }
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_questions_are_found(client, study):
+    tea = make_question(study)
+    make_question(study, aspect="price")
+    train = make_question(study, ("train", "plane"), wording="An own worded question?")
+    make_answer(tea, make_system(study, "GPT"))
+    texts = {
+        "tea": ">Which is better: tea",
+        "tea price": ">Which is better for price",
+        "train": ">An own",
+    }
+    for query, found in (
         ("", {"tea", "tea price", "train"}),
         ("?q=TRAIN", {"train"}),
         ("?q=price", {"tea price"}),
@@ -99,25 +107,13 @@ def test_answers_are_counted_by_system(client, study, answered):
         ("?aspect=-", {"tea", "train"}),
         ("?aspect=%3Dprice", {"tea price"}),
         ("?aspect=nonsense", {"tea", "tea price", "train"}),
-        ("?system={gpt}", {"tea"}),
-        ("?comparison={trains}", {"train"}),
+        (f"?system={study.systems.get().public_id}", {"tea"}),
+        (f"?comparison={train.comparison.public_id}", {"train"}),
         ("?q=nothing", set()),
-    ],
-)
-def test_questions_are_found(client, study, query, found):
-    tea = make_question(study)
-    make_question(study, aspect="price")
-    train = make_question(study, ("train", "plane"), wording="An own worded question?")
-    make_answer(tea, make_system(study, "GPT"))
-    ids = {"gpt": study.systems.get().public_id, "trains": train.comparison.public_id}
-    page = get(client, "questions", study.public_id, query=query.format(**ids))
-    texts = {
-        "tea": ">Which is better: tea",
-        "tea price": ">Which is better for price",
-        "train": ">An own",
-    }
-    assert {name for name, text in texts.items() if text in page} == found
-    assert ("Nothing matches" in page) == (not found)
+    ):
+        page = get(client, "questions", study.public_id, query=query)
+        assert {name for name, text in texts.items() if text in page} == found, query
+        assert ("Nothing matches" in page) == (not found), query
 
 
 def test_the_list_costs_the_same_whatever_its_length(client, study):
@@ -172,23 +168,20 @@ def test_the_label_of_the_newest_campaign_stands_beside_an_argument(
     assert "not labelled" not in theirs
 
 
-@pytest.mark.parametrize(
-    ("query", "texts"),
-    [
+def test_answers_are_filtered(client, study, answered):
+    gpt = study.systems.get(name="GPT-SENTINEL").public_id
+    for query, texts in (
         ("?scenario=4", {"First", "Second"}),
         ("?scenario=0", {"Third", "PRIVATE"}),
         ("?choice=2", {"Second"}),
-        ("?system={gpt}&choice=1", {"First"}),
+        (f"?system={gpt}&choice=1", {"First"}),
         ("?scenario=3", set()),
         ("?choice=none", {"First", "Second", "Third", "PRIVATE"}),
         ("?choice=none&scenario=4", {"First", "Second"}),
-    ],
-)
-def test_answers_are_filtered(client, study, answered, query, texts):
-    gpt = study.systems.get(name="GPT-SENTINEL").public_id
-    query = query.format(gpt=gpt)
-    page = get(client, "question", study.public_id, answered.public_id, query=query)
-    assert {word for word in ("First", "Second", "Third", "PRIVATE") if word in page} == texts
+    ):
+        page = get(client, "question", study.public_id, answered.public_id, query=query)
+        words = ("First", "Second", "Third", "PRIVATE")
+        assert {word for word in words if word in page} == texts, query
 
 
 def body_of(page):

@@ -25,9 +25,14 @@ pytestmark = pytest.mark.django_db
 PROBE = {"relevance": "0-1"}
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(GenerationLab)
+
+
 @pytest.fixture
-def lab() -> GenerationLab:
-    return GenerationLab()
+def lab(built, db) -> GenerationLab:
+    return built.copy()
 
 
 def started(lab, **chosen) -> Condition:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -11,15 +12,9 @@ from annotation.consensus.actions import adjudication, consensus
 from annotation.consensus.actions.adjudication import adjudicate, disputed, next_in_queue, queue
 from annotation.consensus.models import Adjudication
 from annotation.labelling.models.campaigns import Item
+from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import AuditEvent, Rater
-from tests.annotation.voting import (
-    imported,
-    label_all,
-    make_raters,
-    newcomer,
-    opened,
-    vote,
-)
+from tests.annotation.voting import imported, label_all, make_raters, newcomer, opened, vote
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -28,21 +23,39 @@ pytestmark = pytest.mark.django_db
 VOTES = [[1, 2, 3], [2, 2, 1], [0, 1, 3], [0, 3, 3], [1, 1, 1], [3, 0, 2]]
 
 
+class Lab:
+    """A round with disputed sentences, and an expert who decides."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.campaign = imported(self.study, make_raters(self.study, 3), votes=VOTES)
+        consensus.recompute_final_labels(self.campaign)
+        self.expert = make_member(self.study, "expert", name="Edith Expert")
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
+@pytest.fixture
+def lab(built, db):
+    return built.copy()
+
+
 @pytest.fixture
 def study():
-    return make_study()
+    return make_study("Study of its own")
 
 
 @pytest.fixture
-def campaign(study):
-    campaign = imported(study, make_raters(study, 3), votes=VOTES)
-    consensus.recompute_final_labels(campaign)
-    return campaign
+def campaign(lab):
+    return lab.campaign
 
 
 @pytest.fixture
-def expert(study):
-    return make_member(study, "expert", name="Edith Expert")
+def expert(lab):
+    return lab.expert
 
 
 def rater_of(user):
@@ -73,11 +86,13 @@ def steps(rows):
 def test_twice_the_arguments_are_about_twice_the_work(study):
     crowd = make_raters(study, 3)
     taken = []
-    for count in (100, 200):
+    for count in (50, 100):
         campaign = opened(study, ordinary=count, controls=1, name=f"Of {count}")
-        for item in campaign.items.filter(control_label=None):
-            for rater, label in zip(crowd, (0, 1, 3), strict=True):
-                vote(item, rater, label)
+        Assignment.objects.bulk_create(
+            Assignment(campaign=campaign, item=item, rater=rater, label=label, state="answered")
+            for item in campaign.items.filter(control_label=None)
+            for rater, label in zip(crowd, (0, 1, 3), strict=True)
+        )
         consensus.recompute_final_labels(campaign)
         taken.append(steps(queue(campaign, rater=None)))
     assert taken[1] < 3 * taken[0]
@@ -337,20 +352,11 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, ex
     assert rows.filter(superseded_at=None).count() == 1
 
 
-def test_who_may_adjudicate(campaign):
-    study = campaign.study
-    argument = arguments(campaign)[0]
-    post = {"argument": argument.public_id, "label": 1}
-    annotator = sign_in(make_member(study, "annotator"))
-    assert annotator.get(here(campaign)).status_code == 403
-    assert annotator.post(here(campaign), post).status_code == 403
-    stranger = sign_in(make_member(make_study("Study B"), "expert"))
-    assert stranger.post(here(campaign), post).status_code == 404
-    assert not Adjudication.objects.exists()
+def test_a_sentence_of_another_study_is_not_there(campaign, expert):
     foreign = imported(make_study("Study C"), [], votes=[[]])
-    client = sign_in(make_member(study, "expert"))
-    answer = client.post(here(campaign), {"argument": arguments(foreign)[0].public_id, "label": 1})
-    assert answer.status_code == 404
+    post = {"argument": arguments(foreign)[0].public_id, "label": 1}
+    assert sign_in(expert).post(here(campaign), post).status_code == 404
+    assert not Adjudication.objects.exists()
 
 
 def test_opening_the_page_writes_nothing(campaign, expert):
@@ -362,37 +368,47 @@ def test_opening_the_page_writes_nothing(campaign, expert):
 # -- when a round ends -----------------------------------------------------------------------
 
 
-@pytest.fixture
-def round_with_a_tie(study):
+def make_tied():
+    """A round that is open, with two sentences that nobody agrees about."""
+    study = make_study("Tied")
     campaign = opened(study, ordinary=2, controls=0, votes_per_item=3, controls_per_block=0)
     for value in (0, 1, 3):
         label_all(newcomer(campaign), value)
-    return campaign
+    boss = make_member(study, "researcher")
+    return SimpleNamespace(round=campaign, expert=make_member(study, "expert"), boss=boss)
 
 
-def test_closing_a_round_fills_the_queue(
-    round_with_a_tie, expert, django_capture_on_commit_callbacks
-):
-    client = sign_in(make_member(round_with_a_tie.study, "researcher"))
-    address = f"/s/{round_with_a_tie.study.public_id}/label-rounds/{round_with_a_tie.public_id}/"
+@pytest.fixture(scope="module")
+def built_tie(build_once):
+    return build_once(make_tied)
+
+
+@pytest.fixture
+def tied(built_tie, db):
+    return built_tie.copy()
+
+
+def test_closing_a_round_fills_the_queue(tied, django_capture_on_commit_callbacks):
+    client = sign_in(tied.boss)
+    address = f"/s/{tied.round.study.public_id}/label-rounds/{tied.round.public_id}/"
     with django_capture_on_commit_callbacks(execute=True):
         client.post(f"{address}close/")
-    assert round_with_a_tie.final_labels.filter(is_tied=True).count() == 2
-    assert sign_in(expert).get(here(round_with_a_tie)).context["far"].left == 2
+    assert tied.round.final_labels.filter(is_tied=True).count() == 2
+    assert sign_in(tied.expert).get(here(tied.round)).context["far"].left == 2
     judges = client.get(f"{address}judges/")
     assert judges.context["figures"].people.final == 2
 
 
-def test_while_labels_are_being_computed_the_queue_says_so(round_with_a_tie, expert):
-    page = sign_in(expert).get(here(round_with_a_tie)).content.decode()
+def test_while_labels_are_being_computed_the_queue_says_so(tied):
+    page = sign_in(tied.expert).get(here(tied.round)).content.decode()
     assert "The labels are being brought together" in page
     assert "Nothing to decide" not in page
-    consensus.recompute_final_labels(round_with_a_tie)
-    assert sign_in(expert).get(here(round_with_a_tie)).context["argument"] is not None
+    consensus.recompute_final_labels(tied.round)
+    assert sign_in(tied.expert).get(here(tied.round)).context["argument"] is not None
 
 
-def test_looking_again_and_again_does_not_compute_again_and_again(round_with_a_tie):
-    assert consensus.keep_current(round_with_a_tie) == consensus.keep_current(round_with_a_tie)
-    job = consensus.active_job(round_with_a_tie)
+def test_looking_again_and_again_does_not_compute_again_and_again(tied):
+    assert consensus.keep_current(tied.round) == consensus.keep_current(tied.round)
+    job = consensus.active_job(tied.round)
     type(job).objects.filter(pk=job.pk).update(state="done", finished_at=timezone.now())
-    assert consensus.keep_current(round_with_a_tie) is None
+    assert consensus.keep_current(tied.round) is None

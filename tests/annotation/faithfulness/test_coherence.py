@@ -71,9 +71,32 @@ class Lab:
         )
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
+
+
+class Judged(Lab):
+    """The same with a verdict for every citation, of answers and of the expert's version."""
+
+    def __init__(self):
+        super().__init__()
+        self.done = self.run(target={"texts": "both"})
+
+
+@pytest.fixture(scope="module")
+def built_judged(build_once):
+    return build_once(Judged)
+
+
+@pytest.fixture
+def judged(built_judged, db):
+    return built_judged.copy()
 
 
 @pytest.fixture
@@ -161,8 +184,8 @@ def test_writing_the_prompts_takes_few_queries(lab, django_assert_max_num_querie
         assert len(CoherenceKind().questions(run, subjects)) == 13
 
 
-def test_a_run_keeps_a_verdict_for_each_citation(lab):
-    run = lab.run(target={"texts": "both"})
+def test_a_run_keeps_a_verdict_for_each_citation(judged):
+    run = judged.done
     assert (run.state, run.planned) == (Run.State.DONE, 13)
     verdicts = run.coherence_verdicts
     assert verdicts.filter(is_coherent=True).count() == 8
@@ -234,8 +257,8 @@ def test_asked_again_the_verdict_takes_the_place_of_the_reason(lab, monkeypatch)
     assert list(find_violations()) == []
 
 
-def test_tampering_is_found(lab):
-    run = lab.run()
+def test_tampering_is_found(judged):
+    run = judged.done
     verdict = run.coherence_verdicts.first()
     CoherenceVerdict.objects.filter(pk=verdict.pk).update(is_coherent=not verdict.is_coherent)
     assert [f"verdict {verdict.pk} is not what its reply says"] == CoherenceKind().check(run)
@@ -411,9 +434,9 @@ def test_the_page_of_a_run(lab, client):
     assert "It says the same." in one.content.decode()
 
 
-def test_verdicts_with_segment_and_argument(lab, client):
-    run = lab.run(target={"texts": "both"})
-    address = reverse("coherence_verdicts", args=[lab.study.public_id, run.public_id])
+def test_verdicts_with_segment_and_argument(judged):
+    run, client = judged.done, sign_in(judged.researcher)
+    address = reverse("coherence_verdicts", args=[judged.study.public_id, run.public_id])
     for query, count in (
         ("", 13),
         ("?said=yes", 8),
@@ -421,7 +444,7 @@ def test_verdicts_with_segment_and_argument(lab, client):
         ("?said=none", 0),
         ("?texts=edited", 4),
         ("?scenario=1", 0),
-        (f"?system={lab.answers[0].system.public_id}", 13),
+        (f"?system={judged.answers[0].system.public_id}", 13),
         ("?system=x&said=maybe&texts=all&scenario=99", 13),
     ):
         shown = client.get(address + query)
@@ -436,9 +459,9 @@ def test_verdicts_with_segment_and_argument(lab, client):
     assert {row[10] for row in rows[1:]} == {"0", "1"}
 
 
-def test_verdicts_take_few_queries(lab, client, django_assert_max_num_queries):
-    run = lab.run(target={"texts": "both"})
-    address = reverse("coherence_verdicts", args=[lab.study.public_id, run.public_id])
+def test_verdicts_take_few_queries(judged, django_assert_max_num_queries):
+    run, client = judged.done, sign_in(judged.researcher)
+    address = reverse("coherence_verdicts", args=[judged.study.public_id, run.public_id])
     with django_assert_max_num_queries(12):
         client.get(address)
 

@@ -7,21 +7,12 @@ from django.urls import reverse
 from annotation.answers.methods.segments import sound_segments
 from annotation.corpus.models.embeddings import TextEmbedding
 from annotation.editing.models import EditingRound
-from annotation.faithfulness.actions import making as faithfulness_making
 from annotation.faithfulness.reports.expert_agreement import Cell, agreement_of, texts_of_rounds
 from cqa_site.people.models import Role
 from cqa_site.rounds.opening import reopen_round
 from tests.cast import make_member, make_study, sign_in
 
-from .made_faithfulness import (
-    TEXT,
-    WordVectors,
-    compute,
-    hand_in,
-    make_closed_round,
-    make_faithful,
-    vector_of,
-)
+from .made_faithfulness import TEXT, compute, hand_in, make_closed_round, make_faithful, vector_of
 
 pytestmark = pytest.mark.django_db
 MODEL = "some-model"
@@ -46,14 +37,17 @@ class Lab:
         self.one = hand_in(self.sheets[self.experts[0]][0], FIRST, 60)
         hand_in(self.sheets[self.experts[0]][1], FIRST, 180)
         self.other = hand_in(self.sheets[self.experts[1]][0], SECOND, 600)
+        compute(self.study, MODEL)
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
 
 
 @pytest.fixture
-def lab(monkeypatch):
-    monkeypatch.setattr(faithfulness_making, "SentenceEmbedder", WordVectors)
-    found = Lab()
-    compute(found.study, MODEL)
-    return found
+def lab(built, db):
+    return built.copy()
 
 
 def whole(text):

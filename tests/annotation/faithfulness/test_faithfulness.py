@@ -1,8 +1,5 @@
 """Faithfulness figures: made in the background, only where something changed."""
 
-import subprocess
-import sys
-
 import pytest
 from django.utils import timezone
 
@@ -300,22 +297,6 @@ def test_an_answer_without_arguments_says_so(study):
     assert group.skipped["no_arguments"] == 1
     assert group.measures["jaccard_text"].value is None
     assert group.measures["jaccard_text"].reason
-
-
-def test_pages_load_no_model():
-    code = (
-        "import django, sys; django.setup(); import annotation.urls, annotation.api_urls;"
-        "heavy = {'torch', 'sentence_transformers', 'transformers'} & set(sys.modules);"
-        "print(sorted(heavy))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**__import__("os").environ, "DJANGO_SETTINGS_MODULE": "tests.settings"},
-    )
-    assert found.stdout.strip() == "[]"
 
 
 def test_the_figures_of_a_hundred_texts_take_few_queries(study, django_assert_max_num_queries):

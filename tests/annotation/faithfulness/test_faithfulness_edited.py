@@ -51,9 +51,14 @@ class Lab:
         return pairs_of(edited_of(self.study), mode)
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def test_a_revision_stands_beside_its_answer(lab):

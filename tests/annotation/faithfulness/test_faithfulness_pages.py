@@ -29,8 +29,31 @@ from .made_faithfulness import (
 pytestmark = pytest.mark.django_db
 
 
+class Lab:
+    """Three answers with figures, and their researcher."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.researcher = make_member(self.study, Role.RESEARCHER)
+        self.answers = make_faithful(self.study)
+        compute(self.study)
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def study():
+def lab(built, db):
+    return built.copy()
+
+
+@pytest.fixture
+def study(request):
+    """That of the lab where a test asks for it, else an empty one."""
+    if "lab" in request.fixturenames:
+        return request.getfixturevalue("lab").study
     return make_study()
 
 
@@ -100,9 +123,7 @@ def test_stopping(study, client):
     assert "Nothing is being computed" in text_of(client.post(stop, follow=True))
 
 
-def test_a_changed_label_is_told(study, client):
-    make_faithful(study)
-    compute(study)
+def test_a_changed_label_is_told(lab, study, client):
     FinalLabel.objects.filter(label=0).update(label=1)
     shown = text_of(page(client, "faithfulness", study.public_id))
     assert "Some figures are not up to date" in shown
@@ -119,35 +140,37 @@ def make_strict(study):
     return campaign
 
 
-@pytest.mark.parametrize("mode", ["sound", "paper"])
 def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choice(
-    study, client, researcher, mode
+    lab, study, client, researcher
 ):
-    make_faithful(study)
     usual = campaigns_of(study).get()
     strict = make_strict(study)
+    place = [study.public_id]
+
+    def tables(more=""):
+        """The last rows of the measures, and all single texts, in both modes."""
+        return [
+            found
+            for query in (f"?mode=sound{more}", f"?mode=paper{more}")
+            for found in (
+                rows_in(
+                    page(client, "faithfulness_figure", *place, "measures", "csv", query=query)
+                )[-2:],
+                rows_in(page(client, "faithfulness_rows", *place, query=f"{query}&format=csv")),
+            )
+        ]
+
     prefer_labels(study=study, campaign=usual, actor=researcher)
     compute(study)
-    query = f"?mode={mode}"
-    asked = f"{query}&labels={strict.public_id}"
-    place = [study.public_id]
-    before = rows_in(page(client, "faithfulness_figure", *place, "measures", "csv", query=query))
-    on_the_fly = rows_in(
-        page(client, "faithfulness_figure", *place, "measures", "csv", query=asked)
-    )
-    single = rows_in(page(client, "faithfulness_rows", *place, query=f"{asked}&format=csv"))
+    before, on_the_fly = tables(), tables(f"&labels={strict.public_id}")
     prefer_labels(study=study, campaign=strict, actor=researcher)
     compute(study)
-    stored = rows_in(page(client, "faithfulness_figure", *place, "measures", "csv", query=query))
-    assert on_the_fly[-2:] == stored[-2:] != before[-2:]
-    assert single == rows_in(
-        page(client, "faithfulness_rows", *place, query=f"{query}&format=csv")
-    )
+    stored = tables()
+    assert on_the_fly == stored
+    assert all(one != other for one, other in zip(stored, before, strict=True))
 
 
-def test_single_texts_are_sorted_and_narrowed_by_the_labels_that_were_chosen(study, client):
-    make_faithful(study)
-    compute(study)
+def test_single_texts_are_sorted_and_narrowed_by_the_labels_that_were_chosen(lab, study, client):
     strict = make_strict(study)
     query = f"?labels={strict.public_id}"
     shown = text_of(page(client, "faithfulness", study.public_id, query=query))
@@ -179,9 +202,7 @@ def own_answer(response):
     return response.context["page"][0].about.public_id
 
 
-def test_both_modes_and_files_agree_with_the_page(study, client):
-    make_faithful(study)
-    compute(study)
+def test_both_modes_and_files_agree_with_the_page(lab, study, client):
     found = {}
     for mode in ("sound", "paper"):
         query = f"?mode={mode}"
@@ -215,9 +236,7 @@ def test_charts_are_drawn_of_what_there_is(study, client):
         assert client.get(missing).status_code == 404
 
 
-def test_coherence_stands_beside_the_figures(study, researcher, client):
-    make_faithful(study)
-    compute(study)
+def test_coherence_stands_beside_the_figures(lab, study, researcher, client):
     run = make_coherence(study, make_endpoint(study, researcher), researcher)
     shown = text_of(page(client, "faithfulness", study.public_id))
     assert "0.667" in shown
@@ -226,8 +245,8 @@ def test_coherence_stands_beside_the_figures(study, researcher, client):
     assert client.get(chart).status_code == 200
 
 
-def test_single_texts_are_filtered_and_sorted(study, client):
-    answers = make_faithful(study)
+def test_single_texts_are_filtered_and_sorted(lab, study, client):
+    answers = lab.answers
     good = make_system(study, "Model B")
     make_answer(
         answers[0].question, good, "Tea beats coffee [1, 2].", listed=answers[0].argument_list
@@ -256,19 +275,12 @@ def test_single_texts_are_filtered_and_sorted(study, client):
     assert (first["System"], first["Cited"]) == ("Model B", "1 2")
 
 
-def test_a_page_of_single_texts_takes_few_queries(study, client, django_assert_max_num_queries):
-    make_faithful(study, 6, choices=4)
+def test_pages_take_as_many_queries_for_many_texts(study, client, django_assert_max_num_queries):
+    make_faithful(study, 10, choices=4)
     compute(study)
     address = reverse("faithfulness_rows", args=[study.public_id])
     with django_assert_max_num_queries(12):
-        assert client.get(address).context["page"].paginator.count == 24
-
-
-def test_the_dashboard_takes_as_many_queries_for_many_texts(
-    study, client, django_assert_max_num_queries
-):
-    make_faithful(study, 12, choices=5)
-    compute(study)
+        assert client.get(address).context["page"].paginator.count == 40
     with django_assert_max_num_queries(36):
         page(client, "faithfulness", study.public_id)
 

@@ -1,8 +1,11 @@
 """The agreement dashboard: figures against values worked out by hand, and the pages."""
 
+import functools
+import itertools
 import json
 import re
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -90,7 +93,14 @@ def votes_table(votes=VOTES, **fields):
 
 
 def figures_of(votes=VOTES, **fields):
+    if votes is VOTES and not fields:
+        return json.loads(usual_figures())
     return as_stored(compute_figures(votes_table(votes, **fields), SCALE, RECIPE))
+
+
+@functools.cache
+def usual_figures():
+    return json.dumps(as_stored(compute_figures(votes_table(), SCALE, RECIPE)))
 
 
 def as_stored(figures):
@@ -360,14 +370,41 @@ TENTATIVE_VOTES = {f"i{place}": {"a": place % 4, "b": place % 4} for place in ra
 DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 
 
+def make_round():
+    return make_campaign(make_study(), ordinary=6, controls=2, state="open")
+
+
 @pytest.fixture
 def campaign(db):
-    return make_campaign(make_study(), ordinary=6, controls=2, state="open")
+    return make_round()
 
 
 @pytest.fixture
 def client(campaign):
     return sign_in(make_member(campaign.study, "researcher"))
+
+
+def make_filled():
+    """A round in which three people labelled everything, and its figures."""
+    campaign = make_round()
+    people = fill(campaign)
+    boss = make_member(campaign.study, "researcher")
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    return SimpleNamespace(campaign=campaign, people=people, boss=boss, snapshot=snapshot)
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(make_filled)
+
+
+@pytest.fixture
+def filled(built, db):
+    return built.copy()
+
+
+def page_of(filled, name, *more, **query):
+    return sign_in(filled.boss).get(url(name, filled.campaign, *more), query)
 
 
 def fill(campaign, raters=3):
@@ -416,11 +453,9 @@ def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
     assert_no_nonsense(page)
 
 
-def test_the_finding_says_how_many_items_have_each_majority_label(campaign, client):
-    fill(campaign)
-    keeping.refresh(CAMPAIGNS, campaign)
-    page = client.get(url("figures", campaign))
-    names = campaign.guideline.level_names
+def test_the_finding_says_how_many_items_have_each_majority_label(filled):
+    page = page_of(filled, "figures")
+    names = filled.campaign.guideline.level_names
     each = ", ".join(f"2 “{names[label]}” ({label})" for label in (3, 2, 1, 0))
     says = f"Majority labels of 8 items, 2 of them control items: {each}."
     assert page.context["finding"].says.endswith(says)
@@ -438,27 +473,20 @@ def test_the_finding_says_so_where_the_lower_bound_decides():
     assert f"The interval's lower bound decides: {low} is below 0.800." in finding.sure
 
 
-def test_the_page_is_bounded(campaign, client, django_assert_max_num_queries):
-    fill(campaign)
-    keeping.refresh(CAMPAIGNS, campaign)
+def test_the_page_is_bounded(filled, django_assert_max_num_queries):
+    client = sign_in(filled.boss)
+    campaign = filled.campaign
     client.get(url("figures", campaign))
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(12) as queries:
         client.get(url("figures", campaign))
+    # The votes themselves are not read.
+    assert not any('snapshot"."rows"' in query["sql"] for query in queries.captured_queries)
     with django_assert_max_num_queries(10):
         client.get(url("figures_fragment", campaign))
 
 
-def test_the_page_does_not_read_the_votes(campaign, client, django_assert_max_num_queries):
-    fill(campaign)
-    keeping.refresh(CAMPAIGNS, campaign)
-    with django_assert_max_num_queries(12) as queries:
-        client.get(url("figures", campaign))
-    assert not any('snapshot"."rows"' in query["sql"] for query in queries.captured_queries)
-
-
-def test_the_fragment_answers_only_what_is_new(campaign, client):
-    fill(campaign)
-    keeping.refresh(CAMPAIGNS, campaign)
+def test_the_fragment_answers_only_what_is_new(filled):
+    campaign, client = filled.campaign, sign_in(filled.boss)
     page = client.get(url("figures", campaign)).content.decode()
     poll = re.search(r'hx-get="([^"]+)"', page).group(1)
     assert client.get(poll).status_code == 204
@@ -472,9 +500,8 @@ def test_the_fragment_answers_only_what_is_new(campaign, client):
     assert "Updating" in answer.content.decode()
 
 
-def test_polling_ends_when_a_closed_campaign_is_up_to_date(campaign, client):
-    fill(campaign)
-    keeping.refresh(CAMPAIGNS, campaign)
+def test_polling_ends_when_a_closed_campaign_is_up_to_date(filled):
+    campaign, client = filled.campaign, sign_in(filled.boss)
     campaign.state = "closed"
     campaign.save()
     page = client.get(url("figures", campaign)).content.decode()
@@ -527,27 +554,30 @@ def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
             assert reason in page.lower()
 
 
-@pytest.mark.parametrize("slug", TABLES)
-@pytest.mark.parametrize("form", ["csv", "tex", "md"])
-def test_every_figure_downloads_in_every_form(campaign, client, slug, form):
-    fill(campaign)
-    snapshot = keeping.refresh(CAMPAIGNS, campaign)
-    answer = client.get(url("snapshot_figure", campaign, 1, slug, form))
-    assert answer.status_code == 200
-    assert answer["Content-Disposition"] == f'attachment; filename="{slug}-snapshot-1.{form}"'
-    if form != "csv":
-        text = answer.content.decode()
-        assert campaign.name in text
-        assert snapshot.sha256[:12] in text
+def test_every_figure_downloads_in_every_form(filled):
+    client, snapshot = sign_in(filled.boss), filled.snapshot
+    for slug, form in itertools.product(TABLES, ("csv", "tex", "md")):
+        answer = client.get(url("snapshot_figure", filled.campaign, 1, slug, form))
+        assert answer.status_code == 200, (slug, form)
+        assert answer["Content-Disposition"] == f'attachment; filename="{slug}-snapshot-1.{form}"'
+        if form != "csv":
+            text = answer.content.decode()
+            assert filled.campaign.name in text
+            assert snapshot.sha256[:12] in text
 
 
-@pytest.mark.parametrize("name", CHARTS)
-def test_every_chart_is_drawn_once_and_kept(campaign, client, name, monkeypatch):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "labels",
+        *(pytest.param(name, marks=pytest.mark.long) for name in CHARTS if name != "labels"),
+    ],
+)
+def test_every_chart_is_drawn_once_and_kept(filled, name, monkeypatch):
     cache.clear()
-    fill(campaign)
-    snapshot = keeping.refresh(CAMPAIGNS, campaign)
-    version = snapshot.recipe["figures_sha256"][:12]
-    address = url("snapshot_figure", campaign, 1, name, "svg")
+    client = sign_in(filled.boss)
+    version = filled.snapshot.recipe["figures_sha256"][:12]
+    address = url("snapshot_figure", filled.campaign, 1, name, "svg")
     first = client.get(address, {"v": version, "theme": "dark"})
     assert first.content.startswith(b"<svg")
     assert b"NaN" not in first.content
@@ -560,35 +590,31 @@ def test_every_chart_is_drawn_once_and_kept(campaign, client, name, monkeypatch)
     assert unchanged.status_code == 304
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_unknown_downloads_are_not_found(filled):
+    for address in (
         "charts/nothing.svg",
         "charts/labels.exe",
         "charts/labels.svg?theme=x",
         "nothing.csv",
         "labels.x",
-    ],
-)
-def test_unknown_downloads_are_not_found(campaign, client, address):
-    keeping.refresh(CAMPAIGNS, campaign)
-    assert client.get(url("snapshot", campaign, 1) + address).status_code == 404
+    ):
+        client = sign_in(filled.boss)
+        assert client.get(url("snapshot", filled.campaign, 1) + address).status_code == 404
 
 
-def test_the_units_page_shows_recomputes_and_downloads(campaign, client):
-    people = fill(campaign)
-    snapshot = keeping.refresh(CAMPAIGNS, campaign)
-    alpha = snapshot.figures["agreement"]["all"][0]["value"]
-    page = client.get(url("units", campaign, 1), {"figure": "alpha"}).content.decode()
+def test_the_units_page_shows_recomputes_and_downloads(filled):
+    people = filled.people
+    alpha = filled.snapshot.figures["agreement"]["all"][0]["value"]
+    page = page_of(filled, "units", 1, figure="alpha").content.decode()
     assert f"ordinal alpha is {alpha:.3f}" in page
     assert "24 votes on 8 items by 3 annotators" in flat(page)
     assert_no_nonsense(page)
     pair = f"pair:{people[0].public_id}:{people[1].public_id}"
-    answer = client.get(url("units", campaign, 1), {"figure": pair, "format": "csv"})
+    answer = page_of(filled, "units", 1, figure=pair, format="csv")
     table = pd.read_csv(pd.io.common.BytesIO(answer.content))
     assert len(table) == 16
     assert list(table.columns) == list(COLUMNS)
-    assert client.get(url("units", campaign, 1), {"figure": "nonsense"}).status_code == 404
+    assert page_of(filled, "units", 1, figure="nonsense").status_code == 404
 
 
 def test_sentences_are_never_markup(campaign, client):

@@ -2,14 +2,14 @@
 
 import gzip
 import hashlib
-import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.consensus.reports import counted_votes
 from annotation.figures import actions
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.models import Snapshot
@@ -22,11 +22,12 @@ from annotation.figures.reports.snapshots import (
     snapshot_votes,
 )
 from annotation.figures.reports.units import units
+from annotation.labelling.actions import answering, serving
 from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import Assignment, VoteEvent
-from cqa_site.people.models import AuditEvent, Rater
+from annotation.quality.actions import quality
+from cqa_site.people.models import Rater
 from cqa_site.results import keeping
-from cqa_site.results.kind import Computed
 from cqa_site.results.rows import pack
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.opening import open_round
@@ -201,64 +202,6 @@ def test_checking_the_marker_is_cheap(campaign, django_assert_max_num_queries):
         marker(campaign)
 
 
-def test_a_live_snapshot_is_rewritten_and_keeps_its_number(campaign):
-    first, second = raters_of(campaign, 2)
-    items = list(campaign.items.all())
-    vote(items[1], first, 2)
-    one = refresh(campaign)
-    assert (one.number, one.figures["progress"]["votes"]) == (1, 1)
-    vote(items[1], second, 2)
-    again = refresh(campaign)
-    assert again.pk == one.pk
-    assert again.figures["progress"]["votes"] == 2
-    assert hashlib.sha256(gzip.decompress(again.rows)).hexdigest() == again.sha256
-    assert len(snapshot_votes(again)) == 2
-
-
-def test_nothing_is_computed_while_nothing_changed(campaign, monkeypatch):
-    refresh(campaign)
-    monkeypatch.setattr(actions.CampaignResults, "compute", None)
-    assert refresh(campaign).number == 1
-
-
-def test_a_frozen_snapshot_never_changes_and_the_next_gets_the_next_number(campaign):
-    first, second = raters_of(campaign, 2)
-    items = list(campaign.items.all())
-    actor = make_member(campaign.study, "researcher")
-    vote(items[1], first, 2)
-    refresh(campaign)
-    frozen = keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="Table 2", actor=actor)
-    before = Snapshot.objects.values().get(pk=frozen.pk)
-    vote(items[1], second, 0)
-    live = refresh(campaign)
-    assert (live.number, live.frozen_at) == (2, None)
-    assert Snapshot.objects.values().get(pk=frozen.pk) == before
-    assert before["note"] == "Table 2"
-    assert before["frozen_by_id"] == actor.pk
-    assert len(snapshot_votes(Snapshot.objects.get(number=1))) == 1
-    event = AuditEvent.objects.get(verb="snapshot_frozen")
-    assert event.details["sha256"] == frozen.sha256
-
-
-def test_freezing_twice_or_nothing_is_refused(campaign):
-    actor = make_member(campaign.study, "researcher")
-    with pytest.raises(keeping.SnapshotNotReady):
-        keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
-    refresh(campaign)
-    first = keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="first", actor=actor)
-    with pytest.raises(keeping.SnapshotNotReady):
-        keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="second", actor=actor)
-    again = Snapshot.objects.get(pk=first.pk)
-    assert (again.note, again.frozen_at) == ("first", first.frozen_at)
-
-
-def test_figures_that_are_no_json_are_not_stored(campaign):
-    computed = Computed(b"", "0", "0", {}, {"alpha": float("nan")})
-    with pytest.raises(ValueError, match="JSON"):
-        keeping.store_live(CAMPAIGNS, campaign, computed)
-    assert not Snapshot.objects.exists()
-
-
 def test_the_job_stores_the_live_snapshot(campaign, django_capture_on_commit_callbacks):
     vote(campaign.items.last(), raters_of(campaign, 1)[0], 3)
     with django_capture_on_commit_callbacks(execute=True):
@@ -292,13 +235,6 @@ def test_freezing_through_the_page(campaign, researcher):
     again = researcher.post(url("snapshot_freeze", campaign, 1), {"note": "x"}, follow=True)
     assert "already frozen" in again.content.decode()
     assert Snapshot.objects.get().note == "Submitted version"
-
-
-def test_freezing_needs_a_post(campaign, researcher):
-    refresh(campaign)
-    refused = researcher.get(url("snapshot_freeze", campaign, 1))
-    assert (refused.status_code, refused["Allow"]) == (405, "POST")
-    assert "only takes what a form sends" in refused.content.decode()
 
 
 def test_what_moved_between_two_snapshots(campaign, researcher):
@@ -343,48 +279,7 @@ def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(campaign, 
     assert "frozen; nothing has changed since" in shown("figures")
 
 
-PAGES = [
-    ("figures", "get", ()),
-    ("figures_fragment", "get", ()),
-    ("snapshots", "get", ()),
-    ("snapshot", "get", (1,)),
-    ("snapshot_freeze", "post", (1,)),
-    ("snapshot_figure", "get", (1, "agreement", "csv")),
-    ("snapshot_figure", "get", (1, "labels", "svg")),
-    ("units", "get", (1,)),
-]
-
-
-@pytest.mark.parametrize(("name", "method", "more"), PAGES)
-def test_only_researchers_of_the_study_see_them(campaign, name, method, more):
-    refresh(campaign)
-    for role, status in (("annotator", 403), ("expert", 403)):
-        client = sign_in(make_member(campaign.study, role))
-        assert getattr(client, method)(url(name, campaign, *more)).status_code == status
-    foreign = make_study("Study B")
-    outsider = sign_in(make_member(foreign, "admin"))
-    assert getattr(outsider, method)(url(name, campaign, *more)).status_code == 404
-    mixed = reverse(name, args=[foreign.public_id, campaign.public_id, *more])
-    assert getattr(outsider, method)(mixed).status_code == 404
-    assert Snapshot.objects.get().frozen_at is None
-
-
-def test_snapshots_keep_json_that_every_reader_takes(campaign):
-    first, second = raters_of(campaign, 2)
-    for place, item in enumerate(campaign.items.all()):
-        vote(item, first, place % 4, active_ms=1000 * place)
-        vote(item, second, (place + 1) % 4, answered_at=DAY + timedelta(hours=place))
-    content = json.dumps(refresh(campaign).figures, allow_nan=False)
-    assert "NaN" not in content
-
-
 def test_votes_on_a_retired_control_are_outside_every_count(db):
-    from annotation.consensus.reports import counted_votes
-    from annotation.figures.reports.snapshots import build_votes_csv, counted, marker, read_votes
-    from annotation.labelling.actions import answering, serving
-    from annotation.quality.actions import quality
-    from tests.cast import make_campaign, make_member, make_study
-
     study = make_study()
     boss = make_member(study, "researcher")
     campaign = make_campaign(study, ordinary=8, controls=1)

@@ -1,6 +1,7 @@
 """Leaving out everybody below a control accuracy: counts by hand, one action, its undoing."""
 
 import pytest
+from django.core.cache import cache
 
 from annotation.consensus.reports import counted_votes, machine_labels, vote_table
 from annotation.labelling.models.campaigns import Exclusion
@@ -20,20 +21,40 @@ CONTROLS = [[3, 3, 0], [3, 0, 0]]
 ORDINARY = [[1, 1, 3], [2, 0, 0], [None, None, 2], [1, 2, 3]]
 
 
-@pytest.fixture
-def study():
-    return make_study()
+class Lab:
+    """A round with controls on which one of three raters is right."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.actor = make_member(self.study, "researcher")
+        crowd, controls = make_raters(self.study, 3), [(0, 3), (1, 3)]
+        self.campaign = imported(self.study, crowd, votes=CONTROLS + ORDINARY, controls=controls)
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
 
 
 @pytest.fixture
-def actor(study):
-    return make_member(study, "researcher")
+def lab(built, db):
+    cache.clear()
+    return built.copy()
 
 
 @pytest.fixture
-def campaign(study):
-    crowd = make_raters(study, 3)
-    return imported(study, crowd, votes=CONTROLS + ORDINARY, controls=[(0, 3), (1, 3)])
+def study(lab):
+    return lab.study
+
+
+@pytest.fixture
+def actor(lab):
+    return lab.actor
+
+
+@pytest.fixture
+def campaign(lab):
+    return lab.campaign
 
 
 def names(campaign):

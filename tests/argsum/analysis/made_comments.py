@@ -1,7 +1,8 @@
 """Invented comments in one cell, key points made from their words, and analyses of them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, timedelta
 
 import pytest
@@ -174,8 +175,17 @@ def write_analysis(study: Study, cell: Cell, *, number: int = 1, **fields) -> An
     return made
 
 
-@pytest.fixture
-def word_engine(monkeypatch):
+@contextmanager
+def reading_words() -> Iterator[None]:
     """Key points by the last word of each statement, in place of a model's."""
-    monkeypatch.setattr(finding, "find_points", found_by_word)
-    monkeypatch.setattr(finding, "place_new", placed_by_word)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(finding, "find_points", found_by_word)
+        patch.setattr(finding, "place_new", placed_by_word)
+        yield
+
+
+@pytest.fixture
+def word_engine():
+    """The same for a whole test."""
+    with reading_words():
+        yield

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -34,10 +35,19 @@ def word_vectors(texts: Sequence[str]) -> np.ndarray:
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-@pytest.fixture
-def word_scorer(monkeypatch):
+@contextmanager
+def scoring_words() -> Iterator[None]:
     """The match scorer of every analysis reads words."""
-    monkeypatch.setattr(tools.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tools.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))
+        yield
+
+
+@pytest.fixture
+def word_scorer():
+    """The same for a whole test."""
+    with scoring_words():
+        yield
 
 
 def blocks(request: ChatRequest) -> list[list[dict]]:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import date
+from functools import cached_property
 
 import pytest
 from django.urls import reverse
@@ -39,11 +40,14 @@ class Lab:
     def __init__(self):
         self.study = make_study()
         self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
-        self.client = sign_in(self.boss)
         self.cell = make_cell(self.study)
         fill(self.cell)
         self.analysis = write_analysis(self.study, self.cell)
         self.first, self.second, self.third = self.analysis.points.order_by("position")
+
+    @cached_property
+    def client(self):
+        return sign_in(self.boss)
 
     def url(self, name, **ids):
         known = {"study_id": self.study.public_id}
@@ -79,9 +83,14 @@ class Lab:
         return [str(each.public_id) for each in rows]
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def test_key_points_stand_by_comments_with_their_first_statements(lab):
@@ -137,6 +146,7 @@ def test_an_import_leads_to_the_key_points_that_are_here(lab):
 
 
 def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max_num_queries):
+    lab.client  # noqa: B018  signs in here, not below
     with django_assert_max_num_queries(20):
         lab.get("analysis")
     with django_assert_max_num_queries(20):
@@ -186,7 +196,7 @@ def test_counts_are_of_what_a_page_is_narrowed_to(lab):
     assert "Enter a valid date" in flat(wrong)
 
 
-@pytest.mark.parametrize("column", ['the "town"', "town'; --", "%s", "$.town"])
+@pytest.mark.parametrize("column", ['the "town"; -- %s', "$.town'"])
 def test_pages_are_narrowed_by_columns_of_any_name(lab, column):
     for comment in lab.cell.comments.all():
         comment.attributes = {column: comment.attributes["town"]}
@@ -220,14 +230,6 @@ def test_all_conditions_are_about_the_same_comment(lab):
     assert not narrow.of_statements(lab.analysis.placements.all()).exists()
     both = Narrowing(search="One place", column="town", value="Altdorf", last=date(2025, 2, 1))
     assert narrowed_counts(lab.analysis, both)[lab.first.pk].comments == 1
-
-
-@pytest.mark.parametrize("column", ["2026", "Wo genau?", "größe", "a__b", "a.b", "$"])
-def test_columns_may_be_called_anything(lab, column):
-    say(lab.cell, "The hall is quiet.", **{column: "yes"})
-    narrow = Narrowing(column=column, value="yes")
-    assert narrow.comments_of(lab.cell).count() == 1
-    assert sum(each.comments for each in narrowed_counts(lab.analysis, narrow).values()) == 1
 
 
 def test_a_cell_without_comments_has_pages_too(lab):
@@ -405,12 +407,7 @@ def test_proposed_and_hidden_ones_are_decided_on(lab):
     assert "By hand" in flat(added)
     assert set(lab.analysis.points.values_list("state", flat=True)) == {"shown"}
     history = lab.get("analysis_history")
-    assert [each.verb for each in history.context["page"]] == [
-        "added",
-        "shown",
-        "hidden",
-        "taken",
-    ]
+    assert [each.verb for each in history.context["page"]] == ["added", "shown", "hidden", "taken"]
     lab.post("analysis_undo", revision=4)
     assert lab.analysis.points.get(text="By hand").state == "removed"
     refused = lab.client.post(lab.url("analysis_undo", revision=4), follow=True)

@@ -4,6 +4,7 @@ import csv
 import html
 import io
 from datetime import date
+from functools import cached_property
 
 import pytest
 from django.core.cache import cache
@@ -35,11 +36,13 @@ class Lab:
     """An analysis, and a researcher who is signed in."""
 
     def __init__(self):
-        cache.clear()
         self.study = make_study()
         self.analysis = make_analysis(self.study)
         self.researcher = make_member(self.study, Role.RESEARCHER)
-        self.client = sign_in(self.researcher)
+
+    @cached_property
+    def client(self):
+        return sign_in(self.researcher)
 
     def url(self, name, /, **ids):
         given = {"study_id": self.study.public_id, "analysis_id": self.analysis.public_id}
@@ -49,9 +52,15 @@ class Lab:
         return self.client.get(self.url(name, **ids), query)
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    cache.clear()
+    return built.copy()
 
 
 # -- counts --

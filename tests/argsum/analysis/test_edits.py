@@ -62,9 +62,14 @@ class Lab:
         return points, list(placed.values_list("argument", "point", "score", "is_by_hand"))
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def test_a_key_point_is_renamed_and_its_first_text_stays(lab):

@@ -20,6 +20,7 @@ def texts(tmp_path, monkeypatch):
     return write_texts(tmp_path, 400)
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_comments_are_imported_placed_and_shown_on_every_page(texts, settings, monkeypatch):
     settings.MIDDLEWARE = ["benchmarks.counted_settings.count_queries", *settings.MIDDLEWARE]

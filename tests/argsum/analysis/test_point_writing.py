@@ -32,13 +32,14 @@ from cqa_site.runs.models import Attempt, Call, Job, Run
 from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint, scripted
 
-from .made_comments import analyse, fill, make_cell, say, word_engine, work
+from .made_comments import analyse, fill, make_cell, reading_words, say, word_engine, work
 from .made_writing import (
     blocks,
     go_on,
     on_theme,
     plan_for,
     says,
+    scoring_words,
     theme_of,
     word_scorer,
     write_points,
@@ -57,7 +58,8 @@ class Lab:
         self.other = make_member(self.study, Role.RESEARCHER, "Ben")
         self.cell = make_cell(self.study)
         fill(self.cell)
-        self.analysis = analyse(self.cell, self.boss)
+        with reading_words():
+            self.analysis = analyse(self.cell, self.boss)
         self.endpoint = make_endpoint(self.study, self.boss)
         self.quiet, self.parking, self.catalogue = (
             self.point(word) for word in ("quiet", "parking", "catalogue")
@@ -94,9 +96,34 @@ class Lab:
         )
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab(word_engine, word_scorer):
-    return Lab()
+def lab(built, db, word_engine, word_scorer):
+    return built.copy()
+
+
+class Written(Lab):
+    """The same after a model wrote every key point."""
+
+    def __init__(self):
+        super().__init__()
+        self.before = self.texts()
+        with scoring_words():
+            self.run = self.write()
+
+
+@pytest.fixture(scope="module")
+def built_written(build_once):
+    return build_once(Written)
+
+
+@pytest.fixture
+def written(built_written, db, word_engine, word_scorer):
+    return built_written.copy()
 
 
 def counts(run):
@@ -137,18 +164,21 @@ def test_the_best_statements_are_shown_and_no_more_than_asked_for(lab):
     assert [each["argument"] for each in asked[0]] == [each.argument.text for each in best]
 
 
-def test_every_text_is_an_edit_that_can_be_undone(lab):
-    before = lab.texts()
-    run = lab.write()
-    changes = list(lab.analysis.changes.all())
-    assert [(each.verb, each.actor) for each in changes] == [("written", lab.boss)] * 3
-    assert lab.analysis.revision == 3
-    lab.quiet.refresh_from_db()
-    assert (lab.quiet.writer, lab.quiet.written, lab.quiet.origin) == (run, before[0], "found")
+def test_every_text_is_an_edit_that_can_be_undone(written):
+    run, before = written.run, written.before
+    changes = list(written.analysis.changes.all())
+    assert [(each.verb, each.actor) for each in changes] == [("written", written.boss)] * 3
+    assert written.analysis.revision == 3
+    written.quiet.refresh_from_db()
+    assert (written.quiet.writer, written.quiet.written, written.quiet.origin) == (
+        run,
+        before[0],
+        "found",
+    )
     for change in changes:
-        undo_change(analysis=lab.analysis, actor=lab.other, change=change)
-    assert lab.texts() == before
-    assert set(lab.analysis.points.values_list("writer", flat=True)) == {None}
+        undo_change(analysis=written.analysis, actor=written.other, change=change)
+    assert written.texts() == before
+    assert set(written.analysis.points.values_list("writer", flat=True)) == {None}
 
 
 def test_what_a_person_calls_it_is_no_longer_the_models_and_is_not_written_over(lab):
@@ -167,12 +197,17 @@ def test_what_a_person_calls_it_is_no_longer_the_models_and_is_not_written_over(
     assert (lab.quiet.text, lab.quiet.writer) == ("People speak of quiet", run)
 
 
-def test_a_merge_under_a_new_name_is_a_persons(lab):
-    lab.write()
-    usual = {"analysis": lab.analysis, "actor": lab.other, "seen": lab.analysis.revision}
-    merge_points(**usual, points=[lab.quiet, lab.parking], into=lab.quiet, text="Quiet parking")
-    lab.quiet.refresh_from_db()
-    assert (lab.quiet.text, lab.quiet.writer) == ("Quiet parking", None)
+def test_a_merge_under_a_new_name_is_a_persons(written):
+    usual = {
+        "analysis": written.analysis,
+        "actor": written.other,
+        "seen": written.analysis.revision,
+    }
+    merge_points(
+        **usual, points=[written.quiet, written.parking], into=written.quiet, text="Quiet parking"
+    )
+    written.quiet.refresh_from_db()
+    assert (written.quiet.text, written.quiet.writer) == ("Quiet parking", None)
 
 
 def test_hidden_ones_and_those_by_hand_are_left_alone(lab):
@@ -247,23 +282,21 @@ def test_a_text_that_is_there_already_is_asked_for_again(lab):
     assert writing_of(run).refused == 1
 
 
-def test_the_same_again_costs_nothing_and_changes_nothing(lab):
-    first = lab.write()
-    again = lab.write(lambda request: pytest.fail("nobody is asked twice"))
-    assert again != first
+def test_the_same_again_costs_nothing_and_changes_nothing(written):
+    again = written.write(lambda request: pytest.fail("nobody is asked twice"))
+    assert again != written.run
     assert (again.reused, again.budget.spent_micro) == (3, 0)
     assert writing_of(again).same == 3
-    assert lab.analysis.changes.count() == 3
+    assert written.analysis.changes.count() == 3
 
 
-def test_run_again_asks_anew_and_writes_over_what_a_model_wrote(lab):
-    first = lab.write()
+def test_run_again_asks_anew_and_writes_over_what_a_model_wrote(written):
     with scripted(on_theme):
-        again = run_again(run=first, actor=lab.boss)
+        again = run_again(run=written.run, actor=written.boss)
     go_on(lambda request: says(f"Now it is about {theme_of(request)}"))
     again.refresh_from_db()
     assert again.state == Run.State.DONE
-    assert lab.texts()[0] == "Now it is about quiet"
+    assert written.texts()[0] == "Now it is about quiet"
     assert counts(again) == (3, 0, 0, 0)
 
 
@@ -400,7 +433,7 @@ def test_a_worker_that_dies_pays_nothing_twice(lab, monkeypatch, step):
     with pytest.raises(SystemExit):
         jobs.drain()
     assert counts(run)[0] == (0 if step == "_look" else 2)
-    Job.objects.filter(kind=CHECK).update(lease_until="2026-01-01T00:00Z")
+    Job.objects.filter(kind=CHECK, state="leased").update(lease_until="2026-01-01T00:00Z")
     go_on(answer)
     assert counts(run) == (3, 0, 0, 0)
     assert Attempt.objects.filter(call__run=run).count() == 4
@@ -436,8 +469,8 @@ def test_a_check_that_comes_before_the_preflights_end_asks_all_the_same(lab):
     assert (run.state, counts(run)) == (Run.State.DONE, (3, 0, 0, 0))
 
 
-def test_what_was_asked_is_not_asked_again_and_a_cancelled_run_asks_nothing(lab):
-    run = lab.write()
+def test_what_was_asked_is_not_asked_again_and_a_cancelled_run_asks_nothing(written):
+    run = written.run
     (call, *_rest) = run.calls.all()
     known = Asked.of(call.subject_ids)
     assert ask_more(run=run, subjects=[known.subject]) == 0
@@ -472,9 +505,9 @@ def test_a_limit_of_money_holds_for_what_is_asked_again(lab):
     assert counts(run) == (2, 1, 0, 0)
 
 
-def test_the_ledger_survives_the_analysis(lab):
-    run = lab.write()
-    delete_analysis(analysis=lab.analysis, actor=lab.boss)
+def test_the_ledger_survives_the_analysis(written):
+    run = written.run
+    delete_analysis(analysis=written.analysis, actor=written.boss)
     assert WrittenPoint.objects.filter(run=run, point=None).count() == 3
     assert counts(run) == (3, 0, 0, 0)
     assert list(find_violations()) == []
@@ -505,15 +538,19 @@ def test_an_error_of_the_scorer_is_said_and_nothing_is_lost(lab):
     assert counts(run) == (0, 0, 0, 3)
 
 
-def test_an_edit_by_the_model_says_who_chose_it(lab):
-    lab.write()
+def test_an_edit_by_the_model_says_who_chose_it(written):
     with pytest.raises(EditRefused, match=r"changed meanwhile \(written by a language model, Ada"):
-        rename_point(analysis=lab.analysis, actor=lab.other, point=lab.quiet, text="Late", seen=0)
+        rename_point(
+            analysis=written.analysis,
+            actor=written.other,
+            point=written.quiet,
+            text="Late",
+            seen=0,
+        )
 
 
-def test_new_comments_keep_the_texts(lab):
-    lab.write()
-    say(lab.cell, "Lunch hours are quiet.")
-    place_new_comments(analysis=lab.analysis, actor=lab.boss)
-    work(lab.analysis)
-    assert lab.texts()[0] == "People speak of quiet"
+def test_new_comments_keep_the_texts(written):
+    say(written.cell, "Lunch hours are quiet.")
+    place_new_comments(analysis=written.analysis, actor=written.boss)
+    work(written.analysis)
+    assert written.texts()[0] == "People speak of quiet"

@@ -22,9 +22,15 @@ pytestmark = pytest.mark.django_db
 NASTY = "=1+1 <script>alert(1)</script> & “quoted”\x07"
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    cache.clear()
+    return built.copy()
 
 
 def sent(lab, name, query=None):

@@ -14,14 +14,23 @@ from tests import cast
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
+def make_demo():
     made = cast.make_study()
     add_arguments(study=made, users={Role.RESEARCHER: cast.make_member(made, "researcher")})
     return made
 
 
-def test_every_cell_has_arguments_of_every_kind(study):
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(make_demo)
+
+
+@pytest.fixture(autouse=True)
+def study(built, db):
+    return built.copy()
+
+
+def test_every_cell_has_arguments_of_every_kind():
     dataset = Dataset.objects.get()
     (row,) = dataset_rows([dataset])
     assert (row.cells, row.key_points, row.runs) == (6, 24, 2)
@@ -30,7 +39,7 @@ def test_every_cell_has_arguments_of_every_kind(study):
         assert each.reasons == {"": 28, "key_points": 2, "no_key_point": 3, "sentences": 2}
 
 
-def test_sets_and_counts_fit_each_other(study):
+def test_sets_and_counts_fit_each_other():
     sets = SummarySet.objects.all()
     assert len(sets) == 12
     for each in sets:
@@ -44,7 +53,7 @@ def test_sets_and_counts_fit_each_other(study):
     assert list(find_violations()) == []
 
 
-def test_a_round_waits_for_members(study):
+def test_a_round_waits_for_members():
     waiting = CountingRound.objects.get()
     assert waiting.state == "open"
     assert waiting.slots.filter(state="open").count() == 12

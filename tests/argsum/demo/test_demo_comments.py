@@ -14,20 +14,29 @@ from tests import cast
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
-    return cast.make_study()
+class Demo:
+    """The demo's comments in a study with a researcher."""
+
+    def __init__(self):
+        self.study = cast.make_study()
+        self.boss = cast.make_member(self.study, "researcher")
+        add_comments(study=self.study, users={Role.RESEARCHER: self.boss})
+        self.analysis = Analysis.objects.get()
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Demo)
 
 
 @pytest.fixture
-def boss(study):
-    return cast.make_member(study, "researcher")
+def demo(built, db):
+    return built.copy()
 
 
 @pytest.fixture
-def analysis(study, boss):
-    add_comments(study=study, users={Role.RESEARCHER: boss})
-    return Analysis.objects.get()
+def analysis(demo):
+    return demo.analysis
 
 
 def test_the_comments_are_the_same_every_time():
@@ -54,10 +63,10 @@ def test_what_is_kept_fits_the_statements(analysis):
     assert all("lane" in text and now[text][0] == lanes for text in elsewhere)
 
 
-def test_its_pages_have_groups_and_days(analysis, study, boss):
-    client = cast.sign_in(boss)
+def test_its_pages_have_groups_and_days(analysis, demo):
+    client = cast.sign_in(demo.boss)
     for name in ("analysis", "analysis_groups", "analysis_trends", "analysis_report"):
-        page = client.get(reverse(name, args=[study.public_id, analysis.public_id]))
+        page = client.get(reverse(name, args=[demo.study.public_id, analysis.public_id]))
         assert page.status_code == 200
     assert analysis.facets["first"] < analysis.facets["last"]
     assert len(analysis.facets["attributes"]["visitors"]) == 3

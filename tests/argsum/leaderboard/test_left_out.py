@@ -18,8 +18,7 @@ pytestmark = pytest.mark.django_db
 OTHER, SUMMETIX = "match_barh", "sep_summetix_it_0"
 
 
-@pytest.fixture
-def study():
+def make_counted():
     """Counts of two people from files, of two systems on both sides of a topic."""
     made = make_study("Left out")
     dataset = make_dataset(made)
@@ -33,6 +32,16 @@ def study():
             for rater in raters:
                 make_count(counted, rater, source=f"{rater.name}.csv")
     return made
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(make_counted)
+
+
+@pytest.fixture
+def study(built, db):
+    return built.copy()
 
 
 @pytest.fixture

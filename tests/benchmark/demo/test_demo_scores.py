@@ -19,13 +19,22 @@ pytestmark = pytest.mark.django_db
 N_ANSWERS = len(PAIRS) * len(SYSTEMS) * 2
 
 
-@pytest.fixture
-def scored():
+def make_scored():
     study = cast.make_study()
     users = {role: cast.make_member(study, role) for role in cast.ROLES}
     older = make_scored_answers(study)
     add_scores(study=study, users=users)
     return study, users, older
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(make_scored)
+
+
+@pytest.fixture
+def scored(built, db):
+    return built.copy()
 
 
 def test_it_is_a_part_of_the_demo_once():

@@ -3,14 +3,13 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from annotation.answers.methods.checks import CHECKS, check_answer
 from annotation.answers.methods.layout import find_sections
-
-from ..answer_texts import ARGUMENTS, GOOD, ONE_LINE, answers
-from ..released import FOLDER, SILVER_112, needs
+from tests.annotation.answer_texts import ARGUMENTS, GOOD, ONE_LINE, answers
+from tests.annotation.released import FOLDER, SILVER_112, needs
 
 HUMAN = FOLDER.parent / "compqa" / "raw_summaries" / "human.json"
 
@@ -240,6 +239,9 @@ def test_an_answer_without_line_breaks_is_read_like_any_other():
     arguments=st.dictionaries(st.integers(1, 9), st.text(max_size=40), max_size=3),
     objects=st.tuples(st.text(max_size=8), st.text(max_size=8)),
 )
+# Nothing but white space stands below the heading.
+@example(text="Comparison of oak and elm:\n", arguments={}, objects=("", ""))
+@example(text="Summary: \n\nBest option:  \n", arguments={}, objects=("", ""))
 def test_any_text_can_be_checked(text, arguments, objects):
     found = check_answer(text, arguments, *objects)
     assert [each.name for each in found] == list(CHECKS)

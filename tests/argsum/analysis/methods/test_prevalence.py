@@ -28,10 +28,7 @@ NEWCOMBE = [
 def test_differences_have_the_published_intervals(k1, n1, k2, n2, low, high):
     found = newcombe(Share(k1, n1), Share(k2, n2))
     assert found.value == pytest.approx(k1 / n1 - k2 / n2)
-    assert (found.low, found.high) == (
-        pytest.approx(low, abs=6e-5),
-        pytest.approx(high, abs=6e-5),
-    )
+    assert (found.low, found.high) == (pytest.approx(low, abs=6e-5), pytest.approx(high, abs=6e-5))
 
 
 def test_a_share_has_wilsons_interval():

@@ -17,8 +17,7 @@ from annotation.faithfulness.methods.faithfulness import (
     texts_to_embed,
 )
 from annotation.faithfulness.methods.relevance import cited_in_paper_segments, paper_numbers
-
-from ..answer_texts import ARGUMENTS, GOOD, LABELS, answers
+from tests.annotation.answer_texts import ARGUMENTS, GOOD, LABELS, answers
 
 TWO = {1: "Oak lasts longer.", 2: "Elm bends. It is cheap"}
 BOTH_RELEVANT = {1: 3, 2: 2}

@@ -8,8 +8,7 @@ from hypothesis import given
 
 from annotation.answers.methods.layout import find_blocks, find_sections
 from annotation.answers.methods.segments import paper_pairs, paper_segments, sound_segments
-
-from ..answer_texts import GOOD, ONE_LINE, answers
+from tests.annotation.answer_texts import GOOD, ONE_LINE, answers
 
 
 def said(text):
@@ -27,7 +26,7 @@ def test_the_papers_segments_are_its_regular_expression(text):
 
 def test_the_papers_segments_lose_adjacent_and_lower_case_citations():
     assert paper_pairs("- Oak lasts [3][5], elm bends [2].\nit is heavy [4]") == [
-        ("Oak lasts ", "3"),
+        ("Oak lasts ", "3")
     ]
     assert paper_segments("Oak lasts. Elm bends [Paris]") == ["Oak lasts. Elm bends "]
 

@@ -153,11 +153,7 @@ def test_of_the_same_setting_and_cell_the_last_counts():
 
 
 def test_a_setting_that_works_in_more_dev_cells_comes_first():
-    dev = [
-        scored(1, "a", "d1", 0.9),
-        scored(2, "b", "d1", 0.5),
-        scored(3, "b", "d2", 0.5),
-    ]
+    dev = [scored(1, "a", "d1", 0.9), scored(2, "b", "d1", 0.5), scored(3, "b", "d2", 0.5)]
     assert only(board(GRID, dev, CELLS, Terms())).setting == "b"
 
 

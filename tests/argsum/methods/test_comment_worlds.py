@@ -2,14 +2,12 @@
 
 import csv
 from collections import Counter
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from benchmarks import comments
 from benchmarks.comments import WORLDS, make_world, split_worlds, write_csv
-from benchmarks.comments.worlds import read_book
 
 # Comments and themes.
 SIZES = {
@@ -63,22 +61,21 @@ def test_statements_occur_in_order_within_their_comment(worlds):
             assert "|" not in comment.text
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+def test_every_theme_occurs_three_times_or_more(worlds):
+    for name, world in worlds.items():
+        assert fewest_of_a_theme(world) >= 3, name
+    assert fewest_of_a_theme(make_world("festival", 2)) >= 3
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", WORLDS)
-def test_every_theme_occurs_three_times_or_more(name, seed):
-    world = make_world(name, seed)
+def test_every_theme_occurs_three_times_or_more_with_another_seed(name):
+    assert fewest_of_a_theme(make_world(name, 2)) >= 3
+
+
+def fewest_of_a_theme(world):
     counts = Counter(each.theme for each in statements(world))
-    assert min(counts[key] for key in world.themes) >= 3
-
-
-def test_noise_is_a_twelfth_and_a_third_of_the_comments_say_several_things(worlds):
-    for world in worlds.values():
-        said = statements(world)
-        assert sum(each.theme is None for each in said) / len(said) == pytest.approx(
-            0.08, abs=0.01
-        )
-        several = sum(len(each.statements) > 1 for each in world.comments)
-        assert several / len(world.comments) == pytest.approx(1 / 3, abs=0.12)
+    return min(counts[key] for key in world.themes)
 
 
 def test_no_comment_takes_both_sides_of_an_aspect(worlds):
@@ -95,31 +92,6 @@ def test_half_of_the_aspects_have_two_sides_which_contradict_each_other(worlds):
     vacuum = worlds["vacuum"]
     assert vacuum.contradicts("battery life +", "battery life -")
     assert not vacuum.contradicts("battery life +", "charging time -")
-
-
-def test_each_theme_has_many_wordings(worlds):
-    for name, world in worlds.items():
-        least = 14 if len(world.comments) <= 500 else 25
-        for source in read_book(name).sources.values():
-            assert len(set(source.phrases)) >= least
-
-
-def test_groups_and_months_are_as_their_file_says(worlds):
-    for name, world in worlds.items():
-        assert {each.group for each in world.comments} <= set(read_book(name).groups)
-        assert {date.fromisoformat(each.date).year for each in world.comments} == {2024}
-        for source in read_book(name).sources.values():
-            assert set(source.groups) <= set(read_book(name).groups)
-
-
-def test_a_theme_with_a_trend_becomes_more_common(worlds):
-    halves = Counter(
-        comment.date >= "2024-07-01"
-        for comment in worlds["banking"].comments
-        for each in comment.statements
-        if each.theme == "account fees -"
-    )
-    assert halves[True] > 1.3 * halves[False]
 
 
 def test_half_of_the_worlds_are_held_back():

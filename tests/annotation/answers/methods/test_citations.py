@@ -12,8 +12,7 @@ from annotation.answers.methods.citations import (
     find_malformed,
     malformed_places,
 )
-
-from ..answer_texts import answers
+from tests.annotation.answer_texts import answers
 
 
 @pytest.mark.parametrize(
