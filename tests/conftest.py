@@ -1,7 +1,6 @@
 """Worlds that are built once for a file, the two lengths of tests, and which tests go together."""
 
 import gc
-import pickle
 import sys
 from contextlib import contextmanager
 from importlib import import_module
@@ -9,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+
+from tests.worlds import BuiltWorld
 
 # Everything here leans on one dear preparation, or keeps the machine so busy that two at a time
 # would make each other late.
@@ -115,25 +116,13 @@ def alone(subtests):
     return case
 
 
-class BuiltWorld:
-    """Rows that are built once for a file, as bytes: reading these is quicker than a deep copy."""
-
-    def __init__(self, world):
-        self._bytes = pickle.dumps(world)
-
-    def copy(self):
-        """The rows as they were built, for one test."""
-        return pickle.loads(self._bytes)
-
-
 @pytest.fixture(scope="module")
 def build_once(django_db_setup, django_db_blocker, tmp_path_factory):
-    """Build a world for all tests of a file: ``build_once(Lab).copy()`` gives one test its rows.
+    """Build a world for all tests of a file; `tests.worlds.built_once` does it for most of them.
 
     The rows are made in a transaction that is taken back after the last test of the file; what a
-    test does to them is taken back after the test. Ask for it in a fixture of the scope "module",
-    and for ``db`` in the one that copies. A test that commits (``transaction=True``) sees none of
-    it: build its rows there. Files that a world writes lie in a folder of the test file's own.
+    test does to them is taken back after the test. A test that commits (``transaction=True``)
+    sees none of it: build its rows there. Files that a world writes lie in a folder of its own.
     """
     from django.db import transaction
     from django.test import override_settings
@@ -147,6 +136,13 @@ def build_once(django_db_setup, django_db_blocker, tmp_path_factory):
 
         yield build
         transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def built_worlds(request, build_once):
+    """What the fixtures of a file that `built_once` made copy from."""
+    makers = [getattr(value, "make_world", None) for value in vars(request.module).values()]
+    return {make: build_once(make) for make in makers if make is not None}
 
 
 @pytest.fixture(scope="session")

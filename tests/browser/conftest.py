@@ -21,8 +21,9 @@ from django.urls import reverse
 from pytest_django.live_server_helper import LiveServer
 
 from tests.cast import sign_in
-from tests.conftest import BuiltWorld, make_by_hand
+from tests.conftest import make_by_hand
 from tests.find_chromium import ADVICE, find
+from tests.worlds import BuiltWorld
 
 # Playwright's own event loop makes Django think that the ORM is called from async code.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

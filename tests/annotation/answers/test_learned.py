@@ -15,18 +15,12 @@ from cqa_site.people.models import AuditEvent
 from tests.annotation.generation_lab import GenerationLab
 from tests.cast import make_study, sign_in
 from tests.runs.judging import script
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(GenerationLab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(GenerationLab)
 
 
 @pytest.fixture

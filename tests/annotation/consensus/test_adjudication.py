@@ -16,6 +16,7 @@ from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import AuditEvent, Rater
 from tests.annotation.voting import imported, label_all, make_raters, newcomer, opened, vote
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -33,14 +34,7 @@ class Lab:
         self.expert = make_member(self.study, "expert", name="Edith Expert")
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture
@@ -378,14 +372,7 @@ def make_tied():
     return SimpleNamespace(round=campaign, expert=make_member(study, "expert"), boss=boss)
 
 
-@pytest.fixture(scope="module")
-def built_tie(build_once):
-    return build_once(make_tied)
-
-
-@pytest.fixture
-def tied(built_tie, db):
-    return built_tie.copy()
+tied = built_once(make_tied)
 
 
 def test_closing_a_round_fills_the_queue(tied, django_capture_on_commit_callbacks):

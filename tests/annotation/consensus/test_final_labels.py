@@ -11,6 +11,7 @@ from cqa_site.rounds.opening import close_round
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, opened, vote
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -26,14 +27,7 @@ class Lab:
         consensus.recompute_final_labels(self.campaign)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

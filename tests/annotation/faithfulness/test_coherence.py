@@ -30,6 +30,7 @@ from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 from ..made_answers import make_answer, make_system
 from .made_faithfulness import (
@@ -71,14 +72,7 @@ class Lab:
         )
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 class Judged(Lab):
@@ -89,14 +83,7 @@ class Judged(Lab):
         self.done = self.run(target={"texts": "both"})
 
 
-@pytest.fixture(scope="module")
-def built_judged(build_once):
-    return build_once(Judged)
-
-
-@pytest.fixture
-def judged(built_judged, db):
-    return built_judged.copy()
+judged = built_once(Judged)
 
 
 @pytest.fixture

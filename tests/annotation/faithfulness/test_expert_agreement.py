@@ -11,6 +11,7 @@ from annotation.faithfulness.reports.expert_agreement import Cell, agreement_of,
 from cqa_site.people.models import Role
 from cqa_site.rounds.opening import reopen_round
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 from .made_faithfulness import TEXT, compute, hand_in, make_closed_round, make_faithful, vector_of
 
@@ -40,14 +41,7 @@ class Lab:
         compute(self.study, MODEL)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def whole(text):

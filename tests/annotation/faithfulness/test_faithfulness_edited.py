@@ -13,6 +13,7 @@ from annotation.faithfulness.reports.edited_figures import summarise
 from annotation.faithfulness.reports.edited_pairs import edited_of, pairs_of
 from cqa_site.people.models import Role
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 from ..made_answers import make_answer, make_system
 from .made_faithfulness import TEXT, compute, hand_in, make_closed_round, make_faithful
@@ -51,14 +52,7 @@ class Lab:
         return pairs_of(edited_of(self.study), mode)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def test_a_revision_stands_beside_its_answer(lab):

@@ -15,6 +15,7 @@ from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 from ..made_answers import make_answer, make_system
 from .made_faithfulness import (
@@ -39,14 +40,7 @@ class Lab:
         compute(self.study)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from tests.annotation import released
 from tests.annotation.released import needs
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
+from tests.worlds import built_once
 
 RECIPE = {
     "votes_per_item": 2,
@@ -393,14 +394,7 @@ def make_filled():
     return SimpleNamespace(campaign=campaign, people=people, boss=boss, snapshot=snapshot)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(make_filled)
-
-
-@pytest.fixture
-def filled(built, db):
-    return built.copy()
+filled = built_once(make_filled)
 
 
 def page_of(filled, name, *more, **query):

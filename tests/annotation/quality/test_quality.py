@@ -32,6 +32,7 @@ from tests.annotation.voting import (
     work,
 )
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -400,14 +401,7 @@ def make_played(study):
     return imported(study, crowd, votes=votes, controls=[(0, 3), (1, 3), (2, 3)])
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Played)
-
-
-@pytest.fixture
-def game(built, db):
-    return built.copy()
+game = built_once(Played)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_scorer
 from tests.cast import make_member, make_study
+from tests.worlds import built_once
 
 from .made_comments import add_statement, analyse, fill, make_cell, say, word_engine, work
 
@@ -38,14 +39,7 @@ class Lab:
         fill(self.cell)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def contents(analysis):

@@ -21,6 +21,7 @@ from cqa_site.runs import jobs
 from tests.argsum.made_cells import make_dataset
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat as flat_text
+from tests.worlds import built_once
 
 from .made_comments import add_statement, fill, make_cell, say, word_engine, write_analysis
 
@@ -83,14 +84,7 @@ class Lab:
         return [str(each.public_id) for each in rows]
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def test_key_points_stand_by_comments_with_their_first_statements(lab):

@@ -16,6 +16,7 @@ from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.people.models import AuditEvent, Role
 from cqa_site.runs.models import Job
 from tests.cast import make_member, make_study
+from tests.worlds import built_once
 
 from .made_comments import fill, make_cell, say, word_engine, work, write_analysis
 
@@ -62,14 +63,7 @@ class Lab:
         return points, list(placed.values_list("argument", "point", "score", "is_by_hand"))
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def test_a_key_point_is_renamed_and_its_first_text_stays(lab):

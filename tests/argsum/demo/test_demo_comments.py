@@ -10,6 +10,7 @@ from argsum.datasets.reports.datasets import dataset_rows
 from argsum.demo.actions.comments import FOUND, add_comments, as_kept, raw_comments
 from cqa_site.people.models import Role
 from tests import cast
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -24,14 +25,7 @@ class Demo:
         self.analysis = Analysis.objects.get()
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Demo)
-
-
-@pytest.fixture
-def demo(built, db):
-    return built.copy()
+demo = built_once(Demo)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from cqa_site.results.rows import plain
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -42,14 +43,7 @@ class Lab:
             make_count(each, self.raters[1], covered=(place + 1) % 3, unique=1.5)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

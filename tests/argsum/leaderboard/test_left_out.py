@@ -13,6 +13,7 @@ from cqa_site.people.tokens import create_token
 from cqa_site.runs.jobs import drain
 from tests.argsum.made_cells import make_count, make_dataset, make_set
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 OTHER, SUMMETIX = "match_barh", "sep_summetix_it_0"
@@ -34,14 +35,7 @@ def make_counted():
     return made
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(make_counted)
-
-
-@pytest.fixture
-def study(built, db):
-    return built.copy()
+study = built_once(make_counted)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
 from cqa_site.people.models import Rater
 from tests import cast
+from tests.worlds import built_once
 
 from ..made_scores import make_scored_answers
 
@@ -27,14 +28,7 @@ def make_scored():
     return study, users, older
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(make_scored)
-
-
-@pytest.fixture
-def scored(built, db):
-    return built.copy()
+scored = built_once(make_scored)
 
 
 def test_it_is_a_part_of_the_demo_once():

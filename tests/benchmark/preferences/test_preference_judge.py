@@ -21,6 +21,7 @@ from tests.benchmark.preferences.made_preferences import (
 )
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -42,14 +43,7 @@ class Lab:
         return client.get(address(name, self.study, *ids), query).content.decode()
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def totals(run):
