@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from annotation.answers.models.answers import Answer, System
-from annotation.corpus.models.questions import ArgumentList, ListedArgument, Question
+from annotation.corpus.models.questions import ArgumentList, ListedArgument
 from annotation.management.throwaway import throwaway_database
 from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Study
@@ -58,6 +58,7 @@ def total(outcomes, name, result):
     return sum(outcome.counts[name][result] for outcome in outcomes)
 
 
+@pytest.mark.long
 def test_compqa_has_2158_answers_in_27_files(compqa):
     study, _looked, first, _again = compqa
     assert len(FILES) == 27
@@ -67,15 +68,7 @@ def test_compqa_has_2158_answers_in_27_files(compqa):
     assert by_system == ANSWERS
 
 
-def test_compqa_has_50_pairs_20_of_them_with_an_aspect(compqa):
-    study = compqa[0]
-    assert study.comparisons.count() == 50
-    # Questions of their own: 50, and 18 more that only Yahoo! Answers has an aspect for, or none.
-    assert study.questions.count() == 68
-    asked = Question.objects.filter(study=study, answers__system__name="cam").distinct()
-    assert (asked.count(), asked.exclude(aspect="").count()) == (50, 20)
-
-
+@pytest.mark.long
 def test_choices_and_scenarios_come_from_place_and_name(compqa):
     study = compqa[0]
     gpt = study.answers.filter(system__name="gpt4")
@@ -90,30 +83,20 @@ def test_choices_and_scenarios_come_from_place_and_name(compqa):
     assert (kinds["human"], kinds["cam"], kinds["gpt4"]) == ("human", "imported", "model")
 
 
+@pytest.mark.long
 def test_the_copies_inside_files_are_kept_and_counted(compqa):
     _study, _looked, first, _again = compqa
     notes = [note for outcome in first for note in outcome.notes if "repeat" in note]
     assert sorted(note.split()[0] for note in notes) == ["1", "2"]
 
 
+@pytest.mark.long
 def test_texts_are_verbatim_at_their_place(compqa):
     study = compqa[0]
     for path in FILES[::5]:
         released = [record["comparison"] for record in json.loads(path.read_text())]
         kept = study.answers.filter(source=path.name).order_by("position")
         assert list(kept.values_list("text", flat=True)) == released
-
-
-def test_importing_again_adds_and_changes_nothing(compqa):
-    _study, looked, first, again = compqa
-    assert sum(outcome.added for outcome in again) == 0
-    assert sum(outcome.changed for outcome in again) == 0
-    assert total(again, "answers", "same") == 2_158
-    # A look at one file after the other cannot know what the files before it will bring.
-    assert total(looked, "answers", "new") == 2_158
-    assert [each.counts["answers"] for each in looked] == [
-        each.counts["answers"] for each in first
-    ]
 
 
 @pytest.fixture(scope="module")

@@ -55,6 +55,7 @@ def test_every_reference_without_its_case_or_marks_is_found_again():
     assert "is taken for" in said
 
 
+@pytest.mark.long
 def test_a_word_less_is_no_matter_unless_two_references_become_alike(study):
     bring("A2")
     texts = set(ReferenceKeyPoint.objects.values_list("text", flat=True))
@@ -92,6 +93,7 @@ def test_references_of_another_topic_are_refused():
     assert CountSheet.objects.count() == 144
 
 
+@pytest.mark.long
 def test_the_released_counts_are_shown_without_the_systems_that_the_paper_left_out(study):
     for name in ("A1", "A2", "A3", "A4"):
         bring(name)

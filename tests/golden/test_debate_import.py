@@ -54,6 +54,7 @@ def test_the_dry_run_has_the_counts_of_every_step_in_both_ways():
     assert not Dataset.objects.exists()
 
 
+@pytest.mark.long
 def test_the_published_recipe_with_a_seeded_half():
     said = bring(recipe="published", half="test", seed="5")
     assert f"test: {PUBLISHED_FUNNEL} → 1,165 in the half" in said
@@ -69,6 +70,7 @@ def test_the_published_recipe_with_a_seeded_half():
     assert "0       3,195" in bring(recipe="published", half="test", seed="5")
 
 
+@pytest.mark.long
 def test_halves_of_one_seed_share_nothing_and_are_the_whole_together():
     bring("Test", recipe="published", half="test")
     bring("Dev", recipe="published", half="dev")
@@ -85,6 +87,7 @@ def test_halves_of_one_seed_share_nothing_and_are_the_whole_together():
     assert len(set(points.values_list("matches__key_point", flat=True))) == 48
 
 
+@pytest.mark.long
 def test_a_dataset_gets_the_same_half_by_changing_its_recipe():
     bring("Later")
     bring("At once", recipe="published", half="test")
@@ -98,6 +101,7 @@ def test_the_usual_recipe_has_a_half_within_what_splitting_sentences_explains():
     assert f"{USUAL} → 1,184 in the half" in bring(half="test", dry_run=True)
 
 
+@pytest.mark.long
 def test_the_upload_asks_for_recipe_half_and_seed(study, django_capture_on_commit_callbacks):
     client = sign_in(make_member(study, "researcher"))
     upload = SimpleUploadedFile(FILE.name, FILE.read_bytes())

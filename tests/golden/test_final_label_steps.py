@@ -20,6 +20,7 @@ from tests.cast import make_member
 
 ABSENT = [path.name for path in (VOTES, EXPERTS, FINAL) if not path.exists()]
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.django_db,
     pytest.mark.reference,
     pytest.mark.skipif(bool(ABSENT), reason=f"released data absent: {', '.join(ABSENT)}"),

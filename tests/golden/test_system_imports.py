@@ -60,6 +60,7 @@ def counted():
     return found
 
 
+@pytest.mark.long
 def test_all_systems_that_people_judged_come_in_from_files(study, tmp_path):
     systems = counted()
     for name, topics in systems.items():
