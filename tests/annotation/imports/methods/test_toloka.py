@@ -9,7 +9,7 @@ import pytest
 from annotation.imports.methods.toloka import CrowdVote, read_toloka
 from cqa_site.tabular import Problem, UnreadableFile
 
-from ..released import VOTES, needs
+from tests.annotation.released import VOTES, needs
 
 COLUMNS = (
     "INPUT:input",

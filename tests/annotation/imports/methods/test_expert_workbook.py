@@ -16,7 +16,7 @@ from annotation.imports.methods.expert_workbook import (
 from annotation.imports.methods.toloka import read_toloka
 from cqa_site.tabular import UnreadableFile
 
-from ..released import EXPERTS, VOTES, needs
+from tests.annotation.released import EXPERTS, VOTES, needs
 
 BATCH = ("comparison", "arguments", "relevance", None, "how to: see the guideline")
 CONTROL = (

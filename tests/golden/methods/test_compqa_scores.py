@@ -17,7 +17,7 @@ from benchmark.leaderboard.methods import recipes
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.stats.ratings import Ratings
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
 FOLDER = DATA / "compqa"
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
