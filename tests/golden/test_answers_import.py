@@ -1,11 +1,11 @@
 """The released answers, imported as a lab would: every file, every count, and twice."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import pytest
 
-from annotation.answers.models.answers import Answer, System
+from annotation.answers.models.answers import Answer
 from annotation.corpus.models.questions import ArgumentList, ListedArgument
 from annotation.management.throwaway import throwaway_database
 from cqa_site.files.actions.reading import import_path
@@ -19,17 +19,6 @@ pytestmark = [
     pytest.mark.reference,
     pytest.mark.skipif(IS_ABSENT, reason="released data absent"),
 ]
-ANSWERS = {
-    "cam": 50,
-    "gpt3-5": 600,
-    "gpt4": 600,
-    "human": 80,
-    "llama3-70b": 200,
-    "llama3-8b": 200,
-    "mixtral": 200,
-    "perplexity": 200,
-    "yahoo": 28,
-}
 
 
 def take(study, kind, path, *, write=True, **options):
@@ -42,61 +31,6 @@ def take(study, kind, path, *, write=True, **options):
 def database(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock(), throwaway_database():
         yield
-
-
-@pytest.fixture(scope="module")
-def compqa(database):
-    """All files of CompQA in one study: looked at, imported, imported again."""
-    study = Study.objects.create(name="compqa")
-    looked = [take(study, "answers", path, write=False) for path in FILES]
-    first = [take(study, "answers", path) for path in FILES]
-    again = [take(study, "answers", path) for path in FILES]
-    return study, looked, first, again
-
-
-def total(outcomes, name, result):
-    return sum(outcome.counts[name][result] for outcome in outcomes)
-
-
-@pytest.mark.long
-def test_compqa_has_2158_answers_in_27_files(compqa):
-    study, _looked, first, _again = compqa
-    assert len(FILES) == 27
-    assert total(first, "answers", "new") == study.answers.count() == 2_158
-    assert total(first, "answers", "rejected") == 0
-    by_system = Counter(study.answers.values_list("system__name", flat=True))
-    assert by_system == ANSWERS
-
-
-@pytest.mark.long
-def test_choices_and_scenarios_come_from_place_and_name(compqa):
-    study = compqa[0]
-    gpt = study.answers.filter(system__name="gpt4")
-    assert Counter(gpt.values_list("scenario", "choice")) == {
-        (scenario, choice): 50 for scenario in (1, 2, 3, 4) for choice in (1, 2, 3)
-    }
-    people = study.answers.filter(system__name="human")
-    assert Counter(people.values_list("choice", flat=True)) == {1: 50, 2: 10, 3: 10, 4: 10}
-    others = study.answers.filter(system__name="mixtral")
-    assert Counter(others.values_list("scenario", "choice")) == {(n, 1): 50 for n in (1, 2, 3, 4)}
-    kinds = dict(System.objects.filter(study=study).values_list("name", "kind"))
-    assert (kinds["human"], kinds["cam"], kinds["gpt4"]) == ("human", "imported", "model")
-
-
-@pytest.mark.long
-def test_the_copies_inside_files_are_kept_and_counted(compqa):
-    _study, _looked, first, _again = compqa
-    notes = [note for outcome in first for note in outcome.notes if "repeat" in note]
-    assert sorted(note.split()[0] for note in notes) == ["1", "2"]
-
-
-@pytest.mark.long
-def test_texts_are_verbatim_at_their_place(compqa):
-    study = compqa[0]
-    for path in FILES[::5]:
-        released = [record["comparison"] for record in json.loads(path.read_text())]
-        kept = study.answers.filter(source=path.name).order_by("position")
-        assert list(kept.values_list("text", flat=True)) == released
 
 
 @pytest.fixture(scope="module")

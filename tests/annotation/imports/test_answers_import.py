@@ -5,13 +5,9 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.answers.models.answers import Answer, System
 from annotation.corpus.models.questions import (
-    Argument,
     ArgumentList,
-    Comparison,
     ListedArgument,
-    Question,
 )
 from annotation.imports.actions.origin import origin_of
 from cqa_site.files.actions.reading import import_path

@@ -116,19 +116,6 @@ def test_from_an_empty_page_to_a_search(client, study, inline, stored):
     assert "Add all 2" in page
 
 
-def test_a_table_is_read_by_its_headers_or_by_choice(client, study, inline):
-    table = "note,sentence,link\nTea wins.,Coffee wins.,https://a.example\nB,C,\n"
-    corpus = checked(client, study, inline, table, file="a.csv")
-    assert (corpus.found["text"], corpus.found["url"]) == ("sentence", "link")
-    assert corpus.found["addresses"] == 1
-    page = text_of(client, address("corpus", study, corpus))
-    assert '<option value="sentence" selected>' in page
-    with inline():
-        client.post(address("corpus_check", study, corpus), {"text": "note", "url": ""})
-    corpus.refresh_from_db()
-    assert corpus.found["first"][0]["text"] == "Tea wins."
-
-
 def test_a_table_whose_columns_are_unclear_asks(client, study, inline):
     corpus = checked(client, study, inline, "one,two\nTea wins.,B\n", file="a.csv")
     assert (corpus.state, corpus.found["columns"]) == ("refused", ["one", "two"])
@@ -147,10 +134,7 @@ def test_a_table_whose_columns_are_unclear_asks(client, study, inline):
 @pytest.mark.parametrize(
     ("content", "file", "words"),
     [
-        (b"Tea \xff wins.", "a.txt", "byte 0xFF"),
-        (b"\x89PNG\r\n\x1a\n00", "a.txt", "PNG"),
         (b"\n \n", "a.txt", "No row of the file holds a sentence."),
-        (b"text\n", "a.csv", "no rows"),
         (b'{"text": "a"}\n{', "a.jsonl", "row 2"),
     ],
 )
@@ -186,12 +170,6 @@ def test_a_name_is_taken_once(client, study, inline, stored):
     with inline():
         client.post(address("corpus_delete", study, corpus))
     assert upload(client, study).status_code == 302
-
-
-def test_uploads_without_name_or_file(client, study):
-    response = client.post(address("corpus_upload", study), {"name": ""})
-    assert response.status_code == 422
-    assert response.content.decode().count("This field is required.") == 2
 
 
 def test_uploads_above_the_limit_are_refused(client, study, settings, stored):

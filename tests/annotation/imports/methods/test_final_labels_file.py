@@ -7,7 +7,6 @@ import pytest
 
 from annotation.imports.methods.final_labels import FinalLabel, find_conflicts, read_final_labels
 from cqa_site.tabular import Problem, UnreadableFile
-
 from tests.annotation.released import FINAL, needs
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from annotation.imports.methods.silver import NumberedArgument, SilverComparison, read_silver
 from cqa_site.tabular import Problem
-
 from tests.annotation.released import SILVER_50, SILVER_112, needs
 
 
