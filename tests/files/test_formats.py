@@ -251,16 +251,18 @@ def test_of_several_files_each_is_taken_whole_or_not_at_all(study, client, tmp_p
     assert client.post(url("import_upload", study), body).status_code == 302
     jobs.drain()
     batch = study.import_batches.get()
-    ids = [str(each.public_id) for each in batch.files.filter(state="checked")]
-    client.post(url("import_batch_apply", study, batch.public_id), {"files": ids})
-    jobs.drain()
+    apply_batch(client, study, batch)
     states = dict(batch.files.values_list("name", "state"))
     assert states == {name: "applied", f"bad-{name}": "checked", f"broken-{name}": "refused"}
     assert batch.files.get(state="checked").refusal.startswith("1 row is rejected")
-    without = {"files": ids, "leave_out_rejected": "on"}
-    client.post(url("import_batch_apply", study, batch.public_id), without)
-    jobs.drain()
+    apply_batch(client, study, batch, leave_out_rejected="on")
     assert sorted(batch.files.values_list("state", flat=True)) == ["applied", "applied", "refused"]
+
+
+def apply_batch(client, study, batch, **more):
+    ids = [str(each.public_id) for each in batch.files.filter(state="checked")]
+    client.post(url("import_batch_apply", study, batch.public_id), {"files": ids} | more)
+    jobs.drain()
 
 
 # -- a format of no paper -------------------------------------------------------------------------

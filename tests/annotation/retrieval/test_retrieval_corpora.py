@@ -423,8 +423,8 @@ SENSELESS = [
 
 
 def test_searches_that_make_no_sense(client, study, comparison):
+    make_corpus(study)
     for query in SENSELESS:
-        make_corpus(study)
         response = client.get(address("find_arguments", study, comparison), query)
         assert response.status_code == 422
         assert "errorlist" in response.content.decode()
