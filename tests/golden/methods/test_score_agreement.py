@@ -20,6 +20,7 @@ FOLDER = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", _DEFAULT)) / "compqa
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
 JUDGED = FOLDER / "judged_gpt4"
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.reference,
     pytest.mark.skipif(
         not (HUMAN.exists() and JUDGED.exists()),
