@@ -213,7 +213,7 @@ def test_the_whole_folder_comes_in_with_both_judges_and_the_own_sheets_of_people
     said = out.getvalue()
     assert count_of(said, "Judged answers", "score sheets") == ["4,250", "0", "0", "0"]
     assert count_of(said, "Judged answers", UNSCORED) == ["66", "0", "0", "0"]
-    assert count_of(said, "Any table", "score sheets") == ["364", "0", "0", "13"]
+    assert count_of(said, "Score sheets in any table", "score sheets") == ["364", "0", "0", "13"]
     assert count_of(said, "Consolidated scores", "score sheets") == ["367", "0", "0", "0"]
     study = Study.objects.get(name="Whole")
     assert study.answers.count() == 2_158
