@@ -133,14 +133,6 @@ def test_the_folder_says_who_judged_and_the_way_leads_back(
     assert files_waiting(study) == 2
 
 
-def test_others_take_nothing_out(client, study):
-    file = send(client, study, release())
-    stranger = cast.sign_in(cast.make_member(cast.make_study("Other"), "researcher"))
-    annotator = cast.sign_in(cast.make_member(study, "annotator"))
-    assert [take(each, file, 0).status_code for each in (stranger, annotator)] == [404, 403]
-    assert study.import_files.count() == 1
-
-
 def test_an_archive_that_unpacks_to_too_much_says_so(client, study, monkeypatch):
     monkeypatch.setattr(unpacked.__wrapped__, "__kwdefaults__", small_limits())
     file = send(client, study, archive({"a.json": b" " * 100_000}))

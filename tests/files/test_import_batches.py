@@ -15,7 +15,7 @@ from cqa_site.people.tokens import create_token
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 from tests import cast
-from tests.benchmark.score_files import ALL_ONES, KEYS, judged_record
+from tests.benchmark.score_files import ALL_ONES, judged_record
 
 pytestmark = pytest.mark.django_db
 NO_JSON = b"nothing to import"
@@ -115,16 +115,6 @@ def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
     )
 
 
-def test_the_same_set_again_changes_nothing(client, study):
-    apply(client, study, sent(client, study))
-    again = sent(client, study)
-    page = client.get(page_of("import_batch", study, again)).content.decode()
-    assert "Everything in these files is here already" in page
-    apply(client, study, again)
-    assert sorted(states(again).values()) == ["applied", "applied", "refused"]
-    assert ScoreSheet.objects.count() == Answer.objects.count() == 3
-
-
 def test_a_file_is_left_out(client, study):
     batch = sent(client, study)
     apply(client, study, batch, "beta.json")
@@ -133,22 +123,6 @@ def test_a_file_is_left_out(client, study):
     client.post(page_of("import_batch_discard", study, batch))
     assert [file.name for file in study.import_files.all()] == ["alpha_scenario_3.json"]
     assert ScoreSheet.objects.count() == 2
-
-
-def test_a_file_with_rejected_rows_stays_out_whole_and_stops_no_other(client, study):
-    half = json.dumps([judged_record("Good.", ALL_ONES), {"object1": "kayak"}]).encode()
-    files = [SimpleUploadedFile("half.json", half), SimpleUploadedFile("whole.json", judged("A."))]
-    batch = sent(client, study, files)
-    assert set(states(batch).values()) == {"checked"}
-    apply(client, study, batch)
-    assert states(batch) == {"half.json": "checked", "whole.json": "applied"}
-    refusal = batch.files.get(name="half.json").refusal
-    assert refusal
-    assert refusal in client.get(page_of("import_batch", study, batch)).content.decode()
-    assert set(Answer.objects.values_list("source", flat=True)) == {"whole.json"}
-    apply(client, study, batch, leave_out_rejected="on")
-    assert set(states(batch).values()) == {"applied"}
-    assert Answer.objects.count() == 2
 
 
 def test_an_error_of_ours_in_one_file_keeps_no_other_out(client, study, monkeypatch):
@@ -212,20 +186,6 @@ def test_the_judge_can_be_named_later(client, study):
     assert sorted(states(batch).values()) == ["checked", "checked", "refused"]
 
 
-def test_tables_of_score_sheets_say_their_columns_themselves(client, study):
-    head = ["object1", "object2", "aspect", "system", "text", "rater", *KEYS]
-    rows = [["kayak", "canoe", "", "alpha", "One.", "Rater 1", *["1"] * len(KEYS)]]
-    good = "\n".join(",".join(row) for row in [head, *rows]).encode()
-    files = [
-        SimpleUploadedFile("good.csv", good),
-        SimpleUploadedFile("other.csv", b"name,age\nA,3\n"),
-    ]
-    batch = sent(client, study, files, kind="score_sheets", rater="")
-    assert states(batch) == {"good.csv": "checked", "other.csv": "refused"}
-    apply(client, study, batch)
-    assert ScoreSheet.objects.get().rater.external_id == "Rater 1"
-
-
 @pytest.mark.parametrize(
     ("kind", "names", "words"),
     [
@@ -272,23 +232,6 @@ def test_only_a_batch_at_work_asks_again(client, study):
     assert "being worked on" in busy.content.decode()
     jobs.drain()
     assert asks not in client.get(page_of("import_batch", study, batch)).content.decode()
-
-
-def test_a_batch_of_another_study_is_not_there(client, study):
-    batch = sent(client, study)
-    other = cast.make_study("Other")
-    stranger = cast.sign_in(cast.make_member(other, "researcher"))
-    for name in (
-        "import_batch",
-        "import_batch_check",
-        "import_batch_apply",
-        "import_batch_discard",
-    ):
-        for home in (study, other):
-            address = reverse(name, args=[home.public_id, batch.public_id])
-            send = stranger.get if name == "import_batch" else stranger.post
-            assert send(address).status_code == 404
-    assert batch.files.count() == 3
 
 
 def test_the_same_through_the_api(api, study):

@@ -8,7 +8,6 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from cqa_site.files.actions.recognising import look_at, recognised
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.looking import csv_of, json_of
 from cqa_site.files.models import ImportFile
@@ -16,26 +15,6 @@ from cqa_site.files.views.imports import _samples
 from tests import cast
 
 pytestmark = pytest.mark.django_db
-
-
-def of(kind, tmp_path):
-    """The sample of a kind, stored."""
-    sample = FORMATS[kind].sample
-    path = tmp_path / sample.name
-    path.write_bytes(sample.make())
-    return path
-
-
-def test_every_format_has_a_sample():
-    assert [name for name, format in FORMATS.items() if format.sample is None] == []
-
-
-@pytest.mark.parametrize("kind", sorted(FORMATS))
-def test_a_sample_is_recognised_and_nothing_else(kind, tmp_path):
-    path = of(kind, tmp_path)
-    found = recognised(look_at(path, name=path.name))
-    assert list(found) == [kind]
-    assert len(found[kind]) > 20
 
 
 # -- the way with a sample ------------------------------------------------------------------------
@@ -88,28 +67,14 @@ def take_in(client, study, kind, inline):
     return file
 
 
-@pytest.mark.parametrize("kind", sorted(FORMATS))
-def test_a_sample_can_be_imported(kind, client, study, inline):
-    if before := FORMATS[kind].sample.after:
-        assert take_in(client, study, before, inline).state == "applied"
-    file = take_in(client, study, kind, inline)
+def test_a_sample_comes_in_by_its_button_or_by_hand(client, study, inline):
+    file = take_in(client, study, "table", inline)
     assert (file.state, file.refusal) == ("applied", "")
-    assert sum(each["new"] for each in file.counts.values()) > 0
     page = client.get(url("import_file", study, file.public_id)).content.decode()
     assert "the sample of this site" in page
-
-
-@pytest.mark.parametrize("kind", sorted(FORMATS))
-def test_a_sample_can_be_downloaded_and_comes_in_again(kind, client, study, inline):
-    reply = client.get(url("import_sample", study, kind))
-    sample = FORMATS[kind].sample
-    assert reply["Content-Disposition"] == f'attachment; filename="{sample.name}"'
-    with inline():
-        sent = {"file": SimpleUploadedFile(sample.name, reply.content), "kind": ""}
-        assert client.post(url("import_upload", study), sent).status_code == 302
-    file = study.import_files.get()
-    assert file.kind == kind
-    assert list(file.options["fits"]) == [kind]
+    reply = client.get(url("import_sample", study, "table"))
+    name = FORMATS["table"].sample.name
+    assert reply["Content-Disposition"] == f'attachment; filename="{name}"'
 
 
 def test_the_page_offers_each_and_says_that_it_is_invented(client, study):

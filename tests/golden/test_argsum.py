@@ -264,22 +264,6 @@ def test_clusterings_that_are_not_there_are_not_in_the_data(tmp_path):
         assert rows[table, f"{system}, Incl. noise: ARI"].status == "not in the data"
 
 
-@on_release
-def test_released_clusterings_of_other_scorers_and_debate_are_reproduced():
-    found = dict(clusters(Release(DATA)))
-    released = {
-        (table, cell.removesuffix(": ARI")): round(figure.released.numbers[0], 3)
-        for (table, cell), figure in found.items()
-        if cell.endswith(": ARI")
-    }
-    argkp, debate = "clusters of ArgKP, oracle", "clusters of Debate, oracle"
-    assert released[argkp, "MCArgSum (BarH), Excl. noise"] == 0.725
-    assert released[argkp, "MCArgSum (SMatchToPr), Incl. noise"] == 0.639
-    assert released[debate, "MCArgSum, Excl. noise"] == 0.369
-    assert released[debate, "MCArgSum (BarH), Incl. noise"] == 0.311
-    assert released[debate, "USKPM, IC"] == 0.262
-
-
 # -- the command ------------------------------------------------------------------------------
 
 

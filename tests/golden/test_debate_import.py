@@ -5,16 +5,13 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
-from django.urls import reverse
 
 from argsum.datasets.actions.datasets import change_recipe
 from argsum.datasets.methods.halves import Half
 from argsum.datasets.methods.preprocessing import PUBLISHED
 from argsum.datasets.models import CellArgument, Dataset
-from cqa_site.files.models import ImportFile
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_study
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
@@ -54,6 +51,7 @@ def test_the_dry_run_has_the_counts_of_every_step_in_both_ways():
     assert not Dataset.objects.exists()
 
 
+@pytest.mark.long
 def test_the_published_recipe_with_a_seeded_half():
     said = bring(recipe="published", half="test", seed="5")
     assert f"test: {PUBLISHED_FUNNEL} → 1,165 in the half" in said
@@ -69,6 +67,7 @@ def test_the_published_recipe_with_a_seeded_half():
     assert "0       3,195" in bring(recipe="published", half="test", seed="5")
 
 
+@pytest.mark.long
 def test_halves_of_one_seed_share_nothing_and_are_the_whole_together():
     bring("Test", recipe="published", half="test")
     bring("Dev", recipe="published", half="dev")
@@ -85,6 +84,7 @@ def test_halves_of_one_seed_share_nothing_and_are_the_whole_together():
     assert len(set(points.values_list("matches__key_point", flat=True))) == 48
 
 
+@pytest.mark.long
 def test_a_dataset_gets_the_same_half_by_changing_its_recipe():
     bring("Later")
     bring("At once", recipe="published", half="test")
@@ -92,25 +92,3 @@ def test_a_dataset_gets_the_same_half_by_changing_its_recipe():
     steps = (*PUBLISHED, "half")
     change_recipe(dataset=dataset, steps=steps, half=Half("test", 1), actor=None)
     assert kept("Later") == kept("At once")
-
-
-def test_the_usual_recipe_has_a_half_within_what_splitting_sentences_explains():
-    assert f"{USUAL} → 1,184 in the half" in bring(half="test", dry_run=True)
-
-
-def test_the_upload_asks_for_recipe_half_and_seed(study, django_capture_on_commit_callbacks):
-    client = sign_in(make_member(study, "researcher"))
-    upload = SimpleUploadedFile(FILE.name, FILE.read_bytes())
-    client.post(reverse("import_upload", args=[study.public_id]), {"kind": "", "file": upload})
-    file = ImportFile.objects.get()
-    assert file.kind == "argument_pairs"
-    page = reverse("import_arguments", args=[study.public_id, file.public_id])
-    shown = client.get(page).content.decode()
-    for words in ("As published", "Seed of the half", "The dev half"):
-        assert words in shown
-    assert client.post(page, {"half": "third"}).status_code == 422
-    asked = {"dataset": "Debate", "recipe": "published", "half": "test", "seed": "5"}
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(page, asked)
-    shown = client.get(reverse("import_file", args=[study.public_id, file.public_id]))
-    assert "2,321 of one sentence → 1,165 in the half" in shown.content.decode()

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 @needs(FINAL)
+@pytest.mark.long
 def test_gpt_4_agrees_as_far_as_was_found_in_the_release(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     study = Study.objects.create(name="Released")

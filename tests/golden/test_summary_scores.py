@@ -47,16 +47,22 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def study(django_db_setup, django_db_blocker):
-    """People, soft scores, evaluations and clusterings in one study, imported once."""
+def judged(django_db_setup, django_db_blocker):
+    """What people counted and the soft scores of the same sets, imported once."""
     with django_db_blocker.unblock(), transaction.atomic():
         made = make_study("Released")
         _call("import_counts", *PEOPLE, dataset="Judged")
         _call("import_summary_scores", SOFT, GPT4O, dataset="Judged")
-        _call("import_argkp", FOLDER / "argkp2021", dataset="ArgKP")
-        _call("import_summary_scores", *EVALUATIONS, *CLUSTERINGS, dataset="ArgKP")
         yield made
         transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def study(judged):
+    """With evaluations and clusterings of ArgKP."""
+    _call("import_argkp", FOLDER / "argkp2021", dataset="ArgKP")
+    _call("import_summary_scores", *EVALUATIONS, *CLUSTERINGS, dataset="ArgKP")
+    return judged
 
 
 def _call(name, *files, **options):
@@ -69,9 +75,9 @@ def metric(rows, name):
     return next(row.found for row in rows if row.source.metric == name)
 
 
-def test_stored_scores_correlate_with_people_as_published(study):
-    judged = str(study.argument_datasets.get(name="Judged").public_id)
-    rows = metric_rows(study, judged)
+def test_stored_scores_correlate_with_people_as_published(judged):
+    dataset = str(judged.argument_datasets.get(name="Judged").public_id)
+    rows = metric_rows(judged, dataset)
     # 20 functions in three parts; two counts of a language model at two temperatures.
     assert len(rows) == 60 + 4
     bert = metric(rows, "bert_score_f:recall")
@@ -85,9 +91,9 @@ def test_stored_scores_correlate_with_people_as_published(study):
     assert [round(each.within_mean, 3) for each in rouge] == [-0.072, 0.315, 0.127]
 
 
-def test_stored_counts_of_gpt4o_correlate_with_people_as_published(study):
-    judged = str(study.argument_datasets.get(name="Judged").public_id)
-    rows = [row for row in metric_rows(study, judged) if row.source.metric.startswith("llm_")]
+def test_stored_counts_of_gpt4o_correlate_with_people_as_published(judged):
+    dataset = str(judged.argument_datasets.get(name="Judged").public_id)
+    rows = [row for row in metric_rows(judged, dataset) if row.source.metric.startswith("llm_")]
     printed = {
         (row.source.metric, row.source.setting): tuple(
             round(each, 3)
@@ -100,16 +106,17 @@ def test_stored_counts_of_gpt4o_correlate_with_people_as_published(study):
     assert printed["llm_redundancy", hot] == (0.852, 0.824, 0.055)
 
 
-def test_people_agree_as_published(study):
-    found = people_agreement(study)
+def test_people_agree_as_published(judged):
+    found = people_agreement(judged)
     # All 144 sets are judged; three systems are left out in print.
     assert (found.sets, [each.name for each in found.raters]) == (144, ["A1", "A2", "A3", "A4"])
-    printed = people_agreement(study, without="summetix")
+    printed = people_agreement(judged, without="summetix")
     means = {each.dimension: round(each.pairs.mean, 3) for each in printed.dimensions}
     assert (printed.sets, means) == (126, {"coverage": 0.697, "redundancy": 0.722})
     assert [pair.n for pair in printed.dimensions[0].pairs.pairs] == [84, 84, 84, 126, 126, 126]
 
 
+@pytest.mark.long
 def test_weighted_scores_of_the_best_per_cell_are_an_oracle(study):
     query = {"dataset": str(study.argument_datasets.get(name="ArgKP").public_id)}
     found = summary_board(board_choice(study, query | {"selection": "oracle"}))
@@ -133,6 +140,7 @@ def test_weighted_scores_of_the_best_per_cell_are_an_oracle(study):
     assert len(found.cells) == 6
 
 
+@pytest.mark.long
 def test_indexes_of_stored_clusterings_are_those_of_the_paper(study):
     query = {"dataset": str(study.argument_datasets.get(name="ArgKP").public_id)}
     found = summary_board(board_choice(study, query | {"selection": "oracle"}))
@@ -149,6 +157,7 @@ def test_indexes_of_stored_clusterings_are_those_of_the_paper(study):
     )
 
 
+@pytest.mark.long
 def test_a_second_import_changes_nothing(study):
     before = MetricScore.objects.count(), SummarySet.objects.count()
     said = _call("import_summary_scores", SOFT, dataset="Judged")
@@ -172,6 +181,7 @@ def debate(study):
     return study.argument_datasets.get(name="Debate")
 
 
+@pytest.mark.long
 def test_clusterings_of_debate_give_the_printed_indexes_in_the_order_of_its_rows(study, debate):
     _call("import_summary_scores", *DEBATE_FILES, dataset="Debate")
     query = {"dataset": str(debate.public_id), "selection": "oracle"}
@@ -187,37 +197,65 @@ def test_clusterings_of_debate_give_the_printed_indexes_in_the_order_of_its_rows
         _call("import_summary_scores", DEBATE_FILES[0], dataset="Debate", order="key_points")
 
 
-def test_the_tables_of_the_paper_from_the_study(study, debate):
-    _call("import_summary_scores", *DEBATE_FILES, dataset="Debate", order="rows")
+PEOPLE_AND_SCORES = {
+    ("people", "coverage, mean Pearson of two annotators"): (0.697,),
+    ("language-model counts", "redundancy, temperature 1.0"): (0.852, 0.824, 0.055),
+    ("soft score", "MENLI, sR"): (0.265, 0.372, 0.26),
+}
+ARGKP, DEBATE = "clusters of ArgKP, oracle", "clusters of Debate, oracle"
+CLUSTERS = {
+    (ARGKP, f"{MCARGSUM}, Excl. noise (≥ 75%): ARI"): (0.594, 0.299),
+    (ARGKP, f"{MCARGSUM}, Incl. noise: ARI"): (0.547, 0.255),
+    (ARGKP, "USKPM (iterative), Incl. noise: Runtime"): (4.377, 4.378),
+    (DEBATE, f"{MCARGSUM}, Excl. noise (≥ 70%): ARI"): (0.369, 0.135),
+    (DEBATE, "MCArgSum_RoBERTa, Incl. noise: ARI"): (0.311, 0.099),
+    ("weighted, oracle", "ArgKP, BarH: weighted score"): (0.78,),
+    ("data", "Debate: Unique arguments"): (1165,),
+}
+
+
+def _tables():
+    """(table, cell) → numbers of the study to three digits."""
+    found = json.loads(_reproduce(json=True))
+    return {
+        (row["table"], row["cell"]): tuple(round(each, 3) for each in row["ours"]["numbers"])
+        for row in found
+    }
+
+
+def _reproduce(**options):
     out = StringIO()
-    call_command("reproduce", "argsum", study="Released", json=True, stdout=out)
-    found = {
-        (row["table"], row["cell"]): row["ours"]["numbers"] for row in json.loads(out.getvalue())
-    }
-    rounded = {key: tuple(round(each, 3) for each in numbers) for key, numbers in found.items()}
-    # Imports order sets as they come, so that all of this is computed from rows of the study.
-    argkp, debated = "clusters of ArgKP, oracle", "clusters of Debate, oracle"
-    expected = {
-        ("people", "coverage, mean Pearson of two annotators"): (0.697,),
-        ("language-model counts", "redundancy, temperature 1.0"): (0.852, 0.824, 0.055),
-        ("soft score", "MENLI, sR"): (0.265, 0.372, 0.26),
-        (argkp, f"{MCARGSUM}, Excl. noise (≥ 75%): ARI"): (0.594, 0.299),
-        (argkp, f"{MCARGSUM}, Incl. noise: ARI"): (0.547, 0.255),
-        (argkp, "USKPM (iterative), Incl. noise: Runtime"): (4.377, 4.378),
-        (debated, f"{MCARGSUM}, Excl. noise (≥ 70%): ARI"): (0.369, 0.135),
-        (debated, "MCArgSum_RoBERTa, Incl. noise: ARI"): (0.311, 0.099),
-        ("weighted, oracle", "ArgKP, BarH: weighted score"): (0.78,),
-        ("data", "Debate: Unique arguments"): (1165,),
-    }
-    assert {key: rounded.get(key) for key in expected} == expected
+    call_command("reproduce", "argsum", study="Released", stdout=out, **options)
+    return out.getvalue()
 
 
-def test_the_tables_of_the_study_are_for_print(study):
-    for form, sign in (("latex", r"\toprule"), ("markdown", "---:"), ("text", "-----")):
-        out = StringIO()
-        call_command("reproduce", "argsum", study="Released", tables=form, stdout=out)
-        text = out.getvalue()
-        assert sign in text
-        assert text.count("MENLI") == 1
+def test_the_tables_of_the_paper_from_the_study(judged):
+    found = _tables()
+    assert {key: found.get(key) for key in PEOPLE_AND_SCORES} == PEOPLE_AND_SCORES
     with pytest.raises(CommandError, match="no study 'Nowhere'"):
         call_command("reproduce", "argsum", study="Nowhere")
+
+
+@pytest.mark.long
+def test_the_tables_with_clusters_from_the_study(study, debate):
+    _call("import_summary_scores", *DEBATE_FILES, dataset="Debate", order="rows")
+    # Imports order sets as they come, so that all of this is computed from rows of the study.
+    expected, found = PEOPLE_AND_SCORES | CLUSTERS, _tables()
+    assert {key: found.get(key) for key in expected} == expected
+
+
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    ("form", "sign"),
+    [
+        ("latex", r"\toprule"),
+        pytest.param("markdown", "---:", marks=LONG),
+        pytest.param("text", "-----", marks=LONG),
+    ],
+)
+def test_the_tables_of_the_study_are_for_print(judged, form, sign):
+    text = _reproduce(tables=form)
+    assert sign in text
+    assert text.count("MENLI") == 1

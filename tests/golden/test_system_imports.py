@@ -1,6 +1,5 @@
 """The key points that people judged, as files of other systems: on the board, with metrics."""
 
-import csv
 import json
 import os
 import shutil
@@ -12,13 +11,8 @@ from statistics import fmean
 import pytest
 from django.core.management import call_command
 
-from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.reports.board import summary_board
 from argsum.leaderboard.reports.choice import board_choice
-from argsum.metrics.actions.making import Choice, request_metrics
-from argsum.metrics.actions.similarities import MetricPlan
-from argsum.metrics.models import MetricScore
-from cqa_site.runs.jobs import drain
 from tests.cast import make_study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,31 +42,6 @@ def bring(path, command="import_key_points", **options):
     out = StringIO()
     call_command(command, path, study="Others", dataset="ArgKP", stdout=out, **options)
     return out.getvalue()
-
-
-def counted():
-    """System → topic → stance → key points, as a person's file has them."""
-    found = defaultdict(lambda: defaultdict(dict))
-    with (FOLDER / "human" / "A2.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            texts = [line.partition(":")[2].strip() for line in row["prediction"].split("\n")]
-            found[Path(row["file_name"]).stem][row["topic"]][row["stance"]] = texts
-    return found
-
-
-def test_all_systems_that_people_judged_come_in_from_files(study, tmp_path):
-    systems = counted()
-    for name, topics in systems.items():
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps({"system": name, "key_points": topics}))
-        bring(path, scorer="none")
-        assert "sets of key points           0           6" in bring(path, scorer="none")
-    assert SummarySet.objects.count() == 144
-    request_metrics(study=study, plan=MetricPlan(("rouge_1",)), choice=Choice(), actor=None)
-    drain()
-    assert MetricScore.objects.filter(metric="rouge_1:recall", value__isnull=False).count() == 144
-    found = summary_board(board_choice(study, {"coverage": "rouge_1:recall|"}))
-    assert {row.system for row in found.rows} == set(systems)
 
 
 def test_ids_of_released_summaries_are_recognised_and_clustered(study, tmp_path):

@@ -5,13 +5,9 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.answers.models.answers import Answer, System
 from annotation.corpus.models.questions import (
-    Argument,
     ArgumentList,
-    Comparison,
     ListedArgument,
-    Question,
 )
 from annotation.imports.actions.origin import origin_of
 from cqa_site.files.actions.reading import import_path
@@ -23,7 +19,6 @@ from tests.annotation.imports.import_files import json_file, numbers
 from tests.annotation.made_answers import make_answer, make_question, make_system
 
 pytestmark = pytest.mark.django_db
-TABLES = (Comparison, Argument, Question, System, ArgumentList, ListedArgument, Answer)
 
 
 @pytest.fixture
@@ -42,10 +37,6 @@ def take(study, kind, path, *, write=True, leave_out_rejected=False, update_chan
         leave_out_rejected=leave_out_rejected,
         update_changed=update_changed,
     )
-
-
-def sizes():
-    return [table.objects.count() for table in TABLES]
 
 
 def reasons(outcome, *, rejected=True):
@@ -105,23 +96,6 @@ def test_silver_brings_questions_lists_and_answers(study, silver_file):
     ]
     assert listed.recipe == {"source": "silver.json"}
     assert study.questions.get(aspect="comfort").comparison.object1 == "train"
-
-
-def test_a_second_import_adds_nothing(study, silver_file):
-    take(study, "silver", silver_file)
-    before = sizes()
-    outcome = take(study, "silver", silver_file)
-    assert sizes() == before
-    assert (outcome.added, outcome.changed, outcome.rejected) == (0, 0, 0)
-    assert numbers(outcome, "answers") == (0, 4, 0, 0)
-
-
-def test_a_dry_run_only_reads_and_counts_the_same(study, silver_file):
-    with CaptureQueriesContext(connection) as queries:
-        looked = take(study, "silver", silver_file, write=False)
-    assert all(query["sql"].startswith("SELECT") for query in queries)
-    assert sum(sizes()) == 0
-    assert looked.counts == take(study, "silver", silver_file).counts
 
 
 def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
@@ -313,24 +287,6 @@ def test_copies_in_one_file_are_kept_and_counted(study, tmp_path):
     assert any(note.startswith("2 texts repeat earlier ones") for note in outcome.notes)
 
 
-def test_one_unusable_record_stops_the_file(study, tmp_path):
-    path = json_file(tmp_path, [raw("1"), raw("")], "cam.json")
-    with pytest.raises(ImportRefused, match="1 row is rejected"):
-        take(study, "answers", path)
-    assert sum(sizes()) == 0
-    outcome = take(study, "answers", path, leave_out_rejected=True)
-    assert numbers(outcome, "answers") == (1, 0, 0, 1)
-    (flag,) = outcome.flags
-    assert (flag.row, flag.column) == (2, "comparison")
-
-
-def test_studies_share_nothing(study, silver_file):
-    take(study, "silver", silver_file)
-    other = cast.make_study("Study B")
-    assert numbers(take(other, "silver", silver_file), "answers") == (4, 0, 0, 0)
-    assert other.questions.count() == study.questions.count() == 2
-
-
 def test_a_question_asked_here_meets_the_file(study, silver_file):
     asked = make_question(study)
     make_answer(asked, source="other.json")
@@ -339,24 +295,6 @@ def test_a_question_asked_here_meets_the_file(study, silver_file):
 
 
 # -- commands ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("command", "record", "system"),
-    [
-        ("import_silver", silver(), "gpt-3.5-turbo"),
-        ("import_gold", gold(), "human"),
-        ("import_answers", raw(), "cam"),
-    ],
-)
-def test_each_kind_has_a_command(study, tmp_path, settings, capsys, command, record, system):
-    settings.MEDIA_ROOT = tmp_path / "media"
-    path = json_file(tmp_path, [record], "cam.json")
-    call_command(command, str(path), "--study", study.name)
-    assert study.systems.get().name == system
-    assert "answers" in capsys.readouterr().out
-    options = study.import_files.get().options
-    assert (options["system"], options["scenario"]) == ("", None)
 
 
 def test_a_command_takes_system_and_scenario(study, tmp_path, settings):

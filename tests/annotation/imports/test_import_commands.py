@@ -44,14 +44,6 @@ def test_a_crowd_file_with_its_record(tmp_path):
     assert AuditEvent.objects.get(study=study, verb="import_applied").subject == "pool.tsv"
 
 
-def test_a_dry_run_leaves_no_trace(tmp_path):
-    study = cast.make_study()
-    path = crowd_file(tmp_path, crowd_row())
-    text = run("import_toloka", path, "--study", study.public_id, "--dry-run")
-    assert "Dry run: nothing was imported." in text
-    assert (Argument.objects.count(), ImportFile.objects.count()) == (0, 0)
-
-
 def test_rejected_rows_exit_with_1_and_are_named(tmp_path, capsys):
     study = cast.make_study()
     path = crowd_file(tmp_path, crowd_row("t1"), crowd_row("t2", "w2", 8))

@@ -66,22 +66,6 @@ def test_second_import_adds_nothing(study, tmp_path):
     assert numbers(outcome, "votes") == (0, 31, 0, 0)
 
 
-def test_dry_run_writes_nothing_and_counts_the_same(study, tmp_path):
-    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2), crowd_row("t2", "w1", 3, text="Other."))
-    before = sizes()
-    looked = take(study, "toloka", path, write=False)
-    assert sizes() == before
-    assert study.guidelines.count() == 0
-    assert looked.counts == take(study, "toloka", path).counts
-
-
-def test_dry_run_takes_no_write_lock(study, tmp_path):
-    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2))
-    with CaptureQueriesContext(connection) as queries:
-        take(study, "toloka", path, write=False)
-    assert all(query["sql"].startswith("SELECT") for query in queries)
-
-
 def test_unsubmitted_work_is_kept_but_never_counts(study, tmp_path):
     expired = crowd_row("t1", "w1", "", suite="s0", status="EXPIRED")
     path = crowd_file(tmp_path, expired, crowd_row("t1", "w1"))
@@ -339,11 +323,3 @@ def test_a_crash_in_the_middle_leaves_nothing_behind(study, tmp_path, monkeypatc
             take(study, "toloka", path)
     assert sizes() == before
     assert numbers(take(study, "toloka", path), "votes") == (6, 0, 0, 0)
-
-
-def test_studies_do_not_share_anything(study, tmp_path):
-    path = crowd_file(tmp_path, crowd_row())
-    take(study, "toloka", path)
-    other = cast.make_study("Study B")
-    assert numbers(take(other, "toloka", path), "arguments") == (1, 0, 0, 0)
-    assert Argument.objects.filter(study=other).count() == 1

@@ -171,8 +171,16 @@ def read_back(study, path, *, undo: bool = False):
     )
 
 
+OTHER_FORMATS = (("csv", False), ("csv", True), ("xlsx", False))
+
+
 @pytest.mark.parametrize(
-    ("suffix", "raw"), [("csv", False), ("csv", True), ("jsonl", False), ("xlsx", False)]
+    ("suffix", "raw"),
+    [
+        ("jsonl", False),
+        # Exports of every format come back in tests/annotation/exports.
+        *(pytest.param(*case, marks=pytest.mark.long) for case in OTHER_FORMATS),
+    ],
 )
 def test_an_export_imported_elsewhere_gives_the_same_figures(crowd, tmp_path, suffix, raw):
     path = exported(crowd, tmp_path, suffix, raw=raw)

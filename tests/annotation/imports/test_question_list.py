@@ -1,11 +1,8 @@
 """A list of questions: any kind of table, pasted text, page, API and command; a dry run first."""
 
-import io
 import json
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -18,7 +15,6 @@ from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Role
 from tests.annotation.imports.import_files import numbers, table_file
-from tests.api.conftest import client_of
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -170,28 +166,3 @@ def test_the_page_takes_a_pasted_list(study, django_capture_on_commit_callbacks)
         client.post(apply)
     assert Question.objects.count() == 432
     assert "Its questions can be answered" in client.get(response.url).content.decode()
-
-
-def test_the_api_takes_a_list(study, tmp_path, django_capture_on_commit_callbacks):
-    client = client_of(make_member(study, Role.RESEARCHER))
-    file = SimpleUploadedFile("q.csv", table_file(tmp_path, *ROWS).read_bytes())
-    with django_capture_on_commit_callbacks(execute=True):
-        stored = client.post(
-            reverse("api_imports", args=[study.public_id]),
-            {"kind": "questions", "file": file},
-            format="multipart",
-        )
-    args = [study.public_id, stored.json()["id"]]
-    assert client.get(reverse("api_import", args=args)).json()["counts"]["questions"]["new"] == 3
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("api_import_apply", args=args), {}, format="json")
-    assert asked() == EXPECTED
-
-
-def test_the_command_takes_a_list(study, tmp_path):
-    out = io.StringIO()
-    path = str(table_file(tmp_path, *ROWS))
-    for more in (["--dry-run"], []):
-        call_command("import_questions", path, "--study", study.name, *more, stdout=out)
-    assert "3 rows read, 0 of them rejected" in out.getvalue()
-    assert asked() == EXPECTED

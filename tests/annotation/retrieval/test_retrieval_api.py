@@ -115,9 +115,9 @@ def test_searches_that_are_refused(ask, study, comparison):
     assert len(ask("get", f"{find}?most=1")) == 1
 
 
-@pytest.mark.parametrize("keys", [[], ["x"], ["\u0661" * 64], ["f" * 65], "f" * 64, [None], [1]])
-def test_keys_that_are_none(ask, comparison, keys):
-    ask("post", f"comparisons/{comparison.public_id}/take/", {"keys": keys}, 400)
+def test_keys_that_are_none(ask, comparison):
+    for keys in ([], ["x"], ["\u0661" * 64], ["f" * 65], "f" * 64, [None], [1]):
+        ask("post", f"comparisons/{comparison.public_id}/take/", {"keys": keys}, 400)
 
 
 def test_sentences_of_another_study_are_passed_over(ask, comparison):

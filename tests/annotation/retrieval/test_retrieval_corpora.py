@@ -116,19 +116,6 @@ def test_from_an_empty_page_to_a_search(client, study, inline, stored):
     assert "Add all 2" in page
 
 
-def test_a_table_is_read_by_its_headers_or_by_choice(client, study, inline):
-    table = "note,sentence,link\nTea wins.,Coffee wins.,https://a.example\nB,C,\n"
-    corpus = checked(client, study, inline, table, file="a.csv")
-    assert (corpus.found["text"], corpus.found["url"]) == ("sentence", "link")
-    assert corpus.found["addresses"] == 1
-    page = text_of(client, address("corpus", study, corpus))
-    assert '<option value="sentence" selected>' in page
-    with inline():
-        client.post(address("corpus_check", study, corpus), {"text": "note", "url": ""})
-    corpus.refresh_from_db()
-    assert corpus.found["first"][0]["text"] == "Tea wins."
-
-
 def test_a_table_whose_columns_are_unclear_asks(client, study, inline):
     corpus = checked(client, study, inline, "one,two\nTea wins.,B\n", file="a.csv")
     assert (corpus.state, corpus.found["columns"]) == ("refused", ["one", "two"])
@@ -147,10 +134,7 @@ def test_a_table_whose_columns_are_unclear_asks(client, study, inline):
 @pytest.mark.parametrize(
     ("content", "file", "words"),
     [
-        (b"Tea \xff wins.", "a.txt", "byte 0xFF"),
-        (b"\x89PNG\r\n\x1a\n00", "a.txt", "PNG"),
         (b"\n \n", "a.txt", "No row of the file holds a sentence."),
-        (b"text\n", "a.csv", "no rows"),
         (b'{"text": "a"}\n{', "a.jsonl", "row 2"),
     ],
 )
@@ -188,12 +172,6 @@ def test_a_name_is_taken_once(client, study, inline, stored):
     assert upload(client, study).status_code == 302
 
 
-def test_uploads_without_name_or_file(client, study):
-    response = client.post(address("corpus_upload", study), {"name": ""})
-    assert response.status_code == 422
-    assert response.content.decode().count("This field is required.") == 2
-
-
 def test_uploads_above_the_limit_are_refused(client, study, settings, stored):
     settings.MAX_UPLOAD_BYTES = 50
     response = upload(client, study, "x" * 51)
@@ -202,15 +180,6 @@ def test_uploads_above_the_limit_are_refused(client, study, settings, stored):
     settings.MAX_UPLOAD_BYTES = -1024 * 1024
     assert upload(client, study).status_code == 413
     assert (stored(), study.corpora.count()) == ([], 0)
-
-
-def test_uploads_need_the_form_s_token(researcher, study):
-    from django.test import Client
-
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(researcher, backend="allauth.account.auth_backends.AuthenticationBackend")
-    assert upload(client, study).status_code == 403
-    assert study.corpora.count() == 0
 
 
 def test_text_from_a_file_stays_text(client, study, inline):
@@ -443,30 +412,30 @@ def test_one_corpus_can_be_searched_alone(client, study, comparison):
         assert client.get(url, {"corpus": corpus}).status_code == 422
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"most": "0"},
-        {"most": "201"},
-        {"most": "x"},
-        {"words": "all"},
-        {"aspect": "***"},
-        {"aspect": "x" * 101},
-    ],
-)
-def test_searches_that_make_no_sense(client, study, comparison, query):
-    make_corpus(study)
-    response = client.get(address("find_arguments", study, comparison), query)
-    assert response.status_code == 422
-    assert "errorlist" in response.content.decode()
+SENSELESS = [
+    {"most": "0"},
+    {"most": "201"},
+    {"most": "x"},
+    {"words": "all"},
+    {"aspect": "***"},
+    {"aspect": "x" * 101},
+]
 
 
-@pytest.mark.parametrize("aspect", ['"', "a* OR b", "NEAR(a b)", "-a", "東京 é", "'"])
-def test_hostile_aspects_find_nothing_and_break_nothing(client, study, comparison, aspect):
+def test_searches_that_make_no_sense(client, study, comparison):
     make_corpus(study)
-    response = client.get(address("find_arguments", study, comparison), {"aspect": aspect})
-    assert response.status_code in (200, 422)
-    assert "cheaper" not in response.content.decode()
+    for query in SENSELESS:
+        response = client.get(address("find_arguments", study, comparison), query)
+        assert response.status_code == 422
+        assert "errorlist" in response.content.decode()
+
+
+def test_hostile_aspects_find_nothing_and_break_nothing(client, study, comparison):
+    make_corpus(study)
+    for aspect in ('"', "a* OR b", "NEAR(a b)", "-a", "東京 é", "'"):
+        response = client.get(address("find_arguments", study, comparison), {"aspect": aspect})
+        assert response.status_code in (200, 422)
+        assert "cheaper" not in response.content.decode()
 
 
 def test_an_object_without_letters_is_said(client, study):

@@ -1,7 +1,6 @@
 """Files with arguments into datasets: dry run, import, again, more of it, and refusals."""
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
@@ -70,15 +69,6 @@ def left_out(dataset):
     return dict(rows.values_list("name", "left_out"))
 
 
-def test_a_dry_run_counts_and_stores_nothing(bring):
-    found = bring(zip_of(triple()), write=False)
-    assert new(found) == {"arguments": 4, "cells": 1, "key_points": 2, "matches": 5}
-    assert found.notes == [
-        "test: 4 read → 4 unique → 2 with exactly one key point → 1 of one sentence"
-    ]
-    assert not Dataset.objects.exists()
-
-
 def test_an_import_keeps_texts_labels_and_why_arguments_are_left_out(bring):
     bring(zip_of(triple()))
     dataset = Dataset.objects.get(name=NAME)
@@ -99,14 +89,6 @@ def test_an_import_keeps_texts_labels_and_why_arguments_are_left_out(bring):
         ("a2", "k2", True),
         ("a4", "k2", True),
     ]
-
-
-def test_the_same_file_again_changes_nothing(bring):
-    bring(zip_of(triple()))
-    again = bring(zip_of(triple()))
-    assert (new(again), again.changed) == ({}, 0)
-    assert again.counts["arguments"]["same"] == 4
-    assert again.counts["matches"]["same"] == 5
 
 
 def test_more_of_it_is_added_behind(bring):
@@ -255,17 +237,6 @@ def test_imported_sets_of_summaries_hold_it_too(bring, study):
         bring(zip_of(triple("dev", topic="Other")))
 
 
-def test_a_bad_row_keeps_the_file_out_unless_it_may_be_left_out(bring):
-    broken = triple(labels=[("a1", "k1", 1), ("a9", "k1", 1)])
-    with pytest.raises(ImportRefused, match="1 row is rejected"):
-        bring(zip_of(broken))
-    assert not Dataset.objects.exists()
-    found = bring(zip_of(broken), leave_out_rejected=True)
-    (flag,) = found.flags
-    assert (flag.row, flag.column) == (3, "labels_test.csv · arg_id")
-    assert KeyPointMatch.objects.count() == 1
-
-
 def test_the_chosen_steps_stay_when_more_comes(bring):
     bring(zip_of(triple()))
     change_recipe(dataset=Dataset.objects.get(), steps=["one_sentence"], actor=None)
@@ -294,28 +265,6 @@ def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
 
 
 # -- pages and commands -----------------------------------------------------------------------
-
-
-def test_the_page_asks_for_the_dataset_and_then_looks(study, django_capture_on_commit_callbacks):
-    client = cast.sign_in(cast.make_member(study, "researcher"))
-    upload = SimpleUploadedFile("lifts.zip", zip_of(triple()))
-    sent = client.post(
-        reverse("import_upload", args=[study.public_id]),
-        {"kind": "argkp", "file": upload, "label_round": ""},
-    )
-    file = ImportFile.objects.get()
-    page = reverse("import_arguments", args=[study.public_id, file.public_id])
-    assert sent.url == page
-    assert b'value="lifts"' in client.get(page).content
-    assert client.post(page, {"dataset": "x" * 121}).status_code == 422
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(page, {"dataset": "Quiet lifts"})
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("import_apply", args=[study.public_id, file.public_id]))
-    shown = client.get(reverse("import_file", args=[study.public_id, file.public_id]))
-    assert "4 read → 4 unique" in shown.content.decode()
-    assert reverse("datasets", args=[study.public_id]) in shown.content.decode()
-    assert Dataset.objects.get().name == "Quiet lifts"
 
 
 def test_other_files_are_not_asked_for_a_dataset(study):

@@ -203,13 +203,6 @@ def test_texts_that_are_not_english_are_pointed_out(client, study):
     assert "packaged model" not in page(client, "dataset", english.dataset).content.decode()
 
 
-def test_another_study_has_no_such_comments(client, study):
-    foreign = make_comments(cast.make_study("Elsewhere"))
-    for name, row in (("cell_comments", foreign), ("comments_export", foreign.dataset)):
-        url = reverse(name, args=[study.public_id, row.public_id])
-        assert client.get(url).status_code == 404
-
-
 @pytest.mark.parametrize(
     ("query", "names"),
     [

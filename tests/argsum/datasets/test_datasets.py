@@ -202,10 +202,3 @@ def test_a_file_says_why_arguments_are_left_out(client, dataset):
     lines = b"".join(page(client, "dataset_export", dataset, format="jsonl").streaming_content)
     assert json.loads(lines.splitlines()[0])["label"] == 1
     assert page(client, "dataset_export", dataset, format="xlsx").status_code == 404
-
-
-def test_another_study_has_no_such_dataset_or_cell(client, study):
-    foreign = make_dataset(cast.make_study("Elsewhere"))
-    for name, row in (("dataset", foreign), ("cell", foreign.cells.first())):
-        url = reverse(name, args=[study.public_id, row.public_id])
-        assert client.get(url).status_code == 404

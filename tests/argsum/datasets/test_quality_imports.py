@@ -3,9 +3,7 @@
 from io import StringIO
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.urls import reverse
 
 from argsum.datasets.imports.qualities import COLUMNS, SAMPLE
 from argsum.datasets.methods.argument_files import read_argument_list
@@ -13,11 +11,10 @@ from argsum.datasets.methods.rated_files import read_rated
 from argsum.datasets.models import CellArgument
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.training_data import rated_in
-from cqa_site.files.models import ImportFile
 from cqa_site.tabular import UnreadableFile
 from tests.argsum.argument_files import csv_of
 from tests.argsum.made_cells import TOPIC, make_dataset, make_system_run
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
 BUS, NURSES = (
@@ -132,20 +129,6 @@ def test_a_scorer_can_learn_from_it(tmp_path):
     path.write_bytes(rated((BUS, "train", "x", 0.5)))
     with pytest.raises(ScorerRefused, match="'x' is no number"):
         rated_in(path)
-
-
-def test_the_upload_knows_its_header(study, django_capture_on_commit_callbacks):
-    client = sign_in(make_member(study, "researcher"))
-    upload = SimpleUploadedFile("rated.csv", rated((BUS, "", 0.75, 0.5)))
-    client.post(reverse("import_upload", args=[study.public_id]), {"kind": "", "file": upload})
-    file = ImportFile.objects.get()
-    assert file.kind == "rated_arguments"
-    page = reverse("import_qualities", args=[study.public_id, file.public_id])
-    assert "Column of the quality" in client.get(page).content.decode()
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(page, {"dataset": "Night buses", "quality": ""})
-    file.refresh_from_db()
-    assert file.counts["arguments"]["new"] == 1
 
 
 def test_the_sample_rates_the_arguments_of_the_sample_dataset(tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 from io import StringIO
 
 import pytest
@@ -48,12 +47,6 @@ def run(tmp_path, study):
         return out.getvalue()
 
     return run
-
-
-def test_the_same_file_again_adds_nothing(run):
-    run()
-    assert re.findall(r"sets of key points +(\d) +(\d)", run()) == [("0", "1")]
-    assert (SummarySet.objects.count(), MetricScore.objects.count()) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,7 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.urls import reverse
-from rest_framework.test import APIClient
 
 from argsum.datasets.models import CellArgument
 from argsum.imports.methods.system_files import read_system_file
@@ -20,15 +17,13 @@ from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.reports.board import summary_board
 from argsum.leaderboard.reports.choice import board_choice
 from argsum.metrics.actions.making import Choice, scorable_sets
-from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater
-from cqa_site.people.tokens import create_token
 from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
 from cqa_site.tabular import UnreadableFile
 from tests.argsum.argument_files import csv_of
 from tests.argsum.made_cells import TOPIC, make_count, make_dataset
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
 HEADS = ("topic", "stance", "key_point", "system", "setting", "prevalence", "arguments")
@@ -298,40 +293,6 @@ def test_nobody_matches_if_that_is_asked(bring):
 
 
 # -- page and API ---------------------------------------------------------------------------------
-
-
-def test_the_sample_file_by_upload_and_by_api(study, django_capture_on_commit_callbacks):
-    member = make_member(study, "researcher")
-    client = sign_in(member)
-    content = table((TOPIC, 1, SAFE, "", "", 3), (TOPIC, 1, WORK, "", "", 1))
-    upload = SimpleUploadedFile("theirs.csv", content)
-    sent = client.post(
-        reverse("import_upload", args=[study.public_id]), {"kind": "", "file": upload}
-    )
-    file = ImportFile.objects.get()
-    assert file.kind == "system_points"
-    page = reverse("import_key_points", args=[study.public_id, file.public_id])
-    assert sent.url == page
-    shown = client.get(page).content.decode()
-    assert 'value="theirs"' in shown
-    assert "Match arguments by" in shown
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(page, {"dataset": "Night buses", "system": "Theirs"})
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("import_apply", args=[study.public_id, file.public_id]))
-    assert told() == [(SAFE, 3), (WORK, 1)]
-    _token, secret = create_token(user=member, name="test", scope="write")
-    api = APIClient()
-    api.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
-    check = f"/api/v1/studies/{study.public_id}/imports/"
-    upload = SimpleUploadedFile("again.csv", content)
-    asked = {"kind": "system_points", "file": upload, "dataset": "Night buses"}
-    with django_capture_on_commit_callbacks(execute=True):
-        sent = api.post(check, asked | {"system": "Theirs"}, format="multipart")
-    assert sent.status_code in (201, 202)
-    again = ImportFile.objects.exclude(pk=file.pk).get()
-    again.refresh_from_db()
-    assert again.counts["sets"]["same"] == 1
 
 
 def test_the_sample_names_arguments_of_the_sample_dataset(tmp_path):

@@ -51,18 +51,6 @@ def test_answers_and_sheets_are_made_together(study, tmp_path):
     assert str(RubricVersion.objects.get()) == "CompQA v1"
 
 
-def test_a_dry_run_makes_nothing_not_even_the_rubric(study, tmp_path):
-    path = judged_file(tmp_path, judged_record("One.", ALL_ONES), judged_record("Two.", {}))
-    outcome = take(study, "judged", path, write=False, rater="gpt4")
-    # Of the two, only one can be used.
-    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
-    assert numbers(outcome, "unscored_sheets") == (1, 0, 0, 0)
-    assert numbers(outcome, "raters") == (1, 0, 0, 0)
-    assert not RubricVersion.objects.exists()
-    assert not Rater.objects.exists()
-    assert not Answer.objects.exists()
-
-
 @pytest.mark.parametrize(("reading", "scores"), MALFORMED.items())
 def test_an_unusable_judgement_is_unscored_with_its_reason(study, tmp_path, reading, scores):
     path = judged_file(tmp_path, judged_record("One.", scores), judged_record("Two.", ALL_ONES))

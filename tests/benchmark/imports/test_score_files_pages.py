@@ -14,7 +14,6 @@ from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.files.actions.reading import import_path
-from cqa_site.files.models import ImportFile
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.tabular import preview
 from tests import cast
@@ -145,36 +144,6 @@ def test_the_criteria_are_those_of_the_chosen_rubric(client, study):
     assert "C4 ·" not in page
     assert client.get(url, {"rubric": "nonsense"}).status_code == 422
     assert client.get(url, {"encoding": "nonsense"}).status_code == 422
-
-
-def test_other_kinds_and_other_studies_are_not_found(client, study):
-    upload(client, study, "table", b"a,b\n1,2\n", "x.csv")
-    file = study.import_files.get()
-    assert client.get(address("import_scores", study, file)).status_code == 404
-    stranger = cast.sign_in(cast.make_member(cast.make_study("B"), "researcher"))
-    assert stranger.get(address("import_scores", study, file)).status_code == 404
-
-
-def test_the_upload_page_offers_the_kinds(client, study):
-    page = client.get(address("imports", study)).content.decode()
-    for kind in ("judged", "human_scores", "score_sheets"):
-        assert f'value="{kind}"' in page
-
-
-def test_a_file_by_the_api(study, inline):
-    from tests.api.conftest import client_of
-
-    api = client_of(cast.make_member(study, "researcher"))
-    content = json.dumps([judged_record("One.", ALL_ONES)]).encode()
-    body = {
-        "kind": "judged",
-        "file": SimpleUploadedFile("alpha_scenario_3.json", content),
-        "rater": "gpt4",
-    }
-    with inline():
-        made = api.post(f"/api/v1/studies/{study.public_id}/imports/", body, format="multipart")
-    assert made.status_code == 202, made.content
-    assert ImportFile.objects.get().counts["sheets"]["new"] == 1
 
 
 # -- commands ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import statistics
+from itertools import product
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -31,9 +32,9 @@ def study():
     return Study.objects.create(name="Boats")
 
 
-@pytest.fixture
-def scored(study):
+def make_scored():
     """Two systems, two scenarios, a judge asked twice and two people."""
+    study = Study.objects.create(name="Boats")
     answers = make_scored_answers(study, scenarios=(1, 2), aspect="speed")
     judge = make_rater(study, "Judge & Co", Rater.Kind.MODEL)
     people = [make_rater(study, name) for name in ("one", "two")]
@@ -45,6 +46,16 @@ def scored(study):
     return study
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(make_scored)
+
+
+@pytest.fixture
+def scored(built, db):
+    return built.copy()
+
+
 def totals(study, kind, system, scenario):
     """Of every sheet of a rater kind."""
     sheets = ScoreSheet.objects.filter(
@@ -53,10 +64,7 @@ def totals(study, kind, system, scenario):
     return [sheet.total for sheet in sheets]
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(Rater.Kind.MODEL, "Judge & Co"), (Rater.Kind.PERSON, "people")]
-)
-def test_cells_are_means_of_the_sheets_as_by_the_leaderboards_switch(scored, kind, name):
+def test_cells_are_means_of_the_sheets_as_by_the_leaderboards_switch(scored):
     board = BOARDS.compute(scored.rubric_versions.get()).figures["board"]
     names = [each["name"] for each in board["systems"]]
     shown = {
@@ -64,14 +72,16 @@ def test_cells_are_means_of_the_sheets_as_by_the_leaderboards_switch(scored, kin
         for each in board["paper"]["cells"]
     }
     figures = {(each["table"], each["cell"]): each for each in json.loads(run(scored, "--json"))}
-    for scenario in (1, 2):
+    raters = {Rater.Kind.MODEL: "Judge & Co", Rater.Kind.PERSON: "people"}
+    for (kind, name), scenario in product(raters.items(), (1, 2)):
         values = totals(scored, kind, "Alpha", scenario)
-        each = figures["table 5", f"Alpha, scenario {scenario}, by {name}"]
+        figure = figures["table 5", f"Alpha, scenario {scenario}, by {name}"]
         expected = [statistics.mean(values), statistics.stdev(values)]
-        assert each["ours"] == {"numbers": pytest.approx(expected), "n": 8}
+        assert figure["ours"] == {"numbers": pytest.approx(expected), "n": 8}
         cell = shown[kind == Rater.Kind.PERSON, "Alpha", scenario]
         assert [cell["mean"], cell["sd"], cell["n"]] == pytest.approx([*expected, 8])
-        assert (each["printed"], each["released"], each["status"]) == ("", None, "not printed")
+        status = (figure["printed"], figure["released"], figure["status"])
+        assert status == ("", None, "not printed")
 
 
 def test_a_cell_is_about_one_condition_as_on_the_leaderboard(scored):

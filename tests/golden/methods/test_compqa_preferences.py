@@ -20,7 +20,7 @@ from benchmark.preferences.methods.two_rankings import compare_rankings
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from tests.benchmark.preferences.methods.from_scores import verdicts_from_scores
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
 JUDGED = DATA / "compqa" / "judged_gpt4"
 SIZE, SEED = 2000, 1

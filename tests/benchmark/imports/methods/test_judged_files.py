@@ -7,8 +7,7 @@ import pytest
 from benchmark.imports.methods.judged_files import judge_of, read_judged_file
 from benchmark.judges.methods.judgement_keys import Reading
 from cqa_site.tabular import UnreadableFile
-
-from ..small_rubric import SMALL
+from tests.benchmark.small_rubric import SMALL
 
 GOOD = {"1": 1, "2": 2, "3": 0}
 

@@ -1,15 +1,12 @@
 """Crowd votes: every trap of the export in invented rows, then the released file."""
 
 import csv
-from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
 
 from annotation.imports.methods.toloka import CrowdVote, read_toloka
 from cqa_site.tabular import Problem, UnreadableFile
-
-from ..released import VOTES, needs
 
 COLUMNS = (
     "INPUT:input",
@@ -157,35 +154,3 @@ def test_a_table_of_another_kind_is_refused(tmp_path, lost):
     columns = tuple(name.replace(lost, "something") for name in COLUMNS)
     with pytest.raises(UnreadableFile, match="is no Toloka export: no column"):
         list(read_toloka(export(tmp_path, record(shown("x")), columns=columns)))
-
-
-@needs(VOTES)
-def test_the_released_export():
-    votes = list(read_toloka(VOTES))
-    assert all(isinstance(vote, CrowdVote) for vote in votes)
-    assert len(votes) == 6_854
-    assert Counter(vote.status for vote in votes) == {"APPROVED": 6_409, "EXPIRED": 445}
-    assert votes[-1].row == 34_267
-    counted = [vote for vote in votes if vote.is_counted]
-    assert Counter(vote.label for vote in counted) == {0: 558, 1: 1_308, 2: 2_117, 3: 2_426}
-    assert len({vote.worker_id for vote in counted}) == 282
-    assert Counter(vote.control_label is None for vote in counted) == {True: 5_127, False: 1_282}
-    control = [vote for vote in counted if vote.control_label is not None]
-    assert sum(vote.label == vote.control_label for vote in control) == 779
-
-
-@needs(VOTES)
-def test_the_tasks_of_the_released_export():
-    votes = list(read_toloka(VOTES))
-    tasks = {vote.task_id: vote for vote in votes}
-    shown_once = {(v.task_id, v.object1, v.object2, v.text, v.control_label) for v in votes}
-    assert len(shown_once) == len(tasks) == 1_729
-    assert Counter(task.control_label is None for task in tasks.values()) == {
-        True: 1_709,
-        False: 20,
-    }
-    assert sum(task.is_blank for task in tasks.values()) == 21
-    pairs = {(task.object1, task.object2) for task in tasks.values()}
-    assert len(pairs) == 112
-    assert len({frozenset((a.lower(), b.lower())) for a, b in pairs}) == 101
-    assert not any("**" in task.text or "\r" in task.text for task in tasks.values())

@@ -7,8 +7,7 @@ import pytest
 
 from annotation.imports.methods.final_labels import FinalLabel, find_conflicts, read_final_labels
 from cqa_site.tabular import Problem, UnreadableFile
-
-from ..released import FINAL, needs
+from tests.annotation.released import FINAL, needs
 
 
 def argument(index, text, label=2, model="3"):

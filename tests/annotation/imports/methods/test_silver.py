@@ -6,8 +6,7 @@ import pytest
 
 from annotation.imports.methods.silver import NumberedArgument, SilverComparison, read_silver
 from cqa_site.tabular import Problem
-
-from ..released import SILVER_50, SILVER_112, needs
+from tests.annotation.released import SILVER_50, SILVER_112, needs
 
 
 def comparison(**changes):

@@ -9,7 +9,7 @@ from argsum.datasets.methods.argkp_files import read_argkp
 from argsum.datasets.methods.argument_files import read_argument_pairs
 from argsum.datasets.methods.preprocessing import prepare, summed
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
 FOLDER = DATA / "argsum" / "argkp2021"
 pytestmark = [

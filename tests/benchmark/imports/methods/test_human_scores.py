@@ -6,8 +6,7 @@ from annotation.imports.methods.raw_answers import RawAnswer
 from benchmark.imports.methods.human_links import LETTERS, OPENING, link_by_letters
 from benchmark.imports.methods.human_scores import HumanScore, read_human_scores
 from cqa_site.tabular import Problem, UnreadableFile
-
-from ..small_rubric import SMALL
+from tests.benchmark.small_rubric import SMALL
 
 COLUMNS = ["object1", "object2", "aspect", "comparison", "score", *SMALL.keys, "model", "scenario"]
 

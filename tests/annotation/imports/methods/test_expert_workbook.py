@@ -1,9 +1,5 @@
 """Expert labels: invented workbooks with every trap, then the released one."""
 
-from collections import Counter, defaultdict
-
-import krippendorff
-import numpy as np
 import openpyxl
 import pytest
 
@@ -13,10 +9,7 @@ from annotation.imports.methods.expert_workbook import (
     match_key,
     read_expert_workbook,
 )
-from annotation.imports.methods.toloka import read_toloka
 from cqa_site.tabular import UnreadableFile
-
-from ..released import EXPERTS, VOTES, needs
 
 BATCH = ("comparison", "arguments", "relevance", None, "how to: see the guideline")
 CONTROL = (
@@ -124,74 +117,3 @@ def test_match_key_undoes_misread_letters_and_spaces_only():
     assert match_key("\u00c3\u0178") != match_key("\u00df")
     assert match_key("a .") != match_key("a.")
     assert match_key("Oak") != match_key("oak")
-
-
-def batch_rows():
-    return [row for s in read_expert_workbook(EXPERTS) if s.kind == "batch" for row in s.rows]
-
-
-@needs(EXPERTS)
-def test_the_released_workbook():
-    sheets = read_expert_workbook(EXPERTS)
-    assert [sheet.kind for sheet in sheets] == ["batch"] * 8 + ["control"]
-    assert [len(sheet.rows) for sheet in sheets] == [100] * 8 + [30]
-    assert not any(sheet.problems for sheet in sheets)
-    assert [sheet.position for sheet in sheets if not sheet.is_rated] == [4, 6, 7]
-    rows = batch_rows()
-    assert all(row.number is not None for row in rows)
-    assert sum(row.label is not None for row in rows) == 498
-    assert sum(bool(row.comment) for row in rows) == 56
-    title_words = {
-        word for sheet in openpyxl.load_workbook(EXPERTS).sheetnames for word in sheet.split()
-    }
-    pseudonyms = " ".join(f"{s.name_pseudonym} {s.raters} {s.problems}" for s in sheets)
-    assert not any(word in pseudonyms for word in title_words)
-
-
-@needs(EXPERTS)
-def test_released_control_sheet_gives_the_published_agreement():
-    (control,) = [s for s in read_expert_workbook(EXPERTS) if s.kind == "control"]
-    scored = [row for row in control.rows if row.is_scored]
-    ratings = np.array([row.labels for row in scored], dtype=float)
-    assert ratings.shape == (29, 4)
-    alpha = krippendorff.alpha(ratings.T, level_of_measurement="ordinal")
-    assert alpha == pytest.approx(0.888881, abs=1e-6)
-    assert [row.row for row in control.rows if not row.is_scored] == [19]
-    assert all(row.control_label is not None for row in control.rows)
-
-
-@needs(EXPERTS)
-def test_released_items_rated_twice():
-    labels = defaultdict(list)
-    for row in batch_rows():
-        if row.label is not None:
-            labels[row.object1, row.object2, row.text].append(row.label)
-    twice = np.array([pair for pair in labels.values() if len(pair) == 2], dtype=float)
-    assert Counter(len(each) for each in labels.values()) == {1: 436, 2: 31}
-    assert (twice[:, 0] == twice[:, 1]).sum() == 25
-    alpha = krippendorff.alpha(twice.T, level_of_measurement="ordinal")
-    assert alpha == pytest.approx(0.7676, abs=5e-5)
-
-
-@needs(EXPERTS, VOTES)
-def test_released_sentences_meet_those_of_the_crowd():
-    votes = list(read_toloka(VOTES))
-    units = {(vote.object1, vote.object2, vote.text) for vote in votes}
-    keys = {(a, b, match_key(text)) for a, b, text in units}
-    assert len(keys) == len(units) == 1_719
-    rows = batch_rows()
-    assert sum((r.object1, r.object2, r.text) in units for r in rows) == 796
-    assert sum((r.object1, r.object2, match_key(r.text)) in keys for r in rows) == 800
-
-
-@needs(EXPERTS, VOTES)
-def test_released_control_items_meet_those_of_the_crowd():
-    (control,) = [s for s in read_expert_workbook(EXPERTS) if s.kind == "control"]
-    items = {
-        (v.object1, v.object2, v.text) for v in read_toloka(VOTES) if v.control_label is not None
-    }
-    exact = {(r.object1, r.object2, r.text) for r in control.rows}
-    keys = {(a, b, match_key(text)) for a, b, text in exact}
-    assert len(items) == 20
-    assert len(items & exact) == 18
-    assert len({(a, b, match_key(text)) for a, b, text in items} & keys) == 19

@@ -15,11 +15,12 @@ from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.methods.sentence_count import length_points, sentence_places
 from cqa_site.stats.as_json import to_json
 
-_DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+_DEFAULT = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 FOLDER = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", _DEFAULT)) / "compqa"
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
 JUDGED = FOLDER / "judged_gpt4"
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.reference,
     pytest.mark.skipif(
         not (HUMAN.exists() and JUDGED.exists()),

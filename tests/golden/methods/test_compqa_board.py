@@ -15,7 +15,7 @@ from benchmark.papers.reports.published_cells import JUDGES_3, ROWS
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from tests.benchmark.leaderboard.made_boards import sheets
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
 JUDGED = DATA / "compqa" / "judged_gpt4"
 
