@@ -30,6 +30,7 @@ from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.runs import jobs
 from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 FORMATS = ("csv", "jsonl", "xlsx", "parquet")
@@ -76,14 +77,7 @@ def make_closed() -> SimpleNamespace:
     return SimpleNamespace(campaign=campaign, researcher=researcher)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(make_closed)
-
-
-@pytest.fixture
-def closed(built, db):
-    return built.copy()
+closed = built_once(make_closed)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from benchmark.leaderboard.actions import BOARDS
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Rater, Study
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -46,14 +47,7 @@ def make_scored():
     return study
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(make_scored)
-
-
-@pytest.fixture
-def scored(built, db):
-    return built.copy()
+scored = built_once(make_scored)
 
 
 def totals(study, kind, system, scenario):
