@@ -109,6 +109,8 @@ def test_a_draft_is_deleted_with_all_that_is_in_it_and_an_open_round_is_not(worl
     assert list(world.kind.Round.objects.filter(study=world.study)) == [world.round]
     assert not Round.objects.filter(pk=draft.pk).exists()
     assert world.kind.Item.objects.count() == items
+    if world.name != "label":
+        assert not world.kind.Sheet.objects.exclude(round=world.round).exists()
     assert verbs(world, draft) == [world.kind.audit.of_round("deleted")]
 
 
@@ -137,6 +139,9 @@ def test_a_round_from_a_plan_to_its_end_on_pages(world, office):
         office.post(world.office(f"_{move.strip()}", made))
         assert state_of(made) == state
     assert office.get(edit).status_code == 302, "only drafts are changed"
+    office.post(edit, plan | {"name": "Too late"})
+    made.refresh_from_db()
+    assert made.name == "Changed"
     assert "Changed" in office.get(address_of_list(world)).text
 
 

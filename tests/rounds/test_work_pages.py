@@ -160,9 +160,9 @@ def test_nobody_else_opens_a_sheet(world, client):
     kept = stored(world).kept.get()
     elsewhere = make_member(make_study("Elsewhere"), "expert")
     outsider = make_member(world.study, "expert")
-    world.people[2].memberships.update(is_active=False)
-    people = [world.people[1], world.people[2], outsider, elsewhere]
-    for visitor in map(sign_in, people):
+    gone = sign_in(world.people[0])
+    world.people[0].memberships.update(is_active=False)
+    for visitor in (gone, *map(sign_in, (world.people[1], outsider, elsewhere))):
         assert visitor.get(world.address("_form", world.sheet)).status_code == 404
         for end in ("_save", "_submit"):
             assert send(visitor, world, end, world.work.full_form).status_code == 404

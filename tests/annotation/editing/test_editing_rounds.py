@@ -12,10 +12,8 @@ from django.utils import timezone
 from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.models import EditingRound, EditingSheet
 from cqa_site.people.models import AuditEvent
-from cqa_site.rounds.integrity import find_violations
-from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import close_round, open_round, reopen_round
-from tests.annotation.editing_cast import hand_in, make_answers, make_round, sheets_of
+from cqa_site.rounds.opening import close_round, open_round
+from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -162,45 +160,6 @@ def test_filters_choose_system_scenario_and_choice(study):
     assert count(scenario=0) == 0
 
 
-# -- moving --------------------------------------------------------------------------------------
-
-
-def test_closing_reopening_and_closing_remembers_the_first_end(study, boss):
-    make_answers(study)
-    row = make_round(study)
-    close_round(round_=row, actor=boss)
-    row.refresh_from_db()
-    first = row.first_closed_at
-    assert first == row.closed_at
-    reopen_round(round_=row, actor=boss)
-    close_round(round_=row, actor=boss)
-    row.refresh_from_db()
-    assert row.first_closed_at == first < row.closed_at
-
-
-def test_moves_that_do_not_fit_are_refused(study, boss):
-    make_answers(study)
-    draft = make_round(study, is_open=False)
-    for move in (close_round, reopen_round):
-        with pytest.raises(RoundNotReady):
-            move(round_=draft, actor=boss)
-    running = make_round(study, calibration=1, individual=0)
-    for move in (open_round, reopen_round):
-        with pytest.raises(RoundNotReady):
-            move(round_=running, actor=boss)
-    with pytest.raises(RoundNotReady):
-        editing_rounds.plan_round(
-            study=study,
-            plan=editing_rounds.Plan("n", 1, (), 1, 0),
-            actor=boss,
-            round_=running,
-        )
-    shown = sign_in(boss).get(
-        reverse("editing_round_edit", args=[study.public_id, running.public_id])
-    )
-    assert shown.status_code == 302
-
-
 def test_a_round_does_not_open_with_somebody_who_left(study, boss):
     make_answers(study)
     row = make_round(study, is_open=False)
@@ -294,23 +253,6 @@ def test_closing_asks_for_the_agreement_of_experts(study, boss):
     assert job.is_active
 
 
-def test_work_leads_over_the_own_desk_and_to_nobody_elses(study, boss):
-    make_answers(study, questions=8)
-    row = make_round(study, experts=2, calibration=1, individual=1)
-    own = sheets_of(row, user=row.places.order_by("pk").first().rater.user)
-    client = sign_in(own[0].rater.user)
-    work = reverse("desk", args=[study.public_id, row.public_id])
-    for sheet in own:
-        assert client.get(work)["Location"] == desk_of(sheet)
-        hand_in(sheet, "Better.")
-    page = client.get(work)
-    assert (page.status_code, "That was everything" in page.text) == (200, True)
-    mine = client.get(reverse("desk_own", args=[study.public_id, row.public_id]), follow=True)
-    assert all(desk_of(sheet) in mine.text for sheet in own)
-    assert EditingSheet.objects.count() == 4
-    assert not list(find_violations())
-
-
 def test_only_those_with_a_desk_hear_of_the_round(study, boss):
     make_answers(study, questions=4)
     row = make_round(study, experts=1, calibration=1, individual=1)
@@ -319,24 +261,3 @@ def test_only_those_with_a_desk_hear_of_the_round(study, boss):
     for person in others:
         assert row.name not in sign_in(person).get(here).text
     assert row.name in sign_in(row.places.get().rater.user).get(here).text
-
-
-def test_every_submitted_sheet_holds_a_slot_of_its_own(study, boss):
-    make_answers(study, questions=4)
-    row = make_round(study, experts=3, calibration=1, individual=0)
-    assert row.slots.count() == 3
-    for sheet in sheets_of(row):
-        hand_in(sheet, "Better.")
-    assert row.slots.filter(state="done", sheet__state="submitted").count() == 3
-    assert not EditingSheet.objects.filter(is_extra=True).exists()
-    assert not list(find_violations())
-
-
-def test_a_draft_is_deleted_with_its_desks_and_an_open_round_is_not(study, boss):
-    make_answers(study, questions=8)
-    client = sign_in(boss)
-    for is_open, left in ((True, 4), (False, 4)):
-        row = make_round(study, experts=2, is_open=is_open, leave="nothing")
-        client.post(reverse("editing_round_delete", args=[study.public_id, row.public_id]))
-        assert EditingSheet.objects.count() == left
-    assert EditingRound.objects.get().state == "open"
