@@ -4,8 +4,6 @@ import re
 from collections import Counter
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -195,23 +193,6 @@ def test_experts_see_their_answers_once_the_round_is_open(study, boss):
 
 def desk_of(sheet):
     return reverse("desk_form", args=[sheet.round.study.public_id, sheet.public_id])
-
-
-@pytest.mark.parametrize("size", [1, 6])
-def test_pages_cost_as_many_queries_for_large_rounds_as_for_small_ones(study, boss, size):
-    make_answers(study, questions=4 * size)
-    row = make_round(study, experts=2, calibration=size, individual=size)
-    expert = row.sheets.first().rater.user
-    costs = {
-        reverse("editing_round", args=[study.public_id, row.public_id]): (boss, 13),
-        reverse("editing_rounds", args=[study.public_id]): (boss, 5),
-        reverse("editing", args=[study.public_id]) + "?": (expert, 4),
-    }
-    for address, (user, most) in costs.items():
-        client = sign_in(user)
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get(address).status_code == 200
-        assert len(queries) <= most, f"{address}: {len(queries)}"
 
 
 def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, boss):
