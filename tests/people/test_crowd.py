@@ -223,16 +223,6 @@ def test_link_form_sets_declared_fields_only(researcher, campaign, other_study, 
     assert len(link.secret_hash) == 64
 
 
-def test_link_of_another_study_cannot_be_closed(stranger, other_study, campaign, people):
-    link, _secret = make_link(campaign, people)
-    path = reverse(
-        "crowd_link_close", args=[other_study.public_id, campaign.public_id, link.public_id]
-    )
-    assert stranger.post(path).status_code == 404
-    link.refresh_from_db()
-    assert link.is_open
-
-
 # -- coming in ------------------------------------------------------------------------------
 
 
@@ -472,19 +462,6 @@ def test_a_released_place_goes_to_the_next_browser_and_is_logged(
     assert Participant.objects.count() == 1
     page = refusal(secret)
     assert page.status_code == 410
-
-
-def test_a_place_of_another_study_is_not_released(secret, campaign, stranger, other_study):
-    come_in(secret)
-    person = Participant.objects.get()
-    ids = [other_study.public_id, campaign.public_id, person.user.public_id]
-    for name in ("participant_release", "participant_fault"):
-        assert stranger.post(reverse(name, args=ids)).status_code == 404
-    other = cast.make_campaign(campaign.study, name="Round 2")
-    ids = [campaign.study.public_id, other.public_id, person.user.public_id]
-    path = reverse("participant_release", args=ids)
-    assert cast.sign_in(person.link.created_by).post(path).status_code == 404
-    assert Participant.objects.get().browser_hash == person.browser_hash
 
 
 # -- refusals ------------------------------------------------------------------------------------
