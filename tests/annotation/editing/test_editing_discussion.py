@@ -10,32 +10,44 @@ from cqa_site.rounds.saving import save_draft
 from tests.annotation.editing_cast import hand_in, make_answers, make_round, sent, sheets_of
 from tests.cast import make_member, make_study, sign_in
 
-pytestmark = pytest.mark.django_db
+
+class Lab:
+    """Three experts with the same calibration answer and one of their own each."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.boss = make_member(self.study, "researcher", name="Rita")
+        make_answers(self.study, questions=8)
+        made = make_round(self.study, experts=3, calibration=1, individual=1)
+        self.shared = sheets_of(made, is_calibration=True)
+        for number, sheet in enumerate(self.shared, 1):
+            sheet.rater.user.name = f"Name of {number}"
+            sheet.rater.user.save()
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
 
 
 @pytest.fixture
-def study():
-    return make_study()
+def lab(built, db):
+    return built.copy()
 
 
 @pytest.fixture
-def boss(study):
-    return make_member(study, "researcher", name="Rita")
+def study(lab):
+    return lab.study
 
 
 @pytest.fixture
-def editing_round(study):
-    make_answers(study, questions=8)
-    return make_round(study, experts=3, calibration=1, individual=1)
+def boss(lab):
+    return lab.boss
 
 
 @pytest.fixture
-def shared(editing_round):
-    sheets = sheets_of(editing_round, is_calibration=True)
-    for number, sheet in enumerate(sheets, 1):
-        sheet.rater.user.name = f"Name of {number}"
-        sheet.rater.user.save()
-    return sheets
+def shared(lab):
+    return lab.shared
 
 
 def here(sheet):

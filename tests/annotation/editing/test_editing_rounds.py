@@ -4,18 +4,14 @@ import re
 from collections import Counter
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.models import EditingRound, EditingSheet
 from cqa_site.people.models import AuditEvent
-from cqa_site.rounds.integrity import find_violations
-from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import close_round, open_round, reopen_round
-from tests.annotation.editing_cast import hand_in, make_answers, make_round, sheets_of
+from cqa_site.rounds.opening import close_round, open_round
+from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -162,45 +158,6 @@ def test_filters_choose_system_scenario_and_choice(study):
     assert count(scenario=0) == 0
 
 
-# -- moving --------------------------------------------------------------------------------------
-
-
-def test_closing_reopening_and_closing_remembers_the_first_end(study, boss):
-    make_answers(study)
-    row = make_round(study)
-    close_round(round_=row, actor=boss)
-    row.refresh_from_db()
-    first = row.first_closed_at
-    assert first == row.closed_at
-    reopen_round(round_=row, actor=boss)
-    close_round(round_=row, actor=boss)
-    row.refresh_from_db()
-    assert row.first_closed_at == first < row.closed_at
-
-
-def test_moves_that_do_not_fit_are_refused(study, boss):
-    make_answers(study)
-    draft = make_round(study, is_open=False)
-    for move in (close_round, reopen_round):
-        with pytest.raises(RoundNotReady):
-            move(round_=draft, actor=boss)
-    running = make_round(study, calibration=1, individual=0)
-    for move in (open_round, reopen_round):
-        with pytest.raises(RoundNotReady):
-            move(round_=running, actor=boss)
-    with pytest.raises(RoundNotReady):
-        editing_rounds.plan_round(
-            study=study,
-            plan=editing_rounds.Plan("n", 1, (), 1, 0),
-            actor=boss,
-            round_=running,
-        )
-    shown = sign_in(boss).get(
-        reverse("editing_round_edit", args=[study.public_id, running.public_id])
-    )
-    assert shown.status_code == 302
-
-
 def test_a_round_does_not_open_with_somebody_who_left(study, boss):
     make_answers(study)
     row = make_round(study, is_open=False)
@@ -236,23 +193,6 @@ def test_experts_see_their_answers_once_the_round_is_open(study, boss):
 
 def desk_of(sheet):
     return reverse("desk_form", args=[sheet.round.study.public_id, sheet.public_id])
-
-
-@pytest.mark.parametrize("size", [1, 6])
-def test_pages_cost_as_many_queries_for_large_rounds_as_for_small_ones(study, boss, size):
-    make_answers(study, questions=4 * size)
-    row = make_round(study, experts=2, calibration=size, individual=size)
-    expert = row.sheets.first().rater.user
-    costs = {
-        reverse("editing_round", args=[study.public_id, row.public_id]): (boss, 13),
-        reverse("editing_rounds", args=[study.public_id]): (boss, 5),
-        reverse("editing", args=[study.public_id]) + "?": (expert, 4),
-    }
-    for address, (user, most) in costs.items():
-        client = sign_in(user)
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get(address).status_code == 200
-        assert len(queries) <= most, f"{address}: {len(queries)}"
 
 
 def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, boss):
@@ -294,23 +234,6 @@ def test_closing_asks_for_the_agreement_of_experts(study, boss):
     assert job.is_active
 
 
-def test_work_leads_over_the_own_desk_and_to_nobody_elses(study, boss):
-    make_answers(study, questions=8)
-    row = make_round(study, experts=2, calibration=1, individual=1)
-    own = sheets_of(row, user=row.places.order_by("pk").first().rater.user)
-    client = sign_in(own[0].rater.user)
-    work = reverse("desk", args=[study.public_id, row.public_id])
-    for sheet in own:
-        assert client.get(work)["Location"] == desk_of(sheet)
-        hand_in(sheet, "Better.")
-    page = client.get(work)
-    assert (page.status_code, "That was everything" in page.text) == (200, True)
-    mine = client.get(reverse("desk_own", args=[study.public_id, row.public_id]), follow=True)
-    assert all(desk_of(sheet) in mine.text for sheet in own)
-    assert EditingSheet.objects.count() == 4
-    assert not list(find_violations())
-
-
 def test_only_those_with_a_desk_hear_of_the_round(study, boss):
     make_answers(study, questions=4)
     row = make_round(study, experts=1, calibration=1, individual=1)
@@ -319,24 +242,3 @@ def test_only_those_with_a_desk_hear_of_the_round(study, boss):
     for person in others:
         assert row.name not in sign_in(person).get(here).text
     assert row.name in sign_in(row.places.get().rater.user).get(here).text
-
-
-def test_every_submitted_sheet_holds_a_slot_of_its_own(study, boss):
-    make_answers(study, questions=4)
-    row = make_round(study, experts=3, calibration=1, individual=0)
-    assert row.slots.count() == 3
-    for sheet in sheets_of(row):
-        hand_in(sheet, "Better.")
-    assert row.slots.filter(state="done", sheet__state="submitted").count() == 3
-    assert not EditingSheet.objects.filter(is_extra=True).exists()
-    assert not list(find_violations())
-
-
-def test_a_draft_is_deleted_with_its_desks_and_an_open_round_is_not(study, boss):
-    make_answers(study, questions=8)
-    client = sign_in(boss)
-    for is_open, left in ((True, 4), (False, 4)):
-        row = make_round(study, experts=2, is_open=is_open, leave="nothing")
-        client.post(reverse("editing_round_delete", args=[study.public_id, row.public_id]))
-        assert EditingSheet.objects.count() == left
-    assert EditingRound.objects.get().state == "open"

@@ -84,14 +84,6 @@ def test_settings_out_of_range_say_so(study, client, field, value, message):
     assert not Campaign.objects.exists()
 
 
-def test_a_second_campaign_of_the_same_name_is_refused(study, client):
-    make_campaign(study, name="First round")
-    answer = client.post(
-        url("campaign_new", study), SETTINGS | {"guideline": study.guidelines.get().public_id}
-    )
-    assert "Another round of this study has this name" in answer.content.decode()
-
-
 def test_a_guideline_of_another_study_cannot_be_chosen(study, client):
     make_guideline(study)
     foreign = make_guideline(make_study("Other"))
@@ -114,21 +106,6 @@ def test_an_opened_campaign_keeps_its_items_and_settings(study, client):
     assert campaign.name == "Round 1"
     assert not campaign.items.filter(argument__in=more).exists()
     assert item.control_label is None
-
-
-def test_pausing_and_closing_are_logged(study, client):
-    campaign = make_campaign(study)
-    for move in ("open", "pause", "open", "close", "open"):
-        client.post(url(f"campaign_{move}", study, campaign_id=campaign.public_id))
-    campaign.refresh_from_db()
-    assert campaign.state == "closed"
-    verbs = list(study.audit_events.order_by("pk").values_list("verb", flat=True))
-    assert verbs == [
-        "label_round_open",
-        "label_round_paused",
-        "label_round_open",
-        "label_round_closed",
-    ]
 
 
 def scale(*values):

@@ -7,9 +7,7 @@ from django.utils import timezone
 
 from annotation.judges.models import TrainedJudge
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
-from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.models import Round
-from cqa_site.rounds.opening import close_round, open_round, pause_round, reopen_round
+from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.own_work import waiting_for
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
@@ -42,32 +40,6 @@ def test_rounds_of_two_kinds_may_have_one_name_and_two_campaigns_may_not(study, 
     with pytest.raises(IntegrityError), transaction.atomic():
         make_campaign(study, name="First")
     assert campaigns_of(study).get().name == "First"
-
-
-def test_only_labels_pause(study, boss):
-    make_scored_answers(study)
-    scoring = make_round(study, boss)
-    campaign = make_campaign(study)
-    open_round(round_=campaign, actor=boss)
-    pause_round(round_=campaign, actor=boss)
-    assert Round.objects.get(pk=campaign.pk).state == "paused"
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Round.objects.filter(pk=scoring.pk).update(state="paused")
-    with pytest.raises(RoundNotReady, match="do not pause"):
-        pause_round(round_=scoring, actor=boss)
-
-
-def test_only_labels_are_closed_for_good(study, boss):
-    make_scored_answers(study)
-    campaign, scoring = make_campaign(study), make_round(study, boss)
-    open_round(round_=campaign, actor=boss)
-    for each in (campaign, scoring):
-        close_round(round_=each, actor=boss)
-    reopen_round(round_=scoring, actor=boss)
-    assert Round.objects.get(pk=scoring.pk).state == "open"
-    with pytest.raises(RoundNotReady, match="closed for good"):
-        reopen_round(round_=campaign, actor=boss)
-    assert Round.objects.get(pk=campaign.pk).state == "closed"
 
 
 def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, boss):
@@ -108,17 +80,6 @@ def test_a_draft_that_is_changed_keeps_its_items_and_shows_its_settings(study, b
     campaign.refresh_from_db()
     assert (campaign.share_cap, campaign.votes_per_item) == (0.5, 4)
     assert campaign.items.count() == before > 0
-
-
-def test_a_draft_can_be_deleted_and_an_opened_campaign_cannot(study, boss):
-    draft, campaign = (make_campaign(study, name=name) for name in ("Draft", "Labels"))
-    open_round(round_=campaign, actor=boss)
-    client = sign_in(boss)
-    for each in (draft, campaign):
-        client.post(reverse("campaign_delete", args=[study.public_id, each.public_id]))
-    assert [each.name for each in campaigns_of(study)] == ["Labels"]
-    assert not Round.objects.filter(pk=draft.pk).exists()
-    assert study.audit_events.filter(verb="label_round_deleted", subject="Draft").count() == 1
 
 
 def test_a_draft_whose_sentences_a_judge_labelled_stays(study, boss):

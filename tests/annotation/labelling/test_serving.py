@@ -79,9 +79,9 @@ def test_a_block_holds_its_share_of_controls_at_varying_places(study):
 
 
 def test_everybody_together_fills_every_slot_exactly_once(study):
-    campaign = opened(study, ordinary=13, controls=3, votes_per_item=3)
+    campaign = opened(study, ordinary=7, controls=2, votes_per_item=3)
     people = [newcomer(campaign) for _ in range(5)]
-    for _ in range(40):
+    for _ in range(12):
         for place in people:
             todo = work(place).assignments
             if todo:

@@ -16,8 +16,6 @@ from tests.argsum.made_cells import make_count, make_dataset, make_set, make_sys
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
 
-pytestmark = pytest.mark.django_db
-
 
 class Lab:
     """Two cells with two references and three summaries each, and an endpoint."""
@@ -35,9 +33,14 @@ class Lab:
         )
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def says(*replies):

@@ -1,13 +1,19 @@
 """Preference rounds for tests, with people who compare in them."""
 
+from collections.abc import Callable
+
 from django.urls import reverse
 
 from annotation.answers.models.answers import Answer
 from annotation.generation.actions.kind import condition
 from benchmark.preferences.actions import Plan, plan_round
+from benchmark.preferences.kind import PreferenceContent
 from benchmark.preferences.models import PreferenceRound, PreferenceSheet
-from cqa_site.people.models import Study, User
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.saving import Sent, submit_sheet
+from cqa_site.rounds.serving import next_sheet
 from tests.benchmark.made_scores import make_scored_answers
 
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -58,3 +64,26 @@ def say(client, study: Study, sheet: PreferenceSheet, verdict: str, **changed):
     fields = {"base_version": str(sheet.version), "client_key": f"k{sheet.pk}"}
     url = address("prefer_submit", study, sheet.public_id)
     return client.post(url, fields | {"verdict": verdict} | changed, **JSON)
+
+
+def make_comparer(study: Study, user: User) -> Rater:
+    """The rater who stands for a member."""
+    return rater_for(membership=user.memberships.get(study=study))
+
+
+def compare_all(
+    round_: PreferenceRound,
+    rater: Rater,
+    verdict_of: Callable[[PreferenceSheet], str],
+    comment: str = "",
+    at_most: int = 100,
+) -> list[PreferenceSheet]:
+    """Submit a verdict, first, second, tie or both_bad, on whatever comes; without a browser."""
+    done: list[PreferenceSheet] = []
+    while len(done) < at_most:
+        sheet = next_sheet(round_=round_, rater=rater).sheet
+        if sheet is None:
+            break
+        content = PreferenceContent(verdict_of(sheet), comment)
+        done.append(submit_sheet(sheet=sheet, sent=Sent(content, 0), key=f"k{sheet.pk}"))
+    return done

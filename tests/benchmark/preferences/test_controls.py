@@ -18,13 +18,14 @@ from tests.benchmark.preferences.made_judges import make_preferring_run, says_la
 from tests.benchmark.preferences.made_preferences import (
     address,
     begin,
+    compare_all,
+    make_comparer,
     make_pairs_round,
     say,
 )
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
 
-pytestmark = pytest.mark.django_db
 POINTS = {"Alpha": 16, "Beta": 11, "Gamma": 5}
 
 
@@ -60,9 +61,14 @@ class Lab:
         return by_name[better].public_id, by_name[worse].public_id
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def controls(round_):
@@ -129,20 +135,22 @@ def test_answers_of_another_study_are_no_control(lab):
         lab.round(controls=((foreign[0].public_id, foreign[1].public_id),))
 
 
-def meet(lab, client, round_, *, is_met):
+TURNED = {"first": "second", "second": "first"}
+
+
+def meet(lab, round_, *, is_met):
     """Judge everything; of controls the known side, or the other one; else a tie."""
-    while (sheet := begin(client, lab.study, round_)) is not None:
-        wanted = sheet.known if is_met else {"first": "second", "second": "first"}.get(sheet.known)
-        side = {"first": "left", "second": "right"}.get(wanted or "", "tie")
-        if sheet.is_swapped:
-            side = {"left": "right", "right": "left"}.get(side, side)
-        say(client, lab.study, sheet, side)
+
+    def verdict(sheet):
+        return (sheet.known if is_met else TURNED.get(sheet.known)) or "tie"
+
+    compare_all(round_, make_comparer(lab.study, make_member(lab.study, "annotator")), verdict)
 
 
 @pytest.mark.parametrize(("is_met", "met"), [(True, 2), (False, 0)])
 def test_how_many_controls_a_person_met(lab, is_met, met):
     made = lab.round(control_share=0.25, control_gap=10)
-    meet(lab, sign_in(make_member(lab.study, "annotator")), made, is_met=is_met)
+    meet(lab, made, is_met=is_met)
     (row,) = progress_of(made)
     assert (row.sheets, row.figures["controls"], row.figures["met"]) == (8, 2, met)
     page = sign_in(lab.researcher).get(address("preference_round", lab.study, made.public_id))
@@ -154,7 +162,7 @@ def test_how_many_controls_a_person_met(lab, is_met, met):
 
 def test_who_misses_them_can_be_left_out(lab):
     made = lab.round(control_share=0.25, control_gap=10)
-    meet(lab, sign_in(make_member(lab.study, "annotator")), made, is_met=False)
+    meet(lab, made, is_met=False)
     decide_rater(place=Place.objects.get(round=made), actor=lab.researcher, decision="exclude")
     (row,) = progress_of(made)
     assert (row.figures["controls"], row.figures["met"]) == (0, 0)
@@ -162,7 +170,7 @@ def test_who_misses_them_can_be_left_out(lab):
 
 def test_controls_rank_no_system(lab):
     made = lab.round(control_share=0.25, control_gap=10)
-    meet(lab, sign_in(make_member(lab.study, "annotator")), made, is_met=True)
+    meet(lab, made, is_met=True)
     (people,) = choices_of(lab.study)
     results = results_of(lab.study, people)
     assert (people.sheets, results.n_verdicts) == (6, 6)
@@ -197,7 +205,7 @@ def test_the_page_of_a_control_is_that_of_any_pair(lab):
 
 def test_a_sheet_that_lost_what_its_item_knows_is_found(lab):
     made = lab.round(control_share=0.25, control_gap=10)
-    meet(lab, sign_in(make_member(lab.study, "annotator")), made, is_met=True)
+    meet(lab, made, is_met=True)
     PreferenceSheet.objects.exclude(known="").update(known="")
     assert len(list(integrity.find_violations())) == 2
 

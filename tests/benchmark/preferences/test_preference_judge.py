@@ -14,10 +14,10 @@ from cqa_site.runs.integrity import find_violations
 from tests.benchmark.preferences.made_judges import make_preferring_run, says, says_later, sides_of
 from tests.benchmark.preferences.made_preferences import (
     address,
-    begin,
+    compare_all,
+    make_comparer,
     make_pairs,
     make_pairs_round,
-    say,
 )
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
@@ -37,6 +37,10 @@ class Lab:
 
     def judge(self, answer=says_later, **chosen):
         return make_preferring_run(self.study, self.endpoint, self.researcher, answer, **chosen)
+
+    def compare(self, verdict, at_most):
+        rater = make_comparer(self.study, make_member(self.study, "annotator"))
+        compare_all(self.round, rater, lambda sheet: verdict, at_most=at_most)
 
     def page(self, name, *ids, **query):
         client = sign_in(self.researcher)
@@ -157,8 +161,7 @@ def test_which_pairs_are_compared(lab):
     of_round = {"choice": "round", "round_": other.public_id}
     assert lab.judge(says("A"), target=of_round).planned == 4
     assert lab.judge(says("A"), target={"choice": "sample", "sample": 3}).planned == 6
-    annotator = sign_in(make_member(lab.study, "annotator"))
-    say(annotator, lab.study, begin(annotator, lab.study, lab.round), "left")
+    lab.compare("first", at_most=1)
     assert pairs_of(lab.study, target_of(choice="judged")).count() == 1
 
 
@@ -176,9 +179,7 @@ def test_several_replies_in_one_order_are_refused(lab):
 
 
 def test_people_and_judges_are_ranked_apart(lab):
-    annotator = sign_in(make_member(lab.study, "annotator"))
-    for _turn in range(4):
-        say(annotator, lab.study, begin(annotator, lab.study, lab.round), "tie")
+    lab.compare("tie", at_most=4)
     run = lab.judge(says_later)
     people, judge = choices_of(lab.study)
     assert (people.name, people.sheets, judge.sheets) == ("people", 4, 16)

@@ -2,33 +2,59 @@
 
 import csv
 import io
+import itertools
 
 import pytest
 
 from benchmark.preferences import reports
+from benchmark.preferences.kind import turned
 from benchmark.preferences.models import PreferenceRound
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.rounds.models import Place
 from cqa_site.rounds.qualifying import decide_rater
 from tests.benchmark.made_scores import make_rater, make_sheets
 from tests.benchmark.preferences.made_preferences import (
     address,
-    begin,
+    compare_all,
+    make_comparer,
     make_pairs,
     make_pairs_round,
     make_people_beside,
-    say,
 )
 from tests.cast import make_member, make_study, sign_in
 
-pytestmark = pytest.mark.django_db
 # Alpha is better than Beta, Beta than Gamma; every third verdict is a tie.
 ORDER = ("Alpha", "Beta", "Gamma")
 
 
+class Lab:
+    """Twelve pairs of three systems' answers, on which two people agree."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.researcher = make_member(self.study, "researcher")
+        self.round = make_pairs(self.study, self.researcher, size=12, raters=2)
+        for _person in range(2):
+            compare(self.study, self.round)
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def study():
-    return make_study()
+def lab(built, db):
+    return built.copy()
+
+
+@pytest.fixture
+def client(lab):
+    return sign_in(lab.researcher)
+
+
+@pytest.fixture
+def study(db):
+    return make_study("Another study")
 
 
 @pytest.fixture
@@ -36,23 +62,18 @@ def researcher(study):
     return make_member(study, "researcher")
 
 
-@pytest.fixture
-def client(researcher):
-    return sign_in(researcher)
-
-
-def compare(study, round_, people: int = 1) -> None:
+def compare(study, round_) -> None:
     """Verdicts by the order of systems, with ties among them."""
-    for _person in range(people):
-        client = sign_in(make_member(study, "annotator"))
-        turn = 0
-        while (sheet := begin(client, study, round_)) is not None:
-            places = [ORDER.index(sheet.pair.first.system.name)]
-            places.append(ORDER.index(sheet.pair.second.system.name))
-            wants_left = (places[0] < places[1]) != sheet.is_swapped
-            verdict = "tie" if turn % 3 == 0 else "left" if wants_left else "right"
-            assert say(client, study, sheet, verdict, comment="Why not").status_code == 200
-            turn += 1
+    turns = itertools.count()
+
+    def verdict(sheet):
+        first, second = (
+            ORDER.index(answer.system.name) for answer in (sheet.pair.first, sheet.pair.second)
+        )
+        return "tie" if next(turns) % 3 == 0 else "first" if first < second else "second"
+
+    annotator = make_comparer(study, make_member(study, "annotator"))
+    compare_all(round_, annotator, verdict, "Why not")
 
 
 def rows_of(client, study, figure) -> list[dict[str, str]]:
@@ -62,11 +83,9 @@ def rows_of(client, study, figure) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(reply.content.decode("utf-8-sig"))))
 
 
-def test_a_round_is_planned_opened_watched_and_closed_on_pages(study, researcher, client):
-    make_pairs(study, researcher, opens=False)
-    PreferenceRound.objects.all().delete()
-    page = client.get(address("preference_round_new", study)).content.decode()
-    assert "People who compare each pair" in page
+def test_a_round_is_planned_and_watched_on_pages(lab, client):
+    url = address("preference_round_new", lab.study)
+    assert "People who compare each pair" in client.get(url).text
     fields = {
         "name": "Autumn",
         "size": 5,
@@ -78,31 +97,22 @@ def test_a_round_is_planned_opened_watched_and_closed_on_pages(study, researcher
         "control_gap": 5,
         "asks_reason": "on",
     }
-    url = address("preference_round_new", study)
-    one = study.systems.first().public_id
+    one = lab.study.systems.first().public_id
     assert client.post(url, fields | {"systems": [one]}).status_code == 422
     assert client.post(url, fields | {"size": 1}).status_code == 422
     assert client.post(url, fields).status_code == 302
-    round_ = PreferenceRound.objects.get()
+    round_ = PreferenceRound.objects.get(name="Autumn")
     assert round_.items.count() == 5
-    edit = address("preference_round_edit", study, round_.public_id)
-    assert 'value="Autumn"' in client.get(edit).content.decode()
+    edit = address("preference_round_edit", lab.study, round_.public_id)
     assert client.post(edit, fields | {"size": 6}).status_code == 302
     assert round_.items.count() == 6
-    for move, state in (("open", "open"), ("close", "closed"), ("reopen", "open")):
-        client.post(address(f"preference_round_{move}", study, round_.public_id))
-        round_.refresh_from_db()
-        assert round_.state == state
-    compare(study, round_)
-    page = client.get(address("preference_round", study, round_.public_id)).content.decode()
-    assert "6 of 6 sheets submitted" in page
+    page = client.get(address("preference_round", lab.study, lab.round.public_id)).text
+    assert "24 of 24 sheets submitted" in page
     assert "Alpha" in page
-    assert "Autumn" in client.get(address("preference_rounds", study)).content.decode()
 
 
-def test_the_ranking_says_what_people_said_and_leads_to_their_rows(study, researcher, client):
-    round_ = make_pairs(study, researcher, size=12, raters=2)
-    compare(study, round_, people=2)
+def test_the_ranking_says_what_people_said_and_leads_to_their_rows(lab, client):
+    study = lab.study
     page = client.get(address("preferences", study)).content.decode()
     assert "24 verdicts of 2 people on 12 pairs of 4 questions." in page
     assert "Alpha leads 3 systems" in page
@@ -120,17 +130,16 @@ def test_the_ranking_says_what_people_said_and_leads_to_their_rows(study, resear
     assert client.get(address("preferences_figure", study, "nothing", "csv")).status_code == 404
 
 
-def test_points_stand_beside_preferences_and_contradict_them(study, researcher, client):
-    round_ = make_pairs(study, researcher, size=12)
-    compare(study, round_)
+def test_points_stand_beside_preferences_and_contradict_them(lab, client):
+    study = lab.study
     rubric = default_rubric(study)
     points = {"Alpha": 0, "Beta": 0, "Gamma": 1}
     rater = make_rater(study, "Someone")
-    for answer in study.answers.select_related("system"):
-        make_sheets(study, [answer], [rater])
-        given = dict.fromkeys(rubric.rubric.keys, points[answer.system.name])
-        total = rubric.rubric.total(given)
-        answer.score_sheets.update(points=given, total=total)
+    make_sheets(study, list(study.answers.all()), [rater])
+    for name, each in points.items():
+        given = dict.fromkeys(rubric.rubric.keys, each)
+        sheets = study.score_sheets.filter(answer__system__name=name)
+        sheets.update(points=given, total=rubric.rubric.total(given))
     page = client.get(address("preferences", study)).content.decode()
     assert "Mean points by people" in page
     assert "Spearman -0.87; 2 of 2 pairs of systems" in page
@@ -138,14 +147,12 @@ def test_points_stand_beside_preferences_and_contradict_them(study, researcher, 
     assert float(ranking["Gamma"]["mean_points"]) == 15
 
 
-def test_points_of_answers_without_a_scenario_stand_beside_mixed_preferences(
-    study, researcher, client
-):
+def test_points_of_answers_without_a_scenario_stand_beside_mixed_preferences(study, researcher):
     make_people_beside(study, "Alpha")
     round_ = make_pairs_round(study, researcher, size=4, is_mixed=True)
-    annotator = sign_in(make_member(study, "annotator"))
-    while (sheet := begin(annotator, study, round_)) is not None:
-        say(annotator, study, sheet, "left")
+    annotator = make_comparer(study, make_member(study, "annotator"))
+    compare_all(round_, annotator, lambda sheet: turned("left", is_swapped=sheet.is_swapped))
+    client = sign_in(researcher)
     make_sheets(study, list(study.answers.all()), [make_rater(study, "Someone")])
     page = client.get(address("preferences", study)).content.decode()
     assert "Mean points by people" in page
@@ -154,9 +161,10 @@ def test_points_of_answers_without_a_scenario_stand_beside_mixed_preferences(
     assert all(points.values())
 
 
-def test_who_is_left_out_does_not_count(study, researcher, client):
-    compare(study, make_pairs(study, researcher, size=6))
-    decide_rater(place=Place.objects.get(), actor=researcher, decision="exclude", reason="fast")
+def test_who_is_left_out_does_not_count(lab, client):
+    study = lab.study
+    for place in lab.round.places.all():
+        decide_rater(place=place, actor=lab.researcher, decision="exclude", reason="fast")
     page = client.get(address("preferences", study)).content.decode()
     assert "No verdict yet" in page
     assert client.get(address("preferences_figure", study, "ranking", "csv")).status_code == 404
@@ -166,48 +174,38 @@ def test_who_is_left_out_does_not_count(study, researcher, client):
 def test_repeats_are_read_together_and_a_pair_of_two_rounds_has_its_last_verdict(
     study, researcher
 ):
-    round_ = make_pairs(study, researcher, size=12, repeat_share=0.5)
+    round_ = make_pairs(study, researcher, size=8, repeat_share=0.5)
     compare(study, round_)
-    found = reports.results_of(study, reports.people_of(study))
-    assert found.n_verdicts == 18
-    assert (found.n_again, len(found.merged)) == (6, 12)
-    client = sign_in(round_.sheets.first().rater.user)
+    people = reports.results_of(study, reports.people_of(study))
+    assert people.n_verdicts == 11
+    assert (people.n_again, len(people.merged)) == (3, 8)
     # By this seed some of the pairs come on the same side once more.
     again = {"name": "Again", "seed": 2, "leave_out_used": False}
     other = make_pairs_round(study, researcher, size=12, **again)
-    while (sheet := begin(client, study, other)) is not None:
-        assert say(client, study, sheet, "both_bad").status_code == 200
-    found = reports.results_of(study, reports.people_of(study))
-    assert len(found.merged) == 12
-    assert found.ranking.both_bad.value > 0
+    compare_all(other, round_.sheets.first().rater, lambda sheet: "both_bad")
+    people = reports.results_of(study, reports.people_of(study))
+    assert len(people.merged) == 12
+    assert people.ranking.both_bad.value > 0
 
 
-def test_later_rounds_ask_about_what_is_uncertain(study, researcher):
-    compare(study, make_pairs(study, researcher, size=6))
-    strengths = reports.known_strengths(study)
+def test_later_rounds_ask_about_what_is_uncertain(lab):
+    strengths = reports.known_strengths(lab.study)
     assert strengths.systems[0] == "Alpha"
-    later = make_pairs_round(study, researcher, size=6, name="Later")
-    assert later.items.count() == 6
+    later = {"size": 6, "name": "Later", "leave_out_used": False}
+    assert make_pairs_round(lab.study, lab.researcher, **later).items.count() == 6
 
 
 def test_pages_ask_the_same_number_of_queries_however_much_there_is(
-    study, researcher, client, django_assert_max_num_queries
+    lab, client, django_assert_max_num_queries
 ):
-    round_ = make_pairs(study, researcher, size=12, raters=2)
-    compare(study, round_, people=2)
     with django_assert_max_num_queries(16):
-        client.get(address("preferences", study))
+        client.get(address("preferences", lab.study))
     with django_assert_max_num_queries(14):
-        client.get(address("preferences_figure", study, "verdicts", "csv"))
+        client.get(address("preferences_figure", lab.study, "verdicts", "csv"))
     with django_assert_max_num_queries(18):
-        client.get(address("preference_round", study, round_.public_id))
+        client.get(address("preference_round", lab.study, lab.round.public_id))
 
 
-def test_other_studies_find_nothing(study, researcher):
-    round_ = make_pairs(study, researcher)
-    other = make_study("Study B")
-    stranger = sign_in(make_member(other, "researcher"))
-    for place in (study, other):
-        reply = stranger.get(address("preference_round", place, round_.public_id))
-        assert reply.status_code == 404
-    assert stranger.get(address("preferences", study)).status_code == 404
+def test_the_page_of_another_study_says_nothing(lab):
+    stranger = sign_in(make_member(make_study("Study B"), "researcher"))
+    assert stranger.get(address("preferences", lab.study)).status_code == 404

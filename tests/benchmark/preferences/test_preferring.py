@@ -1,4 +1,7 @@
-"""People compare answers: what is served and shown, sides, verdicts, what repeats and stays."""
+"""What is special about comparing: sides, verdicts, pairs that link, known answers.
+
+What comparing shares with all kinds of work is tested in tests/rounds.
+"""
 
 import json
 import re
@@ -8,19 +11,20 @@ import pytest
 from django.utils import timezone
 
 from benchmark.preferences.actions import Plan, plan_round
-from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
-from benchmark.preferences.models import KeptPreference, Pair, PreferenceEvent, PreferenceSheet
+from benchmark.preferences.kind import PREFERRING, turned
+from benchmark.preferences.models import Pair, PreferenceSheet
 from cqa_site.people.models import hash_secret
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import ParticipantLink
-from cqa_site.rounds.opening import close_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import (
     JSON,
     address,
     begin,
+    compare_all,
+    make_comparer,
     make_pairs,
     make_pairs_round,
     make_people_beside,
@@ -29,13 +33,35 @@ from tests.benchmark.preferences.made_preferences import (
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
 
-pytestmark = pytest.mark.django_db
-KEYS = {"user", "sheet", "version", "client", "saved_at"}
+
+class Lab:
+    """Eight pairs, each for two people, and two people."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.researcher = make_member(self.study, "researcher")
+        self.annotators = [make_member(self.study, "annotator") for _ in range(2)]
+        self.round = make_pairs(self.study, self.researcher, size=8, raters=2)
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
 
 
 @pytest.fixture
-def study():
-    return make_study()
+def lab(built, db):
+    return built.copy()
+
+
+@pytest.fixture
+def annotator(lab):
+    return sign_in(lab.annotators[0])
+
+
+@pytest.fixture
+def study(db):
+    return make_study("Another study")
 
 
 @pytest.fixture
@@ -43,56 +69,26 @@ def researcher(study):
     return make_member(study, "researcher")
 
 
-@pytest.fixture
-def annotator(study):
-    return sign_in(make_member(study, "annotator"))
-
-
-def work(client, study, round_, verdict="left") -> list[PreferenceSheet]:
-    """Compare everything that there is."""
-    done = []
-    while (sheet := begin(client, study, round_)) is not None:
-        assert say(client, study, sheet, verdict).status_code == 200
-        done.append(sheet)
-    return done
-
-
-def test_two_people_compare_every_pair_with_sides_by_chance_and_even(study, researcher):
-    round_ = make_pairs(study, researcher, size=8, raters=2)
-    for _person in range(2):
-        client = sign_in(make_member(study, "annotator"))
-        done = work(client, study, round_)
+def test_sides_are_by_chance_and_yet_even_for_everybody(lab):
+    for user in lab.annotators:
+        done = compare_all(lab.round, make_comparer(lab.study, user), lambda sheet: "first")
         assert len(done) == 8
         assert sum(sheet.is_swapped for sheet in done) == 4
-        page = client.get(address("prefer", study, round_.public_id)).content.decode()
-        assert "That was everything" in page
     sides = PreferenceSheet.objects.values_list("pair", "is_swapped")
     assert len(set(sides)) > 8
     assert not list(find_violations())
 
 
-def test_the_form_knows_question_and_texts_and_nothing_else(study, researcher, annotator):
-    round_ = make_pairs(study, researcher, name="Autumn")
-    sheet = begin(annotator, study, round_)
-    page = annotator.get(address("prefer_form", study, sheet.public_id)).content.decode()
-    texts = [sheet.pair.first.text, sheet.pair.second.text]
-    left, right = reversed(texts) if sheet.is_swapped else texts
-    assert 0 < page.index(left) < page.index(right)
-    rest = page.replace(left, "").replace(right, "")
-    for hidden in (
-        sheet.pair.first.system.name,
-        sheet.pair.second.system.name,
-        sheet.pair.first.get_scenario_display(),
-        str(sheet.pair.first.public_id),
-        str(sheet.pair.second.public_id),
-        sheet.pair.first.source,
-        "swapped",
-        "links systems",
-        "uncertain",
-    ):
-        assert hidden not in rest, hidden
-    told = re.search(r'<script id="prefer-page" type="application/json">(.*?)</script>', page)
-    assert set(json.loads(told[1])) == KEYS
+def test_both_texts_stand_on_their_sides(lab, annotator):
+    for is_swapped in (False, True):
+        sheet = begin(annotator, lab.study, lab.round)
+        PreferenceSheet.objects.filter(pk=sheet.pk).update(is_swapped=is_swapped)
+        page = annotator.get(address("prefer_form", lab.study, sheet.public_id)).text
+        texts = [sheet.pair.first.text, sheet.pair.second.text]
+        left, right = reversed(texts) if is_swapped else texts
+        assert 0 < page.index(left) < page.index(right)
+        told = re.search(r'<script id="prefer-page" type="application/json">(.*?)</script>', page)
+        assert set(json.loads(told[1])) == {"user", "sheet", "version", "client", "saved_at"}
 
 
 def test_a_known_verdict_is_met_or_not():
@@ -102,48 +98,31 @@ def test_a_known_verdict_is_met_or_not():
 
 
 @pytest.mark.parametrize("verdict", ["left", "right", "tie", "both_bad"])
-def test_sides_become_answers_on_the_server(study, researcher, annotator, verdict):
-    round_ = make_pairs(study, researcher)
+def test_sides_become_answers_on_the_server(lab, annotator, verdict):
     for is_swapped in (False, True):
-        sheet = begin(annotator, study, round_)
+        sheet = begin(annotator, lab.study, lab.round)
         PreferenceSheet.objects.filter(pk=sheet.pk).update(is_swapped=is_swapped)
-        assert say(annotator, study, sheet, verdict, comment=" Clearer. ").status_code == 200
+        said = say(annotator, lab.study, sheet, verdict, comment=" Clearer. ")
+        assert said.status_code == 200
         sheet.refresh_from_db()
         wanted = {"left": "first", "right": "second"}.get(verdict, verdict)
         if is_swapped:
             wanted = {"first": "second", "second": "first"}.get(wanted, wanted)
         assert (sheet.verdict, sheet.comment) == (wanted, "Clearer.")
         assert turned(sheet.verdict, is_swapped=is_swapped) == verdict
-        page = flat(annotator.get(address("prefer_form", study, sheet.public_id)).content.decode())
+        page = flat(annotator.get(address("prefer_form", lab.study, sheet.public_id)).text)
         assert re.search(rf'value="{verdict}" aria-pressed="true"', page)
 
 
-def test_the_same_request_twice_is_one_verdict_and_a_change_is_another(
-    study, researcher, annotator
-):
-    round_ = make_pairs(study, researcher)
-    sheet = begin(annotator, study, round_)
-    first, again = (say(annotator, study, sheet, "tie") for _time in range(2))
-    assert first.json()["page"] == again.json()["page"]
-    assert PreferenceEvent.objects.count() == 1
-    sheet.refresh_from_db()
-    assert say(annotator, study, sheet, "both_bad", client_key="other").status_code == 200
-    assert PreferenceEvent.objects.count() == 2
-    own = annotator.get(address("prefer_own", study, round_.public_id)).content.decode()
+def test_the_own_list_and_a_conflict_say_the_verdict_in_words(lab, annotator):
+    sheet = begin(annotator, lab.study, lab.round)
+    say(annotator, lab.study, sheet, "both_bad")
+    own = annotator.get(address("prefer_own", lab.study, lab.round.public_id)).text
     assert "Both bad" in own
     assert "Equally good" not in own
-
-
-def test_without_script_the_buttons_of_a_plain_form_do_the_same(study, researcher, annotator):
-    round_ = make_pairs(study, researcher)
-    sheet = begin(annotator, study, round_)
-    url = address("prefer_submit", study, sheet.public_id)
-    reply = annotator.post(url, {"base_version": 0, "verdict": "left", "comment": ""})
-    assert reply.status_code == 303
-    assert reply["Location"] != address("prefer_form", study, sheet.public_id)
-    following = begin(annotator, study, round_)
-    page = annotator.get(address("prefer_form", study, following.public_id)).content.decode()
-    assert address("prefer_form", study, sheet.public_id) in page
+    late = say(annotator, lab.study, sheet, "right", client_key="other", base_version="0")
+    assert late.status_code == 409
+    assert "B is better" in late.json()["conflict"]
 
 
 @pytest.mark.parametrize(
@@ -154,9 +133,9 @@ def test_without_script_the_buttons_of_a_plain_form_do_the_same(study, researche
         ({"verdict": "left", "comment": "x" * 2_001}, "longer than 2000"),
     ],
 )
-def test_what_is_no_verdict_is_refused_with_the_reason(study, researcher, annotator, fields, said):
-    sheet = begin(annotator, study, make_pairs(study, researcher))
-    url = address("prefer_submit", study, sheet.public_id)
+def test_what_is_no_verdict_is_refused_with_the_reason(lab, annotator, fields, said):
+    sheet = begin(annotator, lab.study, lab.round)
+    url = address("prefer_submit", lab.study, sheet.public_id)
     reply = annotator.post(url, {"base_version": 0} | fields, **JSON)
     assert reply.status_code == 422
     assert said in reply.json()["detail"]
@@ -165,32 +144,15 @@ def test_what_is_no_verdict_is_refused_with_the_reason(study, researcher, annota
     assert (sheet.state, sheet.verdict) == ("open", "")
 
 
-def test_a_draft_of_another_tab_is_kept_beside_the_stored_one(study, researcher, annotator):
-    sheet = begin(annotator, study, make_pairs(study, researcher))
-    save = address("prefer_save", study, sheet.public_id)
-    fields = {"base_version": 0, "client": "one", "sequence": 1, "verdict": "left"}
-    assert annotator.post(save, fields, **JSON).status_code == 200
-    late = fields | {"client": "two", "verdict": "right", "comment": "Shorter."}
-    reply = annotator.post(save, late, **JSON)
-    assert reply.status_code == 409
-    assert "B is better" in reply.json()["conflict"]
-    kept = KeptPreference.objects.get()
-    settle = address("prefer_settle", study, sheet.public_id, kept.public_id)
-    assert annotator.post(settle, {"choice": "mine"}).status_code == 303
-    sheet.refresh_from_db()
-    is_swapped = sheet.is_swapped
-    assert PreferenceContent(**sheet.draft) == PreferenceContent(
-        turned("right", is_swapped=is_swapped), "Shorter."
-    )
-
-
-def test_a_pair_comes_again_with_the_sides_exchanged(study, researcher, annotator):
-    round_ = make_pairs(study, researcher, size=8, repeat_share=0.25)
-    done = work(annotator, study, round_)
-    again = [sheet for sheet in done if sheet.replicate]
-    assert len(again) == 2
-    for sheet in again:
-        first = PreferenceSheet.objects.get(pair=sheet.pair, replicate=0)
+def test_a_pair_comes_again_with_the_sides_exchanged(lab):
+    again = {"repeat_share": 0.25, "name": "Again", "leave_out_used": False}
+    round_ = make_pairs_round(lab.study, lab.researcher, size=8, **again)
+    rater = make_comparer(lab.study, lab.annotators[0])
+    done = compare_all(round_, rater, lambda sheet: "tie")
+    repeats = [sheet for sheet in done if sheet.replicate]
+    assert len(repeats) == 2
+    for sheet in repeats:
+        first = PreferenceSheet.objects.get(round=round_, pair=sheet.pair, replicate=0)
         assert first.is_swapped != sheet.is_swapped
 
 
@@ -242,34 +204,16 @@ def test_answers_without_a_scenario_meet_others_where_a_plan_mixes(study, resear
     assert f"{one.first.condition} / {one.second.condition}" in flat(page.content.decode())
 
 
-def test_strangers_and_crowd_participants_find_nothing(study, researcher, annotator):
-    round_ = make_pairs(study, researcher)
-    sheet = begin(annotator, study, round_)
-    other = make_study("Study B")
-    stranger = sign_in(make_member(other, "annotator"))
-    for name, row in (("prefer", round_), ("prefer_own", round_), ("prefer_form", sheet)):
-        assert stranger.get(address(name, study, row.public_id)).status_code == 404
-        assert stranger.get(address(name, other, row.public_id)).status_code == 404
+def test_participants_of_a_link_into_another_kind_of_round_find_nothing(lab, annotator):
+    sheet = begin(annotator, lab.study, lab.round)
     link = ParticipantLink.objects.create(
-        study=study,
-        round=make_campaign(study),
-        created_by=researcher,
+        study=lab.study,
+        round=make_campaign(lab.study),
+        created_by=lab.researcher,
         secret_hash=hash_secret("link"),
         expires_at=timezone.now() + timedelta(days=1),
     )
     person = take_part(link=link, ids=PlatformIds("PID"), browser="browser").user
     participant = sign_in(person)
-    for name, row in (("prefer", round_), ("prefer_own", round_), ("prefer_form", sheet)):
-        assert participant.get(address(name, study, row.public_id)).status_code == 404
-    colleague = sign_in(make_member(study, "annotator"))
-    assert colleague.get(address("prefer_form", study, sheet.public_id)).status_code == 404
-
-
-def test_a_closed_round_takes_nothing_and_keeps_what_came(study, researcher, annotator):
-    round_ = make_pairs(study, researcher)
-    sheet = begin(annotator, study, round_)
-    close_round(round_=round_, actor=researcher)
-    assert say(annotator, study, sheet, "left").status_code == 409
-    assert KeptPreference.objects.count() == 1
-    page = annotator.get(address("prefer_form", study, sheet.public_id)).content.decode()
-    assert "This round is closed" in page
+    for name, row in (("prefer", lab.round), ("prefer_own", lab.round), ("prefer_form", sheet)):
+        assert participant.get(address(name, lab.study, row.public_id)).status_code == 404

@@ -28,20 +28,43 @@ from tests.runs.made_runs import make_endpoint
 
 from ..made_judges import make_scoring_run
 from ..made_rounds import make_round as make_scoring_round
-from .test_scoring import begin
-from .test_scoring import submit as submit_sheet
+from .made_scoring import begin
+from .made_scoring import submit as submit_sheet
 
-pytestmark = pytest.mark.django_db
+
+class Lab:
+    """An open round whose two experts submitted a calibration answer and one of their own."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.boss = make_member(self.study, Role.RESEARCHER)
+        make_answers(self.study)
+        self.round = edited(self.study)
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
 
 
 @pytest.fixture
-def study():
-    return make_study()
+def lab(built, db):
+    return built.copy()
 
 
 @pytest.fixture
-def boss(study):
-    return make_member(study, Role.RESEARCHER)
+def study(lab):
+    return lab.study
+
+
+@pytest.fixture
+def boss(lab):
+    return lab.boss
+
+
+@pytest.fixture
+def editing_round(lab):
+    return lab.round
 
 
 def edit(sheet, text, key="first"):
@@ -61,9 +84,7 @@ def golds(study):
     return study.answers.filter(revision__isnull=False).order_by("pk")
 
 
-def test_silver_becomes_gold_becomes_scored(study, boss):
-    make_answers(study)
-    editing_round = edited(study)
+def test_silver_becomes_gold_becomes_scored(study, boss, editing_round):
     close_round(round_=editing_round, actor=boss)
     system = System.objects.get(name="Experts")
     assert system.kind == System.Kind.HUMAN
@@ -79,18 +100,18 @@ def test_silver_becomes_gold_becomes_scored(study, boss):
     assert sorted(answer.choice for answer in twice) == [1, 2]
 
     scored = make_scoring_round(study, boss, systems=(system,), overlap_share=1.0)
-    for client in [sign_in(make_member(study, Role.ANNOTATOR)) for _ in range(2)]:
-        for _turn in made:
-            sheet = begin(client, study, scored)
-            page = client.get(reverse("score_sheet", args=[study.public_id, sheet.public_id]))
-            assert "Experts" not in page.content.decode()
-            assert submit_sheet(client, study, sheet).status_code == 200
+    client = sign_in(make_member(study, Role.ANNOTATOR))
+    for _turn in made:
+        sheet = begin(client, study, scored)
+        page = client.get(reverse("score_sheet", args=[study.public_id, sheet.public_id]))
+        assert "Experts" not in page.content.decode()
+        assert submit_sheet(client, study, sheet).status_code == 200
     target = {"choice": "round", "scoring_round": scored.public_id, "canaries": 3, "swap": 0}
     run = make_scoring_run(study, make_endpoint(study, boss), boss, target=target)
     assert run.state == "done"
 
     sheets = counted_sheets(scored.rubric).filter(answer__system=system)
-    assert sheets.filter(rater__kind="person").count() == 8
+    assert sheets.filter(rater__kind="person").count() == 4
     assert set(sheets.filter(run=run).values_list("answer", flat=True)) == {
         answer.pk for answer in made
     }
@@ -103,18 +124,15 @@ def test_silver_becomes_gold_becomes_scored(study, boss):
     assert list(find_violations()) == []
 
 
-def test_asked_again_nothing_is_made_twice(study, boss):
-    make_answers(study)
-    editing_round = edited(study)
+def test_asked_again_nothing_is_made_twice(study, boss, editing_round):
     assert make_expert_answers(editing_round=editing_round, actor=boss) == 4
     assert make_expert_answers(editing_round=editing_round, actor=boss) == 0
     close_round(round_=editing_round, actor=boss)
     assert golds(study).count() == 4
 
 
-def test_a_round_made_so_leaves_it_to_a_click(study, boss):
-    make_answers(study)
-    editing_round = edited(study, makes_answers=False)
+def test_a_round_made_so_leaves_it_to_a_click(study, boss, editing_round):
+    EditingRound.objects.update(makes_answers=False)
     close_round(round_=editing_round, actor=boss)
     assert not golds(study).exists()
     client = sign_in(boss)
@@ -135,10 +153,8 @@ def test_a_round_made_so_leaves_it_to_a_click(study, boss):
     assert client.get(f"{address}nobody").status_code == 200
 
 
-def test_the_papers_table_has_what_experts_wrote_once(study, boss):
-    make_answers(study)
-    edited(study)
-    make_expert_answers(editing_round=EditingRound.objects.get(study=study), actor=boss)
+def test_the_papers_table_has_what_experts_wrote_once(study, boss, editing_round):
+    make_expert_answers(editing_round=editing_round, actor=boss)
     request_figures(study=study, embedding="")
     jobs.drain()
     out = io.StringIO()
@@ -148,9 +164,7 @@ def test_the_papers_table_has_what_experts_wrote_once(study, boss):
     assert not [line for line in rows if line.startswith("Experts")]
 
 
-def test_a_newer_revision_is_a_newer_answer_and_the_scored_one_stays(study, boss):
-    make_answers(study)
-    editing_round = edited(study)
+def test_a_newer_revision_is_a_newer_answer_and_the_scored_one_stays(study, boss, editing_round):
     make_expert_answers(editing_round=editing_round, actor=boss)
     before = {answer.pk: answer.text for answer in golds(study)}
     sheet = sheets_of(editing_round)[0]
@@ -165,10 +179,11 @@ def test_a_newer_revision_is_a_newer_answer_and_the_scored_one_stays(study, boss
     assert len(taken) == 4
 
 
-def test_a_system_of_that_name_is_left_alone_and_a_renamed_one_is_found_again(study, boss):
+def test_a_system_of_that_name_is_left_alone_and_a_renamed_one_is_found_again(
+    study, boss, editing_round
+):
     theirs = make_system(study, "Experts", kind="imported")
-    make_answers(study)
-    make_expert_answers(editing_round=edited(study), actor=boss)
+    make_expert_answers(editing_round=editing_round, actor=boss)
     ours = golds(study).first().system
     assert (ours.name, theirs.answers.count()) == ("Experts · 2", 0)
     System.objects.filter(pk=ours.pk).update(name="Human")
@@ -178,29 +193,26 @@ def test_a_system_of_that_name_is_left_alone_and_a_renamed_one_is_found_again(st
     assert set(golds(study).values_list("system", flat=True)) == {ours.pk}
 
 
-def test_what_was_special_about_the_silver_answer_stays_with_the_gold_one(study, boss):
+def test_what_was_special_about_the_silver_answer_stays_with_the_gold_one(
+    study, boss, editing_round
+):
     probe = condition(study, scenario=4, filters={"relevance": "0-1", "favoured": "any"})
-    make_answers(study)
     Answer.objects.update(condition=probe)
-    made = edited(study, condition="all")
-    make_expert_answers(editing_round=made, actor=boss)
+    make_expert_answers(editing_round=editing_round, actor=boss)
     (found,) = {answer.condition for answer in golds(study)}
     assert (str(found), found.is_plain) == ("No scenario · labels 0–1", False)
 
 
-def test_experts_neither_see_nor_edit_what_experts_made(study, boss):
-    make_answers(study, questions=3)
-    first = edited(study)
-    make_expert_answers(editing_round=first, actor=boss)
+def test_experts_neither_see_nor_edit_what_experts_made(study, boss, editing_round):
+    make_expert_answers(editing_round=editing_round, actor=boss)
     assert not visible_answers(study, is_blind=True).filter(revision__isnull=False).exists()
     again = make_round(study, leave="nothing", calibration=1)
     assert all(sheet.answer.revision_id is None for sheet in sheets_of(again))
-    assert again.recipe["found"] == 3
+    assert again.recipe["found"] == 6
 
 
-def test_the_page_of_an_answer_shows_both_ways_of_its_lineage(study, boss):
-    make_answers(study)
-    make_expert_answers(editing_round=edited(study), actor=boss)
+def test_the_page_of_an_answer_shows_both_ways_of_its_lineage(study, boss, editing_round):
+    make_expert_answers(editing_round=editing_round, actor=boss)
     gold = golds(study).first()
     silver = gold.revision.sheet.answer
     client = sign_in(boss)
@@ -209,9 +221,7 @@ def test_the_page_of_an_answer_shows_both_ways_of_its_lineage(study, boss):
         assert reverse("answer", args=[study.public_id, other.public_id]) in page.content.decode()
 
 
-def test_the_api_makes_and_names_them(study, boss):
-    make_answers(study)
-    editing_round = edited(study)
+def test_the_api_makes_and_names_them(study, boss, editing_round):
     _row, token = create_token(user=boss, name="script", scope="write")
     client = Client(headers={"authorization": f"Bearer {token}"})
     base = f"/api/v1/studies/{study.public_id}"
@@ -225,9 +235,8 @@ def test_the_api_makes_and_names_them(study, boss):
     }
 
 
-def test_a_text_that_somebody_changed_is_found(study, boss):
-    make_answers(study)
-    make_expert_answers(editing_round=edited(study), actor=boss)
+def test_a_text_that_somebody_changed_is_found(study, boss, editing_round):
+    make_expert_answers(editing_round=editing_round, actor=boss)
     gold = golds(study).first()
     Answer.objects.filter(pk=gold.pk).update(text_sha256="0" * 64)
     assert f"answer {gold.pk} is not what its revision says" in list(find_violations())

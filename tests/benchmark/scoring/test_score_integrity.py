@@ -1,29 +1,22 @@
-"""check_integrity finds broken score sheets."""
+"""check_integrity finds totals and rubrics that are not what they were."""
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.rounds import ScoringSlot
-from benchmark.scoring.models.sheets import ScoreEvent, ScoreSheet
-from tests.benchmark.made_rounds import make_round
-from tests.benchmark.made_scores import make_scored_answers
-from tests.benchmark.scoring.test_scoring import begin, submit
-from tests.cast import make_member, make_study, sign_in
+from benchmark.scoring.models.sheets import ScoreSheet
+from tests.rounds.made_work import Sitting
 
-pytestmark = pytest.mark.django_db
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Sitting, "score")
 
 
 @pytest.fixture
-def sheet():
-    study = make_study()
-    make_scored_answers(study)
-    scoring_round = make_round(study, make_member(study, "researcher"))
-    client = sign_in(make_member(study, "annotator"))
-    made = begin(client, study, scoring_round)
-    submit(client, study, made)
-    begin(client, study, scoring_round)
-    return made
+def sheet(built, db):
+    world = built.copy()
+    return world.submit(world.sheet)
 
 
 def test_all_is_well_after_scoring(sheet):
@@ -36,13 +29,15 @@ def break_rubric(sheet):
     version.save()
 
 
+def break_sheet(**fields):
+    return lambda sheet: ScoreSheet.objects.filter(pk=sheet.pk).update(**fields)
+
+
 BREAKS = {
-    "total 3.0": lambda sheet: ScoreSheet.objects.filter(pk=sheet.pk).update(total=3),
-    "total None": lambda sheet: ScoreSheet.objects.filter(pk=sheet.pk).update(total=None),
-    "another maximum": lambda sheet: ScoreSheet.objects.filter(pk=sheet.pk).update(maximum=20),
-    "holds no slot": lambda sheet: ScoreSheet.objects.filter(pk=sheet.pk).update(slot=None),
-    "says otherwise": lambda sheet: ScoringSlot.objects.filter(state="done").update(state="open"),
-    "last submission": lambda sheet: ScoreEvent.objects.update(content={}),
+    "total 3.0": break_sheet(total=3),
+    "total None": break_sheet(total=None),
+    "another maximum": break_sheet(maximum=20),
+    "other points than its last submission": break_sheet(points={}),
     "matches its hash": break_rubric,
 }
 
