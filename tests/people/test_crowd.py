@@ -24,6 +24,7 @@ from cqa_site.rounds.crowd.participants import (
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from cqa_site.rounds.opening import open_round
 from tests import cast
+from tests.worlds import built_once
 
 CODES = {
     "completed_code": "CODE-COMPLETED",
@@ -48,14 +49,7 @@ class Lab:
         open_round(round_=self.campaign, actor=self.people["admin"])
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

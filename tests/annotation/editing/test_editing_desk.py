@@ -18,6 +18,7 @@ from cqa_site.rounds.saving import save_draft
 from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
+from tests.worlds import built_once
 
 
 def first_sheet():
@@ -27,14 +28,7 @@ def first_sheet():
     return sheets_of(make_round(study))[0]
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(first_sheet)
-
-
-@pytest.fixture
-def sheet(built, db):
-    return built.copy()
+sheet = built_once(first_sheet)
 
 
 @pytest.fixture

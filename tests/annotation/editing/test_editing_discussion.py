@@ -9,6 +9,7 @@ from cqa_site.rounds.opening import close_round, reopen_round
 from cqa_site.rounds.saving import save_draft
 from tests.annotation.editing_cast import hand_in, make_answers, make_round, sent, sheets_of
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 
 class Lab:
@@ -25,14 +26,7 @@ class Lab:
             sheet.rater.user.save()
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from cqa_site.rounds.saving import RoundNotOpen, StaleDraft, save_draft
 from tests.annotation import editing_cast
 from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
 from tests.cast import make_member, make_study
+from tests.worlds import built_once
 
 
 def first_sheet():
@@ -42,14 +43,7 @@ def first_sheet():
     return sheets_of(make_round(study))[0]
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(first_sheet)
-
-
-@pytest.fixture
-def sheet(built, db):
-    return built.copy()
+sheet = built_once(first_sheet)
 
 
 def again(sheet):

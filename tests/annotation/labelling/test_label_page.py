@@ -31,6 +31,7 @@ from cqa_site.rounds.serving import place_for
 from tests.annotation.voting import label_all
 from tests.cast import make_arguments, make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
+from tests.worlds import built_once
 
 KEYS = itertools.count()
 JSON = {"Accept": "application/json"}
@@ -73,14 +74,7 @@ class Lab:
         self.campaign = opened(self.study, name="Round 1", ordinary=20, controls=6)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

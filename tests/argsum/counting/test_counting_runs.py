@@ -15,6 +15,7 @@ from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 
 class Lab:
@@ -33,14 +34,7 @@ class Lab:
         )
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def says(*replies):

@@ -25,6 +25,7 @@ from tests.benchmark.preferences.made_preferences import (
 )
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 POINTS = {"Alpha": 16, "Beta": 11, "Gamma": 5}
 
@@ -61,14 +62,7 @@ class Lab:
         return by_name[better].public_id, by_name[worse].public_id
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def controls(round_):

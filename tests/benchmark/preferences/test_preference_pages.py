@@ -21,6 +21,7 @@ from tests.benchmark.preferences.made_preferences import (
     make_people_beside,
 )
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 # Alpha is better than Beta, Beta than Gamma; every third verdict is a tie.
 ORDER = ("Alpha", "Beta", "Gamma")
@@ -37,14 +38,7 @@ class Lab:
             compare(self.study, self.round)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

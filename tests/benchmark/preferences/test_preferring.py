@@ -32,6 +32,7 @@ from tests.benchmark.preferences.made_preferences import (
 )
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
+from tests.worlds import built_once
 
 
 class Lab:
@@ -44,14 +45,7 @@ class Lab:
         self.round = make_pairs(self.study, self.researcher, size=8, raters=2)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from tests.annotation.editing_cast import hand_in, make_answers, make_round, she
 from tests.annotation.made_answers import make_answer, make_question, make_system
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 from ..made_judges import make_scoring_run
 from ..made_rounds import make_round as make_scoring_round
@@ -42,14 +43,7 @@ class Lab:
         self.round = edited(self.study)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

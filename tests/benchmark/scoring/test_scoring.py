@@ -19,6 +19,7 @@ from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
+from tests.worlds import built_once
 
 from .made_scoring import JSON, address, begin, submit
 
@@ -46,14 +47,7 @@ class Lab:
         return address(name, self.study, *ids)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture
