@@ -21,7 +21,7 @@ from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunRefused, retry_unscored
 from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.models import Call, Run
+from cqa_site.runs.models import Run
 from tests.argsum.made_cells import make_dataset
 from tests.argsum.made_runs import (
     PlaceScorer,
@@ -57,11 +57,16 @@ class Lab:
         return write(run, self.endpoint, self.researcher, answer, **chosen)
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab(monkeypatch):
+def lab(built, db, monkeypatch):
     scorer = PlaceScorer()
     monkeypatch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
-    return Lab()
+    return built.copy()
 
 
 def said_of_clusters(made):
@@ -407,6 +412,7 @@ def make_tiny_t5(folder):
     transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
 
 
+@pytest.mark.long
 def test_a_small_t5_writes_the_same_every_time(settings, tmp_path, monkeypatch):
     settings.DATA_DIR = tmp_path
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -431,12 +437,6 @@ def test_a_model_that_is_not_there_is_said(lab, settings, tmp_path, monkeypatch)
     assert run.sets.filter(state="waiting").count() == 2
     with pytest.raises(seq2seq.WriterUnavailable, match="no name"):
         seq2seq.Writer("../secrets").write(topic="T", stance=1, arguments=["An argument."])
-
-
-def test_calls_end_as_the_ledger_says(lab):
-    run = lab.run(variant="global")
-    done = lab.write(run, too_few)
-    assert set(done.calls.values_list("state", flat=True)) == {Call.State.UNSCORED}
 
 
 def test_a_run_that_is_stopped_has_nothing_more_written(lab):
