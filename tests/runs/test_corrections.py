@@ -17,9 +17,14 @@ from tests.runs.judging import Lab, answer_by_text, script
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def refuse(*names, after=0):

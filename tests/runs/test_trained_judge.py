@@ -3,6 +3,7 @@
 import io
 import json
 import random
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -56,7 +57,6 @@ class Workshop:
     def __init__(self, name="Round 1", per_pair=9):
         self.study = make_study()
         self.boss = make_member(self.study, Role.RESEARCHER)
-        self.client = sign_in(self.boss)
         self.campaign = make_campaign(self.study, ordinary=0, controls=0, name=name)
         self.truth = {}
         for number, pair in enumerate(PAIRS):
@@ -74,6 +74,10 @@ class Workshop:
                     external_id=str(argument.public_id),
                     rank=len(self.truth),
                 )
+
+    @cached_property
+    def client(self):
+        return sign_in(self.boss)
 
     def label(self, arguments=None, campaign=None):
         FinalLabel.objects.bulk_create(
@@ -96,9 +100,14 @@ class Workshop:
         return reverse(name, args=[self.study.public_id, self.campaign.public_id, *args])
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Workshop)
+
+
 @pytest.fixture
-def shop() -> Workshop:
-    return Workshop()
+def shop(built, db) -> Workshop:
+    return built.copy()
 
 
 def two_thirds(shop):

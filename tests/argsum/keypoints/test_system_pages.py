@@ -191,6 +191,7 @@ def test_newest_results_lead_to_the_key_points_where_there_are_no_references(lab
 
 
 def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
+    assert lab.client
     small, large = (
         lab.run(),
         lab.run(grid={"threshold": [n / 20 for n in range(20)], "min_size": [3]}),
@@ -452,6 +453,7 @@ def test_a_set_without_a_result_says_why(ran):
 
 
 def test_an_analysis_page_costs_a_bounded_number_of_queries(ran, django_assert_max_num_queries):
+    assert ran.client
     run = ran.done
     made = run.sets.get(cell__stance=1, state="done")
     with django_assert_max_num_queries(16):
