@@ -25,6 +25,7 @@ from cqa_site.runs.model_box import server as server_program
 from cqa_site.runs.model_box.embedded import DEMO_MODEL, EmbeddedClient
 from cqa_site.runs.model_box.process import ModelProcess, ServerNotStarted
 from cqa_site.runs.models import Endpoint, Run
+from tests.runs import without_model
 from tests.runs.judging import Lab
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +46,6 @@ REAL = (
     pytest.mark.long,
     pytest.mark.skipif(not HAS_MODEL, reason="no model in .models; run `make models`"),
 )
-PRETENDED = Path(__file__).parent / "pretended"
 
 
 def needs_model(test):
@@ -269,19 +269,11 @@ def run_in_box(items: int, capture) -> Run:
     return run
 
 
-def without_model() -> list[str]:
-    """The command of our server where the package that loads models is a pretended one."""
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1));"
-    code += "from cqa_site.runs.model_box.server import main; sys.exit(main())"
-    beside = ["--model", "none.gguf", "--name", DEMO_MODEL, "--parent", str(os.getpid())]
-    return [sys.executable, "-c", code, str(PRETENDED), *beside]
-
-
 @pytest.fixture(params=["pretended", pytest.param("real", marks=REAL)])
 def own_server(request, monkeypatch):
     """Our server, without a model and with the real one; its opinion interests no test."""
     if request.param == "pretended":
-        monkeypatch.setattr(embedded.SERVER, "_command", without_model)
+        monkeypatch.setattr(embedded.SERVER, "_command", without_model.command)
     yield embedded.SERVER
     embedded.SERVER.stop()
 
@@ -294,7 +286,7 @@ def real():
 
 
 def test_what_the_server_is_told_keeps_strangers_out(monkeypatch):
-    monkeypatch.syspath_prepend(PRETENDED)
+    monkeypatch.syspath_prepend(without_model.PRETENDED)
     told = argparse.Namespace(model=Path("m.gguf"), name="m", port=0, context=99)
     params = server_program._serve(told, "the key").params
     assert (params.hostnames, params.api_keys) == (["127.0.0.1"], ["the key"])
@@ -375,8 +367,8 @@ import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 import django; django.setup()
 from cqa_site.runs.model_box.embedded import SERVER
-from tests.runs.test_embedded import without_model
-if sys.argv[2] == "pretended": SERVER._command = without_model
+from tests.runs.without_model import command
+if sys.argv[2] == "pretended": SERVER._command = command
 SERVER.start()
 print(SERVER.pid, flush=True)
 if sys.argv[1] == "kill": os.kill(os.getpid(), 9)

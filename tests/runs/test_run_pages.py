@@ -249,13 +249,6 @@ def test_the_webhook_secret_passes_the_question_without_being_shown(lab):
     assert keys.unseal(run.webhook_ciphertext) == "a-very-long-secret-1"
 
 
-def test_endpoints_and_prompts_of_other_studies_cannot_be_chosen(lab):
-    other = make_study("Study B")
-    theirs = make_endpoint(other, make_member(other, "researcher"))
-    response = lab.new_run(endpoint=str(theirs.pk))
-    assert "endpoint" in response.context["form"].errors
-
-
 # -- the page of a run ---------------------------------------------------------------------------
 
 
