@@ -17,7 +17,7 @@ TOGETHER = {"tests/api/": "api", "tests/faults/": "faults"}
 # One process loads torch for all of these, which takes longer than most of them.
 TOGETHER |= dict.fromkeys(
     (
-        "tests/annotation/judges/test_relevance_embedding.py",
+        "tests/annotation/judges/methods/test_relevance_embedding.py",
         "tests/argsum/metrics/",
         "tests/argsum/scorers/",
         "tests/argsum/writing/",

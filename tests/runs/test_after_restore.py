@@ -18,9 +18,14 @@ from tests.runs.judging import Lab, answer_by_text, script
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab, items=4)
+
+
 @pytest.fixture
-def lab() -> Lab:
-    return Lab(items=4)
+def lab(built, db) -> Lab:
+    return built.copy()
 
 
 @pytest.fixture

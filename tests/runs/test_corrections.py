@@ -11,15 +11,20 @@ from cqa_site.runs.actions.corrections import Correction, correct_run, suggested
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Call, Endpoint, Run
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import sign_in
 from tests.runs.judging import Lab, answer_by_text, script
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 def refuse(*names, after=0):
@@ -203,12 +208,3 @@ def test_the_page_offers_the_correction_and_takes_it(
     page = client.get(reverse("run", args=here)).content.decode()
     assert "Corrections" in page
     assert "30 replies after correction 1" in page
-
-
-def test_another_study_cannot_correct_it(lab, monkeypatch, django_capture_on_commit_callbacks):
-    script(monkeypatch, refuse("temperature"))
-    run = start(lab, django_capture_on_commit_callbacks)
-    other = make_study("Other")
-    client = sign_in(make_member(other, "researcher"))
-    url = reverse("run_correct", args=[other.public_id, run.public_id])
-    assert client.post(url, {}).status_code == 404

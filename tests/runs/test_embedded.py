@@ -1,5 +1,6 @@
 """The model in the box: when its server starts, stops and starts again, and what is missing."""
 
+import argparse
 import asyncio
 import json
 import os
@@ -20,9 +21,11 @@ from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 from cqa_site.runs.model_box import embedded
+from cqa_site.runs.model_box import server as server_program
 from cqa_site.runs.model_box.embedded import DEMO_MODEL, EmbeddedClient
 from cqa_site.runs.model_box.process import ModelProcess, ServerNotStarted
 from cqa_site.runs.models import Endpoint, Run
+from tests.runs import without_model
 from tests.runs.judging import Lab
 
 ROOT = Path(__file__).parents[2]
@@ -38,9 +41,18 @@ SCHEMA = {
 }
 
 
+# Only `make test-all` loads the model.
+REAL = (
+    pytest.mark.long,
+    pytest.mark.skipif(not HAS_MODEL, reason="no model in .models; run `make models`"),
+)
+
+
 def needs_model(test):
-    """Skip where the model is not installed."""
-    return pytest.mark.skipif(not HAS_MODEL, reason="no model in .models; run `make models`")(test)
+    """Skip where the model is not installed, and in `make test`."""
+    for mark in REAL:
+        test = mark(test)
+    return test
 
 
 def pretended(how: str = "answers", **values) -> ModelProcess:
@@ -257,11 +269,31 @@ def run_in_box(items: int, capture) -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def real():
-    """The real model; its opinion is of no interest to any test."""
+@pytest.fixture(params=["pretended", pytest.param("real", marks=REAL)])
+def own_server(request, monkeypatch):
+    """Our server, without a model and with the real one; its opinion interests no test."""
+    if request.param == "pretended":
+        monkeypatch.setattr(embedded.SERVER, "_command", without_model.command)
     yield embedded.SERVER
     embedded.SERVER.stop()
+
+
+@pytest.fixture
+def real():
+    """The real model."""
+    yield embedded.SERVER
+    embedded.SERVER.stop()
+
+
+def test_what_the_server_is_told_keeps_strangers_out(monkeypatch):
+    monkeypatch.syspath_prepend(without_model.PRETENDED)
+    told = argparse.Namespace(model=Path("m.gguf"), name="m", port=0, context=99)
+    params = server_program._serve(told, "the key").params
+    assert (params.hostnames, params.api_keys) == (["127.0.0.1"], ["the key"])
+    assert params.cors_origins == "http://127.0.0.1"
+    assert (params.ui, params.offline, params.endpoint_slots) == (False, True, False)
+    assert (params.model.path, params.model_alias) == ("m.gguf", {"m"})
+    assert (params.n_parallel, params.n_ctx) == (1, 99)
 
 
 @needs_model
@@ -277,26 +309,21 @@ def test_a_real_answer_keeps_to_the_schema(real):
     assert reply.tokens_out > 0
 
 
-@needs_model
-def test_a_real_server_that_was_killed_is_started_again(real):
-    first = real.start()
-    pid = real.pid
+def test_our_server_wants_its_key_and_is_started_again_after_a_kill(own_server):
+    first = own_server.start()
+    pid = own_server.pid
+    for path in ("models", "chat/completions", "props"):
+        for headers in ({}, {"Authorization": "Bearer guessed"}):
+            asking = urllib.request.Request(f"{first.base_url}/{path}", b"{}", headers)
+            with pytest.raises(urllib.error.HTTPError) as refusal:
+                urllib.request.urlopen(asking, timeout=20)
+            assert refusal.value.code == 401
     os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: real.pid is None)
+    wait_until(lambda: own_server.pid is None)
     asking = request(params={"max_tokens": 2})
     assert asyncio.run(EmbeddedClient(box()).complete(asking)).tokens_out == 2
-    assert real.pid != pid
-    assert real.start().key != first.key
-
-
-@needs_model
-@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer guessed"}])
-@pytest.mark.parametrize("path", ["models", "chat/completions", "props"])
-def test_the_real_server_wants_its_key(real, path, headers):
-    asking = urllib.request.Request(f"{real.start().base_url}/{path}", b"{}", headers)
-    with pytest.raises(urllib.error.HTTPError) as refusal:
-        urllib.request.urlopen(asking, timeout=20)
-    assert refusal.value.code == 401
+    assert own_server.pid != pid
+    assert own_server.start().key != first.key
 
 
 @needs_model
@@ -313,16 +340,14 @@ def test_the_probe_of_the_real_model_finds_what_a_run_needs(real):
     }
 
 
-@needs_model
 @pytest.mark.django_db
-def test_the_real_model_carries_a_run_to_its_end(real, django_capture_on_commit_callbacks):
+def test_our_server_carries_a_run_to_its_end(own_server, django_capture_on_commit_callbacks):
     run = run_in_box(1, django_capture_on_commit_callbacks)
     assert run.state == Run.State.DONE
     assert JudgeLabel.objects.filter(run=run).count() == 1
 
 
-@needs_model
-def test_the_check_says_how_the_model_answered(capsys):
+def test_the_check_says_how_the_model_answered(own_server, capsys):
     call_command("check_embedded_model")
     said = capsys.readouterr().out
     assert said.count("The answer is reason: str, label: int.") == 2
@@ -342,16 +367,18 @@ import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 import django; django.setup()
 from cqa_site.runs.model_box.embedded import SERVER
+from tests.runs.without_model import command
+if sys.argv[2] == "pretended": SERVER._command = command
 SERVER.start()
 print(SERVER.pid, flush=True)
 if sys.argv[1] == "kill": os.kill(os.getpid(), 9)
 """
 
 
-@needs_model
 @pytest.mark.parametrize("end", ["kill", "exit"])
-def test_the_real_server_ends_with_its_process(end):
-    command = [sys.executable, "-c", LIVES_ALONE, end]
+@pytest.mark.parametrize("model", ["pretended", pytest.param("real", marks=REAL)])
+def test_our_server_ends_with_its_process(end, model):
+    command = [sys.executable, "-c", LIVES_ALONE, end, model]
     said = subprocess.run(
         command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=60
     )

@@ -16,9 +16,14 @@ from tests.runs.judging import Lab, answer_by_text, good, script
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab() -> Lab:
-    return Lab()
+def lab(built, db) -> Lab:
+    return built.copy()
 
 
 def run_to_end(lab: Lab, capture, **values) -> Run:

@@ -27,8 +27,9 @@ from cqa_site.runs.models import Endpoint, Job
 from cqa_site.stats.as_json import to_json
 from cqa_site.stats.estimate import Estimate
 from tests.annotation.voting import vote
-from tests.cast import make_member, make_study, sign_in
-from tests.runs.judging import Lab, good, script
+from tests.cast import make_member, sign_in
+from tests.runs.judging import Lab, good
+from tests.runs.made_runs import carry_run
 
 pytestmark = pytest.mark.django_db
 WARM = {"temperature": 1, "max_tokens": 200}
@@ -67,7 +68,10 @@ class JudgedLab(Lab):
                 label=number % 4,
                 provenance="votes",
             )
-        self.client = sign_in(self.researcher)
+
+    @property
+    def client(self):
+        return sign_in(self.researcher)
 
     def url(self, name, *args, query=""):
         place = [self.study.public_id, self.campaign.public_id, *args]
@@ -77,25 +81,42 @@ class JudgedLab(Lab):
         return to_json(compute_figures(self.campaign, Choice(**choice)))
 
 
-@pytest.fixture
-def lab() -> JudgedLab:
-    return JudgedLab()
+def judge_all(lab, says=judge_says, **values):
+    """Let a judge label everything."""
 
-
-@pytest.fixture
-def judged(lab, monkeypatch, django_capture_on_commit_callbacks):
-    """The lab after one run."""
-    run_as(lab, monkeypatch, django_capture_on_commit_callbacks, judge_says)
-    return lab
-
-
-def run_as(lab, monkeypatch, capture, says, **values):
     def answer(request):
         return json.dumps({"reason": SENTINEL, "label": says(number_of(request))})
 
-    script(monkeypatch, answer)
-    with capture(execute=True):
-        return lab.start(**values)
+    return carry_run(lab.study, lab.researcher, answer, lab.plan(**values))
+
+
+def build():
+    """People's labels alone, and the same after one run."""
+    judged = JudgedLab()
+    judge_all(judged)
+    Job.objects.all().delete()
+    return JudgedLab(), judged
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(build)
+
+
+@pytest.fixture
+def worlds(built, db):
+    return built.copy()
+
+
+@pytest.fixture
+def lab(worlds) -> JudgedLab:
+    return worlds[0]
+
+
+@pytest.fixture
+def judged(worlds) -> JudgedLab:
+    """The lab after one run."""
+    return worlds[1]
 
 
 # -- values ------------------------------------------------------------------------------------
@@ -140,25 +161,19 @@ def test_cost_counts_the_price_of_all_labels(judged):
     assert judge.per_thousand == pytest.approx(spent / 1_000_000 / 20 * 1_000)
 
 
-def test_reused_replies_do_not_make_a_judge_look_cheap(
-    judged, monkeypatch, django_capture_on_commit_callbacks
-):
-    run_as(judged, monkeypatch, django_capture_on_commit_callbacks, judge_says)
+def test_reused_replies_do_not_make_a_judge_look_cheap(judged):
+    judge_all(judged)
     newest, first = judges_of(judged.campaign)
     assert newest.run.reused == 20
     assert newest.per_thousand == pytest.approx(first.per_thousand)
 
 
-def test_unscored_replies_lower_the_coverage_and_the_rank(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_unscored_replies_lower_the_coverage_and_the_rank(lab):
     def answer(request):
         return "no idea" if number_of(request) < 2 else good(number_of(request) % 4)
 
-    script(monkeypatch, answer)
-    with django_capture_on_commit_callbacks(execute=True):
-        lab.start()
-    run_as(lab, monkeypatch, django_capture_on_commit_callbacks, judge_says, params=WARM)
+    carry_run(lab.study, lab.researcher, answer, lab.plan())
+    judge_all(lab, params=WARM)
     best, worst = lab.figures()["judges"]
     assert (worst["unscored"], worst["n"], worst["coverage"]) == (2, 18, 0.9)
     assert worst["is_low"]
@@ -172,9 +187,9 @@ def test_unscored_replies_lower_the_coverage_and_the_rank(
     assert common["judges"][1]["coverage"] == 0.9
 
 
-def test_what_is_undefined_has_a_reason(lab, monkeypatch, django_capture_on_commit_callbacks):
+def test_what_is_undefined_has_a_reason(lab):
     FinalLabel.objects.all().delete()
-    run_as(lab, monkeypatch, django_capture_on_commit_callbacks, lambda number: 2)
+    judge_all(lab, lambda number: 2)
     (row,) = lab.figures()["judges"]
     assert (row["n"], row["exact"], row["bias"]) == (0, None, None)
     assert row["ordinal"]["reason"]
@@ -184,26 +199,20 @@ def test_what_is_undefined_has_a_reason(lab, monkeypatch, django_capture_on_comm
     assert "not defined" in page.content.decode()
 
 
-def test_replicates_count_once_and_show_their_consistency(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
-    run_as(
-        lab, monkeypatch, django_capture_on_commit_callbacks, judge_says, replicates=2, params=WARM
-    )
+def test_replicates_count_once_and_show_their_consistency(lab):
+    judge_all(lab, replicates=2, params=WARM)
     (row,) = lab.figures()["judges"]
     assert (row["n"], row["planned"], row["replicates"]) == (20, 20, 2)
     assert row["consistency"]["value"] == 1
 
 
-def test_a_batch_run_counts_its_arguments(lab, monkeypatch, django_capture_on_commit_callbacks):
+def test_a_batch_run_counts_its_arguments(lab):
     def answer(request):
         ids = [n for n in range(1, 21) if f'"id": {n},' in request.messages[-1]["content"]]
         entries = [{"id": n, "reason": "r", "label": n % 4} for n in ids]
         return json.dumps({"labels": entries})
 
-    script(monkeypatch, answer)
-    with django_capture_on_commit_callbacks(execute=True):
-        lab.start(prompt=lab.batch)
+    carry_run(lab.study, lab.researcher, answer, lab.plan(prompt=lab.batch))
     (judge,) = judges_of(lab.campaign)
     assert (judge.planned, judge.labelled) == (20, 20)
 
@@ -282,27 +291,30 @@ def test_an_empty_page_says_what_to_do(lab):
     assert "No judge has labelled anything yet" in text
 
 
-@pytest.mark.parametrize("slug", TABLES)
-@pytest.mark.parametrize("format", ["csv", "tex", "md"])
-def test_every_table_goes_away_as_a_file(judged, slug, format):
-    reply = judged.client.get(judged.url("judges_figure", slug, format))
-    assert reply.status_code == 200
-    assert f'filename="judges-{slug}.{format}"' in reply["Content-Disposition"]
-    table = judge_table(judged.campaign, compute_figures(judged.campaign, Choice()), slug, "x")
-    assert table.rows
+def test_every_table_goes_away_as_a_file(judged, subtests):
+    client = judged.client
+    figures = compute_figures(judged.campaign, Choice())
+    for slug in TABLES:
+        assert judge_table(judged.campaign, figures, slug, "x").rows
+        for form in ("csv", "tex", "md"):
+            with subtests.test(f"{slug}.{form}"):
+                reply = client.get(judged.url("judges_figure", slug, form))
+                assert reply.status_code == 200
+                assert f'filename="judges-{slug}.{form}"' in reply["Content-Disposition"]
 
 
-@pytest.mark.parametrize("name", CHARTS)
-def test_every_chart_is_drawn_and_described(judged, name):
-    svg = judged.client.get(judged.url("judges_figure", name, "svg"))
-    assert svg.status_code == 200
-    assert svg.content.startswith(b"<svg")
-    assert any(
-        char.isdigit() for char in CHARTS[name].alt(compute_figures(judged.campaign, Choice()))
-    )
-    seen = {"If-None-Match": svg["ETag"]}
-    again = judged.client.get(judged.url("judges_figure", name, "svg"), headers=seen)
-    assert again.status_code == 304
+def test_every_chart_is_drawn_and_described(judged, subtests):
+    client = judged.client
+    figures = compute_figures(judged.campaign, Choice())
+    for name, chart in CHARTS.items():
+        with subtests.test(name):
+            svg = client.get(judged.url("judges_figure", name, "svg"))
+            assert svg.status_code == 200
+            assert svg.content.startswith(b"<svg")
+            assert any(char.isdigit() for char in chart.alt(figures))
+            seen = {"If-None-Match": svg["ETag"]}
+            again = client.get(judged.url("judges_figure", name, "svg"), headers=seen)
+            assert again.status_code == 304
 
 
 def test_unknown_figures_do_not_exist(judged):
@@ -354,22 +366,21 @@ def test_figures_are_kept_by_state(judged, django_assert_num_queries):
         figures_of(judged.campaign, Choice(), state)
 
 
-def test_a_page_costs_a_fixed_number_of_queries(
-    judged, monkeypatch, django_capture_on_commit_callbacks, django_assert_max_num_queries
-):
+def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_queries):
     for temperature in (0.1, 0.2, 0.3):
         params = {"temperature": temperature, "max_tokens": 200}
-        run_as(judged, monkeypatch, django_capture_on_commit_callbacks, judge_says, params=params)
+        judge_all(judged, params=params)
     keys = [judge.key for judge in judges_of(judged.campaign)]
     with django_assert_max_num_queries(13):
         judged.figures(judge=keys[0], other=keys[1])
     cache.clear()
+    client = judged.client
     with django_assert_max_num_queries(34):
-        judged.client.get(judged.url("judges"))
+        client.get(judged.url("judges"))
     with django_assert_max_num_queries(20):
-        judged.client.get(judged.url("judges"))
+        client.get(judged.url("judges"))
     with django_assert_max_num_queries(16):
-        judged.client.get(judged.url("judge_rows"))
+        client.get(judged.url("judge_rows"))
 
 
 def test_the_dashboard_has_a_card(judged):
@@ -379,13 +390,6 @@ def test_the_dashboard_has_a_card(judged):
     assert "People among themselves" in card
     assert judged.url("judges") in card
     assert SENTINEL not in card
-
-
-def test_a_file_or_card_never_depends_on_another_study(judged):
-    other = make_study("Foreign")
-    stranger = sign_in(make_member(other, Role.RESEARCHER))
-    for name, args in (("judges", ()), ("judge_rows", ()), ("judges_figure", ("judges", "csv"))):
-        assert stranger.get(judged.url(name, *args)).status_code == 404
 
 
 # -- blindness ---------------------------------------------------------------------------------

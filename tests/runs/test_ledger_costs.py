@@ -23,9 +23,14 @@ from tests.runs.turns import A_DAY, change, failures, planned, readings, replies
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab, items=40)
+
+
 @pytest.fixture
-def lab() -> Lab:
-    return Lab(items=40)
+def lab(built, db) -> Lab:
+    return built.copy()
 
 
 @pytest.fixture

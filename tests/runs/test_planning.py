@@ -27,9 +27,14 @@ pytestmark = pytest.mark.django_db
 SEEDED = {"temperature": 1, "max_tokens": 200, "seed": 5}
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab() -> Lab:
-    return Lab()
+def lab(built, db) -> Lab:
+    return built.copy()
 
 
 def add_pair(lab: Lab, pair: tuple[str, str], count: int) -> None:

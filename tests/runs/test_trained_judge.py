@@ -3,6 +3,7 @@
 import io
 import json
 import random
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import serving
 from annotation.labelling.models.campaigns import Campaign, Item
 from annotation.labelling.views.label_payload import item_payload
-from cqa_site.people.models import AuditEvent, Rater, Role
+from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.opening import open_round
 from cqa_site.runs import jobs
@@ -56,7 +57,6 @@ class Workshop:
     def __init__(self, name="Round 1", per_pair=9):
         self.study = make_study()
         self.boss = make_member(self.study, Role.RESEARCHER)
-        self.client = sign_in(self.boss)
         self.campaign = make_campaign(self.study, ordinary=0, controls=0, name=name)
         self.truth = {}
         for number, pair in enumerate(PAIRS):
@@ -74,6 +74,10 @@ class Workshop:
                     external_id=str(argument.public_id),
                     rank=len(self.truth),
                 )
+
+    @cached_property
+    def client(self):
+        return sign_in(self.boss)
 
     def label(self, arguments=None, campaign=None):
         FinalLabel.objects.bulk_create(
@@ -96,9 +100,34 @@ class Workshop:
         return reverse(name, args=[self.study.public_id, self.campaign.public_id, *args])
 
 
+def build() -> tuple[Workshop, Workshop]:
+    """A campaign without a judge, and one whose judge learned from all labels."""
+    trained = Workshop()
+    trained.label()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge_training, "embeddings_available", lambda: False)
+        trained.train()
+    return Workshop(), trained
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(build)
+
+
 @pytest.fixture
-def shop() -> Workshop:
-    return Workshop()
+def shops(built, db) -> tuple[Workshop, Workshop]:
+    return built.copy()
+
+
+@pytest.fixture
+def shop(shops) -> Workshop:
+    return shops[0]
+
+
+@pytest.fixture
+def trained(shops) -> Workshop:
+    return shops[1]
 
 
 def two_thirds(shop):
@@ -132,13 +161,11 @@ def test_a_version_holds_labels_figures_and_model(shop):
     assert version.recipe["labels_by_origin"].keys() == {"adjudicated", "votes"}
     assert version.recipe["embedding"] is None
     json.dumps([version.recipe, figures], allow_nan=False)
-    assert AuditEvent.objects.filter(verb="judge_trained").count() == 1
+    assert shop.study.audit_events.filter(verb="judge_trained").count() == 1
 
 
-def test_a_stored_model_is_checked_before_it_is_read(shop):
-    shop.label()
-    shop.train()
-    version = shop.campaign.trained_judges.get()
+def test_a_stored_model_is_checked_before_it_is_read(trained):
+    version = trained.campaign.trained_judges.get()
     content = bytes(version.model)
     assert load_model(content, version.sha256).model.levels == (0, 1, 2, 3)
     with pytest.raises(ModelFileError):
@@ -158,11 +185,9 @@ def test_a_pair_nobody_labelled_counts_as_held_back(shop):
     assert seen.filter(is_out_of_fold=True).count() == 0
 
 
-def test_the_same_labels_give_the_same_version(shop):
-    shop.label()
-    shop.train()
-    shop.train()
-    second, first = shop.campaign.trained_judges.all()
+def test_the_same_labels_give_the_same_version(trained):
+    trained.train()
+    second, first = trained.campaign.trained_judges.all()
     assert (first.number, second.number) == (1, 2)
     assert first.sha256 == second.sha256
     assert first.figures == second.figures
@@ -174,7 +199,7 @@ def test_too_few_labels_are_refused_with_the_reason(shop):
     job = shop.train()
     assert job.state == "failed"
     assert "30" in job.error
-    assert not TrainedJudge.objects.exists()
+    assert not shop.campaign.trained_judges.exists()
 
 
 def test_labels_of_another_campaign_can_be_lent(shop):
@@ -323,7 +348,7 @@ def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
     jobs.drain()
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "Cancelled.")
-    assert not TrainedJudge.objects.exists()
+    assert not shop.campaign.trained_judges.exists()
     assert not trained_judge.cancel_training(campaign=shop.campaign, actor=shop.boss)
 
 
@@ -351,20 +376,18 @@ def test_one_click_trains_and_the_page_shows_the_figures(
     assert "without sentence embeddings" in page
     version = shop.client.get(shop.url("trained_judge", 1)).text
     assert "Label by label" in version
-    assert TrainedJudge.objects.get(number=1).sha256 in version
+    assert shop.campaign.trained_judges.get(number=1).sha256 in version
     judges = shop.client.get(shop.url("judges")).text
     assert "out of fold" in judges
 
 
-def test_a_model_card_names_counts_recipe_and_figures_but_no_text(shop):
-    shop.label()
-    shop.train()
-    reply = shop.client.get(shop.url("trained_judge_card", 1))
+def test_a_model_card_names_counts_recipe_and_figures_but_no_text(trained):
+    reply = trained.client.get(trained.url("trained_judge_card", 1))
     card = reply.json()
     assert "attachment" in reply["Content-Disposition"]
-    assert card["figures"]["n"] == len(shop.truth)
+    assert card["figures"]["n"] == len(trained.truth)
     assert card["versions"]["scikit-learn"]
-    assert card["model_sha256"] == TrainedJudge.objects.get().sha256
+    assert card["model_sha256"] == trained.campaign.trained_judges.get().sha256
     assert "It rained" not in reply.text
 
 
@@ -388,7 +411,7 @@ def test_the_command_trains_and_prints_the_figures(shop):
     call_command(
         "train_judge", campaign=str(shop.campaign.public_id), stdout=out, stderr=io.StringIO()
     )
-    figures = TrainedJudge.objects.get().figures
+    figures = shop.campaign.trained_judges.get().figures
     assert "Trained judge v1: 72 final labels, 8 pairs" in out.getvalue()
     assert f"alpha, ordinal: {figures['ordinal']['value']:.4f}" in out.getvalue()
 
@@ -408,7 +431,7 @@ def test_the_command_says_why_nothing_can_be_trained(shop):
 def test_a_foreign_source_is_refused_on_the_page(shop):
     foreign = make_campaign(make_study("Foreign"))
     shop.client.post(shop.url("train_judge"), {"source": foreign.public_id})
-    assert not Job.objects.filter(kind="train_judge").exists()
+    assert not shop.study.jobs.filter(kind="train_judge").exists()
 
 
 # -- order of the queue ------------------------------------------------------------------------

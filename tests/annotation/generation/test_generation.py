@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -26,9 +27,14 @@ from tests.runs.made_runs import make_endpoint
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(GenerationLab)
+
+
 @pytest.fixture
-def lab() -> GenerationLab:
-    return GenerationLab()
+def lab(built, db) -> GenerationLab:
+    return built.copy()
 
 
 @pytest.fixture
@@ -120,17 +126,6 @@ def test_labels_that_change_after_the_plan_change_no_request(lab, monkeypatch):
     assert estimate.requests == 0
 
 
-def test_an_estimate_stores_nothing_and_is_what_the_run_reserves(lab):
-    plan = lab.plan(replicates=2, target={"relevance": "2-3", "favoured": "object1"})
-    found, is_sampled = estimate_run(control.draft(plan, lab.study))
-    assert not is_sampled
-    assert not ArgumentList.objects.exists()
-    assert not System.objects.exists()
-    run = control.start_run(study=lab.study, actor=lab.researcher, plan=plan)
-    assert write_calls(run) == found.requests == 8
-    assert sum(run.calls.values_list("reserve_micro", flat=True)) == found.cost_micro
-
-
 def test_questions_without_an_argument_are_not_asked_and_are_counted(lab, monkeypatch):
     FinalLabel.objects.all().delete()
     lab.study.arguments.filter(comparison=lab.questions[0].comparison).delete()
@@ -141,7 +136,11 @@ def test_questions_without_an_argument_are_not_asked_and_are_counted(lab, monkey
     assert write_calls(lab.start(number=3)) == 4
 
 
-def test_nothing_to_answer_is_refused(lab):
+def test_an_estimate_keeps_no_list_and_no_system_and_nothing_to_answer_is_refused(lab):
+    plan = lab.plan(replicates=2, target={"relevance": "2-3", "favoured": "object1"})
+    assert estimate_run(control.draft(plan, lab.study))[0].requests == 8
+    assert not ArgumentList.objects.exists()
+    assert not System.objects.exists()
     with pytest.raises(control.RunRefused, match="Nothing fits"):
         lab.start(target={"favoured": "object2"})
     assert not Run.objects.exists()
@@ -168,39 +167,34 @@ def test_a_sample_and_chosen_comparisons(lab):
 # -- what is no answer ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason", "asked"),
-    [
-        (ChatReply(text="Tea is", finish_reason="length"), "truncated", 2),
-        (ChatReply(text="", finish_reason="stop"), "empty", 3),
-        (ChatReply(text="  \n", finish_reason="stop"), "empty", 3),
-        (ChatReply(text="<think>Hm, tea.</think>\n", finish_reason="stop"), "empty", 3),
-        (ChatReply(text="<think>Hm, tea", finish_reason="stop"), "truncated", 2),
-        (ChatReply(text="Tea.", finish_reason="content_filter"), "refused", 1),
-        (ChatReply(text="", refusal="No.", finish_reason="stop"), "refused", 1),
-    ],
+# What is replied about a thing → why that is no answer, and how often it is asked for.
+NO_ANSWERS = (
+    (ChatReply(text="Tea is", finish_reason="length"), "truncated", 2),
+    (ChatReply(text="", finish_reason="stop"), "empty", 3),
+    (ChatReply(text="  \n", finish_reason="stop"), "empty", 3),
+    (ChatReply(text="<think>Hm, tea.</think>\n", finish_reason="stop"), "empty", 3),
+    (ChatReply(text="<think>Hm, tea", finish_reason="stop"), "truncated", 2),
+    (ChatReply(text="Tea.", finish_reason="content_filter"), "refused", 1),
+    (ChatReply(text="", refusal="No.", finish_reason="stop"), "refused", 1),
 )
-def test_a_reply_without_a_whole_text_is_unscored_and_never_an_answer(
-    lab, carry, monkeypatch, reply, reason, asked
-):
-    client = script(monkeypatch, lambda request: reply)
-    run = carry(lab, number=1)
-    assert {call.reason for call in run.calls.filter(state=Call.State.UNSCORED)} == {reason}
-    assert run.calls.count() == 4
-    assert len(client.requests) == 4 * asked
-    assert not Answer.objects.exists()
-    assert Reply.objects.count() == 4 * asked
 
 
-def test_a_cut_reply_is_asked_for_once_more_with_twice_the_limit(lab, carry, monkeypatch):
+def test_a_reply_without_a_whole_text_is_unscored_and_never_an_answer(carry, monkeypatch):
+    lab = GenerationLab(questions=len(NO_ANSWERS), arguments=0)
+
     def answer(request):
-        is_cut = request.params["max_tokens"] == 900
-        return ChatReply(text="Tea wins.", finish_reason="length" if is_cut else "stop")
+        place = re.search(r"thing (\d)", request.messages[-1]["content"])[1]
+        return NO_ANSWERS[int(place)][0]
 
     client = script(monkeypatch, answer)
-    run = carry(lab, number=3)
-    assert {request.params["max_tokens"] for request in client.requests} == {900, 1800}
-    assert [answer.text for answer in run.answers.all()] == ["Tea wins."] * 4
+    run = carry(lab, number=1)
+    calls = {call.subject_ids[0]: call for call in run.calls.all()}
+    for question, (reply, reason, asked) in zip(lab.questions, NO_ANSWERS, strict=True):
+        call = calls[question.pk]
+        assert (call.state, call.reason) == (Call.State.UNSCORED, reason), reply
+        assert call.attempts.count() == asked
+    assert not run.answers.exists()
+    assert Reply.objects.count() == len(client.requests) == 15
 
 
 def test_reasoning_stays_in_the_reply_and_the_text_is_kept_to_the_letter(lab, carry, monkeypatch):
@@ -245,46 +239,29 @@ def test_a_long_model_name_still_makes_systems(lab):
     assert lab.start().generation.system.name == "m" * 120
 
 
-# -- pre-flight, reuse, integrity -----------------------------------------------------------------
+# -- pre-flight, choices, integrity ---------------------------------------------------------------
 
 
-def test_the_pre_flight_shows_how_long_the_answers_are(carry, monkeypatch):
-    lab = GenerationLab(questions=22)
+def test_the_pre_flight_shows_how_long_the_answers_are(lab, carry, monkeypatch):
     lengths = iter([10, 24, 25, 300] * 30)
     fresh = (f"word{number}" for number in itertools.count())
     script(monkeypatch, lambda request: " ".join(itertools.islice(fresh, next(lengths))))
-    run = carry(lab, number=1, preflight="ask")
+    run = carry(lab, number=1, replicates=2, preflight="ask")
     assert run.state == Run.State.CHECKED
-    assert run.preflight["values"] == {"0–24": 10, "25–49": 5, "300–324": 5}
+    assert run.preflight["values"] == {"0–24": 2, "25–49": 1, "300–324": 1}
     assert run.preflight["passed"] is True
-    script(monkeypatch, lambda request: "The same.")
-    run = carry(lab, number=1, preflight="auto", reuse=False)
-    assert (run.state, run.preflight["problems"]) == (Run.State.CHECKED, ["alike"])
 
 
-def test_different_texts_of_one_length_are_no_reason_to_warn(carry, monkeypatch):
-    lab = GenerationLab(questions=22)
+def test_equal_texts_are_a_reason_to_warn_and_equal_lengths_are_none(carry, monkeypatch):
+    lab = GenerationLab(questions=22, arguments=0)
     fresh = (f"word{number}" for number in itertools.count())
     script(monkeypatch, lambda request: " ".join(itertools.islice(fresh, 12)))
     run = carry(lab, number=1, preflight="auto")
     assert run.preflight["values"] == {"0–24": 20}
     assert (run.state, run.preflight["problems"]) == (Run.State.DONE, [])
-
-
-def test_the_same_plan_is_answered_from_stored_replies_and_again_asks_anew(
-    lab, carry, monkeypatch, django_capture_on_commit_callbacks
-):
-    client = script(monkeypatch, write_by_text)
-    first = carry(lab, replicates=2)
-    second = carry(lab, replicates=2)
-    assert (len(client.requests), second.reused) == (8, 8)
-    assert second.budget.spent_micro == 0
-    pair = [run.answers.order_by("question", "choice") for run in (first, second)]
-    assert [one.text for one in pair[0]] == [one.text for one in pair[1]]
-    with django_capture_on_commit_callbacks(execute=True):
-        control.run_again(run=second, actor=lab.researcher)
-    assert len(client.requests) == 16
-    assert Answer.objects.count() == 24
+    script(monkeypatch, lambda request: "The same.")
+    run = carry(lab, number=1, preflight="auto", reuse=False)
+    assert (run.state, run.preflight["problems"]) == (Run.State.CHECKED, ["alike"])
 
 
 def numbers(lab, run):
@@ -365,32 +342,10 @@ def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
     assert f"answer {second.pk} has no call" in check(run)
 
 
-def test_cancelling_keeps_what_came(lab, monkeypatch, carry):
-    script(monkeypatch, write_by_text)
-    run = carry(lab, replicates=2, preflight="ask")
-    assert run.state == Run.State.CHECKED
-    control.cancel_run(run=run, actor=lab.researcher)
-    assert run.answers.count() == 4
-    assert run.calls.filter(state=Call.State.CANCELLED).count() == 4
-    assert list(find_violations()) == []
-
-
 # -- size -----------------------------------------------------------------------------------------
 
 
-def test_writing_requests_costs_the_same_queries_for_four_questions_and_for_forty(
-    django_assert_num_queries,
-):
-    kind = kind_named("answers")
-    for questions in (4, 40):
-        lab = GenerationLab(questions=questions)
-        run = lab.start(target={"relevance": "2-3"})
-        subjects = kind.subjects(run)
-        assert len(subjects) == questions
-        with django_assert_num_queries(2):
-            assert len(kind.questions(run, subjects)) == questions
-
-
+@pytest.mark.long
 def test_fifty_questions_under_four_scenarios_with_three_choices(carry, monkeypatch):
     lab = GenerationLab(questions=50)
     client = script(monkeypatch, write_by_text)

@@ -18,9 +18,14 @@ pytestmark = pytest.mark.django_db
 assert handlers  # registers the jobs these tests run
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(GenerationLab)
+
+
 @pytest.fixture
-def lab() -> GenerationLab:
-    return GenerationLab()
+def lab(built, db) -> GenerationLab:
+    return built.copy()
 
 
 @pytest.fixture

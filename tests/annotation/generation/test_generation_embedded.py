@@ -11,7 +11,7 @@ from cqa_site.runs.models import Call, Run
 from tests.annotation.generation_lab import GenerationLab
 from tests.runs.test_embedded import needs_model
 
-pytestmark = [pytest.mark.long, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 # Enough for a few sentences: the test wants whole answers, not good ones.
 TOKENS = 60
 

@@ -24,14 +24,23 @@ from ..made_generations import write_by_text
 pytestmark = pytest.mark.django_db
 
 
+class LaunchLab(GenerationLab):
+    """Two models."""
+
+    def __init__(self):
+        super().__init__()
+        other = make_endpoint(self.study, self.researcher, name="Other", model="other-1")
+        self.others = [self.endpoint, other]
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(LaunchLab)
+
+
 @pytest.fixture
-def lab() -> GenerationLab:
-    found = GenerationLab()
-    found.others = [
-        found.endpoint,
-        make_endpoint(found.study, found.researcher, name="Other", model="other-1"),
-    ]
-    return found
+def lab(built, db) -> LaunchLab:
+    return built.copy()
 
 
 def fields(lab, numbers=(1, 4), endpoints=2, **chosen) -> dict:

@@ -1,13 +1,16 @@
 """Pages of runs that write answers: starting, watching, reading, comparing."""
 
 import re
+from urllib.parse import urlencode
 
 import pytest
+from django.http import QueryDict
 from django.urls import reverse
 
 from annotation.answers.models.answers import Answer
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models.questions import Argument
+from annotation.generation.forms.matrix import MatrixForm
 from cqa_site.judging.chat import ChatReply
 from cqa_site.runs.models import Endpoint, Run
 from tests.annotation.generation_lab import GenerationLab
@@ -19,9 +22,14 @@ from tests.runs.made_runs import make_endpoint
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(GenerationLab)
+
+
 @pytest.fixture
-def lab() -> GenerationLab:
-    return GenerationLab()
+def lab(built, db) -> GenerationLab:
+    return built.copy()
 
 
 @pytest.fixture
@@ -81,20 +89,6 @@ def test_a_scenario_that_shows_arguments_is_proposed_only_where_there_are_some(c
     assert proposed() == ["answer_3"], "they are about something else than any question"
 
 
-def test_a_run_with_a_price_starts_only_after_a_yes_to_exactly_this_price(client, lab):
-    response = client.post(url(lab, "generation_new"), form(lab))
-    assert response.status_code == 200
-    assert not Run.objects.exists()
-    agreed = re.search(r'name="agreed" value="([^"]+)"', response.text).group(1)
-    client.post(url(lab, "generation_new"), form(lab, agreed=agreed, replicates="2"))
-    assert not Run.objects.exists()
-    response = client.post(url(lab, "generation_new"), form(lab, agreed=agreed))
-    run = Run.objects.get()
-    assert response.url == url(lab, "run", run.public_id)
-    assert run.spec["params"] == {"max_tokens": 900, "seed": 1}
-    assert (run.kind, run.spec["replicates"]) == ("answers", 3)
-
-
 def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
     values = form(lab, relevance="2-3", favoured="object2", look="1")
     response = client.post(url(lab, "generation_new"), values)
@@ -139,11 +133,21 @@ def test_filters_count_only_where_a_scenario_shows_arguments(client, lab):
         ({"extra": '{"n": 3}'}, "extra", "engine itself"),
     ],
 )
-def test_a_wrong_value_is_said_at_its_field(client, lab, values, field, text):
-    response = client.post(url(lab, "generation_new"), form(lab, **values))
+def test_a_wrong_value_is_an_error_of_its_field(lab, values, field, text):
+    given = MatrixForm(QueryDict(urlencode(form(lab, **values), doseq=True)), **of(lab))
+    assert any(text in error for error in given.errors[field])
+
+
+def of(lab) -> dict:
+    return {"study": lab.study, "actor": lab.researcher}
+
+
+def test_a_wrong_value_is_said_on_the_page_and_in_the_estimate(client, lab):
+    values = form(lab, questions="sample")
+    response = client.post(url(lab, "generation_new"), values)
     assert response.status_code == 422
-    assert any(text in error for error in response.context["form"].errors[field])
-    shown = client.post(url(lab, "generation_estimate"), form(lab, **values))
+    assert "sample" in response.context["form"].errors
+    shown = client.post(url(lab, "generation_estimate"), values)
     assert shown.status_code == 200
     assert "put right" in shown.text
     assert not Run.objects.exists()
@@ -266,19 +270,13 @@ def test_lengths_and_choices_of_a_run(client, lab):
     assert "There is no answer yet." in judged.text
 
 
-def test_the_pre_flight_speaks_of_lengths_and_going_on_ends_the_run(client):
-    lab = GenerationLab(questions=22)
-    client = sign_in(lab.researcher)
-    run = wrote(lab, number=3, preflight="ask")
+def test_a_run_that_waits_says_so_and_speaks_of_lengths(client, lab):
+    run = wrote(lab, number=1, replicates=2, preflight="ask")
     shown = client.get(url(lab, "run", run.public_id)).text
     assert "Lengths in words:" in shown
     assert "Labels given" not in shown
-    client.post(url(lab, "run_go_on", run.public_id))
-    run.refresh_from_db()
-    assert run.state == Run.State.RUNNING
-    waiting = wrote(lab, number=1, preflight="ask")
     shown = client.get(url(lab, "study"))
-    assert f"Run #{waiting.number} waits for you: Generated answers" in shown.text
+    assert f"Run #{run.number} waits for you: Generated answers" in shown.text
 
 
 def test_the_list_of_runs_costs_the_same_queries_however_long(
@@ -297,7 +295,7 @@ def test_the_list_of_runs_costs_the_same_queries_however_long(
 def test_the_page_of_a_run_costs_the_same_queries_however_many_answers(
     lab, client, django_assert_max_num_queries
 ):
-    for questions in (2, 25):
+    for questions in (2, 9):
         lab = GenerationLab(questions=questions)
         run = wrote(lab)
         client = sign_in(lab.researcher)
@@ -346,9 +344,3 @@ def test_what_chooses_no_object_decides_nothing(client, lab):
     query = f"?a={first.number}&b={second.number}"
     compared = client.get(url(lab, "generation_compare", query=query)).context["compared"]
     assert (len(compared.pairs), compared.decided, compared.changed) == (4, 0, 0)
-
-
-def test_judges_do_not_appear_among_the_runs_that_write(client, lab):
-    run = wrote(lab)
-    assert f"Run #{run.number}" not in client.get(url(lab, "runs")).text
-    assert f"Run #{run.number}" in client.get(url(lab, "generations")).text

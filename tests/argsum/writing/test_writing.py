@@ -16,12 +16,13 @@ from argsum.keypoints.actions.system_solving import NO_ARGUMENTS
 from argsum.keypoints.models import SummarySet, SystemRun, WrittenPart
 from argsum.writing.actions.prompts import PROMPTS
 from argsum.writing.methods.written_key_points import code_of
+from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import Role
 from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunRefused, retry_unscored
 from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.models import Call, Run
+from cqa_site.runs.models import Run
 from tests.argsum.made_cells import make_dataset
 from tests.argsum.made_runs import (
     PlaceScorer,
@@ -57,11 +58,16 @@ class Lab:
         return write(run, self.endpoint, self.researcher, answer, **chosen)
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
 @pytest.fixture
-def lab(monkeypatch):
+def lab(built, db, monkeypatch):
     scorer = PlaceScorer()
     monkeypatch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
-    return Lab()
+    return built.copy()
 
 
 def said_of_clusters(made):
@@ -407,6 +413,7 @@ def make_tiny_t5(folder):
     transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
 
 
+@pytest.mark.long
 def test_a_small_t5_writes_the_same_every_time(settings, tmp_path, monkeypatch):
     settings.DATA_DIR = tmp_path
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -421,22 +428,61 @@ def test_a_small_t5_writes_the_same_every_time(settings, tmp_path, monkeypatch):
     assert writer.write(**asked) == first
 
 
-def test_a_model_that_is_not_there_is_said(lab, settings, tmp_path, monkeypatch):
+class Words:
+    """A tokenizer and a network that write the text they are given."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, prompt, **named):
+        self.asked.append(named)
+        return {"input_ids": [prompt], "attention_mask": [1]}
+
+    def generate(self, *, input_ids, attention_mask, **named):
+        assert attention_mask == [1]
+        self.asked.append(named)
+        return input_ids
+
+    def decode(self, written, *, skip_special_tokens):
+        assert skip_special_tokens
+        return f"  {written}\n "
+
+
+def test_a_writer_writes_a_text_once_with_beams_and_without_chance(monkeypatch):
+    words = Words()
+    monkeypatch.setattr(seq2seq.Writer, "_load", lambda _writer: (words, words))
+    writer = seq2seq.Writer("tiny")
+    asked = {"topic": "Night buses", "stance": 1, "arguments": ["They help.", "They cost."]}
+    text = writer.write(**asked)
+    assert text == " ".join(seq2seq.writer_input(**asked).split())
+    assert writer.write(**asked) == text
+    assert words.asked == [
+        {"truncation": True, "max_length": writer.longest_in, "return_tensors": "pt"},
+        {"max_new_tokens": seq2seq.MOST_TOKENS_OUT, "num_beams": 6, "do_sample": False},
+    ]
+
+
+def test_a_model_that_cannot_be_loaded_is_said(lab, settings, tmp_path, monkeypatch):
+    def broken(_source):
+        raise EmbeddingsUnavailable("'empty' could not be loaded.")
+
     settings.DATA_DIR = tmp_path
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     (tmp_path / "models" / "empty").mkdir(parents=True)
+    monkeypatch.setattr(seq2seq, "load_seq2seq", broken)
     run = lab.run(variant="seq2seq", writer_model="empty")
-    assert run.state == State.FAILED
-    assert "'empty' could not be loaded" in run.error
+    assert (run.state, run.error) == (State.FAILED, "'empty' could not be loaded.")
     assert run.sets.filter(state="waiting").count() == 2
     with pytest.raises(seq2seq.WriterUnavailable, match="no name"):
         seq2seq.Writer("../secrets").write(topic="T", stance=1, arguments=["An argument."])
 
 
-def test_calls_end_as_the_ledger_says(lab):
-    run = lab.run(variant="global")
-    done = lab.write(run, too_few)
-    assert set(done.calls.values_list("state", flat=True)) == {Call.State.UNSCORED}
+@pytest.mark.long
+def test_a_folder_without_a_model_cannot_be_loaded(settings, tmp_path, monkeypatch):
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (tmp_path / "models" / "empty").mkdir(parents=True)
+    with pytest.raises(seq2seq.WriterUnavailable, match="'empty' could not be loaded"):
+        seq2seq.Writer("empty").write(topic="T", stance=1, arguments=["An argument."])
 
 
 def test_a_run_that_is_stopped_has_nothing_more_written(lab):

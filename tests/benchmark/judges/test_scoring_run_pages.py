@@ -7,22 +7,37 @@ import pytest
 from django.urls import reverse
 
 from benchmark.judges.actions.prompts import PROMPTS
+from benchmark.judges.forms import ScoringRunForm
 from cqa_site.people.models import Role
 from cqa_site.runs.actions.first_prompts import first_prompts
-from cqa_site.runs.models import Run
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_run
 
 from ..made_judges import fair, obedient
 from ..made_scores import make_rater, make_scored_answers, make_sheets
-from .test_scoring_judge import Lab
+from .test_scoring_judge import Lab, build
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(build)
+
+
 @pytest.fixture
-def lab():
-    return Lab()
+def labs(built, db):
+    return built.copy()
+
+
+@pytest.fixture
+def lab(labs):
+    return labs[0]
+
+
+@pytest.fixture
+def judged(labs):
+    return labs[1]
 
 
 @pytest.fixture
@@ -55,7 +70,7 @@ def post(lab, **changed):
     } | changed
 
 
-def test_the_form_says_what_a_run_takes_and_starts_it(lab, client):
+def test_the_form_says_what_a_run_takes(lab, client):
     start = reverse("scoring_run_new", args=[lab.study.public_id])
     shown = words(client.get(start))
     assert "CompQA v1" in shown
@@ -66,13 +81,6 @@ def test_the_form_says_what_a_run_takes_and_starts_it(lab, client):
     for name, n in (("Answers", 8), ("Attack canaries", 3), ("With swapped objects", 2)):
         assert f"<dt>{name}</dt><dd>{n}</dd>" in fragment
     assert "<dt>Requests in all</dt><dd>13</dd>" in fragment
-    asked = client.post(start, post(lab))
-    assert "Start it?" in words(asked)
-    assert not lab.study.runs.exists()
-    response = client.post(start, post(lab, agreed=asked.context["agreement"]))
-    run = lab.study.runs.get()
-    assert response["Location"] == reverse("run", args=[lab.study.public_id, run.public_id])
-    assert (run.kind, run.scoring.rubric) == ("scoring", lab.rubric)
 
 
 def test_group_by_group_takes_three_requests_an_answer(lab, client):
@@ -106,11 +114,9 @@ def test_a_tight_limit_is_told(lab, client):
         ({"shots": "3"}, "not one of the available choices"),
     ],
 )
-def test_what_does_not_fit_is_told_at_its_field(lab, client, changed, complaint):
-    start = reverse("scoring_run_new", args=[lab.study.public_id])
-    response = client.post(start, post(lab, **changed))
-    assert response.status_code == 422
-    assert complaint in words(response)
+def test_what_does_not_fit_is_an_error_of_the_form(lab, changed, complaint):
+    form = ScoringRunForm(post(lab, **changed), study=lab.study, actor=lab.researcher)
+    assert complaint in str(form.errors)
 
 
 def test_examples_are_chosen_or_drawn_and_held_out(lab, client):
@@ -146,9 +152,10 @@ def test_another_studys_rubric_round_and_system_are_no_choice(lab, client):
         assert client.post(start, post(lab, **changed | named)).status_code == 422
 
 
-def test_the_page_of_a_run(lab, client):
-    run = lab.run()
-    shown = words(client.get(reverse("run", args=[lab.study.public_id, run.public_id])))
+def test_the_page_of_a_run(judged):
+    client = sign_in(judged.researcher)
+    run = judged.done
+    shown = words(client.get(reverse("run", args=[judged.study.public_id, run.public_id])))
     assert "Trusted" in shown
     assert "No planted order moved this judge far." in shown
     assert "Order for full points" in shown
@@ -213,13 +220,11 @@ def test_probes_of_a_run(lab, client):
     assert b"Planted result" in client.get(address + "?format=csv").content
 
 
-@pytest.mark.parametrize(
-    ("name", "most"), [("scoring_run_sheets", 14), ("scoring_run_probes", 16), ("run", 40)]
-)
-def test_pages_take_few_queries(lab, client, name, most, django_assert_max_num_queries):
+def test_pages_take_few_queries(lab, client, django_assert_max_num_queries):
     run = lab.run(replicates=2, params={"temperature": 1, "max_tokens": 900})
-    with django_assert_max_num_queries(most):
-        client.get(reverse(name, args=[lab.study.public_id, run.public_id]))
+    for name, most in (("scoring_run_sheets", 14), ("scoring_run_probes", 16), ("run", 40)):
+        with django_assert_max_num_queries(most):
+            client.get(reverse(name, args=[lab.study.public_id, run.public_id]))
 
 
 def test_the_list_takes_few_queries(lab, client, django_assert_max_num_queries):
@@ -230,13 +235,14 @@ def test_the_list_takes_few_queries(lab, client, django_assert_max_num_queries):
     assert shown.context["page"].paginator.count == 3
 
 
-def test_requests_say_what_they_are_about(lab, client):
-    run = lab.run()
-    sid = lab.study.public_id
+def test_requests_say_what_they_are_about(judged):
+    client = sign_in(judged.researcher)
+    run = judged.done
+    sid = judged.study.public_id
     shown = words(client.get(reverse("run_calls", args=[sid, run.public_id])))
     assert "Canary, Order for full points" in shown
     assert "Objects swapped" in shown
-    call = run.calls.get(subject=f"a{lab.answers[0].pk}")
+    call = run.calls.get(subject=f"a{judged.answers[0].pk}")
     one = words(client.get(reverse("run_call", args=[sid, run.public_id, call.public_id])))
     assert "Its key still matches" in one
     assert "C7: Because of C7." in one
@@ -283,18 +289,3 @@ def test_empty_states_say_what_to_do(client):
     make_scored_answers(study)
     shown = words(boss.get(reverse("scoring_run_new", args=[study.public_id])))
     assert "No endpoint yet" in shown
-
-
-def test_a_draft_shows_its_page(lab, client):
-    from cqa_site.runs.actions.runs import start_run
-
-    run = start_run(study=lab.study, actor=lab.researcher, plan=lab.plan())
-    assert run.state == Run.State.DRAFT
-    shown = words(client.get(reverse("run", args=[lab.study.public_id, run.public_id])))
-    assert "Not known yet" in shown
-
-
-def test_the_estimate_of_a_foreign_member_is_refused(lab):
-    stranger = sign_in(make_member(make_study("Study D"), Role.RESEARCHER))
-    address = reverse("scoring_run_estimate", args=[lab.study.public_id])
-    assert stranger.post(address, post(lab)).status_code == 404

@@ -11,8 +11,7 @@ from benchmark.judges.methods.judgement_reading import read_judgement, read_scor
 from benchmark.judges.methods.judgement_schema import judgement_schema
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.judging.extraction import Unscored
-
-from ..small_rubric import SMALL
+from tests.benchmark.small_rubric import SMALL
 
 GOOD = {str(number): 1 for number in range(1, 16)}
 

@@ -8,17 +8,96 @@ import numpy as np
 import pytest
 
 from annotation.judges.methods.features import describe_sentences
-from cqa_site.judging import packages
+from cqa_site.judging import embedding, packages
 from cqa_site.judging.embedding import (
     EmbeddingsUnavailable,
     SentenceEmbedder,
     embeddings_available,
 )
 
-packaged = pytest.mark.skipif(
+from .word_model import pretend_torch, vector_of
+
+is_absent = pytest.mark.skipif(
     not embeddings_available(), reason="torch, sentence-transformers or the weights are absent"
 )
+
+
+def packaged(test):
+    """Only `make test-all` loads the model."""
+    return pytest.mark.long(is_absent(test))
+
+
 TEXTS = ["cats are lighter than dogs", "a much longer text about something else " * 8, "", "cats"]
+ONE = {"batch_size": 1, "normalize_embeddings": True, "show_progress_bar": False}
+
+
+# -- without the model ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def torch(monkeypatch):
+    """Stands for the packages, which are there."""
+    monkeypatch.setattr(embedding, "require_packages", lambda: None)
+    monkeypatch.setattr(embedding, "packaged_weights", lambda: "/packaged")
+    return pretend_torch(monkeypatch)
+
+
+def test_texts_are_encoded_in_batches_of_similar_length_and_come_back_in_order(torch):
+    words, steps = SentenceEmbedder(batch_size=2), []
+    vectors = words.encode(TEXTS, lambda *step: steps.append(step))
+    assert (vectors.shape, vectors.dtype, steps) == ((4, 4), np.float32, [(2, 4), (4, 4)])
+    model = words._loaded()
+    assert [[len(text) for text in batch] for batch in model.batches] == [[0, 4], [26, 320]]
+    assert (vectors == [model.encode([text], **ONE)[0] for text in TEXTS]).all()
+    assert torch.autocasts == []
+    assert words.encode([]).shape == (0, 4)
+
+
+def test_spans_are_means_over_their_tokens_in_two_layers(torch):
+    words = SentenceEmbedder(batch_size=2)
+    text = "cats are lighter than dogs are"
+    groups = [((0, 4),), ((5, 7), (22, 26)), ()]
+    found = words.encode_spans(["cats", text], [[(), ((0, 2),), ((7, 9),)], groups])
+    found = found.reshape(2, 2, 4, 4)
+    for place, layer in enumerate((2, 3)):
+        cats, are, dogs = (vector_of(word, layer) for word in ("cats", "are", "dogs"))
+        # The limit of the model is five tokens.
+        every = np.mean([vector_of(word, layer) for word in text.split()[:5]], axis=0)
+        assert found[1, place] == pytest.approx(np.array([every, cats, (are + dogs) / 2, 0 * are]))
+        assert found[0, place] == pytest.approx(np.array([cats, 0 * cats, cats, 0 * cats]))
+    assert words._loaded().limits == [5]
+    assert words.encode_spans([], []).shape[0] == 0
+
+
+@pytest.mark.parametrize(("known", "quick"), [(True, True), (True, False), (False, True)])
+def test_16_bits_are_for_quick_vectors_on_a_processor_that_knows_them(monkeypatch, known, quick):
+    monkeypatch.setattr(embedding, "require_packages", lambda: None)
+    monkeypatch.setattr(embedding, "packaged_weights", lambda: "/packaged")
+    pretended = pretend_torch(monkeypatch, known=known)
+    SentenceEmbedder(quick=quick).encode(["tea"])
+    assert pretended.autocasts == ([("cpu", "16 bits")] if known and quick else [])
+
+
+def test_the_packaged_weights_ask_nobody_and_do_not_take_the_process_offline(torch, monkeypatch):
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    packaged_model = SentenceEmbedder()._loaded()
+    assert (packaged_model.name, torch.threads) == ("/packaged", [1])
+    assert packaged_model.options == {"device": "cpu", "local_files_only": True}
+    other = SentenceEmbedder("some/model")._loaded()
+    assert (other.name, other.options["local_files_only"]) == ("some/model", False)
+    assert "HF_HUB_OFFLINE" not in os.environ
+
+
+def test_a_model_that_cannot_be_loaded_is_said(torch, monkeypatch):
+    def missing(*_given, **_named):
+        raise OSError("no such folder")
+
+    monkeypatch.setattr("sentence_transformers.SentenceTransformer", missing)
+    with pytest.raises(EmbeddingsUnavailable, match="could not be loaded"):
+        SentenceEmbedder("some/model").encode(["tea"])
+
+
+# -- with it -------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +213,7 @@ def test_importing_loads_none_of_the_heavy_packages():
     assert (done.stdout.strip(), done.returncode) == ("[]", 0)
 
 
+@packaged
 def test_the_model_in_the_box_does_not_take_the_whole_worker_offline():
     code = (
         "import os; from cqa_site.judging.embedding import SentenceEmbedder, PACKAGED_MODEL;"
