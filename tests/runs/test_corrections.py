@@ -13,18 +13,12 @@ from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Call, Endpoint, Run
 from tests.cast import sign_in
 from tests.runs.judging import Lab, answer_by_text, script
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 def refuse(*names, after=0):

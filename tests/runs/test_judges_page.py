@@ -30,6 +30,7 @@ from tests.annotation.voting import vote
 from tests.cast import make_member, sign_in
 from tests.runs.judging import Lab, good
 from tests.runs.made_runs import carry_run
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 WARM = {"temperature": 1, "max_tokens": 200}
@@ -98,14 +99,7 @@ def build():
     return JudgedLab(), judged
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(build)
-
-
-@pytest.fixture
-def worlds(built, db):
-    return built.copy()
+worlds = built_once(build)
 
 
 @pytest.fixture

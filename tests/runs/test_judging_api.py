@@ -21,6 +21,7 @@ from tests.api.routes import ENDPOINT, PROMPT
 from tests.cast import make_study
 from tests.runs.judging import Lab, answer_by_text, good, script
 from tests.runs.made_runs import SENTINEL
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -34,14 +35,7 @@ def _no_throttle(monkeypatch):
     monkeypatch.setattr(CourtesyThrottle, "rate", None)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from cqa_site.runs.templatetags.ledger import duration, milliseconds, money
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.judging import answer_by_text, good
 from tests.runs.made_runs import first_prompt, make_endpoint, make_run
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -97,14 +98,7 @@ def build():
     return RunLab(), judged
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(build)
-
-
-@pytest.fixture
-def labs(built, db):
-    return built.copy()
+labs = built_once(build)
 
 
 @pytest.fixture

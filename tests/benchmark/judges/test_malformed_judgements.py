@@ -10,6 +10,7 @@ from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.words import REASONS
 from tests.cast import sign_in
+from tests.worlds import built_once
 
 from ..made_judges import KEYS, fair, text_of
 from ..made_scores import make_scored_answers
@@ -55,14 +56,7 @@ def build():
     return lab
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(build)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(build)
 
 
 def script_of(lab):

@@ -26,6 +26,7 @@ from cqa_site.runs.planning.planning import estimate_run
 from tests.cast import make_member, make_study
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 from ..made_judges import fair, make_scoring_run, obedient, plan_of, say, text_of
 from ..made_scores import make_rater, make_scored_answers, make_sheets
@@ -65,14 +66,7 @@ def build():
     return Lab(), judged
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(build)
-
-
-@pytest.fixture
-def labs(built, db):
-    return built.copy()
+labs = built_once(build)
 
 
 @pytest.fixture

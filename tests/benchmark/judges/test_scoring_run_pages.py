@@ -12,6 +12,7 @@ from cqa_site.people.models import Role
 from cqa_site.runs.actions.first_prompts import first_prompts
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_run
+from tests.worlds import built_once
 
 from ..made_judges import fair, obedient
 from ..made_scores import make_rater, make_scored_answers, make_sheets
@@ -20,14 +21,7 @@ from .test_scoring_judge import Lab, build
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(build)
-
-
-@pytest.fixture
-def labs(built, db):
-    return built.copy()
+labs = built_once(build)
 
 
 @pytest.fixture
