@@ -200,6 +200,7 @@ def test_rows_out_of_shape_are_named(tmp_path, text, row, words):
 
 
 def test_limits_are_counted_exactly(tmp_path):
+    assert Limits().rows == 200_000
     path = saved(tmp_path, "a,b\n1,2\n3,4\n")
     assert len(read(path, "a.csv", limits=Limits(rows=2, columns=2, cell_chars=1))[1]) == 2
     assert "more than 1 rows" in refused(path, "a.csv", limits=Limits(rows=1)).reason

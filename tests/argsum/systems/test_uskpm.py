@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from argsum.systems.uskpm import (
@@ -152,7 +152,6 @@ def test_a_right_angle_opens_a_cluster_and_so_does_the_first_argument():
 
 
 @given(st.integers(0, 1000), st.lists(st.integers(-1, 2), min_size=1, max_size=15))
-@settings(max_examples=30)
 def test_joining_changes_no_cluster_that_was_there(seed, drawn):
     present = sorted(set(drawn) - {-1})
     ids = [present.index(each) if each >= 0 else -1 for each in drawn]
