@@ -22,6 +22,9 @@ from cqa_site.stats.as_json import from_json, to_json
 
 from ..made_sheets import BRIEF, noisy, sheets_of, together, truth
 
+# A verdict compares each judge with all people; other pairs are not looked at here.
+FEW_PAIRS = Options(n_resamples=100, most_pairs=0)
+
 
 def figure(value, low=None, high=None, n=100, reason=""):
     return Figure(value=value, low=low, high=high, n=n, reason=reason)
@@ -131,7 +134,7 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
         sheets_of(BRIEF, "dice", truth(BRIEF, 480, at + 5), kind="model", replicate=at)
         for at in (0, 1)
     ]
-    found = agreement(together(*people, *steady, *random), BRIEF, Options(n_resamples=200))
+    found = agreement(together(*people, *steady, *random), BRIEF, FEW_PAIRS)
     assert found.verdict["id-good"]["total"].result == "yes"
     dice = found.verdict["id-dice"]["total"]
     assert dice.result == "no"
@@ -159,7 +162,7 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     assert "3 people scored 480 answers, all of them by two or more people." in sure
     assert "comes closer on up to 15 % more of the answers (epsilon 0.15)" in sure
     # With two people the test says little, and the headline has to carry that.
-    two = agreement(together(*people[:2], *random), BRIEF, Options(n_resamples=50))
+    two = agreement(together(*people[:2], *random), BRIEF, FEW_PAIRS)
     said = verdict_context(two, Choice(judge="id-dice"))["finding"].sure
     assert "With two humans the test only says" in said
 

@@ -2,6 +2,16 @@
 
 import pytest
 
+from tests.benchmark.made_sheets import BRIEF
+
+
+@pytest.fixture(scope="module")
+def brief_rubric():
+    """Studies score by four criteria: a board has 8 columns instead of 19."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchmark.rubrics.actions.COMPQA", BRIEF)
+        yield
+
 
 @pytest.fixture(autouse=True)
 def _without_agreement(request, monkeypatch):

@@ -6,7 +6,6 @@ import re
 import uuid
 
 import pytest
-from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -16,7 +15,7 @@ from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.people.models import Rater, Study
+from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from tests.benchmark.made_scores import (
     as_first_version,
@@ -32,25 +31,27 @@ pytestmark = pytest.mark.django_db
 NAMES = ("Alpha <b>", "Beta", "Gamma")
 
 
+def scored_study():
+    """A study with sheets of a person and a judge and their board."""
+    study = make_study()
+    answers = make_scored_answers(
+        study, systems=NAMES, questions=8, scenarios=(1, 2), aspect="price"
+    )
+    people = [make_rater(study, "Ada Annotator")]
+    make_sheets(study, answers, [*people, make_rater(study, "Judge", Rater.Kind.MODEL)])
+    keeping.refresh(BOARDS, default_rubric(study))
+    return study
+
+
 @pytest.fixture(scope="module")
-def scored(django_db_setup, django_db_blocker):
-    """A study with sheets of a person and a judge and their board, made once for all tests."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        study = make_study()
-        answers = make_scored_answers(
-            study, systems=NAMES, questions=8, scenarios=(1, 2), aspect="price"
-        )
-        people = [make_rater(study, "Ada Annotator")]
-        make_sheets(study, answers, [*people, make_rater(study, "Judge", Rater.Kind.MODEL)])
-        keeping.refresh(BOARDS, default_rubric(study))
-        yield study.pk
-        transaction.set_rollback(True)
+def built(brief_rubric, build_once):
+    return build_once(scored_study)
 
 
 @pytest.fixture
-def study(scored, request, db):
+def study(built, request, db):
     """The study with sheets for a test that asks for its rubric, else an empty one."""
-    return Study.objects.get(pk=scored) if "rubric" in request.fixturenames else make_study()
+    return built.copy() if "rubric" in request.fixturenames else make_study()
 
 
 @pytest.fixture
@@ -135,11 +136,11 @@ def test_new_sheets_make_the_page_stale_and_the_board_follows(
 def test_a_part_is_computed_when_first_asked_for(
     study, live, client, django_capture_on_commit_callbacks
 ):
-    query = "?column=C9&scenario=2&aspect=with"
+    query = "?column=C3&scenario=2&aspect=with"
     with django_capture_on_commit_callbacks(execute=True):
         assert "are being computed" in page(client, "scores", study, query=query)
     said = page(client, "scores", study, query=query)
-    assert "C9" in said
+    assert "C3" in said
     assert "4 of" not in said.split("board-main")[0]
     assert client.get(address("board", study, 1, query=query)).status_code == 200
 
@@ -147,7 +148,7 @@ def test_a_part_is_computed_when_first_asked_for(
 def test_a_part_follows_when_the_sheets_move_on(
     study, live, client, rubric, django_capture_on_commit_callbacks
 ):
-    query = "?column=C9"
+    query = "?column=C3"
     with django_capture_on_commit_callbacks(execute=True):
         page(client, "scores", study, query=query)
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
@@ -161,7 +162,7 @@ def test_a_part_follows_when_the_sheets_move_on(
 def test_browsers_keep_no_picture_of_older_sheets(
     study, live, client, rubric, django_capture_on_commit_callbacks
 ):
-    query = "?column=C9"
+    query = "?column=C3"
     with django_capture_on_commit_callbacks(execute=True):
         page(client, "scores", study, query=query)
     ids = "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"][:2])

@@ -1,6 +1,7 @@
 """Agreement of raters on toys whose figures are known without computing them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,9 @@ from cqa_site.stats.reliability.shuffled import concatenated_alpha
 from tests.benchmark.made_sheets import BRIEF, noisy, sheets_of, together, truth
 
 N = 80
-QUICK = Options(n_resamples=200)
+QUICK = Options(n_resamples=100)
+# For what is not about pairs; each judge is compared with all people anyway.
+FEW_PAIRS = replace(QUICK, most_pairs=0)
 
 
 def figures(*tables, options=QUICK, counted=None):
@@ -75,7 +78,9 @@ def test_persons_beside_consolidated_sheets_are_compared_with_each_other_only(
 ):
     settled = sheets_of(BRIEF, "settled", points, kind="reference")
     judge = sheets_of(BRIEF, "gpt-x", noisy(points, BRIEF, 0.3, 4), kind="model")
-    alone, beside = figures(*three_people, judge), figures(*three_people, settled, judge)
+    alone, beside = (
+        figures(*three_people, *more, options=FEW_PAIRS) for more in ([judge], [settled, judge])
+    )
     for name in ("raters", "shared", "columns"):
         assert alone["people"][name] == beside["people"][name]
     assert alone["alternative"] == beside["alternative"]
@@ -123,8 +128,10 @@ def test_two_points_too_lenient(points):
     assert judge["C3"]["rules"]["bias"]["result"] == "yes"
 
 
-def test_the_first_rater_of_a_mixed_pair_is_the_judge(points, three_people):
+def test_the_first_rater_of_a_mixed_pair_is_the_judge_with_and_without_aspect(points, three_people):
     found = figures(*three_people, sheets_of(BRIEF, "gpt-x", points, kind="model"))
+    parts = pair(found, "id-gpt-x", PEOPLE)["aspect"]
+    assert parts["with"]["n"] == parts["without"]["n"] == N // 2
     kinds = [(each["kind"], each["first"], each["second"]) for each in found["pairs"]]
     assert ("judge_people", "id-gpt-x", PEOPLE) in kinds
     assert ("judge_person", "id-gpt-x", "id-Bo") in kinds
@@ -205,6 +212,7 @@ def test_a_judge_that_favours_its_own_family(points):
         sheets_of(BRIEF, "gpt-x", partial, kind="model"),
         fair,
         sheets_of(BRIEF, "unnamed", base, kind="model"),
+        options=FEW_PAIRS,
     )
     by_judge = {each["key"]: each for each in found["preference"]}
     own = by_judge["id-gpt-x"]
@@ -213,7 +221,7 @@ def test_a_judge_that_favours_its_own_family(points):
     assert by_judge["id-claude-x"]["against_people"]["value"] is None
     assert by_judge["id-unnamed"]["family"] is None
     # The same judge is not partial once the laboratory says what it is.
-    told = Options(n_resamples=50, families={"gpt-x": "llama"})
+    told = replace(FEW_PAIRS, families={"gpt-x": "llama"})
     other = agreement(
         together(
             sheets_of(BRIEF, "Ada", base), sheets_of(BRIEF, "gpt-x", partial, kind="model")
@@ -241,12 +249,6 @@ def test_longer_answers_get_more_points(points):
     assert slope["value"] == pytest.approx(1)
     assert found["length"]["id-gpt-x"]["own"]["pearson"]["value"] == pytest.approx(1)
     assert abs(found["length"][PEOPLE]["own"]["slope"]["value"]) < 0.5
-
-
-def test_with_and_without_aspect_are_all_answers(points, three_people):
-    found = figures(*three_people, sheets_of(BRIEF, "gpt-x", points, kind="model"))
-    parts = pair(found, "id-gpt-x", PEOPLE)["aspect"]
-    assert parts["with"]["n"] == parts["without"]["n"] == N // 2
 
 
 def test_variance_of_replicates_by_hand():
@@ -284,6 +286,7 @@ def test_ranks_are_ranges_where_intervals_overlap(points, three_people):
         sheets_of(BRIEF, "gpt-x", near, kind="model"),
         sheets_of(BRIEF, "llama-x", near, kind="model"),
         sheets_of(BRIEF, "qwen-x", far, kind="model"),
+        options=FEW_PAIRS,
     )
     rows = [(each["name"], each["rank_low"], each["rank_high"]) for each in found["judges"]]
     assert rows == [("gpt-x", 1, 2), ("llama-x", 1, 2), ("qwen-x", 3, 3)]
@@ -292,9 +295,10 @@ def test_ranks_are_ranges_where_intervals_overlap(points, three_people):
 def test_price_and_time_where_the_table_has_them(points):
     judge = sheets_of(BRIEF, "gpt-x", points, kind="model")
     judge["cost_micro"], judge["seconds"] = 500.0, 1.5
-    (row,) = figures(sheets_of(BRIEF, "Ada", points), judge)["judges"]
+    ada = sheets_of(BRIEF, "Ada", points)
+    (row,) = figures(ada, judge, options=FEW_PAIRS)["judges"]
     assert (row["cost"], row["seconds"]) == (0.5, 1500)
-    (row,) = figures(sheets_of(BRIEF, "Ada", points), judge.drop(columns="seconds"))["judges"]
+    (row,) = figures(ada, judge.drop(columns="seconds"), options=FEW_PAIRS)["judges"]
     assert row["seconds"] is None
 
 
