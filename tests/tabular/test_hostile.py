@@ -244,9 +244,7 @@ def growth_when_refused(path, name, limits):
 
 # What takes a second or two to make or to read; smaller files say the same.
 DEAR = {"many rows", "large zip bomb", "huge directory", "far cell"}
-CASES = [
-    pytest.param(name, marks=[pytest.mark.long] if name in DEAR else []) for name in CORPUS
-]
+CASES = [pytest.param(name, marks=[pytest.mark.long] if name in DEAR else []) for name in CORPUS]
 
 
 @pytest.mark.parametrize("case", CASES)

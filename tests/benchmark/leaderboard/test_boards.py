@@ -200,9 +200,7 @@ def test_only_a_frozen_board_becomes_public_and_its_address_is_given_once(study,
     assert keeping.publish(BOARDS, owner=study, number=1, actor=boss).public_token != token
 
 
-def test_a_slice_is_computed_from_the_snapshots_own_rows(
-    live, django_capture_on_commit_callbacks
-):
+def test_a_slice_is_computed_from_the_snapshots_own_rows(live, django_capture_on_commit_callbacks):
     ScoreSheet.objects.all().update(state="void", total=None)
     filters = Filters(column="C3", scenario="2", aspect="with")
     with django_capture_on_commit_callbacks(execute=True):

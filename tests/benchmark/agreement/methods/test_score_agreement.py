@@ -106,9 +106,7 @@ def test_two_points_too_lenient(points):
     stern[:, :2] = 0
     mild = np.array(stern)
     mild[:, :2] = 1
-    found = figures(
-        sheets_of(BRIEF, "Ada", stern), sheets_of(BRIEF, "gpt-x", mild, kind="model")
-    )
+    found = figures(sheets_of(BRIEF, "Ada", stern), sheets_of(BRIEF, "gpt-x", mild, kind="model"))
     both = pair(found, "id-gpt-x", PEOPLE)
     total, first = both["columns"]["total"], both["columns"]["C1"]
     assert total["bias"]["value"] == 2
@@ -128,7 +126,9 @@ def test_two_points_too_lenient(points):
     assert judge["C3"]["rules"]["bias"]["result"] == "yes"
 
 
-def test_the_first_rater_of_a_mixed_pair_is_the_judge_with_and_without_aspect(points, three_people):
+def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(
+    points, three_people
+):
     found = figures(*three_people, sheets_of(BRIEF, "gpt-x", points, kind="model"))
     parts = pair(found, "id-gpt-x", PEOPLE)["aspect"]
     assert parts["with"]["n"] == parts["without"]["n"] == N // 2
@@ -223,9 +223,7 @@ def test_a_judge_that_favours_its_own_family(points):
     # The same judge is not partial once the laboratory says what it is.
     told = replace(FEW_PAIRS, families={"gpt-x": "llama"})
     other = agreement(
-        together(
-            sheets_of(BRIEF, "Ada", base), sheets_of(BRIEF, "gpt-x", partial, kind="model")
-        ),
+        together(sheets_of(BRIEF, "Ada", base), sheets_of(BRIEF, "gpt-x", partial, kind="model")),
         BRIEF,
         told,
     ).preference[0]

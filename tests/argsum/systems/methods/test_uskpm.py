@@ -21,7 +21,7 @@ from argsum.systems.uskpm import (
     uses_umap,
 )
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 REDUCED_TWICE = """
 import json
 import numpy as np

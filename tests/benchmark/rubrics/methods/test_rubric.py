@@ -18,10 +18,9 @@ from benchmark.rubrics.methods.as_json import (
 )
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import HINTS, RubricError
+from tests.benchmark.small_rubric import SMALL, changed, stored
 
-from ..small_rubric import SMALL, changed, stored
-
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 # -- what fits together -----------------------------------------------------------------------
 
@@ -205,6 +204,7 @@ def test_what_code_counts():
     assert set(counted.values()) <= set(HINTS)
 
 
+@pytest.mark.long
 def test_importing_the_package_loads_neither_django_nor_celery():
     code = "import sys, importlib, pathlib\n"
     code += "found = list(pathlib.Path('benchmark').glob('*/methods/[a-z]*.py'))\n"
