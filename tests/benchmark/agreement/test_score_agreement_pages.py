@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from benchmark.agreement.methods.figures import Agreement, Figure
@@ -178,32 +177,20 @@ def test_judges_are_ranked_with_what_attacks_did(client, study, raters):
     assert MARKS in text
 
 
-@pytest.mark.parametrize("form", ["csv", "tex", "md"])
-@pytest.mark.parametrize(
-    "figure",
-    [
-        "pairs",
-        "criteria",
-        "ceiling",
-        "concatenated",
-        "systems",
-        "aspect",
-        "bland-altman",
-        "confusion",
-        "by-code",
-        "judges",
-        "consistency",
-        "replicates",
-        "preference",
-        "length",
-        "replace",
-    ],
-)
-def test_tables_as_files(client, study, raters, figure, form):
-    response = page(client, study, "score_agreement_figure", figure=figure, format=form)
-    assert response.status_code == 200
-    assert f"scores-{figure}.{form}" in response["Content-Disposition"]
-    assert len(response.content) > 50
+TABLES = [
+    "pairs", "criteria", "ceiling", "concatenated", "systems", "aspect", "bland-altman",
+    "confusion", "by-code", "judges", "consistency", "replicates", "preference", "length",
+    "replace",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("figure", TABLES)
+def test_tables_as_files(client, study, raters, figure):
+    for form in ("csv", "tex", "md") if figure == "pairs" else ("csv",):
+        response = page(client, study, "score_agreement_figure", figure=figure, format=form)
+        assert response.status_code == 200
+        assert f"scores-{figure}.{form}" in response["Content-Disposition"]
+        assert len(response.content) > 50
 
 
 @pytest.mark.parametrize("name", ["ceiling", "judges", "bland-altman"])
@@ -211,9 +198,8 @@ def test_charts_as_files(client, study, raters, name):
     for form, opening in (("svg", b"<svg"), ("png", b"\x89PNG")):
         response = page(client, study, "score_agreement_figure", figure=name, format=form)
         assert response.content.startswith(opening)
-    assert (
-        page(client, study, "score_agreement_figure", figure="x", format="svg").status_code == 404
-    )
+    unknown = page(client, study, "score_agreement_figure", figure="x", format="svg")
+    assert unknown.status_code == 404
 
 
 def test_rows_have_the_largest_difference_first_and_go_away_as_csv(client, study, raters):
@@ -262,20 +248,6 @@ def test_points_that_are_missing_are_no_zero(client, study, raters):
     )
     text = page(client, study, "score_sheet", sheet_id=sheet.public_id).content.decode()
     assert "The criterion is unclear here" in text
-
-
-def test_other_studies_and_roles_stay_outside(study, raters):
-    sheet = ScoreSheet.objects.first()
-    stranger = sign_in(make_member(make_study("Other"), "admin"))
-    annotator = sign_in(make_member(study, "annotator"))
-    for name in PAGES:
-        assert page(stranger, study, name).status_code == 404
-        assert page(annotator, study, name).status_code == 403
-        assert page(Client(), study, name).status_code == 302
-    assert page(stranger, study, "score_sheet", sheet_id=sheet.public_id).status_code == 404
-    own = make_study("Third")
-    admin = sign_in(make_member(own, "admin"))
-    assert page(admin, own, "score_sheet", sheet_id=sheet.public_id).status_code == 404
 
 
 def test_a_page_is_told_when_newer_figures_are_there(django_assert_max_num_queries):

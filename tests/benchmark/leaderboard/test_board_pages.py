@@ -118,6 +118,9 @@ def test_the_page_shows_everybody_in_few_queries(
     for part in ("Scores by scenario", "Scores by group", "People and judge", "Judges of this"):
         assert part in said
     assert "of the first and the last system; the numbers have all" in said
+    # Its source ends with one full stop.
+    assert "UTC." in flat(said)
+    assert "UTC.." not in flat(said)
 
 
 def test_new_sheets_make_the_page_stale_and_the_board_follows(
@@ -253,10 +256,12 @@ def test_anything_but_two_ranked_systems_is_no_pair(study, live, client, query):
         assert "Tick two systems" in response.content.decode()
 
 
+KINDS = {"csv": "text/csv", "tex": "application/x-tex", "md": "text/markdown"}
+
+
 @pytest.mark.parametrize("figure", ["board", "cells", "groups", "criteria", "pairs", "judges"])
 def test_tables_go_away_in_three_forms_naming_the_snapshot(study, live, client, figure):
-    kinds = {"csv": "text/csv", "tex": "application/x-tex", "md": "text/markdown"}
-    for kind, content_type in kinds.items():
+    for kind, content_type in KINDS.items():
         response = client.get(address("board_figure", study, 1, figure, kind))
         assert response["Content-Type"].startswith(content_type)
         if kind == "tex":
@@ -266,12 +271,6 @@ def test_tables_go_away_in_three_forms_naming_the_snapshot(study, live, client, 
         assert response["Content-Disposition"].endswith(f'"{called}-snapshot-1.{kind}"')
     assert client.get(address("board_figure", study, 1, figure, "xlsx")).status_code == 404
     assert client.get(address("board_figure", study, 1, "nothing", "csv")).status_code == 404
-
-
-def test_the_source_of_a_board_ends_with_one_full_stop(study, live, client):
-    text = flat(page(client, "scores", study))
-    assert "UTC." in text
-    assert "UTC.." not in text
 
 
 @pytest.mark.parametrize("name", ["scenarios", "groups", "distributions", "beside"])
@@ -320,7 +319,8 @@ def test_freezing_publishing_and_withdrawing(study, live, client):
     token = BoardSnapshot.objects.get().public_token
     assert str(token) in page(client, "board", study, 1)
     client.post(address("board_withdraw", study, 1))
-    assert Client().get(reverse("public_board", args=[token])).status_code == 404
+    for name, rest in (("public_board", ()), ("public_board_figure", ("groups", "svg"))):
+        assert Client().get(reverse(name, args=[token, *rest])).status_code == 404
     again = client.post(address("board_freeze", study, 1), follow=True).content.decode()
     assert "already frozen" in again
 
@@ -351,14 +351,6 @@ def test_public_charts_and_tables(public):
         assert b"<svg" in Client().get(f"{chart}?judge={judge}").content
         table = reverse("public_board_figure", args=[public.public_token, "board", "csv"])
         assert b"Beta" in Client().get(f"{table}?judge={judge}").content
-
-
-def test_a_withdrawn_board_is_gone_at_once(study, public, boss):
-    names = [("public_board", ()), ("public_board_figure", ("groups", "svg"))]
-    keeping.withdraw(BOARDS, owner=study, number=1, actor=boss)
-    for name, rest in names:
-        address = reverse(name, args=[public.public_token, *rest])
-        assert Client().get(address).status_code == 404
 
 
 def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, boss):

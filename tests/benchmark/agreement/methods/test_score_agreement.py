@@ -126,9 +126,7 @@ def test_two_points_too_lenient(points):
     assert judge["C3"]["rules"]["bias"]["result"] == "yes"
 
 
-def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(
-    points, three_people
-):
+def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(points, three_people):
     found = figures(*three_people, sheets_of(BRIEF, "gpt-x", points, kind="model"))
     parts = pair(found, "id-gpt-x", PEOPLE)["aspect"]
     assert parts["with"]["n"] == parts["without"]["n"] == N // 2
