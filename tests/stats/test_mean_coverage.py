@@ -27,7 +27,7 @@ def totals(generator, latent):
     return np.clip(np.round(latent + generator.normal(size=np.shape(latent))), 0, 19)
 
 
-def paired_differences(n_questions, replicates, n_resamples):
+def paired_differences(n_questions, replicates, n_resamples, population=1_000_000):
     """The true difference of two systems, and value, low and high of samples of questions."""
     generator = np.random.default_rng(11)
 
@@ -36,17 +36,17 @@ def paired_differences(n_questions, replicates, n_resamples):
         own = 0.8 * generator.normal(size=(2, n))
         return totals(generator, np.array([[16.0], [15.0]]) + difficulty + own)
 
-    population = scores(1_000_000)
+    many = scores(population)
     found = []
     for seed in range(replicates):
         frame = pd.DataFrame(scores(n_questions), index=["a", "b"])
         pair = rank_systems(frame, n_resamples=n_resamples, seed=seed).pairs[0]
         sign = 1 if pair.first == "a" else -1
         found.append((sign * pair.mean, *sorted((sign * pair.low, sign * pair.high))))
-    return float(np.mean(population[0] - population[1])), found
+    return float(np.mean(many[0] - many[1])), found
 
 
-def clustered_correlations(kind, replicates, n_resamples):
+def clustered_correlations(kind, replicates, n_resamples, population=200_000):
     """The true correlation, and value, low and high of samples of 100 questions."""
     generator = np.random.default_rng(13)
 
@@ -56,7 +56,7 @@ def clustered_correlations(kind, replicates, n_resamples):
         latent = 12 + 2 * question + generator.normal(size=3 * n)
         return totals(generator, latent), totals(generator, latent), np.repeat(range(n), 3)
 
-    x, y, _ = draw(200_000)
+    x, y, _ = draw(population)
     truth = correlation(x, y, kind=kind, n_resamples=3).value
     found = []
     for seed in range(replicates):
@@ -68,8 +68,8 @@ def clustered_correlations(kind, replicates, n_resamples):
 
 def test_intervals_of_few_samples():
     for truth, found in (
-        paired_differences(60, replicates=200, n_resamples=200),
-        clustered_correlations("pearson", replicates=200, n_resamples=200),
+        paired_differences(60, 200, n_resamples=200, population=100_000),
+        clustered_correlations("pearson", 200, n_resamples=200, population=20_000),
     ):
         check_intervals(found, truth)
 

@@ -204,7 +204,6 @@ def test_what_code_counts():
     assert set(counted.values()) <= set(HINTS)
 
 
-@pytest.mark.long
 def test_importing_the_package_loads_neither_django_nor_celery():
     code = "import sys, importlib, pathlib\n"
     code += "found = list(pathlib.Path('benchmark').glob('*/methods/[a-z]*.py'))\n"
