@@ -336,8 +336,8 @@ def test_processor_time_is_limited(tmp_path):
 
 
 def test_memory_of_the_child_is_limited(tmp_path):
-    path = saved(tmp_path, workbook(row_of(2, TEXT * 1_000)))
-    error, growth = growth_when_refused(path, "a.xlsx", Limits(child_memory_bytes=90 * MEGABYTE))
+    path = saved(tmp_path, workbook(row_of(2, TEXT * 400)))
+    error, growth = growth_when_refused(path, "a.xlsx", Limits(child_memory_bytes=70 * MEGABYTE))
     assert "memory" in error.reason
     assert growth <= MOST_GROWTH
 
