@@ -13,11 +13,14 @@ SYSTEMS = ("gpt4", "llama3", "mixtral", "yahoo")
 def part_of(rubric: Rubric, keys: tuple[str, ...]) -> Rubric:
     """The rubric with these criteria alone, numbered anew."""
     stored = rubric_to_dict(rubric)
-    chosen = [each for each in stored["criteria"] if each["key"] in keys]
-    criteria = [each | {"key": f"C{number}"} for number, each in enumerate(chosen, start=1)]
+    chosen = [criterion for criterion in stored["criteria"] if criterion["key"] in keys]
+    criteria = [
+        criterion | {"key": f"C{number}"} for number, criterion in enumerate(chosen, start=1)
+    ]
     for group in stored["groups"]:
-        own = [each["maximum"] for each in criteria if each["group"] == group["key"]]
-        group["maximum"] = sum(own)
+        group["maximum"] = sum(
+            criterion["maximum"] for criterion in criteria if criterion["group"] == group["key"]
+        )
     maximum = sum(group["maximum"] for group in stored["groups"])
     return rubric_from_dict(stored | {"criteria": criteria, "maximum": maximum})
 
@@ -29,7 +32,7 @@ BRIEF = part_of(COMPQA, ("C1", "C2", "C9", "C15"))
 def truth(rubric: Rubric, answers: int, seed: int = 1) -> np.ndarray:
     """Points of every criterion (columns) for each answer, drawn at random."""
     rng = np.random.default_rng(seed)
-    highest = [each.maximum for each in rubric.criteria]
+    highest = [criterion.maximum for criterion in rubric.criteria]
     return rng.integers(0, highest, (answers, len(highest)), endpoint=True).astype(float)
 
 

@@ -44,8 +44,8 @@ def coverage(statistic, n_items, n_raters, missing, replicates):
     ids=["jackknife of alpha", "bootstrap of percent agreement"],
 )
 def test_intervals_of_few_samples(statistic, n_items):
-    truth, found = simulated_estimates(statistic, n_items, 4, 0.2, 200, truth_items=40_000)
-    check_intervals([(each.value, each.low, each.high) for each in found], truth)
+    truth, estimates = simulated_estimates(statistic, n_items, 4, 0.2, 200, truth_items=40_000)
+    check_intervals([(made.value, made.low, made.high) for made in estimates], truth)
 
 
 @pytest.mark.long

@@ -37,13 +37,13 @@ def paired_differences(n_questions, replicates, n_resamples, population=1_000_00
         return totals(generator, np.array([[16.0], [15.0]]) + difficulty + own)
 
     many = scores(population)
-    found = []
+    intervals = []
     for seed in range(replicates):
         frame = pd.DataFrame(scores(n_questions), index=["a", "b"])
         pair = rank_systems(frame, n_resamples=n_resamples, seed=seed).pairs[0]
         sign = 1 if pair.first == "a" else -1
-        found.append((sign * pair.mean, *sorted((sign * pair.low, sign * pair.high))))
-    return float(np.mean(many[0] - many[1])), found
+        intervals.append((sign * pair.mean, *sorted((sign * pair.low, sign * pair.high))))
+    return float(np.mean(many[0] - many[1])), intervals
 
 
 def clustered_correlations(kind, replicates, n_resamples, population=200_000):
@@ -58,27 +58,27 @@ def clustered_correlations(kind, replicates, n_resamples, population=200_000):
 
     x, y, _ = draw(population)
     truth = correlation(x, y, kind=kind, n_resamples=3).value
-    found = []
+    intervals = []
     for seed in range(replicates):
         x, y, names = draw(100)
         estimate = correlation(x, y, names.tolist(), kind=kind, n_resamples=n_resamples, seed=seed)
-        found.append((estimate.value, estimate.low, estimate.high))
-    return truth, found
+        intervals.append((estimate.value, estimate.low, estimate.high))
+    return truth, intervals
 
 
 def test_intervals_of_few_samples():
-    for truth, found in (
+    for truth, intervals in (
         paired_differences(60, 200, n_resamples=200, population=100_000),
         clustered_correlations("pearson", 200, n_resamples=200, population=20_000),
     ):
-        check_intervals(found, truth)
+        check_intervals(intervals, truth)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("n_questions", [50, 200])
 def test_paired_differences(n_questions):
-    truth, found = paired_differences(n_questions, REPLICATES, n_resamples=1000)
-    bounds = [row[1:] for row in found]
+    truth, intervals = paired_differences(n_questions, REPLICATES, n_resamples=1000)
+    bounds = [row[1:] for row in intervals]
     assert 0.93 <= share_held(bounds, truth, f"difference, {n_questions} questions") <= 0.97
 
 
@@ -126,6 +126,6 @@ def test_calibrated_means_of_clustered_answers(n_questions, share):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
 def test_correlations_of_clustered_pairs(kind):
-    truth, found = clustered_correlations(kind, 800, n_resamples=500)
-    bounds = [row[1:] for row in found]
+    truth, intervals = clustered_correlations(kind, 800, n_resamples=500)
+    bounds = [row[1:] for row in intervals]
     assert 0.92 <= share_held(bounds, truth, f"{kind}, 100 questions x 3 answers") <= 0.97

@@ -132,7 +132,7 @@ class Learned:
     members = (SimpleNamespace(looks=[{"step": 2, "value": 0.5}]),)
 
     def __init__(self, model, cells, recipe, look, checkpoint):
-        topics = {each.topic for each in cells}
+        topics = {known.topic for known in cells}
         assert (len(cells), "trams" in topics, recipe.steps) == (3, True, 2)
 
     def run(self, say):

@@ -91,7 +91,7 @@ def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     assert uskpm.umap_class.__wrapped__() == "the class"
-    assert [each.is_kept for each in (fresh, below, compiled, kept, other)] == [
+    assert [function.is_kept for function in (fresh, below, compiled, kept, other)] == [
         True,
         True,
         False,
