@@ -43,8 +43,8 @@ RECIPE = Recipe(
     uses_topic=False,
 )
 
-# Looks at dev after steps 2, 4 and 6; enough where nothing has to be learned.
-SHORT = replace(RECIPE, steps=6)
+# Looks at dev after steps 2 and 4; enough where nothing has to be learned.
+SHORT = replace(RECIPE, steps=4, checks=2)
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +134,7 @@ def test_after_a_killed_worker_the_weights_are_the_same(data, study, dataset):
         return match_training.train_match(scorer, cells, SHORT, say)
 
     def dies(done, total, note=""):
-        if done == 4:
+        if done == 3:
             raise StaleWorker
 
     with pytest.raises(StaleWorker):
@@ -149,7 +149,7 @@ def test_after_a_killed_worker_the_weights_are_the_same(data, study, dataset):
 
 def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, monkeypatch):
     monkeypatch.setattr(match_training, "pair_precision", lambda cells: 0.5)
-    made = trained(ask(study, dataset, recipe=replace(SHORT, checks=6, patience=2)))
+    made = trained(ask(study, dataset, recipe=replace(SHORT, checks=4, patience=2)))
     # The first look is the best; the two after it are not better.
     assert made.figures["steps"] == 3
 
@@ -194,8 +194,8 @@ def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
         return scorer, match_training.train_match(scorer, cells, recipe, say)
 
     def dies(done, total, note=""):
-        assert total == 12
-        if done == 9:
+        assert total == 8
+        if done == 7:
             raise StaleWorker
 
     with pytest.raises(StaleWorker):
@@ -203,14 +203,14 @@ def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
     steps = []
     _broken, again = train("Broken off", recipe, lambda done, total, note="": steps.append(done))
     # One member was whole; the other one goes on after its look at step 2.
-    assert steps[0] == 9
+    assert steps[0] == 7
     whole, made = train("Whole", recipe)
     assert again["sha256"] == made["sha256"]
     figures = made["figures"]
-    assert [each["step"] for each in figures["looks"]][-1] == 12
-    assert [each["member"] for each in figures["looks"]] == [0] * 6 + [1] * 6
+    assert [each["step"] for each in figures["looks"]][-1] == 8
+    assert [each["member"] for each in figures["looks"]] == [0] * 4 + [1] * 4
     assert len(figures["chosen_looks"]) == 2
-    assert figures["steps"] == 12
+    assert figures["steps"] == 8
     singles = [train(f"Single {n}", replace(recipe, members=1, seed=5 + n))[0] for n in range(2)]
     weights, *others = (
         load_file(trained_folder(each) / "model.safetensors") for each in (whole, *singles)
