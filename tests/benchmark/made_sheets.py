@@ -3,17 +3,37 @@
 import numpy as np
 import pandas as pd
 
+from benchmark.rubrics.methods.as_json import rubric_from_dict, rubric_to_dict
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import Rubric
 
 SYSTEMS = ("gpt4", "llama3", "mixtral", "yahoo")
 
 
+def part_of(rubric: Rubric, keys: tuple[str, ...]) -> Rubric:
+    """The rubric with these criteria alone, numbered anew."""
+    stored = rubric_to_dict(rubric)
+    chosen = [criterion for criterion in stored["criteria"] if criterion["key"] in keys]
+    criteria = [
+        criterion | {"key": f"C{number}"} for number, criterion in enumerate(chosen, start=1)
+    ]
+    for group in stored["groups"]:
+        group["maximum"] = sum(
+            criterion["maximum"] for criterion in criteria if criterion["group"] == group["key"]
+        )
+    maximum = sum(group["maximum"] for group in stored["groups"])
+    return rubric_from_dict(stored | {"criteria": criteria, "maximum": maximum})
+
+
+# All three groups, 5 points: every figure is computed for 8 columns instead of 19.
+BRIEF = part_of(COMPQA, ("C1", "C2", "C9", "C15"))
+
+
 def truth(rubric: Rubric, answers: int, seed: int = 1) -> np.ndarray:
     """Points of every criterion (columns) for each answer, drawn at random."""
     rng = np.random.default_rng(seed)
-    return rng.integers(0, [each.maximum + 1 for each in rubric.criteria], (answers, 15)).astype(
-        float
-    )
+    highest = [criterion.maximum for criterion in rubric.criteria]
+    return rng.integers(0, highest, (answers, len(highest)), endpoint=True).astype(float)
 
 
 def noisy(points: np.ndarray, rubric: Rubric, share: float, seed: int) -> np.ndarray:

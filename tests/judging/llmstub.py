@@ -1,14 +1,11 @@
 """A language model that is none: an OpenAI-compatible server with settable misbehaviour.
 
 In a test: ``with StubServer(latency=0.2, throttled=0.1) as stub: … stub.base_url``.
-By itself: ``python -m tests.judging.llmstub --port 9300 --latency 0.2 --throttled 0.1``,
-then ``GET /stub/counts``, ``POST /stub/conduct`` (JSON of `Conduct`) and ``POST /stub/reset``.
 
 Every share is drawn from the seed, the body's hash and how often that body came before, so
 that a run misbehaves the same way whatever the order of its requests.
 """
 
-import argparse
 import asyncio
 import gzip
 import hashlib
@@ -21,7 +18,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from . import stub_answers
@@ -125,13 +122,6 @@ class Stub:
         match request.path.partition("?")[0].strip("/").split("/"):
             case ["stub", "counts"]:
                 wire.send_json(self.summary())
-            case ["stub", "reset"]:
-                self.reset()
-                wire.send_json({})
-            case ["stub", "conduct"]:
-                for name, value in json.loads(request.body).items():
-                    setattr(self.conduct, name, value)
-                wire.send_json(asdict(self.conduct))
             case ["v1", *parts]:
                 await self._interface(request, wire, parts)
             case _:
@@ -379,28 +369,3 @@ class StubServer:
             task.cancel()
         self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self._loop.close()
-
-
-async def _serve_for_ever(stub: Stub, port: int) -> None:
-    server = await stub.serve(port)
-    print(f"listening on 127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
-    await server.serve_forever()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="An OpenAI-compatible server that misbehaves.")
-    parser.add_argument("--port", type=int, default=9300)
-    parser.add_argument("--paid-log", default="", help="JSONL file, a line for every answer")
-    for field in fields(Conduct):
-        flag = f"--{field.name.replace('_', '-')}"
-        if isinstance(field.default, bool):
-            parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=field.default)
-        else:
-            parser.add_argument(flag, type=type(field.default), default=field.default)
-    asked = vars(parser.parse_args())
-    port, paid_log = asked.pop("port"), asked.pop("paid_log")
-    asyncio.run(_serve_for_ever(Stub(Conduct(**asked), paid_log=paid_log), port))
-
-
-if __name__ == "__main__":
-    main()

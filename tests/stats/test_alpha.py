@@ -2,7 +2,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cqa_site.stats.agreement import LEVELS, krippendorff_alpha
@@ -109,7 +109,6 @@ def same(found, expected):
     assert found.reason == expected.reason
 
 
-@settings(max_examples=60)
 @given(rows=panels, level=st.sampled_from(LEVELS), seed=st.integers(0, 99))
 def test_names_of_raters_and_order_of_items_do_not_matter(rows, level, seed):
     table = long_table(rows)
@@ -119,7 +118,6 @@ def test_names_of_raters_and_order_of_items_do_not_matter(rows, level, seed):
     same(found, krippendorff_alpha(Ratings.from_frame(table), level))
 
 
-@settings(max_examples=60)
 @given(rows=panels, level=st.sampled_from(LEVELS), extra=st.lists(st.integers(0, 9), max_size=5))
 def test_items_rated_once_do_not_matter(rows, level, extra):
     table = long_table(rows)
@@ -132,7 +130,6 @@ def test_items_rated_once_do_not_matter(rows, level, extra):
         assert found.value is None
 
 
-@settings(max_examples=60)
 @given(rows=panels, level=st.sampled_from(LEVELS))
 def test_bounds_hold_whatever_the_ratings(rows, level):
     found = krippendorff_alpha(ratings_of(rows), level)

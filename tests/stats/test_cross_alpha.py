@@ -120,6 +120,7 @@ def test_the_interval_leaves_out_an_item_from_both_at_once():
     assert found.low == pytest.approx(pseudo.mean() - reach, abs=1e-6)
 
 
+@pytest.mark.long
 def test_the_interval_holds_nothing_as_often_as_it_says():
     """A rater like the others differs from them by nothing: .95 of 200 within simulation error."""
     held = 0

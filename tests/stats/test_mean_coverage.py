@@ -10,8 +10,8 @@ import pytest
 from cqa_site.stats.calibrated_mean import calibrated_mean
 from cqa_site.stats.correlation import correlation
 from cqa_site.stats.ranks.ranking import rank_systems
+from tests.stats.tables import check_intervals
 
-pytestmark = pytest.mark.long
 REPLICATES = 1000
 
 
@@ -27,8 +27,8 @@ def totals(generator, latent):
     return np.clip(np.round(latent + generator.normal(size=np.shape(latent))), 0, 19)
 
 
-@pytest.mark.parametrize("n_questions", [50, 200])
-def test_paired_differences(n_questions):
+def paired_differences(n_questions, replicates, n_resamples, population=1_000_000):
+    """The true difference of two systems, and value, low and high of samples of questions."""
     generator = np.random.default_rng(11)
 
     def scores(n):
@@ -36,17 +36,53 @@ def test_paired_differences(n_questions):
         own = 0.8 * generator.normal(size=(2, n))
         return totals(generator, np.array([[16.0], [15.0]]) + difficulty + own)
 
-    population = scores(1_000_000)
-    truth = float(np.mean(population[0] - population[1]))
-    found = []
-    for seed in range(REPLICATES):
+    many = scores(population)
+    intervals = []
+    for seed in range(replicates):
         frame = pd.DataFrame(scores(n_questions), index=["a", "b"])
-        pair = rank_systems(frame, n_resamples=1000, seed=seed).pairs[0]
+        pair = rank_systems(frame, n_resamples=n_resamples, seed=seed).pairs[0]
         sign = 1 if pair.first == "a" else -1
-        found.append(sorted((sign * pair.low, sign * pair.high)))
-    assert 0.93 <= share_held(found, truth, f"difference, {n_questions} questions") <= 0.97
+        intervals.append((sign * pair.mean, *sorted((sign * pair.low, sign * pair.high))))
+    return float(np.mean(many[0] - many[1])), intervals
 
 
+def clustered_correlations(kind, replicates, n_resamples, population=200_000):
+    """The true correlation, and value, low and high of samples of 100 questions."""
+    generator = np.random.default_rng(13)
+
+    def draw(n):
+        """Three answers to each question; what makes a question hard is seen by both raters."""
+        question = np.repeat(generator.normal(size=n), 3)
+        latent = 12 + 2 * question + generator.normal(size=3 * n)
+        return totals(generator, latent), totals(generator, latent), np.repeat(range(n), 3)
+
+    x, y, _ = draw(population)
+    truth = correlation(x, y, kind=kind, n_resamples=3).value
+    intervals = []
+    for seed in range(replicates):
+        x, y, names = draw(100)
+        estimate = correlation(x, y, names.tolist(), kind=kind, n_resamples=n_resamples, seed=seed)
+        intervals.append((estimate.value, estimate.low, estimate.high))
+    return truth, intervals
+
+
+def test_intervals_of_few_samples():
+    for truth, intervals in (
+        paired_differences(60, 200, n_resamples=200, population=100_000),
+        clustered_correlations("pearson", 200, n_resamples=200, population=20_000),
+    ):
+        check_intervals(intervals, truth)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_questions", [50, 200])
+def test_paired_differences(n_questions):
+    truth, intervals = paired_differences(n_questions, REPLICATES, n_resamples=1000)
+    bounds = [row[1:] for row in intervals]
+    assert 0.93 <= share_held(bounds, truth, f"difference, {n_questions} questions") <= 0.97
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("weighted", [False, True], ids=["uniform", "weighted"])
 @pytest.mark.parametrize(("n_items", "share"), [(100, 0.25), (400, 0.15), (600, 0.3)])
 def test_calibrated_means(n_items, share, weighted):
@@ -68,6 +104,7 @@ def test_calibrated_means(n_items, share, weighted):
     assert 0.93 <= share_held(found, truth, design) <= 0.97
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n_questions", "share"), [(40, 0.25), (150, 0.2)])
 def test_calibrated_means_of_clustered_answers(n_questions, share):
     generator = np.random.default_rng(14)
@@ -86,21 +123,9 @@ def test_calibrated_means_of_clustered_answers(n_questions, share):
     assert 0.915 <= share_held(found, 10.0, f"calibrated mean, {n_questions} questions") <= 0.97
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
 def test_correlations_of_clustered_pairs(kind):
-    generator = np.random.default_rng(13)
-
-    def draw(n):
-        """Three answers to each question; what makes a question hard is seen by both raters."""
-        question = np.repeat(generator.normal(size=n), 3)
-        latent = 12 + 2 * question + generator.normal(size=3 * n)
-        return totals(generator, latent), totals(generator, latent), np.repeat(range(n), 3)
-
-    x, y, _ = draw(200_000)
-    truth = correlation(x, y, kind=kind, n_resamples=3).value
-    found = []
-    for seed in range(800):
-        x, y, names = draw(100)
-        estimate = correlation(x, y, names.tolist(), kind=kind, n_resamples=500, seed=seed)
-        found.append((estimate.low, estimate.high))
-    assert 0.92 <= share_held(found, truth, f"{kind}, 100 questions x 3 answers") <= 0.97
+    truth, intervals = clustered_correlations(kind, 800, n_resamples=500)
+    bounds = [row[1:] for row in intervals]
+    assert 0.92 <= share_held(bounds, truth, f"{kind}, 100 questions x 3 answers") <= 0.97

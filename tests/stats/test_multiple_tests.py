@@ -2,7 +2,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -20,7 +20,6 @@ shares = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 
 @pytest.mark.parametrize(("adjust", "method"), [(holm, "holm"), (benjamini_yekutieli, "fdr_by")])
-@settings(max_examples=25)
 @given(p=shares)
 def test_against_statsmodels(adjust, method, p):
     assert adjust(np.array(p)) == pytest.approx(multipletests(p, method=method)[1])

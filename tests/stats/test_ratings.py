@@ -108,6 +108,7 @@ def test_an_empty_table_has_no_counts():
     assert empty.counts([0, 1]).shape == (0, 2)
 
 
+@pytest.mark.long
 def test_the_statistics_load_neither_django_nor_celery():
     code = (
         "from cqa_site.stats import agreement, intervals; import sys; "

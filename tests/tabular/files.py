@@ -67,11 +67,11 @@ def workbook(rows: str, *, before: str = "", **more: str | bytes) -> bytes:
     return packed({**workbook_parts(sheet_xml(rows, before=before)), **more})
 
 
-def lying_workbook() -> bytes:
-    """A part whose directory entry declares fewer bytes than it unpacks to."""
+def lying_workbook(declared: int = 200) -> bytes:
+    """A part whose directory entry declares other bytes than it unpacks to, usually fewer."""
     honest = workbook(HEADER + SECOND + " " * 300)
     size = len(sheet_xml(HEADER + SECOND + " " * 300))
-    return honest.replace(size.to_bytes(4, "little"), (200).to_bytes(4, "little"))
+    return honest.replace(size.to_bytes(4, "little"), declared.to_bytes(4, "little"))
 
 
 def saved(folder: Path, content: bytes | str) -> Path:

@@ -9,6 +9,19 @@ import pytest
 from cqa_site.tabular import Limits, UnreadableFile, open_table, preview
 
 from .files import HEADER, SECOND, cell, saved, workbook
+from .in_process import FinishedChild
+
+
+@pytest.fixture(autouse=True)
+def _child_here(request, monkeypatch):
+    """One process for all but the tests that ask for the child."""
+    if "child" not in request.fixturenames:
+        monkeypatch.setattr("cqa_site.tabular.workbook._start_child", FinishedChild)
+
+
+@pytest.fixture
+def child():
+    """A workbook is read by a process of its own."""
 
 
 def read(path, name, **options):
@@ -154,7 +167,7 @@ def test_formulas_give_the_value_stored_with_them(tmp_path):
     assert read(saved(tmp_path, workbook(HEADER + row)), "a.xlsx")[1] == [(2, [2, None])]
 
 
-def test_dates_in_sheets_become_text(tmp_path):
+def test_dates_in_sheets_become_text(tmp_path, child):
     from datetime import datetime
 
     content = book_bytes(("One", [["a"], [datetime(2024, 2, 4, 19, 13)]]))
@@ -177,7 +190,7 @@ def test_kind_overrides_the_name_but_not_the_content(tmp_path):
     assert "not an .xlsx" in refused(path, "a.csv", kind="xlsx").reason
 
 
-def test_rows_can_be_left_half_read(tmp_path):
+def test_rows_can_be_left_half_read(tmp_path, child):
     content = book_bytes(("One", [["a"], *([n] for n in range(5000))]))
     with open_table(saved(tmp_path, content), name="a.xlsx") as table:
         assert [row.values["a"] for row in itertools.islice(table.rows, 2)] == [0, 1]
@@ -200,6 +213,7 @@ def test_rows_out_of_shape_are_named(tmp_path, text, row, words):
 
 
 def test_limits_are_counted_exactly(tmp_path):
+    assert Limits().rows == 200_000
     path = saved(tmp_path, "a,b\n1,2\n3,4\n")
     assert len(read(path, "a.csv", limits=Limits(rows=2, columns=2, cell_chars=1))[1]) == 2
     assert "more than 1 rows" in refused(path, "a.csv", limits=Limits(rows=1)).reason

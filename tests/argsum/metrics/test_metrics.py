@@ -1,5 +1,8 @@
 """Computing metrics, and correlating them with people; every number is computed by hand."""
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 from django.urls import reverse
 
@@ -83,7 +86,10 @@ def test_coverage_score_by_a_scorer_and_a_threshold(study, monkeypatch):
     assert values["embedding:recall", "MiniLM"] == pytest.approx(0.55)
 
 
-def test_a_model_that_is_not_there_gives_a_reason(study):
+def test_a_model_that_is_not_there_gives_a_reason(study, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bert_score", SimpleNamespace(BERTScorer=None))
+    utils = SimpleNamespace(model2layers={})
+    monkeypatch.setitem(sys.modules, "bert_score.utils", utils)
     make_set(make_dataset(study).cells.first())
     job = compute(study, "rouge_1", "bert_score_f", model="no-such-model")
     assert job.state == "failed"
@@ -94,6 +100,7 @@ def test_a_model_that_is_not_there_gives_a_reason(study):
     assert MetricScore.objects.get(metric="rouge_1:recall").value is not None
 
 
+@pytest.mark.long
 def test_bert_score_with_the_packaged_model(study):
     cell = make_dataset(study).cells.first()
     make_set(cell, texts=tuple(cell.key_points.values_list("text", flat=True)))

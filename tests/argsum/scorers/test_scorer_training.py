@@ -43,6 +43,9 @@ RECIPE = Recipe(
     uses_topic=False,
 )
 
+# Looks at dev after steps 2 and 4; enough where nothing has to be learned.
+SHORT = replace(RECIPE, steps=4, checks=2)
+
 
 @pytest.fixture(autouse=True)
 def _one_thread(monkeypatch):
@@ -128,10 +131,10 @@ def test_after_a_killed_worker_the_weights_are_the_same(data, study, dataset):
     cells = cells_of(dataset)
 
     def train(scorer, say):
-        return match_training.train_match(scorer, cells, RECIPE, say)
+        return match_training.train_match(scorer, cells, SHORT, say)
 
     def dies(done, total, note=""):
-        if done == 12:
+        if done == 3:
             raise StaleWorker
 
     with pytest.raises(StaleWorker):
@@ -139,16 +142,16 @@ def test_after_a_killed_worker_the_weights_are_the_same(data, study, dataset):
     assert not trained_folder(broken).exists()
     steps = []
     again = train(broken, lambda done, total, note="": steps.append(done))
-    # The checkpoint after the look at step 8 is where it went on.
-    assert steps[0] == 9
+    # The checkpoint after the look at step 2 is where it went on.
+    assert steps[0] == 3
     assert again["sha256"] == train(whole, never)["sha256"]
 
 
 def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, monkeypatch):
     monkeypatch.setattr(match_training, "pair_precision", lambda cells: 0.5)
-    made = trained(ask(study, dataset, recipe=replace(RECIPE, checks=6, patience=2)))
+    made = trained(ask(study, dataset, recipe=replace(SHORT, checks=4, patience=2)))
     # The first look is the best; the two after it are not better.
-    assert made.figures["steps"] == 12
+    assert made.figures["steps"] == 3
 
 
 def test_the_topic_stands_before_all_that_is_learned_and_judged(data, study, dataset, monkeypatch):
@@ -184,42 +187,42 @@ def test_a_second_training_waits_and_can_be_cancelled(data, study, dataset, monk
 
 def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
     cells = cells_of(dataset)
-    recipe = replace(RECIPE, members=3, seed=5)
+    recipe = replace(SHORT, members=2, seed=5)
 
     def train(name, recipe, say=never):
         scorer = study.scorers.filter(name=name).first() or ask(study, dataset, name=name)
         return scorer, match_training.train_match(scorer, cells, recipe, say)
 
     def dies(done, total, note=""):
-        assert total == 72
-        if done == 60:
+        assert total == 8
+        if done == 7:
             raise StaleWorker
 
     with pytest.raises(StaleWorker):
         train("Broken off", recipe, dies)
     steps = []
     _broken, again = train("Broken off", recipe, lambda done, total, note="": steps.append(done))
-    # Two members were whole; the third goes on after its look at step 8.
-    assert steps[0] == 57
+    # One member was whole; the other one goes on after its look at step 2.
+    assert steps[0] == 7
     whole, made = train("Whole", recipe)
     assert again["sha256"] == made["sha256"]
     figures = made["figures"]
-    assert [each["step"] for each in figures["looks"]][-1] == 72
-    assert [each["member"] for each in figures["looks"]] == [n for n in range(3) for _ in "six-66"]
-    assert len(figures["chosen_looks"]) == 3
-    assert figures["steps"] == 72
-    singles = [train(f"Single {n}", replace(recipe, members=1, seed=5 + n))[0] for n in range(3)]
+    assert [each["step"] for each in figures["looks"]][-1] == 8
+    assert [each["member"] for each in figures["looks"]] == [0] * 4 + [1] * 4
+    assert len(figures["chosen_looks"]) == 2
+    assert figures["steps"] == 8
+    singles = [train(f"Single {n}", replace(recipe, members=1, seed=5 + n))[0] for n in range(2)]
     weights, *others = (
         load_file(trained_folder(each) / "model.safetensors") for each in (whole, *singles)
     )
     for name, values in weights.items():
-        mean = sum(each[name].astype("float64") for each in others) / 3
+        mean = sum(each[name].astype("float64") for each in others) / 2
         assert values == pytest.approx(mean, abs=1e-5)
 
 
 def test_a_training_is_cancelled_and_goes_on(data, study, dataset):
     boss = make_member(study, "researcher")
-    scorer = ask(study, dataset)
+    scorer = ask(study, dataset, recipe=SHORT)
     assert scorer_training.cancel_training(scorer=scorer, actor=boss)
     assert not scorer_training.cancel_training(scorer=scorer, actor=boss)
     scorer.refresh_from_db()
@@ -271,7 +274,7 @@ def test_a_quality_scorer_is_a_line_through_vectors(data, study, dataset):
 
 def test_a_scorer_in_use_stays(data, study, dataset):
     boss = make_member(study, "researcher")
-    scorer = trained(ask(study, dataset))
+    scorer = trained(ask(study, dataset, recipe=SHORT))
     folder = trained_folder(scorer)
     run = study.system_runs.create(
         dataset=dataset, number=1, label="Run", system="mcargsum", match_scorer=scorer

@@ -3,15 +3,17 @@
 import json
 import shutil
 from dataclasses import replace
+from hashlib import sha256
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from argsum.scorers.actions import shipping, training_torch
-from argsum.scorers.actions.models import SHIPPED, ScorerRefused
+from argsum.scorers.actions.models import SHIPPED, SUMS, ScorerRefused
 from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
 from argsum.scorers.methods.training_cells import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
@@ -104,13 +106,80 @@ def small(tmp_path, monkeypatch):
     return shipped
 
 
-def test_the_command_trains_and_writes_a_small_difference(small, tmp_path, settings, monkeypatch):
+@pytest.fixture
+def trams(settings, tmp_path, monkeypatch):
+    """Of ArgKP there is one cell; weights go to a folder of the test."""
     settings.DATA_DIR = tmp_path
     cells = [cell("trams", 1, ["quiet", "calm"], ["no noise"], [[1], [1]], (0, 1))]
     monkeypatch.setattr(
         "argsum.management.commands.make_shipped_scorers.cells_in",
         lambda folder: {"train": cells, "dev": cells},
     )
+
+
+class Learned:
+    """A training that is over at once: it adds `CHANGE` to the packaged weights."""
+
+    PACKAGED = {
+        "same": np.ones((3, 3), np.float32),
+        "matrix": np.zeros((90, 80), np.float32),
+        "bias": np.zeros(80, np.float32),
+    }
+    CHANGE = {
+        "matrix": np.outer(np.arange(90), np.arange(80)).astype(np.float32) / 7_000,
+        "bias": np.ones(80, np.float32),
+    }
+    members = (SimpleNamespace(looks=[{"step": 2, "value": 0.5}]),)
+
+    def __init__(self, model, cells, recipe, look, checkpoint):
+        topics = {known.topic for known in cells}
+        assert (len(cells), "trams" in topics, recipe.steps) == (3, True, 2)
+
+    def run(self, say):
+        say(2, 2, "")
+        return self
+
+    def save(self, folder):
+        folder.mkdir(parents=True)
+        learned = {name: part + self.CHANGE.get(name, 0) for name, part in self.PACKAGED.items()}
+        save_file(learned, folder / "model.safetensors")
+
+
+def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
+    small, trams, tmp_path, monkeypatch, capsys
+):
+    packaged = tmp_path / "packaged"
+    packaged.mkdir()
+    save_file(Learned.PACKAGED, packaged / "model.safetensors")
+    side = Side(np.ones(384, np.float32), 0.5, shipping.SIDE_SHARE)
+    monkeypatch.setattr(shipping, "packaged_weights", lambda: str(packaged))
+    monkeypatch.setattr("argsum.scorers.actions.training_average.AveragedTraining", Learned)
+    monkeypatch.setattr(shipping, "side_of", lambda folder, points: (side, 0.75))
+    call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2")
+    held = load_file(small / DIFFERENCE)
+    lines = {f"side.{name}" for name in ("weight", "bias", "share")}
+    assert set(held) == {"matrix.a", "matrix.b", "bias", *lines}
+    assert (held["matrix.a"].shape, held["matrix.b"].shape) == ((90, 64), (64, 80))
+    product = held["matrix.a"].astype(np.float32) @ held["matrix.b"].astype(np.float32)
+    assert product == pytest.approx(0.7 * Learned.CHANGE["matrix"], abs=2e-3)
+    assert held["bias"] == pytest.approx(0.7, abs=1e-3)
+    assert held["side.share"].tolist() == pytest.approx([shipping.SIDE_SHARE])
+    digest = sha256((small / DIFFERENCE).read_bytes()).hexdigest()
+    assert f"{digest}  {DIFFERENCE}" in (small / SUMS).read_text()
+    assert "{'sides': 0.75}" in capsys.readouterr().out
+
+
+def test_weights_of_another_architecture_are_refused(tmp_path, monkeypatch):
+    for name, part in (("packaged", "a"), ("trained", "b")):
+        (tmp_path / name).mkdir()
+        save_file({part: np.ones(3, np.float32)}, tmp_path / name / "model.safetensors")
+    monkeypatch.setattr(shipping, "packaged_weights", lambda: str(tmp_path / "packaged"))
+    with pytest.raises(ValueError, match="trained did not begin as"):
+        shipping.write_difference(tmp_path / "trained", tmp_path)
+
+
+@pytest.mark.long
+def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "argsum.management.commands.make_shipped_scorers.RECIPE",
         replace(shipping.RECIPE, checks=1, learning_rate=1e-3),

@@ -1,7 +1,11 @@
 """A writer is trained on an invented dataset with a tiny model, and writes for a run."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 from django.core.management import call_command
+from django.test import override_settings
 from django.urls import reverse
 from safetensors.numpy import load_file
 
@@ -18,7 +22,6 @@ from argsum.scorers.methods.writing_recipe import (
     writer_input,
     writing_recipe_from,
 )
-from argsum.scorers.models import Scorer
 from cqa_site.runs.jobs import StaleWorker, drain
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_learning_dataset, make_scorer
 from tests.argsum.scorers.tiny_models import make_tiny_model
@@ -30,10 +33,12 @@ RECIPE = WritingRecipe(epochs=40, batch=4, learning_rate=1e-2, longest_in=64, lo
 POINTS = {point for _stance, points in SIDES for point in points}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch):
-    monkeypatch.setattr(writing_torch, "THREADS", 1)
-    monkeypatch.setattr(training_torch, "THREADS", 1)
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writing_torch, "THREADS", 1)
+        patch.setattr(training_torch, "THREADS", 1)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +54,29 @@ def data(settings, tmp_path, models):
     settings.DATA_DIR = tmp_path
     (tmp_path / "models").symlink_to(models, target_is_directory=True)
     return tmp_path
+
+
+def taught_study(folder):
+    """A study with a writer that learned its four key points, in a data folder of its own."""
+    with override_settings(DATA_DIR=folder):
+        study = make_study("Taught")
+        dataset = make_learning_dataset(study)
+        writer = trained(ask(study, dataset))
+        return SimpleNamespace(study=study, dataset=dataset, writer=writer, folder=folder)
+
+
+@pytest.fixture(scope="module")
+def built(models, build_once, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("taught")
+    (folder / "models").symlink_to(models, target_is_directory=True)
+    return build_once(taught_study, folder)
+
+
+@pytest.fixture
+def taught(built, settings, db):
+    world = built.copy()
+    settings.DATA_DIR = world.folder
+    return world
 
 
 @pytest.fixture
@@ -96,8 +124,8 @@ def test_examples_hold_the_best_arguments_first(study, dataset):
     assert again == (first.arguments[2], first.arguments[0], first.arguments[1])
 
 
-def test_a_writer_learns_and_is_kept_with_its_card(data, study, dataset):
-    scorer = trained(ask(study, dataset))
+def test_a_writer_learns_and_is_kept_with_its_card(taught):
+    scorer = taught.writer
     assert (scorer.state, scorer.job.state, scorer.kind) == ("ready", "done", "seq2seq")
     figures = scorer.figures
     assert figures["losses"][-1]["loss"] < figures["losses"][0]["loss"] / 2
@@ -114,14 +142,11 @@ def test_a_writer_learns_and_is_kept_with_its_card(data, study, dataset):
 
 
 def test_an_interrupted_training_goes_on_to_the_same_weights(data, study, dataset, monkeypatch):
-    recipe = WritingRecipe(epochs=24, batch=4, learning_rate=1e-2, longest_in=64, longest_out=16)
+    recipe = replace(RECIPE, epochs=12)
     whole = trained(ask(study, dataset, name="Whole", recipe=recipe))
     monkeypatch.setattr(writing_torch, "EVERY", 4)
     scorer = ask(study, dataset, recipe=recipe)
     seen = []
-
-    class Lost(Exception):
-        """The worker is gone."""
 
     def until(step):
         def say(done, total, note=""):
@@ -158,10 +183,10 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(data, study, datase
         ),
     ],
 )
-def test_a_trained_writer_writes_for_a_run(data, study, dataset, system, grid, monkeypatch):
+def test_a_trained_writer_writes_for_a_run(taught, system, grid, monkeypatch):
     from argsum.keypoints.actions import system_solving
 
-    writer = trained(ask(study, dataset))
+    study = taught.study
     halves = [0, 0, 0, 1, 1, 1]
     solved = system_solving._asked
 
@@ -172,7 +197,7 @@ def test_a_trained_writer_writes_for_a_run(data, study, dataset, system, grid, m
     # What clusters a model of random weights makes is not the question.
     monkeypatch.setattr(system_solving, "_asked", two_clusters)
     plan = SystemPlan(
-        dataset=dataset,
+        dataset=taught.dataset,
         split="test",
         system=system,
         grid=grid,
@@ -189,7 +214,7 @@ def test_a_trained_writer_writes_for_a_run(data, study, dataset, system, grid, m
     assert len(texts) == 4
     assert {text.lower() for text in texts} <= {point.lower() for point in POINTS}
     with pytest.raises(ScorerRefused, match="A run used this writer"):
-        scorer_training.delete_scorer(scorer=writer, actor=None)
+        scorer_training.delete_scorer(scorer=taught.writer, actor=None)
 
 
 def test_a_writer_that_is_not_ready_starts_no_run(data, study, dataset):
@@ -251,7 +276,7 @@ def test_the_page_trains_a_writer(data, study, dataset):
     assert client.post(address, given | {"epochs": 0}).status_code == 422
     made = client.post(address, given)
     assert made.status_code == 302
-    writer = trained(Scorer.objects.get(name="Scribe"))
+    writer = trained(study.scorers.get(name="Scribe"))
     page = client.get(made["Location"]).content.decode()
     assert "Loss before" in page
     assert "Try it" not in page
@@ -272,7 +297,7 @@ def test_the_command_trains_a_writer(data, study, dataset, capsys):
         epochs=1,
         longest_in=64,
     )
-    assert Scorer.objects.get(name="Scribe").state == "ready"
+    assert study.scorers.get(name="Scribe").state == "ready"
     assert "best first" in capsys.readouterr().out
 
 

@@ -18,10 +18,12 @@ from benchmark.agreement.reports.choice import TOTAL, Choice
 from benchmark.agreement.reports.pair_tables import PAIR_TABLES
 from benchmark.agreement.reports.words import answer_of, chance_of, numbers_of, reasons_of
 from benchmark.agreement.views.verdict import verdict_context
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.stats.as_json import from_json, to_json
 
-from ..made_sheets import noisy, sheets_of, together, truth
+from ..made_sheets import BRIEF, noisy, sheets_of, together, truth
+
+# A verdict compares each judge with all people; other pairs are not looked at here.
+FEW_PAIRS = Options(n_resamples=100, most_pairs=0)
 
 
 def figure(value, low=None, high=None, n=100, reason=""):
@@ -121,18 +123,18 @@ def test_bias_says_its_direction(result, found, said):
 
 
 def test_a_judge_as_good_as_a_person_and_one_that_is_not():
-    points = truth(COMPQA, 240)
+    points = truth(BRIEF, 480)
     people = [
-        sheets_of(COMPQA, name, noisy(points, COMPQA, 0.4, seed))
+        sheets_of(BRIEF, name, noisy(points, BRIEF, 0.4, seed))
         for seed, name in enumerate(("Ada", "Bo", "Cy"), start=10)
     ]
-    good = noisy(points, COMPQA, 0.1, 1)
-    steady = [sheets_of(COMPQA, "good", good, kind="model", replicate=at) for at in (0, 1)]
+    good = noisy(points, BRIEF, 0.1, 1)
+    steady = [sheets_of(BRIEF, "good", good, kind="model", replicate=at) for at in (0, 1)]
     random = [
-        sheets_of(COMPQA, "dice", truth(COMPQA, 240, at + 5), kind="model", replicate=at)
+        sheets_of(BRIEF, "dice", truth(BRIEF, 480, at + 5), kind="model", replicate=at)
         for at in (0, 1)
     ]
-    found = agreement(together(*people, *steady, *random), COMPQA, Options(n_resamples=200))
+    found = agreement(together(*people, *steady, *random), BRIEF, FEW_PAIRS)
     assert found.verdict["id-good"]["total"].result == "yes"
     dice = found.verdict["id-dice"]["total"]
     assert dice.result == "no"
@@ -157,10 +159,10 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     context = verdict_context(found, Choice(judge="id-dice"))
     sure = context["finding"].sure
     assert "not proven to score above chance level" in sure
-    assert "3 people scored 240 answers, all of them by two or more people." in sure
+    assert "3 people scored 480 answers, all of them by two or more people." in sure
     assert "comes closer on up to 15 % more of the answers (epsilon 0.15)" in sure
     # With two people the test says little, and the headline has to carry that.
-    two = agreement(together(*people[:2], *random), COMPQA, Options(n_resamples=50))
+    two = agreement(together(*people[:2], *random), BRIEF, FEW_PAIRS)
     said = verdict_context(two, Choice(judge="id-dice"))["finding"].sure
     assert "With two humans the test only says" in said
 
@@ -174,10 +176,10 @@ def test_one_no_is_enough_and_yes_needs_all():
 
 
 def test_agreement_that_version_1_froze_can_be_read():
-    points = truth(COMPQA, 40)
-    people = [sheets_of(COMPQA, "Ada", points), sheets_of(COMPQA, "Bo", points)]
-    judge = sheets_of(COMPQA, "good", points, kind="model")
-    stored = to_json(agreement(together(*people, judge), COMPQA, Options(n_resamples=50)))
+    points = truth(BRIEF, 40)
+    people = [sheets_of(BRIEF, "Ada", points), sheets_of(BRIEF, "Bo", points)]
+    judge = sheets_of(BRIEF, "good", points, kind="model")
+    stored = to_json(agreement(together(*people, judge), BRIEF, Options(n_resamples=50)))
     del stored["people"]["consolidated"]
     for column, beside in stored["with_people"]["id-good"].items():
         del beside["difference"]

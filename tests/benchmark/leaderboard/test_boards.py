@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -33,21 +34,46 @@ from tests.runs.made_runs import make_endpoint
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
-def sheets(study):
+def scored_study():
+    """Sheets of two people and a judge for all answers, and their board."""
+    study = make_study()
     answers = make_scored_answers(study, questions=6, scenarios=(1, 2), aspect='price, "new"\n')
     people = [make_rater(study, "Ada"), make_rater(study, "Bo")]
-    return make_sheets(study, answers, [*people, make_rater(study, "Judge", Rater.Kind.MODEL)])
+    judge = make_rater(study, "Judge", Rater.Kind.MODEL)
+    sheets = make_sheets(study, answers, [*people, judge])
+    live = keeping.refresh(BOARDS, default_rubric(study))
+    return SimpleNamespace(study=study, sheets=sheets, live=live)
+
+
+@pytest.fixture(scope="module")
+def built(brief_rubric, build_once):
+    return build_once(scored_study)
 
 
 @pytest.fixture
-def rubric(study, sheets):
-    return default_rubric(study)
+def lab(built, db):
+    return built.copy()
+
+
+@pytest.fixture
+def study(lab):
+    return lab.study
+
+
+@pytest.fixture
+def sheets(lab):
+    return lab.sheets
+
+
+@pytest.fixture
+def rubric(lab):
+    """With the board that its sheets make."""
+    return default_rubric(lab.study)
+
+
+@pytest.fixture
+def live(lab):
+    return lab.live
 
 
 def test_the_rows_are_the_same_bytes_and_come_back_as_they_were(rubric):
@@ -74,8 +100,8 @@ def test_the_table_takes_few_queries(rubric, django_assert_max_num_queries):
         board_table(rubric)
 
 
-def test_a_board_is_computed_once_for_the_same_sheets(study, rubric):
-    first = keeping.refresh(BOARDS, rubric)
+def test_a_board_is_computed_once_for_the_same_sheets(rubric, live):
+    first = live
     assert keeping.refresh(BOARDS, rubric).computed_at == first.computed_at
     assert first.figures["board"]["counts"]["sheets"] == 72
     assert [each["name"] for each in first.figures["board"]["judges"]] == ["", "Judge"]
@@ -115,6 +141,7 @@ def test_the_marker_takes_four_queries(rubric, django_assert_num_queries):
 
 
 def test_asking_for_a_board_makes_it(study, rubric, django_capture_on_commit_callbacks):
+    rubric.snapshots.all().delete()
     with django_capture_on_commit_callbacks(execute=True):
         job = request_board(study=study, rubric=rubric)
     job.refresh_from_db()
@@ -122,16 +149,16 @@ def test_asking_for_a_board_makes_it(study, rubric, django_capture_on_commit_cal
     assert rubric.snapshots.get().number == 1
 
 
-def test_a_large_board_rests(study, rubric):
-    live = keeping.refresh(BOARDS, rubric)
+def test_a_large_board_rests(study, rubric, live):
     BoardSnapshot.objects.filter(pk=live.pk).update(recipe=live.recipe | {"sheets": 100_000})
     assert request_board(study=study, rubric=rubric) is None
     assert compute_board(study=study, rubric=rubric) is not None
 
 
-def test_a_frozen_board_never_changes_and_the_next_gets_the_next_number(study, rubric, sheets):
+def test_a_frozen_board_never_changes_and_the_next_gets_the_next_number(
+    study, rubric, sheets, live
+):
     boss = make_member(study, "researcher")
-    live = keeping.refresh(BOARDS, rubric)
     frozen = keeping.freeze(BOARDS, owner=study, number=live.number, note="Table 2", actor=boss)
     ScoreSheet.objects.filter(pk=sheets[0].pk).update(state="void")
     after = keeping.refresh(BOARDS, rubric)
@@ -146,7 +173,6 @@ def test_a_frozen_board_never_changes_and_the_next_gets_the_next_number(study, r
 
 def test_freezing_says_what_moved_and_why(study, rubric, sheets):
     boss = make_member(study, "researcher")
-    keeping.refresh(BOARDS, rubric)
     keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
     ScoreSheet.objects.filter(pk=sheets[2].pk).update(state="void")
     changed = sheets[5]
@@ -161,9 +187,8 @@ def test_freezing_says_what_moved_and_why(study, rubric, sheets):
     assert {each["judge"] for each in changes["moved"]} == {"Judge"}
 
 
-def test_only_a_frozen_board_becomes_public_and_its_address_is_given_once(study, rubric):
+def test_only_a_frozen_board_becomes_public_and_its_address_is_given_once(study, live):
     boss = make_member(study, "researcher")
-    live = keeping.refresh(BOARDS, rubric)
     with pytest.raises(keeping.SnapshotNotReady):
         keeping.publish(BOARDS, owner=study, number=1, actor=boss)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -175,17 +200,14 @@ def test_only_a_frozen_board_becomes_public_and_its_address_is_given_once(study,
     assert keeping.publish(BOARDS, owner=study, number=1, actor=boss).public_token != token
 
 
-def test_a_slice_is_computed_from_the_snapshots_own_rows(
-    study, rubric, django_capture_on_commit_callbacks
-):
-    live = keeping.refresh(BOARDS, rubric)
+def test_a_slice_is_computed_from_the_snapshots_own_rows(live, django_capture_on_commit_callbacks):
     ScoreSheet.objects.all().update(state="void", total=None)
-    filters = Filters(column="C9", scenario="2", aspect="with")
+    filters = Filters(column="C3", scenario="2", aspect="with")
     with django_capture_on_commit_callbacks(execute=True):
         job = request_slice(snapshot=live, filters=filters)
     job.refresh_from_db()
     assert job.state == "done", job.error
-    found = live.slices.get(key="aspect=with&column=C9&scenario=2")
+    found = live.slices.get(key="aspect=with&column=C3&scenario=2")
     board = found.figures
     assert board["scenarios"] == [2]
     assert board["options"]["maximum"] == 2
@@ -194,14 +216,12 @@ def test_a_slice_is_computed_from_the_snapshots_own_rows(
     assert Filters.from_key(found.key) == filters
 
 
-def test_the_recipe_says_how_much_a_mean_needs(rubric):
-    live = keeping.refresh(BOARDS, rubric)
+def test_the_recipe_says_how_much_a_mean_needs(live):
     assert (live.recipe["version"], live.recipe["least_questions"]) == (2, 5)
     assert live.figures["board"]["options"]["least_questions"] == 5
 
 
-def test_verify_says_match_by_id_and_by_file(rubric, tmp_path, capsys):
-    live = keeping.refresh(BOARDS, rubric)
+def test_verify_says_match_by_id_and_by_file(live, tmp_path, capsys):
     call_command("verify_snapshot", str(live.public_id))
     path = tmp_path / "board.zip"
     path.write_bytes(archive_of(BOARDS, live))
@@ -210,8 +230,8 @@ def test_verify_says_match_by_id_and_by_file(rubric, tmp_path, capsys):
     assert archive_of(BOARDS, live) == path.read_bytes()
 
 
-def test_a_board_frozen_by_the_first_version_still_matches(rubric):
-    live = as_first_version(keeping.refresh(BOARDS, rubric))
+def test_a_board_frozen_by_the_first_version_still_matches(live):
+    live = as_first_version(live)
     assert check_snapshot(BOARDS, live) == []
     board = live.figures["board"]
     assert board["version"] == 1
@@ -221,8 +241,8 @@ def test_a_board_frozen_by_the_first_version_still_matches(rubric):
 
 
 @pytest.mark.parametrize("broken", ["figure", "row", "slight"])
-def test_verify_finds_what_was_tampered_with(rubric, broken):
-    live = BoardSnapshot.objects.get(pk=keeping.refresh(BOARDS, rubric).pk)
+def test_verify_finds_what_was_tampered_with(live, broken):
+    live = BoardSnapshot.objects.get(pk=live.pk)
     row = live.figures["board"]["rows"][1]
     if broken == "figure":
         row["mean"] += 0.1

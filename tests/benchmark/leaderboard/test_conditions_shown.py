@@ -5,7 +5,6 @@ import io
 import json
 
 import pytest
-from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -18,7 +17,6 @@ from benchmark.leaderboard.actions import BOARDS, SLICE_JOB
 from benchmark.leaderboard.models import BoardSlice, BoardSnapshot
 from benchmark.leaderboard.reports.rows import read_rows
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.people.models import Study
 from cqa_site.people.tokens import create_token
 from cqa_site.results import keeping
 from cqa_site.runs import jobs
@@ -35,24 +33,26 @@ pytestmark = [pytest.mark.django_db, pytest.mark.agreement]
 NAME = "Scenario 1 · labels 0–1"
 
 
-@pytest.fixture(scope="module")
-def scored(django_db_setup, django_db_blocker):
+def scored_study():
     """Answers of two systems, those of Beta from useless arguments, their sheets and board."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        study = make_study()
-        answers = make_scored_answers(study, questions=4)
-        probe = condition(study, scenario=1, filters={"relevance": "0-1"})
-        Answer.objects.filter(system__name="Beta").update(condition=probe)
-        people = [make_rater(study, name) for name in ("Ada", "Bo")]
-        make_sheets(study, answers, [*people, make_rater(study, "Judge", "model")])
-        keeping.refresh(BOARDS, default_rubric(study))
-        yield study.pk
-        transaction.set_rollback(True)
+    study = make_study()
+    answers = make_scored_answers(study, questions=4)
+    probe = condition(study, scenario=1, filters={"relevance": "0-1"})
+    Answer.objects.filter(system__name="Beta").update(condition=probe)
+    people = [make_rater(study, name) for name in ("Ada", "Bo")]
+    make_sheets(study, answers, [*people, make_rater(study, "Judge", "model")])
+    keeping.refresh(BOARDS, default_rubric(study))
+    return study
+
+
+@pytest.fixture(scope="module")
+def built(brief_rubric, build_once):
+    return build_once(scored_study)
 
 
 @pytest.fixture
-def study(scored, db):
-    return Study.objects.get(pk=scored)
+def study(built, db):
+    return built.copy()
 
 
 @pytest.fixture
@@ -74,25 +74,29 @@ def address(study, name, *args):
     return reverse(name, args=[study.public_id, *args])
 
 
-@pytest.mark.parametrize("name", ["score_agreement", "score_replace", "score_judges"])
+PAGES = ("score_agreement", "score_replace", "score_judges")
+
+
 def test_agreement_of_one_condition_is_made_once_in_the_background(
-    study, client, probe, board, name, django_assert_max_num_queries
+    study, client, probe, board, django_assert_max_num_queries
 ):
-    together = client.get(address(study, name)).content.decode()
-    assert "Answers under 2 conditions together." in together
     asked = {"condition": probe}
     watch = address(study, "score_watch"), asked | {"snapshot": str(board.public_id)}
-    assert "being computed" in client.get(address(study, name), asked).content.decode()
+    for name in PAGES:
+        together = client.get(address(study, name)).content.decode()
+        assert "Answers under 2 conditions together." in together
+        assert "being computed" in client.get(address(study, name), asked).content.decode()
     file = address(study, "score_agreement_figure", "pairs", "md")
     assert client.get(file, asked).status_code == 404
     assert client.get(*watch).status_code == 204
     assert study.jobs.filter(kind=SLICE_JOB).count() == 1
     jobs.drain()
     assert client.get(*watch)["HX-Refresh"] == "true"
-    with django_assert_max_num_queries(10):
-        page = client.get(address(study, name), asked)
-    assert NAME in page.content.decode()
-    assert page.context["figures"].answers == 4
+    for name in PAGES:
+        with django_assert_max_num_queries(10):
+            page = client.get(address(study, name), asked)
+        assert NAME in page.content.decode()
+        assert page.context["figures"].answers == 4
     rows = read_rows(bytes(board.rows))
     alone = rows[rows["condition_id"] == probe]
     assert to_json(page.context["figures"]) == json.loads(

@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from argsum.systems import uskpm
 from argsum.systems.uskpm import (
     density_clusters,
     join_clusters,
@@ -19,7 +21,7 @@ from argsum.systems.uskpm import (
     uses_umap,
 )
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 REDUCED_TWICE = """
 import json
 import numpy as np
@@ -33,6 +35,72 @@ print(json.dumps([first.shape, bool((first == again).all()), density_clusters(fi
 """
 
 
+def test_umap_is_asked_for_what_was_chosen(monkeypatch):
+    asked = {}
+
+    class Reducer:
+        def __init__(self, **options):
+            asked.update(options)
+
+        def fit_transform(self, vectors):
+            assert vectors.dtype == np.float32
+            return vectors[:, :2]
+
+    monkeypatch.setattr(uskpm, "umap_class", lambda: Reducer)
+    reduced = reduce_vectors(np.eye(6), neighbours=3, components=2, min_distance=0.2, seed=7)
+    assert reduced.tolist() == np.eye(6)[:, :2].tolist()
+    assert asked == {
+        "n_neighbors": 3,
+        "n_components": 2,
+        "min_dist": 0.2,
+        "metric": "cosine",
+        "random_state": 7,
+        "n_jobs": 1,
+    }
+
+
+def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
+    """Modules of the names that are looked through, without Numba and what it compiles."""
+
+    class NullCache:
+        """Of a function that is compiled anew in every process."""
+
+    class Dispatcher:
+        def __init__(self, cache=None, signatures=()):
+            self._cache, self.signatures, self.is_kept = cache or NullCache(), signatures, False
+
+        def enable_caching(self):
+            self.is_kept = True
+
+    fresh, below, compiled, kept, other = (
+        Dispatcher(),
+        Dispatcher(),
+        Dispatcher(signatures=("f8",)),
+        Dispatcher(cache="a file"),
+        Dispatcher(),
+    )
+    modules = {
+        "numba": SimpleNamespace(),
+        "numba.core": SimpleNamespace(),
+        "numba.core.caching": SimpleNamespace(NullCache=NullCache),
+        "numba.core.dispatcher": SimpleNamespace(Dispatcher=Dispatcher),
+        "umap": SimpleNamespace(UMAP="the class", fresh=fresh, compiled=compiled, kept=kept),
+        "pynndescent.graph": SimpleNamespace(below=below),
+        "umapper": SimpleNamespace(other=other),
+    }
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    assert uskpm.umap_class.__wrapped__() == "the class"
+    assert [function.is_kept for function in (fresh, below, compiled, kept, other)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.long
 def test_umap_repeats_itself_and_keeps_groups_apart():
     # Compiling UMAP takes 20 s, running so few points without it a second.
     done = subprocess.run(
@@ -78,6 +146,7 @@ assert not unkept, unkept
 """
 
 
+@pytest.mark.long
 def test_what_umap_compiles_is_kept_for_the_next_process(tmp_path):
     code = tmp_path / "kept.py"
     code.write_text(KEPT)
@@ -152,7 +221,6 @@ def test_a_right_angle_opens_a_cluster_and_so_does_the_first_argument():
 
 
 @given(st.integers(0, 1000), st.lists(st.integers(-1, 2), min_size=1, max_size=15))
-@settings(max_examples=30)
 def test_joining_changes_no_cluster_that_was_there(seed, drawn):
     present = sorted(set(drawn) - {-1})
     ids = [present.index(each) if each >= 0 else -1 for each in drawn]

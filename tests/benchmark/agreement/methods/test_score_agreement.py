@@ -1,6 +1,7 @@
 """Agreement of raters on toys whose figures are known without computing them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,21 +12,21 @@ from benchmark.agreement.methods.draws import Draws
 from benchmark.agreement.methods.grid import PEOPLE, grid_of
 from benchmark.agreement.methods.pairs import MOST_POINTS, _points, concatenated
 from benchmark.agreement.methods.repeats import self_consistency, spearman_brown
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.stats.as_json import from_json, to_json
 from cqa_site.stats.bland_altman import bland_altman
 from cqa_site.stats.correlation import correlation
 from cqa_site.stats.reliability.alpha import krippendorff_alpha
 from cqa_site.stats.reliability.shuffled import concatenated_alpha
-
-from ..made_sheets import noisy, sheets_of, together, truth
+from tests.benchmark.made_sheets import BRIEF, noisy, sheets_of, together, truth
 
 N = 80
-QUICK = Options(n_resamples=200)
+QUICK = Options(n_resamples=100)
+# For what is not about pairs; each judge is compared with all people anyway.
+FEW_PAIRS = replace(QUICK, most_pairs=0)
 
 
 def figures(*tables, options=QUICK, counted=None):
-    return as_stored(agreement(together(*tables), COMPQA, options, counted))
+    return as_stored(agreement(together(*tables), BRIEF, options, counted))
 
 
 def as_stored(found):
@@ -42,21 +43,21 @@ def pair(found, first, second):
 
 @pytest.fixture(scope="module")
 def points():
-    return truth(COMPQA, N)
+    return truth(BRIEF, N)
 
 
 @pytest.fixture(scope="module")
 def three_people(points):
     return [
-        sheets_of(COMPQA, name, noisy(points, COMPQA, 0.3, seed))
+        sheets_of(BRIEF, name, noisy(points, BRIEF, 0.3, seed))
         for seed, name in enumerate(("Ada", "Bo", "Cy"), start=10)
     ]
 
 
 def test_consolidated_sheets_are_no_second_person(points):
-    settled = sheets_of(COMPQA, "settled", points, kind="reference")
-    again = sheets_of(COMPQA, "again", noisy(points, COMPQA, 0.1, 3), kind="reference")
-    judge = sheets_of(COMPQA, "gpt-x", noisy(points, COMPQA, 0.2, 4), kind="model")
+    settled = sheets_of(BRIEF, "settled", points, kind="reference")
+    again = sheets_of(BRIEF, "again", noisy(points, BRIEF, 0.1, 3), kind="reference")
+    judge = sheets_of(BRIEF, "gpt-x", noisy(points, BRIEF, 0.2, 4), kind="model")
     found = figures(settled, again.iloc[:40], judge)
     people = found["people"]
     assert (people["raters"], people["answers"], people["shared"]) == (0, 0, 0)
@@ -75,9 +76,11 @@ def test_consolidated_sheets_are_no_second_person(points):
 def test_persons_beside_consolidated_sheets_are_compared_with_each_other_only(
     three_people, points
 ):
-    settled = sheets_of(COMPQA, "settled", points, kind="reference")
-    judge = sheets_of(COMPQA, "gpt-x", noisy(points, COMPQA, 0.3, 4), kind="model")
-    alone, beside = figures(*three_people, judge), figures(*three_people, settled, judge)
+    settled = sheets_of(BRIEF, "settled", points, kind="reference")
+    judge = sheets_of(BRIEF, "gpt-x", noisy(points, BRIEF, 0.3, 4), kind="model")
+    alone, beside = (
+        figures(*three_people, *more, options=FEW_PAIRS) for more in ([judge], [settled, judge])
+    )
     for name in ("raters", "shared", "columns"):
         assert alone["people"][name] == beside["people"][name]
     assert alone["alternative"] == beside["alternative"]
@@ -88,7 +91,7 @@ def test_persons_beside_consolidated_sheets_are_compared_with_each_other_only(
 
 def test_a_judge_that_equals_a_person(points):
     found = figures(
-        sheets_of(COMPQA, "Ada", points), sheets_of(COMPQA, "gpt-x", points, kind="model")
+        sheets_of(BRIEF, "Ada", points), sheets_of(BRIEF, "gpt-x", points, kind="model")
     )
     total = pair(found, "id-gpt-x", PEOPLE)["columns"]["total"]
     assert total["exact"] == 1
@@ -103,13 +106,11 @@ def test_two_points_too_lenient(points):
     stern[:, :2] = 0
     mild = np.array(stern)
     mild[:, :2] = 1
-    found = figures(
-        sheets_of(COMPQA, "Ada", stern), sheets_of(COMPQA, "gpt-x", mild, kind="model")
-    )
+    found = figures(sheets_of(BRIEF, "Ada", stern), sheets_of(BRIEF, "gpt-x", mild, kind="model"))
     both = pair(found, "id-gpt-x", PEOPLE)
     total, first = both["columns"]["total"], both["columns"]["C1"]
     assert total["bias"]["value"] == 2
-    assert total["leniency"]["value"] == pytest.approx(2 / 19, abs=1e-6)
+    assert total["leniency"]["value"] == pytest.approx(2 / 5, abs=1e-6)
     assert total["pearson"]["value"] == 1
     assert total["alpha_interval"]["value"] < 1
     assert first["leniency"]["value"] == 1
@@ -122,11 +123,13 @@ def test_two_points_too_lenient(points):
     assert (
         judge["C1"]["rules"]["bias"]["result"] == judge["total"]["rules"]["bias"]["result"] == "no"
     )
-    assert judge["C5"]["rules"]["bias"]["result"] == "yes"
+    assert judge["C3"]["rules"]["bias"]["result"] == "yes"
 
 
-def test_the_first_rater_of_a_mixed_pair_is_the_judge(points, three_people):
-    found = figures(*three_people, sheets_of(COMPQA, "gpt-x", points, kind="model"))
+def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(points, three_people):
+    found = figures(*three_people, sheets_of(BRIEF, "gpt-x", points, kind="model"))
+    parts = pair(found, "id-gpt-x", PEOPLE)["aspect"]
+    assert parts["with"]["n"] == parts["without"]["n"] == N // 2
     kinds = [(each["kind"], each["first"], each["second"]) for each in found["pairs"]]
     assert ("judge_people", "id-gpt-x", PEOPLE) in kinds
     assert ("judge_person", "id-gpt-x", "id-Bo") in kinds
@@ -135,16 +138,16 @@ def test_the_first_rater_of_a_mixed_pair_is_the_judge(points, three_people):
 
 
 def test_pairs_are_bounded_and_the_rest_is_counted(points, three_people):
-    judge = sheets_of(COMPQA, "gpt-x", points, kind="model")
+    judge = sheets_of(BRIEF, "gpt-x", points, kind="model")
     found = figures(*three_people, judge, options=Options(n_resamples=50, most_pairs=2))
     assert len(found["pairs"]) == 1 + 2
     assert found["pairs_left_out"] == 4
 
 
 def test_intervals_are_those_of_the_single_statistics(points):
-    other = noisy(points, COMPQA, 0.5, 3)
+    other = noisy(points, BRIEF, 0.5, 3)
     x, y, questions = points.sum(axis=1), other.sum(axis=1), np.arange(N) // 4
-    found = as_stored(column_figures(x, y, questions, 19, Draws(300, seed=5)))
+    found = as_stored(column_figures(x, y, questions, 5, Draws(300, seed=5)))
     for kind in ("pearson", "spearman", "kendall"):
         single = correlation(x, y, questions, kind=kind, n_resamples=300, seed=5)
         for part in ("value", "low", "high"):
@@ -156,15 +159,15 @@ def test_intervals_are_those_of_the_single_statistics(points):
 
 
 def test_missing_points_do_not_count(points):
-    x, y = points[:, 8].copy(), points[:, 8].copy()
+    x, y = points[:, 2].copy(), points[:, 2].copy()
     x[:10], y[-5:] = np.nan, np.nan
     found = column_figures(x, y, np.arange(N) // 4, 2, Draws(50))
     assert (found.n, found.exact) == (N - 15, 1)
 
 
 def test_the_concatenated_alpha_is_the_one_of_the_statistics(points):
-    other = noisy(points, COMPQA, 0.5, 3)
-    other[3, 4] = np.nan
+    other = noisy(points, BRIEF, 0.5, 3)
+    other[3, 1] = np.nan
     found = concatenated(points, other)
     assert found.value == pytest.approx(concatenated_alpha(points, other), abs=1e-6)
     # Criteria of different ranges make unrelated sheets agree.
@@ -173,14 +176,14 @@ def test_the_concatenated_alpha_is_the_one_of_the_statistics(points):
 
 def test_people_count_once_and_replicates_are_averaged(points):
     again = 1 - points
-    again[:, 8:12] = points[:, 8:12]
+    again[:, 2] = points[:, 2]
     table = together(
-        sheets_of(COMPQA, "Ada", again, replicate=1),
-        sheets_of(COMPQA, "Ada", points),
-        sheets_of(COMPQA, "gpt-x", points, kind="model"),
-        sheets_of(COMPQA, "gpt-x", again, kind="model", replicate=1),
+        sheets_of(BRIEF, "Ada", again, replicate=1),
+        sheets_of(BRIEF, "Ada", points),
+        sheets_of(BRIEF, "gpt-x", points, kind="model"),
+        sheets_of(BRIEF, "gpt-x", again, kind="model", replicate=1),
     )
-    grid = grid_of(table, COMPQA)
+    grid = grid_of(table, BRIEF)
     assert (grid.column("id-Ada", "C1") == points[:, 0]).all()
     assert (grid.column("id-gpt-x", "C1") == 0.5).all()
     assert grid.raters[1].replicates == 2
@@ -188,8 +191,8 @@ def test_people_count_once_and_replicates_are_averaged(points):
 
 
 def test_unscored_sheets_are_counted_and_enter_no_mean(points):
-    lost = sheets_of(COMPQA, "gpt-x", points * np.nan, kind="model", state="unscored")
-    found = figures(sheets_of(COMPQA, "Ada", points), lost)
+    lost = sheets_of(BRIEF, "gpt-x", points * np.nan, kind="model", state="unscored")
+    found = figures(sheets_of(BRIEF, "Ada", points), lost)
     (row,) = found["judges"]
     assert (row["unscored"]["unscored"], row["unscored"]["sheets"]) == (N, N)
     assert row["agreement"]["value"] is row["rank"] is None
@@ -198,63 +201,56 @@ def test_unscored_sheets_are_counted_and_enter_no_mean(points):
 
 def test_a_judge_that_favours_its_own_family(points):
     base = np.array(points)
-    base[:, :3] = 0
+    base[:, :2] = 0
     partial = np.array(base)
-    partial[::4, :3] = 1  # answers of gpt4
-    fair = sheets_of(COMPQA, "claude-x", base, kind="model")
+    partial[::4, :2] = 1  # answers of gpt4
+    fair = sheets_of(BRIEF, "claude-x", base, kind="model")
     found = figures(
-        sheets_of(COMPQA, "Ada", base),
-        sheets_of(COMPQA, "gpt-x", partial, kind="model"),
+        sheets_of(BRIEF, "Ada", base),
+        sheets_of(BRIEF, "gpt-x", partial, kind="model"),
         fair,
-        sheets_of(COMPQA, "unnamed", base, kind="model"),
+        sheets_of(BRIEF, "unnamed", base, kind="model"),
+        options=FEW_PAIRS,
     )
     by_judge = {each["key"]: each for each in found["preference"]}
     own = by_judge["id-gpt-x"]
-    assert (own["against_people"]["value"], own["against_people"]["own"]) == (3, N // 4)
-    assert own["against_judges"]["value"] == 3
+    assert (own["against_people"]["value"], own["against_people"]["own"]) == (2, N // 4)
+    assert own["against_judges"]["value"] == 2
     assert by_judge["id-claude-x"]["against_people"]["value"] is None
     assert by_judge["id-unnamed"]["family"] is None
     # The same judge is not partial once the laboratory says what it is.
-    told = Options(n_resamples=50, families={"gpt-x": "llama"})
+    told = replace(FEW_PAIRS, families={"gpt-x": "llama"})
     other = agreement(
-        together(
-            sheets_of(COMPQA, "Ada", base), sheets_of(COMPQA, "gpt-x", partial, kind="model")
-        ),
-        COMPQA,
+        together(sheets_of(BRIEF, "Ada", base), sheets_of(BRIEF, "gpt-x", partial, kind="model")),
+        BRIEF,
         told,
     ).preference[0]
-    assert other.against_people.value == -1
+    assert other.against_people.value == pytest.approx(-2 / 3)
 
 
 def test_leniency_alone_is_no_preference(points):
     base = np.array(points)
-    base[:, :3] = 0
+    base[:, :2] = 0
     mild = np.array(base)
-    mild[:, :3] = 1
-    found = figures(sheets_of(COMPQA, "Ada", base), sheets_of(COMPQA, "gpt-x", mild, kind="model"))
+    mild[:, :2] = 1
+    found = figures(sheets_of(BRIEF, "Ada", base), sheets_of(BRIEF, "gpt-x", mild, kind="model"))
     assert found["preference"][0]["against_people"]["value"] == pytest.approx(0)
 
 
 def test_longer_answers_get_more_points(points):
-    long = sheets_of(COMPQA, "gpt-x", points * 0, kind="model")
+    long = sheets_of(BRIEF, "gpt-x", points * 0, kind="model")
     long["total"] = long["characters"] / 100
-    found = figures(sheets_of(COMPQA, "Ada", points), long)
+    found = figures(sheets_of(BRIEF, "Ada", points), long)
     slope = found["length"]["id-gpt-x"]["own"]["slope"]
     assert slope["value"] == pytest.approx(1)
     assert found["length"]["id-gpt-x"]["own"]["pearson"]["value"] == pytest.approx(1)
     assert abs(found["length"][PEOPLE]["own"]["slope"]["value"]) < 0.5
 
 
-def test_with_and_without_aspect_are_all_answers(points, three_people):
-    found = figures(*three_people, sheets_of(COMPQA, "gpt-x", points, kind="model"))
-    parts = pair(found, "id-gpt-x", PEOPLE)["aspect"]
-    assert parts["with"]["n"] == parts["without"]["n"] == N // 2
-
-
 def test_variance_of_replicates_by_hand():
     # Three answers with two sheets each: means 1, 3, 5 and a difference of 2 within each.
-    low = truth(COMPQA, 3) * 0
-    sheets = [sheets_of(COMPQA, "gpt-x", low, kind="model", replicate=at) for at in (0, 1)]
+    low = truth(BRIEF, 3) * 0
+    sheets = [sheets_of(BRIEF, "gpt-x", low, kind="model", replicate=at) for at in (0, 1)]
     sheets[0]["total"], sheets[1]["total"] = [0, 2, 4], [2, 4, 6]
     found = as_stored(self_consistency(together(*sheets), ("total",), Draws(100)))
     split = found["columns"]["total"]
@@ -270,40 +266,42 @@ def test_variance_of_replicates_by_hand():
 
 
 def test_code_as_a_further_rater(points):
-    counted = {place + 1: points[place, 14] for place in range(N)}
-    judge = sheets_of(COMPQA, "gpt-x", 1 - points, kind="model")
-    found = figures(sheets_of(COMPQA, "Ada", points), judge, counted=counted)["by_code"]
-    assert (found["criterion"], found["answers"]) == ("C15", N)
+    counted = {place + 1: points[place, 3] for place in range(N)}
+    judge = sheets_of(BRIEF, "gpt-x", 1 - points, kind="model")
+    found = figures(sheets_of(BRIEF, "Ada", points), judge, counted=counted)["by_code"]
+    assert (found["criterion"], found["answers"]) == ("C4", N)
     assert found["raters"]["id-Ada"]["exact"] == 1
     assert found["raters"]["id-gpt-x"]["exact"] == 0
-    assert figures(sheets_of(COMPQA, "Ada", points))["by_code"] is None
+    assert figures(sheets_of(BRIEF, "Ada", points))["by_code"] is None
 
 
 def test_ranks_are_ranges_where_intervals_overlap(points, three_people):
-    near, far = noisy(points, COMPQA, 0.1, 1), noisy(points, COMPQA, 1, 2)
+    near, far = noisy(points, BRIEF, 0.1, 1), noisy(points, BRIEF, 1, 2)
     found = figures(
         *three_people,
-        sheets_of(COMPQA, "gpt-x", near, kind="model"),
-        sheets_of(COMPQA, "llama-x", near, kind="model"),
-        sheets_of(COMPQA, "qwen-x", far, kind="model"),
+        sheets_of(BRIEF, "gpt-x", near, kind="model"),
+        sheets_of(BRIEF, "llama-x", near, kind="model"),
+        sheets_of(BRIEF, "qwen-x", far, kind="model"),
+        options=FEW_PAIRS,
     )
     rows = [(each["name"], each["rank_low"], each["rank_high"]) for each in found["judges"]]
     assert rows == [("gpt-x", 1, 2), ("llama-x", 1, 2), ("qwen-x", 3, 3)]
 
 
 def test_price_and_time_where_the_table_has_them(points):
-    judge = sheets_of(COMPQA, "gpt-x", points, kind="model")
+    judge = sheets_of(BRIEF, "gpt-x", points, kind="model")
     judge["cost_micro"], judge["seconds"] = 500.0, 1.5
-    (row,) = figures(sheets_of(COMPQA, "Ada", points), judge)["judges"]
+    ada = sheets_of(BRIEF, "Ada", points)
+    (row,) = figures(ada, judge, options=FEW_PAIRS)["judges"]
     assert (row["cost"], row["seconds"]) == (0.5, 1500)
-    (row,) = figures(sheets_of(COMPQA, "Ada", points), judge.drop(columns="seconds"))["judges"]
+    (row,) = figures(ada, judge.drop(columns="seconds"), options=FEW_PAIRS)["judges"]
     assert row["seconds"] is None
 
 
 @pytest.mark.parametrize("kinds", [(), ("person",), ("model",), ("model", "model")])
 def test_hardly_any_sheets(points, kinds):
-    parts = [sheets_of(COMPQA, f"r{at}", points[:1], kind=kind) for at, kind in enumerate(kinds)]
-    empty = sheets_of(COMPQA, "none", points[:0])
+    parts = [sheets_of(BRIEF, f"r{at}", points[:1], kind=kind) for at, kind in enumerate(kinds)]
+    empty = sheets_of(BRIEF, "none", points[:0])
     found = figures(empty, *parts)
     assert len(found["judges"]) == kinds.count("model")
     assert found["people"]["columns"]["total"]["alpha_interval"]["value"] is None
@@ -312,9 +310,9 @@ def test_hardly_any_sheets(points, kinds):
 
 
 def test_repeats_of_a_few_answers_do_not_make_the_others_steadier():
-    points = truth(COMPQA, 40)
-    once = sheets_of(COMPQA, "J", points, kind="model")
-    again = sheets_of(COMPQA, "J", points[:10], kind="model", replicate=1)
+    points = truth(BRIEF, 40)
+    once = sheets_of(BRIEF, "J", points, kind="model")
+    again = sheets_of(BRIEF, "J", points[:10], kind="model", replicate=1)
     found = self_consistency(together(once, again), ("total",), Draws(50))
     assert found.replicates == 2
     # 30 answers with one sheet, 10 with two: 40 / (30 + 10 / 2).

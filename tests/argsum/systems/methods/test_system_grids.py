@@ -1,7 +1,7 @@
 """Grids of parameters: how they are typed, what they come to."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from argsum.systems.methods.grids import (
@@ -56,7 +56,6 @@ def test_too_many_single_values_are_refused():
         read_values(typed, SHARE)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=12, unique=True))
 def test_what_is_written_reads_the_same(values):
     shares = [value / 1000 for value in values]

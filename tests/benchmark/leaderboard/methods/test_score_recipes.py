@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from benchmark.leaderboard.methods import recipes
 from benchmark.leaderboard.methods.recipes import SheetError
-
-from ..small_rubric import SMALL
+from tests.benchmark.small_rubric import SMALL
 
 ABOUT = list(recipes.ABOUT)
 

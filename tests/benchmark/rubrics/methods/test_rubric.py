@@ -18,10 +18,9 @@ from benchmark.rubrics.methods.as_json import (
 )
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import HINTS, RubricError
+from tests.benchmark.small_rubric import SMALL, changed, stored
 
-from ..small_rubric import SMALL, changed, stored
-
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 # -- what fits together -----------------------------------------------------------------------
 

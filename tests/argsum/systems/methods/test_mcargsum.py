@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from argsum.systems.methods.mcargsum import (
@@ -99,7 +99,6 @@ def naive(match, threshold):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 9), st.sampled_from([0.2, 0.4, 0.5, 0.6]))
-@settings(max_examples=40)
 def test_it_is_the_merge_that_one_would_write_down(seed, n, threshold):
     drawn = np.random.default_rng(seed).random((n, n))
     match = (drawn + drawn.T) / 2
