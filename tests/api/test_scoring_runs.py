@@ -4,25 +4,26 @@ import pytest
 
 from benchmark.judges.actions.prompts import PROMPTS
 from cqa_site.runs.actions.first_prompts import first_prompts
-from cqa_site.web.rest.throttle import CourtesyThrottle
 from tests.benchmark.judges.test_scoring_judge import Lab
 from tests.benchmark.made_judges import fair, obedient
 from tests.benchmark.made_scores import make_rater, make_sheets
+from tests.cast import make_campaign
 from tests.runs.judging import script
+from tests.runs.made_runs import make_run
 
 from .conftest import client_of
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _no_throttle(monkeypatch):
-    monkeypatch.setattr(CourtesyThrottle, "rate", None)
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
 
 
 @pytest.fixture
-def lab():
-    return Lab()
+def lab(built, db):
+    return built.copy()
 
 
 @pytest.fixture
@@ -143,9 +144,6 @@ def test_contamination_is_refused(lab, program):
 
 
 def test_runs_of_other_kinds_have_no_scores(lab, program):
-    from tests.cast import make_campaign
-    from tests.runs.made_runs import make_run
-
     run = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
     for part in ("scoring", "sheets", "probes"):
         program.get(f"runs/{run.public_id}/{part}/", 404)
