@@ -13,6 +13,8 @@ from .routes import Route
 
 @cache
 def document():
+    """The description of the whole API, made once in a process."""
+    GENERATOR_STATS.reset()
     with GENERATOR_STATS.silence():
         return SchemaGenerator().get_schema(public=True)
 

@@ -114,7 +114,7 @@ def test_hostile_bodies_are_400_and_the_lists_still_answer(world, callers, subte
                 assert response.status_code == 400, name
                 assert response.json()["status"] == 400
                 assert b"Traceback" not in response.content
-    for each in LISTS:
+    for each in LISTS if bodies is all_of_them else LISTS[::8]:
         with subtests.test(f"{each} afterwards"):
             assert each.send(callers["researcher"], world).status_code == 200
 
