@@ -60,13 +60,13 @@ def all_batches(_at, batches):
 def test_undeclared_parameters_are_400_whatever_they_lead_to(world, researcher, alone, some):
     answers = set()
     for at, route in enumerate(LISTS):
-        filterset = getattr(view_of(route), "filterset_class", None)
-        declared = set(filterset.base_filters) if filterset else set()
         paths = paths_of(route)
         assert len(paths) > 15
         wanted = [f"{path}{LOOKUPS[n % len(LOOKUPS)]}" for n, path in enumerate(paths)]
         every_lookup = [path + lookup for path in paths[:6] for lookup in LOOKUPS]
-        for names in some(at, batched({*wanted, *every_lookup, *SECRETS} - declared)):
+        for names in some(
+            at, batched({*wanted, *every_lookup, *SECRETS} - set(filters_of(route)))
+        ):
             with alone(route):
                 response = route.send(researcher, world, query=f"?{'=3&'.join(names)}=3")
                 assert response.status_code == 400
@@ -143,13 +143,14 @@ def test_every_filter_that_is_no_text_refuses_garbage(world, researcher, alone):
         filters = [(name, each) for name, each in filters_of(route).items() if not is_text(each)]
         values = {name: wrong_for(each)[(at + n) % 4] for n, (name, each) in enumerate(filters)}
         while values:
+            refused = set(values)
             with alone(f"{route}, {', '.join(values)}"):
                 query = "&".join(f"{name}={value}" for name, value in values.items())
                 response = route.send(researcher, world, query=f"?{query}")
                 assert response.status_code == 400
-                refused = set(response.json()["errors"])
-                assert refused
-                assert refused <= set(values)
+                named = set(response.json()["errors"])
+                assert set() < named <= set(values)
+                refused = named
             values = {name: values[name] for name in values if name not in refused}
 
 
