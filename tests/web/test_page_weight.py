@@ -16,11 +16,13 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.demo.actions.demo import PEOPLE, build_demo
+from annotation.labelling.models.campaigns import campaigns_of
 from benchmarks.page_speed import heaviest
 from benchmarks.page_walk import GZIP, Page, walk
 from cqa_site.judging import packages
 from cqa_site.people.models import User
 from tests.cast import sign_in
+from tests.security.world import parameters
 from tests.web.test_light_start import LANGUAGE
 
 pytestmark = pytest.mark.django_db
@@ -97,8 +99,10 @@ HEAVY_PAGES = ("study", "figures", "judges", "score_agreement", "key_points", "c
 def test_pages_of_researchers_are_light(demo):
     """The others are walked through at length."""
     client, study = sign_in(demo["researcher"]), demo["researcher"].memberships.get().study
-    starts = [reverse(name, args=[study.public_id]) for name in HEAVY_PAGES]
-    for name, address in zip(HEAVY_PAGES, starts, strict=True):
+    campaign = campaigns_of(study).filter(state="open").first()
+    ids = {"study_id": study.public_id, "campaign_id": campaign.public_id}
+    for name in HEAVY_PAGES:
+        address = reverse(name, kwargs={key: ids[key] for key in parameters(name)})
         response = client.get(address, headers=GZIP, follow=True)
         page = Page("researcher", name, address, len(response.content), text_of(response))
         assert response.status_code == 200
