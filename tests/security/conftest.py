@@ -1,5 +1,7 @@
 """Two studies with everything in them, for every file of the folder."""
 
+from contextlib import contextmanager
+
 import pytest
 from django.db import transaction
 from django.test import override_settings
@@ -20,24 +22,32 @@ def _own_files(settings, folder):
 
 
 @pytest.fixture(scope="package")
-def worlds(django_db_setup, django_db_blocker, folder):
-    """Made once; each test's own changes are rolled back on top."""
-    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), transaction.atomic():
-        yield World("Own"), World("Foreign")
-        transaction.set_rollback(True)
+def build(django_db_setup, django_db_blocker, folder):
+    """Make a world for the whole folder; each test's own changes are rolled back on top."""
+
+    @contextmanager
+    def built(name):
+        with override_settings(MEDIA_ROOT=folder), transaction.atomic():
+            yield World(name)
+            transaction.set_rollback(True)
+
+    with django_db_blocker.unblock():
+        yield built
+
+
+@pytest.fixture(scope="package")
+def own(build):
+    with build("Own") as world:
+        yield world
+
+
+@pytest.fixture(scope="package")
+def foreign(build, own):
+    with build("Foreign") as world:
+        yield world
 
 
 @pytest.fixture
-def own(worlds):
-    return worlds[0]
-
-
-@pytest.fixture
-def foreign(worlds):
-    return worlds[1]
-
-
-@pytest.fixture
-def visitors(own):
+def visitors(own, db):
     """Everybody of the own study, signed in."""
     return {letter: sign_in(person) for letter, person in own.people.items()}
