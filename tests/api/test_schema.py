@@ -1,7 +1,5 @@
 """The OpenAPI description: complete, valid, and true about errors and tokens."""
 
-import json
-
 import pytest
 import yaml
 from django.test import Client
@@ -85,11 +83,9 @@ def test_pages_say_their_bounds_and_changes_list_no_filters(schema):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("query", "read"),
-    [("?format=json", json.loads), pytest.param("", yaml.safe_load, marks=pytest.mark.long)],
-)
-def test_it_is_served(query, read):
-    response = Client().get(f"/api/schema/{query}")
+def test_it_is_served():
+    response = Client().get("/api/schema/")
     assert response.status_code == 200
-    assert read(response.content)["info"]["title"] == "Counterpoint API"
+    # Reading the whole takes a YAML parser longer than all other tests of this file.
+    start = response.content[:2_000]
+    assert yaml.safe_load(start[: start.index(b"paths:")])["info"]["title"] == "Counterpoint API"
