@@ -37,6 +37,7 @@ DIALECT = (
     "annotation/quality/test_quality.py",
     "annotation/retrieval/test_retrieval_corpora.py",
     "annotation/retrieval/test_retrieval_search.py",
+    "api/test_answered.py",
     "api/test_behaviour.py",
     "argsum/counting/test_counting_race.py",
     "argsum/datasets/test_attribute_names.py",
@@ -64,6 +65,7 @@ DIALECT = (
     "runs/test_keys.py",
     "runs/test_ledger.py",
     "runs/test_provider_batches.py",
+    "security/test_hostile_queries.py",
     "upkeep/test_doctor_database.py",
 )
 

@@ -7,80 +7,24 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from tests.annotation.made_generations import scenario
+from tests.everything import COMPARED
 
 from .addresses import ADDRESSES
 
-NAMED = (
-    "analysis",
-    "waiting_analysis",
-    "stopped_analysis",
-    "found_point",
-    "dataset",
-    "spare_dataset",
-    "cell",
-    "scorer",
-    "training_scorer",
-    "stopped_scorer",
-    "system_run",
-    "summary_set",
-    "waiting_system_run",
-    "stopped_system_run",
-    "counting_round",
-    "draft_counting",
-    "closed_counting",
-    "imported_count",
-    "open_preferring",
-    "draft_preferring",
-    "closed_preferring",
-    "preference_sheet",
-    "open_scoring",
-    "draft_scoring",
-    "closed_scoring",
-    "rubric",
-    "live_board",
-    "live_key_points",
-    "frozen_key_points",
-    "frozen_board",
-    "judged_sheet",
-    "rater",
-    "adoption",
-    "exclusion",
-    "vote",
-    "snapshot",
-    "export",
-    "imported",
-    "import_batch",
-    "job",
-    "argument",
-    "control",
-    "invitation",
-    "crowd_link",
-    "participant",
-    "member",
-    "endpoint",
-    "spare_endpoint",
-    "prompt",
-    "run",
-    "checked_run",
-    "running_run",
-    "writing_run",
-    "paused_run",
-    "call",
-    "trained_judge",
-    "corpus",
-    "checked_corpus",
-    "cam_request",
-    "question",
-    "system",
-    "answer",
-    "editing_round",
-    "draft_round",
-    "closed_round",
-    "editing_task",
-    "revision",
-    "round_comment",
-)
-COMPARED = ("Alpha", "Beta", "Gamma")
+# What is called in a world as in the table.
+ROWS = """
+    analysis waiting_analysis stopped_analysis found_point dataset spare_dataset cell scorer
+    training_scorer stopped_scorer system_run summary_set waiting_system_run
+    stopped_system_run counting_round draft_counting closed_counting imported_count
+    open_preferring draft_preferring closed_preferring preference_sheet open_scoring
+    draft_scoring closed_scoring rubric live_board live_key_points frozen_key_points
+    frozen_board judged_sheet rater adoption exclusion vote snapshot export imported
+    import_batch job argument control invitation crowd_link participant member endpoint
+    spare_endpoint prompt run checked_run running_run writing_run paused_run call
+    trained_judge corpus checked_corpus cam_request question system answer editing_round
+    draft_round closed_round editing_task revision round_comment
+"""
+NAMED = ROWS.split()
 LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
 
 

@@ -69,12 +69,6 @@ def test_controls_that_nothing_is_known_of_are_a_409(world, researcher):
     assert "control pairs are wanted" in reply.data["detail"]
 
 
-def test_a_round_of_another_study_is_a_404(world, foreign, researcher):
-    for rest in ("", "items/", "people/"):
-        theirs = address(world, f"preference-rounds/{foreign.open_preferring.public_id}/{rest}")
-        assert researcher.get(theirs).status_code == 404
-
-
 def test_a_round_moves_and_an_open_one_stays_as_it_is(world, researcher):
     one = address(world, f"preference-rounds/{world.draft_preferring.public_id}/")
     assert researcher.post(f"{one}open/", {}, format="json").data["state"] == "open"

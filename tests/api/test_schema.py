@@ -4,20 +4,18 @@ import pytest
 import yaml
 from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
-from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 
+from .described import document
 from .routes import EVERY
 
 
 @pytest.fixture(scope="module")
 def schema():
-    GENERATOR_STATS.reset()
-    with GENERATOR_STATS.silence():
-        found = SchemaGenerator().get_schema(public=True)
+    made = document()
     assert not GENERATOR_STATS._warn_cache
     assert not GENERATOR_STATS._error_cache
-    return found
+    return made
 
 
 def operations(schema):
@@ -88,4 +86,6 @@ def test_pages_say_their_bounds_and_changes_list_no_filters(schema):
 def test_it_is_served():
     response = Client().get("/api/schema/")
     assert response.status_code == 200
-    assert yaml.safe_load(response.content)["info"]["title"] == "Counterpoint API"
+    # Reading the whole takes a YAML parser longer than all other tests of this file.
+    start = response.content[:2_000]
+    assert yaml.safe_load(start[: start.index(b"paths:")])["info"]["title"] == "Counterpoint API"

@@ -1,9 +1,7 @@
 """Who may open what: every address of a study, the roles that may, and what it takes.
 
-A route without a line here fails the suite. ``roles`` are the first letters
-of annotator, expert, researcher, admin; ``post`` marks routes that only take
-POST. Everybody else gets 403, strangers 404, anonymous visitors the sign-in
-page.
+A route without a line here fails the suite. Roles are the first letters of annotator, expert,
+researcher, admin. Everybody else gets 403, strangers 404, anonymous visitors the sign-in page.
 """
 
 from dataclasses import dataclass
@@ -11,457 +9,150 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Route:
-    """Expected access of one address."""
+    """Expected access of one address; ``post`` marks those that only take POST."""
 
     roles: str
     post: bool = False
 
 
-RESEARCHERS = Route("rd")
-RESEARCHERS_POST = Route("rd", post=True)
-RATERS = Route("ae")
-RATERS_POST = Route("ae", post=True)
-EXPERTS = Route("erd")
-EVERYBODY = Route("aerd")
-ADMINS = Route("d")
-ADMINS_POST = Route("d", post=True)
-
+EVERYBODY, EXPERTS, RESEARCHERS, ADMINS, RATERS = "aerd", "erd", "rd", "d", "ae"
+# Names in the order of their rooms, by who may.
+OPENED = {
+    EVERYBODY: """
+        study
+    """,
+    EXPERTS: """
+        study_waiting study_search adjudication editing editing_discussion editing_history
+        expert_agreement expert_agreement_figure questions question
+    """,
+    RESEARCHERS: """
+        members audit study_api study_api_address job_progress packages_state crowd_links
+        campaigns campaign_new campaign campaign_edit campaign_items guidelines guideline_new
+        guideline label_trial label_trial_next score_trial count_trial prefer_trial desk_trial
+        quality quality_exclude_low exclusion_figure annotator control editing_rounds
+        editing_round_new editing_round editing_round_edit final_labels label_compare
+        label_compare_figure imports import_batch import_file import_mapping import_problems
+        import_sample question_list exports export_list export_download export_manifest corpora
+        corpus find_start find_arguments find_cam cam_request arguments argument figures
+        figures_fragment units snapshot_figure snapshots snapshot faithfulness
+        faithfulness_rows faithfulness_answer faithfulness_revision faithfulness_figure
+        edited_texts edited_texts_figure coherence_runs coherence_run_new coherence_verdicts
+        judges judges_fragment judges_card judge_rows judges_figure trained_judges
+        trained_judge trained_judge_card endpoints endpoint_new endpoint prompts prompt
+        prompt_new prompt_edit runs run_new run run_progress run_calls run_call run_compare
+        generations generation_new generation_launch generation_launch_progress
+        generation_figures generation_compare question_new answer systems system scoring_rounds
+        scoring_round_new scoring_round scoring_round_edit scoring_examples scoring_example
+        distillation score_watch rubrics rubric_new rubric rubric_json import_scores
+        score_sheets_export scoring_runs scoring_run_new scoring_run_sheets scoring_run_probes
+        scores scores_fragment boards board board_pair board_figure board_file score_agreement
+        score_agreement_figure score_replace score_judges score_rows score_sheet preferences
+        preferences_figure preference_rounds preference_round_new preference_round
+        preference_round_edit preference_runs preference_run_new count_sheet counting_round
+        counting_round_edit counting_round_new counting_rounds counting_sheets import_counts
+        analyses analysis_new analysis_state analysis analysis_history analysis_rest
+        analysis_said found_point scorers scorer_new scorer_train writer_train scorer
+        scorer_figure summary_set summary_set_arguments summary_set_figure summary_set_file
+        analysis_groups analysis_groups_figure analysis_trends analysis_trends_figure
+        analysis_report point_writing analysis_report_file system_run system_run_new
+        system_run_figure system_run_state system_runs writing_new datasets dataset
+        dataset_export cell cell_comments comments_export import_comments import_arguments
+        key_points key_point_boards key_point_board key_point_board_file key_points_figure
+        key_point_board_figure summary_metric summary_metrics summary_metrics_figure
+        summary_people summary_people_figure counting_runs counting_run_new
+        import_summary_scores import_key_points import_qualities
+    """,
+    ADMINS: """
+        study_settings
+    """,
+    RATERS: """
+        label label_next label_answers score score_own score_form prefer prefer_own prefer_form
+        count count_own count_form
+    """,
+    "e": """
+        desk desk_own desk_form
+    """,
+}
+SENT = {
+    EXPERTS: """
+        adjudication_skip adjudication_undo
+    """,
+    RESEARCHERS: """
+        crowd_link_close participant_release participant_fault campaign_extent campaign_delete
+        campaign_control campaign_open campaign_pause campaign_close label_trial_answer
+        label_trial_alive score_trial_save score_trial_submit count_trial_save
+        count_trial_submit prefer_trial_save prefer_trial_submit desk_trial_save
+        desk_trial_submit exclusion_undo editing_round_extent editing_round_delete
+        editing_round_open editing_round_close editing_round_reopen editing_round_answers
+        final_labels_settings final_labels_adopt labels_preferred final_labels_withdraw
+        final_labels_recompute import_upload import_batch_check import_batch_apply
+        import_batch_discard import_check import_origin import_kind import_group
+        import_sample_take import_matches import_apply import_discard corpus_upload
+        corpus_check corpus_load corpus_delete cam_service find_take cam_take snapshot_freeze
+        faithfulness_compute faithfulness_cancel coherence_run_estimate train_judge
+        train_cancel endpoint_embedded endpoint_probe endpoint_archive prompt_preview
+        run_estimate run_go_on run_pause run_resume run_cancel run_limits run_correct run_retry
+        run_again generation_estimate generation_launch_cap generation_launch_go
+        generation_launch_pause generation_launch_resume generation_launch_cancel
+        questions_missing answers_file system_learned scoring_round_extent scoring_round_delete
+        scoring_round_open scoring_round_close scoring_round_reopen scoring_rater rubric_upload
+        scoring_run_estimate board_freeze board_publish board_withdraw preference_round_extent
+        preference_round_delete preference_round_open preference_round_close
+        preference_round_reopen preference_rater preference_run_estimate counting_rater
+        counting_round_close counting_round_delete counting_round_extent counting_round_open
+        counting_round_reopen analysis_dataset analysis_cancel analysis_resume analysis_place
+        analysis_again analysis_delete analysis_edit analysis_undo analysis_rest_edit
+        found_point_edit scorer_try scorer_cancel scorer_resume scorer_delete
+        point_writing_estimate system_run_cancel system_run_estimate system_run_resume
+        writing_estimate dataset_recipe dataset_delete key_point_boards_ask
+        key_point_board_freeze key_point_board_publish key_point_board_withdraw
+        summary_metrics_compute counting_run_estimate
+    """,
+    ADMINS: """
+        member_role member_active invitation_new invitation_revoke
+    """,
+    RATERS: """
+        label_answer label_alive score_save score_submit score_settle prefer_save prefer_submit
+        prefer_settle count_save count_submit count_settle
+    """,
+    "e": """
+        desk_save desk_submit desk_settle
+    """,
+}
 STUDY_ROUTES = {
-    "study": EVERYBODY,
-    "study_waiting": EXPERTS,
-    "study_search": EXPERTS,
-    "study_settings": ADMINS,
-    "members": RESEARCHERS,
-    "member_role": ADMINS_POST,
-    "member_active": ADMINS_POST,
-    "invitation_new": ADMINS_POST,
-    "invitation_revoke": ADMINS_POST,
-    "audit": RESEARCHERS,
-    "study_api": RESEARCHERS,
-    "study_api_address": RESEARCHERS,
-    "job_progress": RESEARCHERS,
-    "packages_state": RESEARCHERS,
-    "crowd_links": RESEARCHERS,
-    "crowd_link_close": RESEARCHERS_POST,
-    "participant_release": RESEARCHERS_POST,
-    "participant_fault": RESEARCHERS_POST,
-    "campaigns": RESEARCHERS,
-    "campaign_new": RESEARCHERS,
-    "campaign_extent": RESEARCHERS_POST,
-    "campaign": RESEARCHERS,
-    "campaign_edit": RESEARCHERS,
-    "campaign_delete": RESEARCHERS_POST,
-    "campaign_items": RESEARCHERS,
-    "campaign_control": RESEARCHERS_POST,
-    "campaign_open": RESEARCHERS_POST,
-    "campaign_pause": RESEARCHERS_POST,
-    "campaign_close": RESEARCHERS_POST,
-    "guidelines": RESEARCHERS,
-    "guideline_new": RESEARCHERS,
-    "guideline": RESEARCHERS,
-    "label_trial": RESEARCHERS,
-    "label_trial_answer": RESEARCHERS_POST,
-    "label_trial_next": RESEARCHERS,
-    "label_trial_alive": RESEARCHERS_POST,
-    "score_trial": RESEARCHERS,
-    "score_trial_save": RESEARCHERS_POST,
-    "score_trial_submit": RESEARCHERS_POST,
-    "count_trial": RESEARCHERS,
-    "count_trial_save": RESEARCHERS_POST,
-    "count_trial_submit": RESEARCHERS_POST,
-    "prefer_trial": RESEARCHERS,
-    "prefer_trial_save": RESEARCHERS_POST,
-    "prefer_trial_submit": RESEARCHERS_POST,
-    "desk_trial": RESEARCHERS,
-    "desk_trial_save": RESEARCHERS_POST,
-    "desk_trial_submit": RESEARCHERS_POST,
-    "label": RATERS,
-    "label_answer": RATERS_POST,
-    "label_next": RATERS,
-    "label_alive": RATERS_POST,
-    "label_answers": RATERS,
-    "quality": RESEARCHERS,
-    "quality_exclude_low": RESEARCHERS,
-    "exclusion_undo": RESEARCHERS_POST,
-    "exclusion_figure": RESEARCHERS,
-    "annotator": RESEARCHERS,
-    "control": RESEARCHERS,
-    "adjudication": EXPERTS,
-    "adjudication_skip": Route("erd", post=True),
-    "adjudication_undo": Route("erd", post=True),
-    "editing": EXPERTS,
-    "editing_rounds": RESEARCHERS,
-    "editing_round_new": RESEARCHERS,
-    "editing_round_extent": RESEARCHERS_POST,
-    "editing_round": RESEARCHERS,
-    "editing_round_edit": RESEARCHERS,
-    "editing_round_delete": RESEARCHERS_POST,
-    "editing_round_open": RESEARCHERS_POST,
-    "editing_round_close": RESEARCHERS_POST,
-    "editing_round_reopen": RESEARCHERS_POST,
-    "editing_round_answers": RESEARCHERS_POST,
-    "editing_discussion": EXPERTS,
-    "editing_history": EXPERTS,
-    "desk": Route("e"),
-    "desk_own": Route("e"),
-    "desk_form": Route("e"),
-    "desk_save": Route("e", post=True),
-    "desk_submit": Route("e", post=True),
-    "desk_settle": Route("e", post=True),
-    "final_labels": RESEARCHERS,
-    "final_labels_settings": RESEARCHERS_POST,
-    "final_labels_adopt": RESEARCHERS_POST,
-    "labels_preferred": RESEARCHERS_POST,
-    "label_compare": RESEARCHERS,
-    "label_compare_figure": RESEARCHERS,
-    "final_labels_withdraw": RESEARCHERS_POST,
-    "final_labels_recompute": RESEARCHERS_POST,
-    "imports": RESEARCHERS,
-    "import_upload": RESEARCHERS_POST,
-    "import_batch": RESEARCHERS,
-    "import_batch_check": RESEARCHERS_POST,
-    "import_batch_apply": RESEARCHERS_POST,
-    "import_batch_discard": RESEARCHERS_POST,
-    "import_file": RESEARCHERS,
-    "import_mapping": RESEARCHERS,
-    "import_problems": RESEARCHERS,
-    "import_check": RESEARCHERS_POST,
-    "import_origin": RESEARCHERS_POST,
-    "import_kind": RESEARCHERS_POST,
-    "import_group": RESEARCHERS_POST,
-    "import_sample": RESEARCHERS,
-    "import_sample_take": RESEARCHERS_POST,
-    "import_matches": RESEARCHERS_POST,
-    "question_list": RESEARCHERS,
-    "import_apply": RESEARCHERS_POST,
-    "import_discard": RESEARCHERS_POST,
-    "exports": RESEARCHERS,
-    "export_list": RESEARCHERS,
-    "export_download": RESEARCHERS,
-    "export_manifest": RESEARCHERS,
-    "corpora": RESEARCHERS,
-    "corpus_upload": RESEARCHERS_POST,
-    "corpus": RESEARCHERS,
-    "corpus_check": RESEARCHERS_POST,
-    "corpus_load": RESEARCHERS_POST,
-    "corpus_delete": RESEARCHERS_POST,
-    "cam_service": RESEARCHERS_POST,
-    "find_start": RESEARCHERS,
-    "find_arguments": RESEARCHERS,
-    "find_take": RESEARCHERS_POST,
-    "find_cam": RESEARCHERS,
-    "cam_request": RESEARCHERS,
-    "cam_take": RESEARCHERS_POST,
-    "arguments": RESEARCHERS,
-    "argument": RESEARCHERS,
-    "figures": RESEARCHERS,
-    "figures_fragment": RESEARCHERS,
-    "units": RESEARCHERS,
-    "snapshot_figure": RESEARCHERS,
-    "snapshots": RESEARCHERS,
-    "snapshot": RESEARCHERS,
-    "snapshot_freeze": RESEARCHERS_POST,
-    "faithfulness": RESEARCHERS,
-    "faithfulness_compute": RESEARCHERS_POST,
-    "faithfulness_cancel": RESEARCHERS_POST,
-    "faithfulness_rows": RESEARCHERS,
-    "faithfulness_answer": RESEARCHERS,
-    "faithfulness_revision": RESEARCHERS,
-    "faithfulness_figure": RESEARCHERS,
-    "edited_texts": RESEARCHERS,
-    "edited_texts_figure": RESEARCHERS,
-    "coherence_runs": RESEARCHERS,
-    "coherence_run_new": RESEARCHERS,
-    "coherence_run_estimate": RESEARCHERS_POST,
-    "coherence_verdicts": RESEARCHERS,
-    "expert_agreement": EXPERTS,
-    "expert_agreement_figure": EXPERTS,
-    "judges": RESEARCHERS,
-    "judges_fragment": RESEARCHERS,
-    "judges_card": RESEARCHERS,
-    "judge_rows": RESEARCHERS,
-    "judges_figure": RESEARCHERS,
-    "trained_judges": RESEARCHERS,
-    "train_judge": RESEARCHERS_POST,
-    "train_cancel": RESEARCHERS_POST,
-    "trained_judge": RESEARCHERS,
-    "trained_judge_card": RESEARCHERS,
-    "endpoints": RESEARCHERS,
-    "endpoint_new": RESEARCHERS,
-    "endpoint_embedded": RESEARCHERS_POST,
-    "endpoint": RESEARCHERS,
-    "endpoint_probe": RESEARCHERS_POST,
-    "endpoint_archive": RESEARCHERS_POST,
-    "prompts": RESEARCHERS,
-    "prompt": RESEARCHERS,
-    "prompt_new": RESEARCHERS,
-    "prompt_edit": RESEARCHERS,
-    "prompt_preview": RESEARCHERS_POST,
-    "runs": RESEARCHERS,
-    "run_new": RESEARCHERS,
-    "run_estimate": RESEARCHERS_POST,
-    "run": RESEARCHERS,
-    "run_progress": RESEARCHERS,
-    "run_go_on": RESEARCHERS_POST,
-    "run_pause": RESEARCHERS_POST,
-    "run_resume": RESEARCHERS_POST,
-    "run_cancel": RESEARCHERS_POST,
-    "run_limits": RESEARCHERS_POST,
-    "run_correct": RESEARCHERS_POST,
-    "run_retry": RESEARCHERS_POST,
-    "run_again": RESEARCHERS_POST,
-    "run_calls": RESEARCHERS,
-    "run_call": RESEARCHERS,
-    "run_compare": RESEARCHERS,
-    "generations": RESEARCHERS,
-    "generation_new": RESEARCHERS,
-    "generation_estimate": RESEARCHERS_POST,
-    "generation_launch": RESEARCHERS,
-    "generation_launch_progress": RESEARCHERS,
-    "generation_launch_cap": RESEARCHERS_POST,
-    "generation_launch_go": RESEARCHERS_POST,
-    "generation_launch_pause": RESEARCHERS_POST,
-    "generation_launch_resume": RESEARCHERS_POST,
-    "generation_launch_cancel": RESEARCHERS_POST,
-    "generation_figures": RESEARCHERS,
-    "generation_compare": RESEARCHERS,
-    "questions": EXPERTS,
-    "question": EXPERTS,
-    "question_new": RESEARCHERS,
-    "questions_missing": RESEARCHERS_POST,
-    "answer": RESEARCHERS,
-    "answers_file": RESEARCHERS_POST,
-    "systems": RESEARCHERS,
-    "system": RESEARCHERS,
-    "system_learned": RESEARCHERS_POST,
-    "score": RATERS,
-    "score_own": RATERS,
-    "score_form": RATERS,
-    "score_save": RATERS_POST,
-    "score_submit": RATERS_POST,
-    "score_settle": RATERS_POST,
-    "scoring_rounds": RESEARCHERS,
-    "scoring_round_new": RESEARCHERS,
-    "scoring_round_extent": RESEARCHERS_POST,
-    "scoring_round": RESEARCHERS,
-    "scoring_round_edit": RESEARCHERS,
-    "scoring_round_delete": RESEARCHERS_POST,
-    "scoring_round_open": RESEARCHERS_POST,
-    "scoring_round_close": RESEARCHERS_POST,
-    "scoring_round_reopen": RESEARCHERS_POST,
-    "scoring_rater": RESEARCHERS_POST,
-    "scoring_examples": RESEARCHERS,
-    "scoring_example": RESEARCHERS,
-    "distillation": RESEARCHERS,
-    "score_watch": RESEARCHERS,
-    "rubrics": RESEARCHERS,
-    "rubric_new": RESEARCHERS,
-    "rubric_upload": RESEARCHERS_POST,
-    "rubric": RESEARCHERS,
-    "rubric_json": RESEARCHERS,
-    "import_scores": RESEARCHERS,
-    "score_sheets_export": RESEARCHERS,
-    "scoring_runs": RESEARCHERS,
-    "scoring_run_new": RESEARCHERS,
-    "scoring_run_estimate": RESEARCHERS_POST,
-    "scoring_run_sheets": RESEARCHERS,
-    "scoring_run_probes": RESEARCHERS,
-    "scores": RESEARCHERS,
-    "scores_fragment": RESEARCHERS,
-    "boards": RESEARCHERS,
-    "board": RESEARCHERS,
-    "board_pair": RESEARCHERS,
-    "board_freeze": RESEARCHERS_POST,
-    "board_publish": RESEARCHERS_POST,
-    "board_withdraw": RESEARCHERS_POST,
-    "board_figure": RESEARCHERS,
-    "board_file": RESEARCHERS,
-    "score_agreement": RESEARCHERS,
-    "score_agreement_figure": RESEARCHERS,
-    "score_replace": RESEARCHERS,
-    "score_judges": RESEARCHERS,
-    "score_rows": RESEARCHERS,
-    "score_sheet": RESEARCHERS,
-    "prefer": RATERS,
-    "prefer_own": RATERS,
-    "prefer_form": RATERS,
-    "prefer_save": RATERS_POST,
-    "prefer_submit": RATERS_POST,
-    "prefer_settle": RATERS_POST,
-    "preferences": RESEARCHERS,
-    "preferences_figure": RESEARCHERS,
-    "preference_rounds": RESEARCHERS,
-    "preference_round_new": RESEARCHERS,
-    "preference_round_extent": RESEARCHERS_POST,
-    "preference_round": RESEARCHERS,
-    "preference_round_edit": RESEARCHERS,
-    "preference_round_delete": RESEARCHERS_POST,
-    "preference_round_open": RESEARCHERS_POST,
-    "preference_round_close": RESEARCHERS_POST,
-    "preference_round_reopen": RESEARCHERS_POST,
-    "preference_rater": RESEARCHERS_POST,
-    "preference_runs": RESEARCHERS,
-    "preference_run_new": RESEARCHERS,
-    "preference_run_estimate": RESEARCHERS_POST,
-    "count": RATERS,
-    "count_own": RATERS,
-    "count_form": RATERS,
-    "count_save": RATERS_POST,
-    "count_submit": RATERS_POST,
-    "count_settle": RATERS_POST,
-    "count_sheet": RESEARCHERS,
-    "counting_rater": RESEARCHERS_POST,
-    "counting_round": RESEARCHERS,
-    "counting_round_close": RESEARCHERS_POST,
-    "counting_round_delete": RESEARCHERS_POST,
-    "counting_round_edit": RESEARCHERS,
-    "counting_round_new": RESEARCHERS,
-    "counting_round_extent": RESEARCHERS_POST,
-    "counting_round_open": RESEARCHERS_POST,
-    "counting_round_reopen": RESEARCHERS_POST,
-    "counting_rounds": RESEARCHERS,
-    "counting_sheets": RESEARCHERS,
-    "import_counts": RESEARCHERS,
-    "analyses": RESEARCHERS,
-    "analysis_new": RESEARCHERS,
-    "analysis_state": RESEARCHERS,
-    "analysis": RESEARCHERS,
-    "analysis_history": RESEARCHERS,
-    "analysis_rest": RESEARCHERS,
-    "analysis_said": RESEARCHERS,
-    "found_point": RESEARCHERS,
-    "analysis_dataset": RESEARCHERS_POST,
-    "analysis_cancel": RESEARCHERS_POST,
-    "analysis_resume": RESEARCHERS_POST,
-    "analysis_place": RESEARCHERS_POST,
-    "analysis_again": RESEARCHERS_POST,
-    "analysis_delete": RESEARCHERS_POST,
-    "analysis_edit": RESEARCHERS_POST,
-    "analysis_undo": RESEARCHERS_POST,
-    "analysis_rest_edit": RESEARCHERS_POST,
-    "found_point_edit": RESEARCHERS_POST,
-    "scorers": RESEARCHERS,
-    "scorer_new": RESEARCHERS,
-    "scorer_train": RESEARCHERS,
-    "writer_train": RESEARCHERS,
-    "scorer": RESEARCHERS,
-    "scorer_try": RESEARCHERS_POST,
-    "scorer_cancel": RESEARCHERS_POST,
-    "scorer_resume": RESEARCHERS_POST,
-    "scorer_delete": RESEARCHERS_POST,
-    "scorer_figure": RESEARCHERS,
-    "summary_set": RESEARCHERS,
-    "summary_set_arguments": RESEARCHERS,
-    "summary_set_figure": RESEARCHERS,
-    "summary_set_file": RESEARCHERS,
-    "analysis_groups": RESEARCHERS,
-    "analysis_groups_figure": RESEARCHERS,
-    "analysis_trends": RESEARCHERS,
-    "analysis_trends_figure": RESEARCHERS,
-    "analysis_report": RESEARCHERS,
-    "point_writing": RESEARCHERS,
-    "point_writing_estimate": RESEARCHERS_POST,
-    "analysis_report_file": RESEARCHERS,
-    "system_run": RESEARCHERS,
-    "system_run_cancel": RESEARCHERS_POST,
-    "system_run_estimate": RESEARCHERS_POST,
-    "system_run_new": RESEARCHERS,
-    "system_run_resume": RESEARCHERS_POST,
-    "system_run_figure": RESEARCHERS,
-    "system_run_state": RESEARCHERS,
-    "system_runs": RESEARCHERS,
-    "writing_estimate": RESEARCHERS_POST,
-    "writing_new": RESEARCHERS,
-    "datasets": RESEARCHERS,
-    "dataset": RESEARCHERS,
-    "dataset_recipe": RESEARCHERS_POST,
-    "dataset_delete": RESEARCHERS_POST,
-    "dataset_export": RESEARCHERS,
-    "cell": RESEARCHERS,
-    "cell_comments": RESEARCHERS,
-    "comments_export": RESEARCHERS,
-    "import_comments": RESEARCHERS,
-    "import_arguments": RESEARCHERS,
-    "key_points": RESEARCHERS,
-    "key_point_boards": RESEARCHERS,
-    "key_point_boards_ask": RESEARCHERS_POST,
-    "key_point_board": RESEARCHERS,
-    "key_point_board_file": RESEARCHERS,
-    "key_point_board_freeze": RESEARCHERS_POST,
-    "key_point_board_publish": RESEARCHERS_POST,
-    "key_point_board_withdraw": RESEARCHERS_POST,
-    "key_points_figure": RESEARCHERS,
-    "key_point_board_figure": RESEARCHERS,
-    "summary_metric": RESEARCHERS,
-    "summary_metrics": RESEARCHERS,
-    "summary_metrics_figure": RESEARCHERS,
-    "summary_metrics_compute": RESEARCHERS_POST,
-    "summary_people": RESEARCHERS,
-    "summary_people_figure": RESEARCHERS,
-    "counting_runs": RESEARCHERS,
-    "counting_run_new": RESEARCHERS,
-    "counting_run_estimate": RESEARCHERS_POST,
-    "import_summary_scores": RESEARCHERS,
-    "import_key_points": RESEARCHERS,
-    "import_qualities": RESEARCHERS,
+    name: Route(roles, post=table is SENT)
+    for table in (OPENED, SENT)
+    for roles, names in table.items()
+    for name in names.split()
 }
 
 # Outside any study: what anonymous visitors get. "in" means the sign-in page.
-SITE_ROUTES = {
-    "home": "in",
-    "health": "200",
-    # This machine; everybody else gets 404 (tests/upkeep/test_metrics.py).
-    "metrics": "200",
-    "help": "in",
-    "help_page": "in",
-    "work_worker": "200",
-    "account": "in",
-    "account_keys": "in",
-    "site_state": "in",
-    "site_backups": "in",
-    "site_backup_new": "in",
-    "site_backup_file": "in",
-    "site_backup_check": "in",
-    "site_job_progress": "in",
-    "token_new": "in",
-    "token_lend": "in",
-    "token_revoke": "in",
-    "study_new": "in",
-    "participation_end": "in",
-    "participation_fault": "in",
-    "mfa_index": "in",
-    "sessions_end": "in",
-    "provider_disconnect": "in",
-    "provider_once_more": "in",
-    "account_reauthenticate": "in",
-    "mfa_reauthenticate": "in",
-    "mfa_reauthenticate_webauthn": "in",
-    "mfa_activate_totp": "in",
-    "mfa_deactivate_totp": "in",
-    "mfa_view_recovery_codes": "in",
-    "mfa_generate_recovery_codes": "in",
-    "mfa_add_webauthn": "in",
-    "mfa_edit_webauthn": "in",
-    "mfa_remove_webauthn": "in",
+ANONYMOUS = {
+    "in": """
+        home help help_page account account_keys site_state site_backups site_backup_new
+        site_backup_file site_backup_check site_job_progress token_new token_lend token_revoke
+        study_new participation_end participation_fault mfa_index sessions_end
+        provider_disconnect provider_once_more account_reauthenticate mfa_reauthenticate
+        mfa_reauthenticate_webauthn mfa_activate_totp mfa_deactivate_totp
+        mfa_view_recovery_codes mfa_generate_recovery_codes mfa_add_webauthn mfa_edit_webauthn
+        mfa_remove_webauthn account_change_password
+    """,
+    # Of metrics only this machine; everybody else gets 404 (tests/upkeep/test_metrics.py).
+    "200": """
+        health metrics work_worker account_login account_inactive account_reset_password
+        account_reset_password_done account_reset_password_from_key
+        account_reset_password_from_key_done
+    """,
     # Of a password that was right, or of a provider that the site has.
-    "mfa_authenticate": "302",
-    "mfa_login_webauthn": "302",
-    "openid_connect_login": "405",
-    "openid_connect_callback": "404",
-    "account_login": "200",
-    "account_logout": "405",
-    "account_inactive": "200",
-    "account_change_password": "in",
-    "account_reset_password": "200",
-    "account_reset_password_done": "200",
-    "account_reset_password_from_key": "200",
-    "account_reset_password_from_key_done": "200",
-    "invitation": "404",
-    "invitation_accept": "404",
-    "join": "404",
-    "join_start": "404",
-    "public_board": "404",
-    "public_board_figure": "404",
-    "public_key_points": "404",
-    "public_key_points_figure": "404",
+    "302": """
+        mfa_authenticate mfa_login_webauthn
+    """,
+    "405": """
+        openid_connect_login account_logout
+    """,
+    "404": """
+        openid_connect_callback invitation invitation_accept join join_start public_board
+        public_board_figure public_key_points public_key_points_figure
+    """,
 }
+SITE_ROUTES = {name: answer for answer, names in ANONYMOUS.items() for name in names.split()}

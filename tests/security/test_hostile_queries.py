@@ -6,13 +6,14 @@ source. SQLite takes what PostgreSQL refuses, so run these on PostgreSQL, too.
 
 import ast
 import uuid
+from contextlib import suppress
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlencode
 
 import pytest
-from django.db import transaction
 from django.http import QueryDict
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
@@ -20,15 +21,13 @@ from django.urls import NoReverseMatch, reverse
 from benchmark.leaderboard.actions import BOARDS
 from cqa_site.results import keeping
 from cqa_site.web.strict_query import LONGEST_VALUE, MOST_VALUES
-from tests.cast import sign_in
 
 from .matrix import STUDY_ROUTES
-from .test_matrix import PARAMETERS, World
+from .world import PARAMETERS
 
 pytestmark = pytest.mark.django_db
 
 PAGES = [name for name, cell in STUDY_ROUTES.items() if not cell.post]
-NUMBERED = [name for name in PAGES if "number" in PARAMETERS[name]]
 ROOT = Path(__file__).parents[2]
 QUERIES = {"GET", "query", "query_params"}
 
@@ -97,22 +96,13 @@ VALUES = (
 )
 
 
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield World("Hostile")
-        transaction.set_rollback(True)
-
-
-def person_of(world, name):
-    return sign_in(world.people[STUDY_ROUTES[name].roles[0]])
-
-
 @pytest.fixture
-def visitors(world):
-    """Somebody who may for each page; signed in once for each role."""
-    clients = {letter: sign_in(person) for letter, person in world.people.items()}
-    return {name: clients[STUDY_ROUTES[name].roles[0]] for name in PAGES}
+def asked(own, visitors):
+    """The client of somebody who may, and the address, of each page."""
+    return {
+        name: (visitors[STUDY_ROUTES[name].roles[0]], reverse(name, kwargs=own.kwargs(name)))
+        for name in PAGES
+    }
 
 
 def check(response, name, query):
@@ -150,60 +140,68 @@ class Watched(QueryDict):
         return super().lists()
 
 
-def uniform(names, _page):
+ODD = "&".join([*["page"] * 20, "=", "%ff=%ff"])
+
+
+def others():
+    return [each for each in all_names() if each not in FINDERS]
+
+
+def repeated():
+    return f"{urlencode({each: ['a', 'b', ''] for each in others()}, doseq=True)}&{ODD}"
+
+
+def mixed(names, start):
+    """A query in which each name has another value."""
+    return urlencode({name: VALUES[(start + at) % len(VALUES)] for at, name in enumerate(names)})
+
+
+def one_kind(at, has_finders):
+    """A query with finders where they are looked at; at some other pages one of another kind."""
+    if has_finders:
+        return [mixed(all_names(), at)]
+    return [(repeated(), mixed(others(), at))[at // 3 % 2]] if at % 3 == 0 else []
+
+
+def every_kind(at, has_finders):
     """Every value, for all names at once."""
-    return [dict.fromkeys(names, value) for value in VALUES]
+    names = [others(), *([all_names()] if has_finders else [])]
+    uniform = [urlencode(dict.fromkeys(some, value)) for some in names for value in VALUES]
+    return [*uniform, *(mixed(some, at) for some in names), repeated()]
 
 
-def mixed(names, page):
-    """One query in which each name has another value; which ones depends on the page."""
-    start = sum(page.encode())
-    return [{name: VALUES[(start + at) % len(VALUES)] for at, name in enumerate(names)}]
-
-
-@pytest.mark.parametrize("queries", [mixed, pytest.param(uniform, marks=pytest.mark.long)])
-def test_no_query_breaks_a_page(world, visitors, alone, monkeypatch, queries):
-    """A page that never looks at its query is asked once; one without finders, with one set."""
-    repeated = urlencode({each: ["a", "b", ""] for each in all_names()}, doseq=True)
-    odd = "&".join([*["page"] * 20, "=", "%ff=%ff"])
+@pytest.mark.parametrize("more", [one_kind, pytest.param(every_kind, marks=pytest.mark.long)])
+def test_no_query_breaks_a_page(asked, alone, monkeypatch, more):
+    """Markup everywhere, and more where a page looks at its query."""
     monkeypatch.setattr("django.core.handlers.wsgi.QueryDict", Watched)
-    others = [each for each in all_names() if each not in FINDERS]
-    for name, client in visitors.items():
-        url = reverse(name, kwargs=world.kwargs(name))
+    for at, (name, (client, url)) in enumerate(asked.items()):
         Watched.asked.clear()
         with alone(name):
-            first = client.get(url, dict.fromkeys(all_names(), MARKUP))
-            check(first, name, MARKUP)
-            if first.status_code != 200:  # a finder may stand before the others
-                check(client.get(url, dict.fromkeys(others, MARKUP)), name, MARKUP)
+            check(client.get(url, dict.fromkeys(others(), MARKUP)), name, MARKUP)
             seen = set(Watched.asked) - EVERYWHERE
-            finders = [all_names()] if seen & {"*", *FINDERS} else []
-            for names in (others, *finders) if seen else ():
-                for query in queries(names, name):
-                    check(client.get(url, query), name, query)
-            last = f"{repeated}&{odd}" if seen else odd
-            check(client.get(f"{url}?{last}"), name, last)
+            for query in more(at, bool(seen & {"*", *FINDERS})) if seen else ():
+                check(client.get(f"{url}?{query}"), name, query)
 
 
-def test_it_is_seen_which_pages_look_at_their_query(world, visitors, monkeypatch):
+def test_it_is_seen_which_pages_look_at_their_query(asked, monkeypatch):
     monkeypatch.setattr("django.core.handlers.wsgi.QueryDict", Watched)
     for name, looks_at in (("run_calls", "reason"), ("units", "page"), ("study_settings", None)):
         Watched.asked.clear()
-        visitors[name].get(reverse(name, kwargs=world.kwargs(name)), {"reason": "x"})
+        client, url = asked[name]
+        client.get(url, {"reason": "x"})
         seen = Watched.asked - EVERYWHERE
         assert looks_at in seen if looks_at else not seen, seen
 
 
-def test_what_no_database_stores_is_refused_on_every_page(world, visitors, alone):
-    for name, client in visitors.items():
-        url = reverse(name, kwargs=world.kwargs(name))
+def test_what_no_database_stores_is_refused_on_every_page(asked, alone):
+    refused = ({"state": "a\x00b"}, {"page": "x" * (LONGEST_VALUE + 1)})
+    for at, (name, (client, url)) in enumerate(asked.items()):
         with alone(name):
-            for query in ({"state": "a\x00b"}, {"page": "x" * (LONGEST_VALUE + 1)}):
-                assert client.get(url, query).status_code == 400, list(query)
+            assert client.get(url, refused[at % 2]).status_code == 400
 
 
-def test_what_no_database_stores_is_refused_whatever_it_is_called(world, visitors):
-    client, url = visitors["run_calls"], reverse("run_calls", kwargs=world.kwargs("run_calls"))
+def test_what_no_database_stores_is_refused_whatever_it_is_called(asked):
+    client, url = asked["run_calls"]
     refused = ["a\x00b", "\x00", "\x1b[0m", "x" * (LONGEST_VALUE + 1)]
     for value in refused:
         for param in ("state", "reason", "page", "unheard_of"):
@@ -213,9 +211,8 @@ def test_what_no_database_stores_is_refused_whatever_it_is_called(world, visitor
     assert client.get(url + "?" + "&".join(["page=1"] * (MOST_VALUES + 1))).status_code == 400
 
 
-def test_the_refusal_names_the_parameter_and_shows_no_value(world):
-    client = person_of(world, "run_calls")
-    url = reverse("run_calls", kwargs=world.kwargs("run_calls"))
+def test_the_refusal_names_the_parameter_and_shows_no_value(asked):
+    client, url = asked["run_calls"]
     text = client.get(url, {"reason": "a\x00<script>"}).content.decode()
     assert "reason" in text
     assert "script" not in text
@@ -231,38 +228,50 @@ def test_the_names_are_found_in_the_source():
     assert "study_id" not in found
 
 
-@pytest.mark.parametrize("number", [0, 2**31, 2**63, 10**40])
-def test_no_number_breaks_a_page(world, visitors, number, subtests):
-    for name in NUMBERED:
-        with subtests.test(name):
-            kwargs = world.kwargs(name) | {"number": number}
-            assert visitors[name].get(reverse(name, kwargs=kwargs)).status_code == 404
+LARGE = [2**63, *(pytest.param(each, marks=pytest.mark.long) for each in (0, 2**31, 10**40))]
 
 
-@pytest.mark.parametrize("text", ["exe", "csv\x00", "CSV", "sv\u0261", "x" * 500])
-def test_no_format_breaks_a_page(world, visitors, text):
-    for name in PAGES:
-        for param in {"format", "name", "figure"} & PARAMETERS[name]:
-            kwargs = world.kwargs(name) | {param: "odd" if param == "figure" else text}
-            try:
-                url = reverse(name, kwargs=kwargs)
-            except NoReverseMatch:
-                continue
-            assert visitors[name].get(url).status_code == 404, (name, param)
+@pytest.mark.parametrize("number", LARGE)
+def test_no_number_breaks_a_page(own, asked, number, alone):
+    for name in [name for name in PAGES if "number" in PARAMETERS[name]]:
+        with alone(name):
+            url = reverse(name, kwargs=own.kwargs(name) | {"number": number})
+            assert asked[name][0].get(url).status_code == 404
 
 
-def test_no_query_breaks_a_public_board(world):
-    study, boss = world.study, world.people["d"]
-    with transaction.atomic():
-        keeping.freeze(BOARDS, owner=study, number=world.board.number, note="", actor=boss)
-        token = keeping.publish(
-            BOARDS, owner=study, number=world.board.number, actor=boss
-        ).public_token
-        for url in (
+FORMATS = ("exe", "csv\x00", "CSV", "sv\u0261", "x" * 500)
+
+
+def one_format(at):
+    return [FORMATS[at % len(FORMATS)]]
+
+
+def every_format(_at):
+    return FORMATS
+
+
+@pytest.mark.parametrize("some", [one_format, pytest.param(every_format, marks=pytest.mark.long)])
+def test_no_format_breaks_a_page(own, asked, alone, some):
+    for at, name in enumerate(PAGES):
+        params = {"format", "name", "figure"} & PARAMETERS[name]
+        for param, text in product(sorted(params), some(at)):
+            odd = {param: "odd" if param == "figure" else text}
+            with alone(f"{name}, {param}"), suppress(NoReverseMatch):
+                url = reverse(name, kwargs=own.kwargs(name) | odd)
+                assert asked[name][0].get(url).status_code == 404
+
+
+def test_no_query_breaks_a_public_board(own):
+    study, boss = own.study, own.people["d"]
+    usual = {"owner": study, "number": own.board.number, "actor": boss}
+    keeping.freeze(BOARDS, note="", **usual)
+    token = keeping.publish(BOARDS, **usual).public_token
+    for at, url in enumerate(
+        (
             reverse("public_board", args=[token]),
             reverse("public_board_figure", args=[token, "board", "csv"]),
             reverse("public_board_figure", args=[token, "scenarios", "svg"]),
-        ):
-            for value in VALUES:
-                check(Client().get(url, dict.fromkeys(all_names(), value)), url, value)
-        transaction.set_rollback(True)
+        )
+    ):
+        for query in (urlencode(dict.fromkeys(all_names(), MARKUP)), mixed(all_names(), at)):
+            check(Client().get(f"{url}?{query}"), url, query)

@@ -13,10 +13,20 @@ NARROWEST = 262
 LEAST = 10
 
 
+def few(size):
+    """All where it is narrowest, one elsewhere."""
+    return NUMBERS if size == "narrow" else NUMBERS[1:2]
+
+
+def many(_size):
+    return NUMBERS
+
+
+@pytest.mark.parametrize("numbers", [few, pytest.param(many, marks=pytest.mark.long)])
 @pytest.mark.parametrize("size", drawing.WIDTHS)
 @pytest.mark.parametrize("kind", CASES)
-def test_every_word_of_a_chart_has_its_own_place(kind, size):
-    for n in NUMBERS:
+def test_every_word_of_a_chart_has_its_own_place(kind, size, numbers):
+    for n in numbers(size):
         found = boxes_of(CASES[kind](n, size))
         assert found.words, n
         assert found.width == drawing.WIDTHS[size], n

@@ -31,6 +31,10 @@ run_checks()
 from cqa_site.runs.jobs import HANDLERS
 assert {"export", "snapshot", "final_labels"} <= set(HANDLERS), sorted(HANDLERS)
 assert "cqa_site.runs.tasks.wake" in app.tasks
+# See `test_machine`.
+import os
+assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
+assert os.environ["NUMBA_CACHE_DIR"].startswith(os.environ["DATA_DIR"])
 """
 LABELLING = "import annotation.quality.actions.quality, annotation.quality.reports.controls"
 FIGURES = "import annotation.figures.reports.units"
@@ -39,13 +43,13 @@ REPORT = f"print(*(name for name in {HEAVY!r} if name in sys.modules))"
 
 def loaded(folder, *steps: str) -> list[list[str]]:
     """Heavy packages in memory after each step of one process."""
+    told = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "NUMBA_CACHE_DIR")
+    env = {name: value for name, value in os.environ.items() if name not in told}
+    env |= {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "DATA_DIR": str(folder)}
+    code = "\n".join(["import sys", *(f"{step}\n{REPORT}" for step in steps)])
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "\n".join(["import sys", *(f"{step}\n{REPORT}" for step in steps)]),
-        ],
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "DATA_DIR": str(folder)},
+        [sys.executable, "-c", code],
+        env=env,
         capture_output=True,
         text=True,
         check=True,

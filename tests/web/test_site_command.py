@@ -97,6 +97,7 @@ def test_a_command_that_is_killed_takes_everything_with_it(port, tmp_path):
     site.check_port("127.0.0.1", port)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_killed_web_server_is_called_that_and_leaves_nothing_behind(port, tmp_path):
     running = start(port, tmp_path)

@@ -16,9 +16,30 @@ def run(tmp_path, without: str, *command: str) -> subprocess.CompletedProcess[st
     settings = {"DJANGO_SETTINGS_MODULE": "tests.settings_without", "WITHOUT": without}
     env = os.environ | settings | {"DATA_DIR": str(tmp_path)}
     env.pop("DATABASE_URL", None)
+    how = "-m" if len(command) > 1 else "-c"
     return subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, env=env, capture_output=True, text=True
+        [sys.executable, how, *command], cwd=ROOT, env=env, capture_output=True, text=True
     )
+
+
+CHECKED = """
+import sys, django
+django.setup()
+from django.core.management import call_command
+call_command("check")
+from django.urls import get_resolver
+print(len(get_resolver().reverse_dict))
+print(*(name for name in sys.modules if name.startswith(("benchmark.", "argsum."))))
+"""
+
+
+def test_a_site_without_both_starts_with_nothing_of_theirs(tmp_path):
+    """What its pages show, and its demo, is walked through at length."""
+    started = run(tmp_path, "benchmark,argsum", CHECKED)
+    assert started.returncode == 0, started.stderr[-2000:]
+    *_words, addresses, loaded = started.stdout.split("\n")[:-1]
+    assert int(addresses) > 200
+    assert loaded == ""
 
 
 @pytest.mark.parametrize(
@@ -26,7 +47,7 @@ def run(tmp_path, without: str, *command: str) -> subprocess.CompletedProcess[st
     [
         pytest.param("argsum", marks=pytest.mark.long),
         pytest.param("benchmark", marks=pytest.mark.long),
-        "benchmark,argsum",
+        pytest.param("benchmark,argsum", marks=pytest.mark.long),
     ],
 )
 def test_a_site_without_a_paper_migrates_makes_its_demo_and_shows_every_page(tmp_path, without):

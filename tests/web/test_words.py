@@ -6,6 +6,8 @@ import re
 import pytest
 from django.conf import settings
 
+from tests.api.described import document
+
 from .texts import of_documents, of_python, of_templates, text_of
 
 # The word in use, and what it must not be called. Names in %(…)s and in code marks are no words.
@@ -39,8 +41,6 @@ def test_nothing_has_two_words(texts):
 
 
 def test_the_description_of_the_interface_has_no_second_word():
-    from drf_spectacular.generators import SchemaGenerator
-
     def said(part: object) -> list[str]:
         if isinstance(part, list):
             return [text for each in part for text in said(each)]
@@ -49,17 +49,15 @@ def test_the_description_of_the_interface_has_no_second_word():
         own = [part[key] for key in ("summary", "description") if isinstance(part.get(key), str)]
         return own + [text for each in part.values() for text in said(each)]
 
-    texts = said(SchemaGenerator().get_schema(public=True))
+    texts = said(document())
     assert len(texts) > 500
     spoken = [re.sub(r"`[^`]*`|<\w+>", " ", each) for each in texts]
     assert not [each for text in spoken for each in doubles(text[:60], text)]
 
 
 def test_the_interface_calls_a_round_a_round():
-    from drf_spectacular.generators import SchemaGenerator
-
     # Addresses, parameters, fields, names of bodies, ids of operations and all that is said.
-    schema = json.dumps(SchemaGenerator().get_schema(public=True))
+    schema = json.dumps(document())
     assert "/label-rounds/{label_round_id}/" in schema
     assert set(re.findall(r"[\w/{}-]*campaign[\w/{}-]*", schema, re.I)) == set()
 

@@ -1,0 +1,150 @@
+"""A study with everything in it, as the addresses of its pages name its rows."""
+
+from django.urls import URLPattern, get_resolver
+
+from cqa_site.files.actions.files import store_upload
+from tests.everything import make_everything, stored
+
+ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
+# Formats and names are not ids; one valid value each.
+FIXED = {
+    "study_api_address": {"operation": "me"},
+    "board_figure": {"figure": "board", "format": "csv"},
+    "board_file": {"name": "manifest.json"},
+    "import_group": {"number": 0},
+    "import_sample": {"name": "table"},
+    "import_sample_take": {"name": "table"},
+    "preferences_figure": {"figure": "verdicts", "format": "csv"},
+    "snapshot_figure": {"figure": "labels", "format": "svg"},
+    "judges_figure": {"figure": "judges", "format": "svg"},
+    "faithfulness_figure": {"figure": "coherence", "format": "svg"},
+    "edited_texts_figure": {"figure": "changes", "format": "csv"},
+    "expert_agreement_figure": {"figure": "work", "format": "csv"},
+    "exclusion_figure": {"figure": "figures", "format": "svg"},
+    "label_compare_figure": {"figure": "sets", "format": "csv"},
+    "score_agreement_figure": {"figure": "judges", "format": "svg"},
+    "scorer_figure": {"figure": "curve", "format": "svg"},
+    "system_run_figure": {"figure": "curve", "format": "svg"},
+    "summary_set_figure": {"figure": "prevalence", "format": "svg"},
+    "analysis_groups_figure": {"figure": "groups", "format": "csv"},
+    "analysis_trends_figure": {"figure": "periods", "format": "svg"},
+    "analysis_report_file": {"name": "report.html"},
+    "key_points_figure": {"figure": "weighted", "format": "svg"},
+    "key_point_board_figure": {"figure": "key-points", "format": "csv"},
+    "key_point_board_file": {"name": "manifest.json"},
+    "summary_metrics_figure": {"figure": "correlations", "format": "csv"},
+    "summary_people_figure": {"figure": "raters", "format": "csv"},
+    "summary_set_file": {"format": "csv"},
+    "analysis_undo": {"revision": 1},
+}
+# The row that an id in an address usually is, and what it is at some addresses.
+USUAL = """
+    study_id=study campaign_id=campaign any_round_id=campaign argument_id=control
+    rater_id=rater adoption_id=adoption exclusion_id=exclusion user_id=member
+    person_id=participant job_id=job file_id=uploaded batch_id=import_batch export_id=export
+    invitation_id=invitation link_id=crowd_link endpoint_id=endpoint prompt_id=prompt
+    run_id=run call_id=call question_id=question answer_id=answer system_id=system
+    round_id=desk_round task_id=desk_sheet conflict_id=kept_text revision_id=faithful_revision
+    launch_id=launch comparison_id=comparison corpus_id=corpus request_id=cam_request
+    rubric_id=rubric sheet_id=begun_scores kept_id=kept_scores preference_id=open_preferring
+    pair_sheet_id=begun_pair kept_pair_id=kept_pair dataset_id=dataset cell_id=cell
+    scorer_id=scorer system_run_id=system_run set_id=summary_set counting_id=counting_round
+    count_id=count_sheet kept_count_id=kept_count analysis_id=analysis point_id=found_point
+    statement_id=placed
+"""
+IDS = dict(pair.split("=") for pair in USUAL.split())
+DRAFT = dict.fromkeys(("campaign_edit", "campaign_items", "campaign_control"), "draft")
+OTHERWISE = {
+    "campaign_id": DRAFT,
+    "argument_id": dict.fromkeys(DRAFT, "draft_argument"),
+    "run_id": {
+        "generation_figures": "writing_run",
+        "coherence_verdicts": "judging_run",
+        "scoring_run_sheets": "scoring_run",
+        "scoring_run_probes": "scoring_run",
+    },
+    "file_id": {
+        "import_scores": "judged",
+        "import_summary_scores": "metric_scores",
+        "import_key_points": "system_points",
+        "import_qualities": "rated_arguments",
+        "import_counts": "count_sheets",
+        "import_arguments": "argument_list",
+        "import_comments": "comments",
+    },
+    "count_id": {"count_sheet": "imported_count"},
+    "cell_id": dict.fromkeys(("cell_comments", "comments_export"), "commented"),
+    "dataset_id": dict.fromkeys(("cell_comments", "comments_export"), "comments_dataset"),
+    "sheet_id": {"score_sheet": "judged_sheet"},
+    "round_id": {
+        "editing_round_edit": "draft_round",
+        "expert_agreement": "faithful_round",
+        "expert_agreement_figure": "faithful_round",
+        "scoring_round_edit": "draft_scoring",
+        "scoring_examples": "draft_scoring",
+        "scoring_example": "draft_scoring",
+    },
+    "preference_id": {"preference_round_edit": "draft_preferring"},
+}
+SAID = b"comment,site\nThe queue is long.,North\n"
+
+
+def walk(patterns=None, known=frozenset()):
+    """Yield (name, parameters) of every address."""
+    for entry in get_resolver().url_patterns if patterns is None else patterns:
+        params = known | set(entry.pattern.converters)
+        if isinstance(entry, URLPattern):
+            yield entry.name, params
+        else:
+            yield from walk(entry.url_patterns, params)
+
+
+# Of two addresses with one name, the first.
+PARAMETERS = dict(reversed(list(walk())))
+
+
+def parameters(name):
+    """Names of what stands in an address."""
+    return PARAMETERS[name]
+
+
+class World:
+    """One study with one of everything, and a member per role."""
+
+    def __init__(self, name):
+        rows = make_everything(name)
+        self.rows = rows
+        self.study, self.endpoint, self.open = rows.study, rows.endpoint, rows.campaign
+        self.board, self.scoring = rows.board, rows.scoring_run
+        self.judging, self.writing = rows.judging_run, rows.writing_run
+        self.people = {letter: getattr(rows.people, role) for letter, role in ROLES.items()}
+        vars(rows).update(rows.files)
+        rows.uploaded = stored(rows.study, "table", batch=rows.import_batch)
+        rows.comments = store_upload(
+            study=rows.study, kind="comments", name="x.csv", chunks=[SAID], actor=rows.boss
+        )
+        rows.comparison = rows.argument.comparison
+        rows.comments_dataset = rows.commented.dataset
+        rows.draft_argument = rows.draft.items.order_by("pk").first().argument
+        self.ids = {key: getattr(rows, row).public_id for key, row in IDS.items()}
+        self.ids["part"] = "language"
+
+    def kwargs(self, name):
+        """What stands in an address of this study."""
+        values = self.ids | {"number": self.number_at(name)} | FIXED.get(name, {})
+        for key, rows in OTHERWISE.items():
+            if name in rows:
+                values[key] = getattr(self.rows, rows[name]).public_id
+        if name.startswith(("score", "scoring_r")) and name not in OTHERWISE["round_id"]:
+            values["round_id"] = self.rows.open_scoring.public_id
+        return {key: values[key] for key in parameters(name)}
+
+    def number_at(self, name):
+        """The number of a version or snapshot that an address of this study shows."""
+        if name.startswith("board"):
+            return self.board.number
+        if name.startswith(("key_point_board", "trained_judge")):
+            return 1
+        if name == "guideline":
+            return self.open.guideline.number
+        return self.rows.snapshot.number
