@@ -20,7 +20,10 @@ NO_TESTS = 5
 # Where nothing needs Django; so is every folder called `methods`.
 PURE = ("tests/stats", "tests/judging", "tests/tabular")
 BY_FILE = ("-n", "2", "--dist", "loadscope")
-WITHOUT_DJANGO = ("-p", "no:django", "-o", "addopts=-q --strict-markers")
+WITHOUT_DJANGO = (
+    *("-p", "no:django", "-o", "addopts=-q --strict-markers"),
+    *("-W", "ignore::pytest.PytestConfigWarning"),
+)
 # Locks, races, leases, search, JSON, collation, constraints and the SQL of every address: what a
 # database can do otherwise. Asked of PostgreSQL where it answers, else of SQLite; `make test-all`
 # asks both.
