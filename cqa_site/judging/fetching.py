@@ -42,7 +42,7 @@ def main() -> int:
                 packages.write_progress(done, package)
                 fetch_package(package, done)
                 done.append(package)
-        except (NotInstalled, KeyboardInterrupt) as problem:
+        except NotInstalled as problem:
             packages.write_progress(done, failed=str(problem))
             sys.stdout.write(f"{problem}\n")
             return 1
@@ -88,4 +88,7 @@ def fetch_package(package: str, done: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
