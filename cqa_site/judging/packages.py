@@ -139,11 +139,9 @@ def is_installed(package: str) -> bool:
 
 
 def _is_in_place(package: str) -> bool:
-    path = sys.path
-    if package == MODEL_PACKAGE:
-        if os.environ.get("EMBEDDED_GGUF"):
-            return True
-        path = [str(models_folder())]
+    path = [str(models_folder())] if package == MODEL_PACKAGE else sys.path
+    if package == MODEL_PACKAGE and os.environ.get("EMBEDDED_GGUF"):
+        return True
     for distribution in distributions(name=package, path=path):
         # A half-installed one may have no version.
         version = (distribution.read_text("METADATA") and distribution.version) or ""
