@@ -14,8 +14,9 @@ NAMES = (
 )
 PACKAGES = ("chromium-headless-shell", "chromium")
 ADVICE = (
-    "The browser tests need Chromium and are skipped without it. On Debian or Ubuntu: sudo apt-get "
-    "install chromium. Elsewhere install Chrome or Chromium and name it: CHROMIUM=/path/to/chrome make test"
+    "The browser tests need Chromium and are skipped without it. "
+    "On Debian or Ubuntu: sudo apt-get install chromium. "
+    "Elsewhere install Chrome or Chromium and name it: CHROMIUM=/path/to/chrome make test"
 )
 
 
