@@ -245,6 +245,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="orders whose name has these words")
     only, failed = parser.parse_args().only, 0
+    # Commands begin with it; a shell that runs this in the background ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print("| order | outcome | s |\n|---|---|---|")
     for name, follow in ORDERS.items():
         if only not in name:
