@@ -62,10 +62,11 @@ def _is_there(root: str, name: str, size: str) -> bool:
 
 def remove_half_installed(folder: Path) -> None:
     """Delete the metadata of half-installed distributions: installers look at nothing else."""
-    for pattern in ("*.dist-info", "lib/python*/site-packages/*.dist-info"):
-        for info in folder.glob(pattern):
-            if not is_whole(Distribution.at(info)):
-                shutil.rmtree(info)
+    # Packages of the system may have no RECORD: only a virtual environment is repaired.
+    place = "lib/python*/site-packages/" if (folder / "pyvenv.cfg").exists() else ""
+    for info in folder.glob(f"{place}*.dist-info"):
+        if not is_whole(Distribution.at(info)):
+            shutil.rmtree(info)
 
 
 def install(

@@ -17,6 +17,7 @@ class MadeEnvironment:
         self.models = folder / "models"
         self.site.mkdir(parents=True)
         self.models.mkdir()
+        (folder / "pyvenv.cfg").touch()
         monkeypatch.setattr(packages, "PREFIX", folder)
         monkeypatch.setattr(packages, "PROGRESS", folder / "progress.json")
         monkeypatch.setattr(packages, "_WHOLE", set())

@@ -75,6 +75,14 @@ def test_half_installed_packages_are_forgotten_first(place, commands):
     assert place.has_metadata("peft")
 
 
+def test_packages_of_the_system_are_left_alone(place):
+    """A distribution may leave RECORD out."""
+    (packages.PREFIX / "pyvenv.cfg").unlink()
+    (place.install("torch") / "RECORD").unlink()
+    environment.remove_half_installed(packages.PREFIX)
+    assert place.has_metadata("torch")
+
+
 def test_the_model_is_no_reason_to_stop(place, monkeypatch, capsys):
     monkeypatch.setattr("cqa_site.judging.fetching.LOG", packages.PREFIX / "log")
     monkeypatch.setattr(environment, "run", lambda command, output: False)
