@@ -27,9 +27,9 @@ class NotInstalled(Exception):
 
 def main() -> int:
     """Fetch what is missing; 1 if something could not be fetched."""
+    os.nice(NICENESS)
     if len(finished()) == len(_in_order()):
         return 0
-    os.nice(NICENESS)
     with environment.changing(PREFIX):
         # Whoever was here first wrote into it until now.
         LOG.unlink(missing_ok=True)
