@@ -187,12 +187,11 @@ def second_start_offline(clone: Clone) -> str:
     first.wait_for(first.password)
     first.stop()
     second = clone.demo(**OFFLINE)
-    second.wait_for(second.password)
     second.wait_for(lambda: "make packages" in "".join(second.said))
     second.stop()
     clone.check()
     third = clone.demo(**OFFLINE)
-    third.wait_for(third.password)
+    third.wait_for(third.first_page)
     third.stop()
     clone.make(".venv/.dev", **OFFLINE)
     return f"{clone.packages()}; what was missing was said"
