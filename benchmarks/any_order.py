@@ -139,6 +139,16 @@ def demo_interrupted(clone: Clone, seconds: float, how: int = signal.SIGINT) -> 
     return clone.check()
 
 
+def demo_interrupted_in_torch(clone: Clone, how: int = signal.SIGINT) -> str:
+    """In the midst of the largest package."""
+    progress, demo = clone.folder / ".venv/language-packages.json", clone.demo()
+    demo.wait_for(lambda: progress.exists() and '"now": "torch"' in progress.read_text())
+    time.sleep(1)
+    os.killpg(demo.process.pid, how)
+    demo.process.wait(60)
+    return clone.check()
+
+
 def demo_interrupted_twice(clone: Clone) -> str:
     """Stopped, started again, and everything comes."""
     clone.interrupt("demo", 12)
@@ -224,6 +234,10 @@ ORDERS: dict[str, Callable[[Clone], str]] = {
     },
     "demo, SIGKILL after 15 s, then test": partial(
         demo_interrupted, seconds=15, how=signal.SIGKILL
+    ),
+    "demo, Ctrl+C while torch comes, then test": demo_interrupted_in_torch,
+    "demo, SIGKILL while torch comes, then test": partial(
+        demo_interrupted_in_torch, how=signal.SIGKILL
     ),
     "demo, Ctrl+C, demo, SIGKILL, demo": demo_interrupted_twice,
     "packages, Ctrl+C, packages": packages_interrupted,
