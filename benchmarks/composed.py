@@ -2,8 +2,8 @@
 
 Commands, variables, their order, health checks and grace periods are those of the file. Hosts
 become addresses of this machine, secrets and volumes become folders; the code is a copy of what
-.dockerignore lets into an image, which nobody may write to, and where root asks for it, the
-processes belong to the user of the image.
+.dockerignore lets into an image, which nobody may write to. Where root asks for it, the processes
+belong to the user of the image, if that one may read Python, its packages and the code.
 """
 
 import json
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,13 @@ def _close(folder: Path, mode: int) -> None:
         os.chmod(path, mode)
 
 
+def _open(folder: Path) -> None:
+    for path, _folders, files in os.walk(folder):
+        os.chmod(path, 0o755)
+        for name in files:
+            os.chmod(os.path.join(path, name), 0o644)
+
+
 @dataclass
 class Composed:
     """An installation, with one process for each container; a worker's name is `worker-2`."""
@@ -111,11 +119,30 @@ class Composed:
         make_secrets(self.folder / "secrets")
         self.code = copy_code(self.folder / "code")
         if self.static:
-            shutil.copytree(self.static, self.folder / "static")
+            shutil.copytree(self.static, self.folder / "static", copy_function=shutil.copyfile)
+            _open(self.folder / "static")
         for folder in (self.folder, self.folder / "secrets"):
             folder.chmod(0o755)
-        if os.geteuid() == 0:
+        self.user = self._user()
+        if self.user:
             os.chown(self.folder / "data", USER, USER)
+
+    def _user(self) -> dict[str, Any]:
+        """The user of the image, as options of a process; none where it cannot work here."""
+        if os.geteuid() != 0:
+            return {}
+        user = {"user": USER, "group": USER, "extra_groups": []}
+        probe = ["python", "-c", "import celery, cqa_site, django, granian"]
+        options = {"cwd": self.code, "env": self.environment("web")}
+        try:
+            subprocess.run(probe, check=True, capture_output=True, **options, **user)
+        except (OSError, subprocess.CalledProcessError):
+            warnings.warn(
+                f"User {USER} may not read {sys.executable}, its packages, or {self.folder}: "
+                "processes run as the present user."
+            )
+            return {}
+        return user
 
     def environment(self, name: str) -> dict[str, str]:
         """What the process sees: variables of image, `.env` and service."""
@@ -149,14 +176,13 @@ class Composed:
         return process
 
     def _process(self, service: str, words: list[str], **options: Any) -> subprocess.Popen:
-        if os.geteuid() == 0:
-            options |= {"user": USER, "group": USER, "extra_groups": []}
         return subprocess.Popen(
             self._command(words),
             cwd=self.code,
             env=self.environment(service),
             start_new_session=True,
             umask=0o077,
+            **self.user,
             **options,
         )
 

@@ -123,10 +123,7 @@ def main() -> None:
     parser.add_argument("--empty-cache", action="store_true")
     empty = parser.parse_args().empty_cache
     with tempfile.TemporaryDirectory() as folder:
-        clone = Path(folder) / "counterpoint"
-        subprocess.run(["git", "clone", "--quiet", str(HERE), str(clone)], check=True)
-        unwanted = ("DATA_DIR", "STATIC_ROOT", "MODELS_DIR", "PYTHONDONTWRITEBYTECODE")
-        environment = {name: each for name, each in os.environ.items() if name not in unwanted}
+        clone, environment = new_clone(folder), newcomer_variables()
         if empty:
             environment["UV_CACHE_DIR"] = f"{folder}/cache"
         demo = Demo(clone, free_port(), environment)
@@ -135,6 +132,19 @@ def main() -> None:
         finally:
             if demo.process.poll() is None:
                 demo.stop()
+
+
+def new_clone(folder: str) -> Path:
+    """What is committed here, as somebody has it who comes new."""
+    clone = Path(folder) / "counterpoint"
+    subprocess.run(["git", "clone", "--quiet", str(HERE), str(clone)], check=True)
+    return clone
+
+
+def newcomer_variables() -> dict[str, str]:
+    """The environment without what only a developer sets."""
+    unwanted = ("DATA_DIR", "STATIC_ROOT", "MODELS_DIR", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if name not in unwanted}
 
 
 def measure(demo: Demo) -> None:

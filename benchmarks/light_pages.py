@@ -32,7 +32,8 @@ def main() -> int:
         django.setup()
         from cqa_site.judging import packages
 
-        there = [each for each in packages.pins() if packages.is_installed(each)]
+        names = packages.pins().keys() - {packages.MODEL_PACKAGE}
+        there = sorted(filter(packages.is_installed, names))
         if there:
             sys.exit(f"This environment has language packages: {', '.join(there)}")
         from django.core.management import call_command

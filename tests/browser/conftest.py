@@ -103,12 +103,16 @@ OF_NEW_LOOKS = """([looks, options]) => axe.run(
   {include: looks.flatMap(look => window.looks.get(look).slice(0, 3))}, options)"""
 
 
+def pytest_collection_modifyitems(items):
+    if find() is None:
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(pytest.mark.skip(reason=ADVICE))
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args):
-    chromium = find()
-    if chromium is None:
-        pytest.skip(ADVICE)
-    return {**browser_type_launch_args, "executable_path": chromium, "args": QUIET}
+    return {**browser_type_launch_args, "executable_path": find(), "args": QUIET}
 
 
 # A box to tick is pressed by its label, too; what has no place of its own cannot be pressed.

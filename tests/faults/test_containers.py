@@ -1,5 +1,7 @@
 """What compose.yaml starts: labelled on and judged, a worker killed, down, up, nothing lost."""
 
+import shutil
+
 import pytest
 
 from benchmarks.campaign_server import free_port
@@ -14,6 +16,8 @@ pytestmark = pytest.mark.postgres
 
 @pytest.fixture
 def site(migrated):
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not installed")
     if not listens(6379):
         pytest.skip("Redis does not answer on 127.0.0.1:6379")
     with postgres_database(migrated) as url:

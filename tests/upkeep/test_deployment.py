@@ -111,6 +111,7 @@ def analyze(folder: Path, verb: str, *words: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is not installed")
 def test_secrets_are_made_once_and_a_production_site_starts_with_them(tmp_path):
     folder = tmp_path / "secrets"
     make_secrets(folder)

@@ -121,7 +121,9 @@ class TestKeys:
 def test_key_files_that_others_read_or_own(finds, settings, tmp_path):
     settings.DATA_DIR = settings.BASE_DIR = tmp_path
     path = tmp_path / "secrets_key"
-    path.touch(mode=0o640)
+    path.touch()
+    path.chmod(0o640)
+    tmp_path.chmod(0o700)
     # Nobody else comes into the folder.
     assert finds("keys.key_files").state == State.WELL
     tmp_path.chmod(0o755)
@@ -143,7 +145,8 @@ def test_settings_that_root_lets_the_site_read(finds, settings, tmp_path):
     tmp_path.chmod(0o755)
     data.mkdir(mode=0o700)
     os.chown(data, 12_345, 12_345)
-    path.touch(mode=0o640)
+    path.touch()
+    path.chmod(0o640)
     # For a group that is not the site's.
     assert finds("keys.key_files").command == f"chown 12345 {path}"
     os.chown(path, 0, 12_345)
@@ -158,7 +161,8 @@ def test_a_database_file_that_others_read(finds, settings, tmp_path, monkeypatch
     settings.DATA_DIR = settings.BASE_DIR = tmp_path
     monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "site.sqlite3"))
     path = tmp_path / f"site.sqlite3{end}"
-    path.touch(mode=0o644)
+    path.touch()
+    path.chmod(0o644)
     tmp_path.chmod(0o755)
     found = finds("keys.key_files")
     assert (found.state, found.command) == (State.WRONG, f"chmod 600 {path}")

@@ -42,9 +42,9 @@ def _light():
     with pytest.MonkeyPatch.context() as patch:
         for name in LANGUAGE:
             patch.setitem(sys.modules, name, None)
-        patch.setattr(packages, "_THERE", set())
+        patch.setattr(packages, "_WHOLE", set())
         patch.setattr(packages, "is_installed", lambda package: False)
-        patch.setattr(packages, "is_fetching", lambda: False)
+        patch.setattr(packages, "is_changing", lambda folder: False)
         yield
 
 

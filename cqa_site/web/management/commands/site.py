@@ -57,10 +57,10 @@ class Command(BaseCommand):
 
     def _run(self, options: dict[str, Any]) -> int:
         """Run both until one is told to stop; return how the web server ended."""
-        missing = options["fetch"] and bool(_missing())
         web = leash.start(_web_command(options))
         worker = fetcher = None
         try:
+            missing = options["fetch"] and bool(_missing())
             about = options["about"]() if options.get("about") else []
             if _is_served(web, options):
                 self._tell(options, [*about, f"Data lies in {settings.DATA_DIR}"])

@@ -186,7 +186,7 @@ def test_no_texts(embedder):
 
 
 def test_without_the_packages_the_message_says_what_brings_them(monkeypatch):
-    monkeypatch.setattr(packages, "_THERE", set())
+    monkeypatch.setattr(packages, "_WHOLE", set())
     monkeypatch.setattr(packages, "is_installed", lambda package: False)
     assert not embeddings_available()
     for name in ("all-MiniLM-L6-v2", "some/model"):

