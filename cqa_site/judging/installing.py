@@ -1,6 +1,7 @@
 """What `make` installs, and repairs: ``python3 -m cqa_site.judging.installing .venv site``.
 
-Steps are ``site``, ``dev`` and ``model``. Needs nothing but Python. Two that run at once wait for each other.
+Steps are ``site``, ``dev`` and ``model``. Needs nothing but Python. Two that run at once wait for
+each other.
 """
 
 import subprocess
