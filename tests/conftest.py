@@ -158,6 +158,17 @@ def django_db_setup(django_db_setup, django_db_blocker):
         # No test that was collected may want this database; then it has no tables.
         if connection.introspection.table_names():
             make_by_hand()
+        if connection.vendor == "postgresql":
+            connection.ops.sql_flush = deletions
+
+
+def deletions(_style, tables, **_options):
+    """Empty tables without their files made anew, as TRUNCATE does: a second for all of ours."""
+    return [
+        "SET session_replication_role = replica",
+        *(f'DELETE FROM "{table}"' for table in tables),
+        "SET session_replication_role = DEFAULT",
+    ]
 
 
 def make_by_hand():

@@ -59,7 +59,7 @@ def place_of(campaign, user=None):
     return place
 
 
-@pytest.fixture(params=[12, pytest.param(40, marks=pytest.mark.long)])
+@pytest.fixture(params=[5, pytest.param(40, marks=pytest.mark.long)])
 def together(request):
     """A function that lets acts race, each at least so many times; it returns the errors."""
     return partial(race, request.param)
