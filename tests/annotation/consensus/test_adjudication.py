@@ -231,18 +231,6 @@ def test_skipping_moves_on_and_stores_nothing(campaign, expert):
     assert client.post(here(campaign, "skip/"), {"argument": "nonsense"}).status_code == 404
 
 
-def test_a_wrong_label_is_a_422_with_the_same_sentence(campaign, expert):
-    client = sign_in(expert)
-    argument = arguments(campaign)[0]
-    answer = client.post(
-        here(campaign), {"argument": argument.public_id, "label": 9, "comment": "kept words"}
-    )
-    assert answer.status_code == 422
-    assert answer.context["argument"] == argument
-    assert "kept words" in answer.content.decode()
-    assert not Adjudication.objects.exists()
-
-
 @pytest.mark.parametrize("role", ["expert", "researcher"])
 def test_the_page_tells_nothing_about_what_others_said(campaign, role):
     """Everything others said is given an unmistakable mark; no mark may reach the page."""
@@ -351,12 +339,6 @@ def test_a_sentence_of_another_study_is_not_there(campaign, expert):
     post = {"argument": arguments(foreign)[0].public_id, "label": 1}
     assert sign_in(expert).post(here(campaign), post).status_code == 404
     assert not Adjudication.objects.exists()
-
-
-def test_opening_the_page_writes_nothing(campaign, expert):
-    before = Rater.objects.count()
-    sign_in(expert).get(here(campaign))
-    assert (Rater.objects.count(), Adjudication.objects.count()) == (before, 0)
 
 
 # -- when a round ends -----------------------------------------------------------------------

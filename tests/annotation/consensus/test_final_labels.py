@@ -7,9 +7,8 @@ from annotation.consensus.actions.adjudication import adjudicate
 from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import VoteEvent
 from cqa_site.people.models import AuditEvent
-from cqa_site.rounds.opening import close_round
 from cqa_site.runs.models import Job
-from tests.annotation.voting import imported, make_raters, opened, vote
+from tests.annotation.voting import imported, make_raters, vote
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once
 
@@ -78,16 +77,6 @@ def test_filters(campaign, client):
         assert page.paginator.count == count, query
 
 
-def test_it_says_when_labels_came_in_since(campaign, client):
-    page = client.get(here(campaign))
-    assert not page.context["summary"]["is_stale"]
-    # Looking at what is current computes nothing.
-    assert page.context["job"] is None
-    assert not Job.objects.filter(kind="final_labels").exists()
-    vote(campaign.items.first(), make_raters(campaign.study, 1)[0], 1)
-    assert client.get(here(campaign)).context["summary"]["is_stale"]
-
-
 def test_it_says_when_a_label_was_changed_since(
     campaign, client, django_capture_on_commit_callbacks
 ):
@@ -99,20 +88,14 @@ def test_it_says_when_a_label_was_changed_since(
 
     recompute()
     assert not consensus.is_stale(campaign)
+    # Looking at what is current computes nothing.
+    assert client.get(here(campaign)).context["job"] is None
     changed = campaign.assignments.filter(label=0).first()
     campaign.assignments.filter(pk=changed.pk).update(label=3)
     VoteEvent.objects.create(assignment=changed, client_key="k", kind="change", label=3)
     assert "Labels came in, changed or dropped out" in client.get(here(campaign)).text
     recompute()
     assert not consensus.is_stale(campaign)
-
-
-def test_closing_a_campaign_asks_for_its_labels(study):
-    campaign = opened(study)
-    assert not Job.objects.filter(kind="final_labels").exists()
-    close_round(round_=campaign, actor=make_member(study, "researcher"))
-    job = Job.objects.get(kind="final_labels")
-    assert job.payload["campaign"] == str(campaign.public_id)
 
 
 def test_settings_are_saved_logged_and_applied(
@@ -131,11 +114,6 @@ def test_settings_are_saved_logged_and_applied(
     event = AuditEvent.objects.get(verb="consensus_changed")
     assert event.details["before"]["aggregator"] == "majority"
     assert event.details["after"]["overridden_by"] == ["Experts"]
-
-
-def test_an_empty_campaign_says_what_to_do(study, client):
-    campaign = imported(study, [], votes=[[]], name="Empty")
-    assert "No final labels yet" in client.get(here(campaign)).content.decode()
 
 
 def test_looking_at_the_page_starts_the_computation_by_itself(study, client):
@@ -158,8 +136,3 @@ def test_it_begins_with_how_many_sentences_have_each_label(campaign, client):
     assert finding.says.startswith("Final labels of 59 arguments: ")
     assert finding.says.endswith(f"19 “{names[2]}” (2).")
     assert finding.sure == "1 more has no label yet."
-
-
-def test_without_any_label_it_says_nothing_about_them(study, client):
-    campaign = opened(study)
-    assert client.get(here(campaign)).context["finding"] is None

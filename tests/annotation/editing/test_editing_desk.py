@@ -11,7 +11,6 @@ from django.urls import reverse
 from annotation.answers.methods.checks import CHECKS
 from annotation.consensus.models import FinalLabel
 from annotation.editing.models import EditingSheet, KeptText, Revision
-from annotation.editing.reports.checks import TITLES
 from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.opening import close_round
 from cqa_site.rounds.saving import save_draft
@@ -89,10 +88,6 @@ def test_arguments_with_label_and_citation_the_text_and_every_check(client, shee
         assert f'data-name="{name}"' in html
 
 
-def test_every_check_has_a_title():
-    assert list(TITLES) == list(CHECKS)
-
-
 def test_nothing_says_which_system_wrote_the_answer_or_what_others_do(client, sheet):
     answer = sheet.answer
     answer.system.name = "SYSTEM-SENTINEL"
@@ -141,14 +136,6 @@ def save_as(sheet, text, number):
 
 
 # -- saving and submitting with script -----------------------------------------------------------
-
-
-def test_a_save_answers_with_the_version_and_the_checks(client, sheet):
-    reply = send(client, sheet, "Short [1].")
-    body = reply.json()
-    assert set(body) == {"version", "saved_at", "checks"}
-    assert body["version"] == 1
-    assert "2 words" in body["checks"] or "1 word" in body["checks"]
 
 
 def test_a_fixed_check_turns_good(client, sheet):
@@ -201,14 +188,6 @@ def test_what_cannot_be_stored_is_explained(client, sheet, change, message):
     assert reply.status_code == 422
     assert message in reply.json()["detail"]
     assert not Revision.objects.exists()
-
-
-def test_what_was_submitted_is_said_once_with_the_reply_that_brings_the_page(client, sheet):
-    wants = {"Accept": "application/json", "Prefer": "return=representation"}
-    fields = {"text": "New text.", "base_version": 0, "client_key": "key", "reasons": "wording"}
-    reply = client.post(address("desk_submit", sheet), fields, headers=wants)
-    assert "Submitted as revision 1." in reply.text
-    assert "Submitted as revision" not in page(client, sheet)
 
 
 def test_after_the_round_the_text_can_only_be_read(client, sheet):
@@ -272,18 +251,6 @@ def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
     assert "Earlier draft, version 1" in history
 
 
-def test_choosing_from_an_old_view_asks_again(client, sheet):
-    send(client, sheet, "Stored words.", client="one")
-    send(client, sheet, "Arrived words.", client="two")
-    send(client, sheet, "Stored words, later.", 1, client="one", sequence=2)
-    settle = address("desk_settle", sheet, KeptText.objects.get().public_id)
-    assert client.post(settle, {"choice": "mine", "base_version": 1}).status_code == 303
-    assert EditingSheet.objects.get(pk=sheet.pk).text == "Stored words, later."
-    html = page(client, sheet)
-    assert "The stored text changed once more" in html
-    assert "Two versions of this text" in html
-
-
 # -- whose desk ----------------------------------------------------------------------------------
 
 
@@ -323,9 +290,3 @@ def test_an_old_version_is_put_on_the_desk_again(client, sheet):
     send(client, sheet, sheet.answer.text, 1, wants="text/html", client="", sequence=0)
     assert page(client, sheet).count("Two versions") == 0
     assert EditingSheet.objects.get(pk=sheet.pk).text == sheet.answer.text
-
-
-def test_a_changed_revision_is_found(client, sheet):
-    submit(client, sheet, "Revised.")
-    Revision.objects.update(content={"text": "Forged.", "reasons": [], "comment": ""})
-    assert any("revision" in finding for finding in find_violations())

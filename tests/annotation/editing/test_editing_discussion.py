@@ -4,7 +4,6 @@ import pytest
 from django.urls import reverse
 
 from annotation.editing.actions.discussion import NotDiscussed, add_comment
-from annotation.editing.models import RoundComment
 from cqa_site.rounds.opening import close_round, reopen_round
 from cqa_site.rounds.saving import save_draft
 from tests.annotation.editing_cast import hand_in, make_answers, make_round, sent, sheets_of
@@ -142,12 +141,6 @@ def test_only_those_who_edit_the_answer_discuss_it(shared, boss, study):
     assert sign_in(colleague).get(history).status_code == 404
     with pytest.raises(NotDiscussed):
         add_comment(editing_round=row, answer=own.answer, author=boss, text="x")
-
-
-def test_an_empty_comment_is_none(shared):
-    reply = sign_in(shared[0].rater.user).post(here(shared[0]), {"text": "  "})
-    assert reply.status_code == 422
-    assert not RoundComment.objects.exists()
 
 
 def test_the_page_costs_the_same_for_many_experts_and_words(study, boss):

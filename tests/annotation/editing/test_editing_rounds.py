@@ -232,13 +232,3 @@ def test_closing_asks_for_the_agreement_of_experts(study, boss):
     close_round(round_=row, actor=boss)
     [job] = study.jobs.filter(kind="faithfulness")
     assert job.is_active
-
-
-def test_only_those_with_a_desk_hear_of_the_round(study, boss):
-    make_answers(study, questions=4)
-    row = make_round(study, experts=1, calibration=1, individual=1)
-    others = [make_member(study, role) for role in ("expert", "annotator")]
-    here = reverse("study", args=[study.public_id])
-    for person in others:
-        assert row.name not in sign_in(person).get(here).text
-    assert row.name in sign_in(row.places.get().rater.user).get(here).text

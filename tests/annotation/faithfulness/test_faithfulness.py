@@ -76,7 +76,8 @@ def edited(study, researcher, text=BETTER):
     return hand_in(sheet, text)
 
 
-def test_every_text_gets_the_figures_of_both_modes(study, researcher):
+def test_every_text_of_the_study_gets_the_figures_of_both_modes(study, researcher):
+    make_faithful(make_study("Study B"), 1)
     answers = make_faithful(study)
     revision = edited(study, researcher)
     job = compute(study)
@@ -131,14 +132,6 @@ def test_another_recipe_makes_everything_stale(study, monkeypatch):
     compute(study)
     monkeypatch.setattr("annotation.faithfulness.actions.texts.RECIPE", 999)
     assert freshness(study).stale == 2
-
-
-def test_texts_of_other_studies_are_left_alone(study):
-    make_faithful(make_study("Study B"), 2)
-    make_faithful(study, 1)
-    compute(study)
-    assert FaithfulnessFigures.objects.count() == 2
-    assert freshness(study) == Freshness(1, 0, 0, 0)
 
 
 def test_a_worker_that_dies_loses_one_piece(study, monkeypatch, measured):

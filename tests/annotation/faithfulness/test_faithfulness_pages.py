@@ -9,7 +9,6 @@ from django.urls import reverse
 from annotation.consensus.actions.preferred_labels import prefer_labels
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models.questions import ArgumentList
-from annotation.faithfulness.models import FaithfulnessSettings
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
@@ -75,12 +74,6 @@ def rows_in(response):
     return list(csv.reader(io.StringIO(response.content.decode("utf-8-sig"))))
 
 
-def test_an_empty_study_says_what_to_do(study, client):
-    shown = text_of(page(client, "faithfulness", study.public_id))
-    assert "Import answers" in shown
-    assert 'name="embedding"' not in shown
-
-
 def test_figures_are_made_by_one_click(study, client):
     make_faithful(study)
     shown = text_of(page(client, "faithfulness", study.public_id))
@@ -98,23 +91,6 @@ def test_figures_are_made_by_one_click(study, client):
     assert "Scenario 4" in shown
     assert "3 cited numbers that no argument has" in shown
     assert "Segments without a citation: 3" in shown
-
-
-def test_only_models_on_offer_are_taken(study, client):
-    make_faithful(study, 1)
-    address = reverse("faithfulness_compute", args=[study.public_id])
-    client.post(address, {"embedding": "../../etc"})
-    assert not study.jobs.exists()
-    assert not FaithfulnessSettings.objects.exists()
-
-
-def test_stopping(study, client):
-    make_faithful(study, 1)
-    client.post(reverse("faithfulness_compute", args=[study.public_id]), {"embedding": ""})
-    stop = reverse("faithfulness_cancel", args=[study.public_id])
-    shown = text_of(client.post(stop, follow=True))
-    assert "What was computed so far is kept" in shown
-    assert "Nothing is being computed" in text_of(client.post(stop, follow=True))
 
 
 def test_a_changed_label_is_told(lab, study, client):
@@ -293,13 +269,6 @@ def test_segment_by_segment(study, client):
         page(client, "faithfulness_answer", study.public_id, answer.public_id, query="?mode=paper")
     )
     assert "Closest argument" in paper
-
-
-def test_a_closer_argument_that_is_not_cited_is_named(study, client):
-    answers = make_faithful(study, 1, text="Tea beats coffee in point 1 [1].")
-    compute(study)
-    shown = text_of(page(client, "faithfulness_answer", study.public_id, answers[0].public_id))
-    assert 'Closer, but not cited: <a href="#argument-2">2</a>' in shown
 
 
 def test_a_text_without_figures_or_arguments_has_its_page(study, client):

@@ -20,7 +20,6 @@ from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshots import COLUMNS
 from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
-from annotation.imports.methods.toloka import read_toloka
 from annotation.labelling.models.campaigns import Guideline
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.people.models import Rater
@@ -30,8 +29,6 @@ from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, per
 from cqa_site.stats.as_json import from_json, to_json
 from cqa_site.stats.reliability.marks import FIRM
 from cqa_site.web.tables import text_of
-from tests.annotation import released
-from tests.annotation.released import needs
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
@@ -346,12 +343,6 @@ def test_an_unreadable_figure_is_refused(figure):
         units(votes_table(), figure)
 
 
-def test_label_counts_equal_their_units():
-    for row in figures_of()["labels"]:
-        rows = units(votes_table(), f"label:{row['label']}")
-        assert len(rows) == row["ordinary"] + row["control"]
-
-
 def test_units_as_a_table_hold_no_missing_marker():
     table = votes_table()
     table.loc[table.index[::2], ["active_ms", "answered_at", "label"]] = None
@@ -584,18 +575,6 @@ def test_every_chart_is_drawn_once_and_kept(filled, name, monkeypatch):
     assert unchanged.status_code == 304
 
 
-def test_unknown_downloads_are_not_found(filled):
-    for address in (
-        "charts/nothing.svg",
-        "charts/labels.exe",
-        "charts/labels.svg?theme=x",
-        "nothing.csv",
-        "labels.x",
-    ):
-        client = sign_in(filled.boss)
-        assert client.get(url("snapshot", filled.campaign, 1) + address).status_code == 404
-
-
 def test_the_units_page_shows_recomputes_and_downloads(filled):
     people = filled.people
     alpha = filled.snapshot.figures["agreement"]["all"][0]["value"]
@@ -619,36 +598,3 @@ def test_sentences_are_never_markup(campaign, client):
     keeping.refresh(CAMPAIGNS, campaign)
     for name, more in (("figures", ()), ("snapshot", (1,)), ("units", (1,))):
         assert "<img src=x" not in client.get(url(name, campaign, *more)).content.decode()
-
-
-# -- released data -----------------------------------------------------------------------------
-
-
-@needs(released.VOTES)
-def test_the_released_votes_give_the_known_figures():
-    votes = [vote for vote in read_toloka(released.VOTES) if vote.is_counted]
-    table = pd.DataFrame(
-        {
-            "item_id": [vote.task_id for vote in votes],
-            "rater_id": [vote.worker_id for vote in votes],
-            "label": [vote.label for vote in votes],
-            "control_label": [vote.control_label for vote in votes],
-            "text": [vote.text for vote in votes],
-        }
-    ).reindex(columns=COLUMNS)
-    table = table.assign(state="answered", rater_kind="person", object1="", object2="")
-    table = table.assign(is_extra=False, is_excluded=False, is_flagged=False)
-    whole = dict.fromkeys(("label", "control_label", "active_ms"), "Int64")
-    table["answered_at"] = pd.to_datetime(table["answered_at"], utc=True)
-    recipe = RECIPE | {"votes_per_item": None}
-    figures = as_stored(compute_figures(table.astype(whole), SCALE, recipe))
-    rounded = {
-        scope: [round(entry["value"], 4) for entry in figures["agreement"][scope][:3]]
-        for scope in ("all", "ordinary")
-    }
-    assert rounded == {"all": [0.3397, 0.2687, 0.3350], "ordinary": [0.2917, 0.2346, 0.2852]}
-    both = [row["ordinary"] + row["control"] for row in figures["labels"]]
-    assert both == [558, 1308, 2117, 2426]
-    assert [row["items"] for row in figures["majority"]["items"]] == [55, 241, 524, 909]
-    right = sum(row["controls_right"] for row in figures["annotators"])
-    assert (right, sum(row["controls"] for row in figures["annotators"])) == (779, 1282)

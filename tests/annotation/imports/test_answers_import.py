@@ -1,7 +1,6 @@
 """What files with answers do, also a second time, and what they refuse."""
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -295,15 +294,6 @@ def test_a_question_asked_here_meets_the_file(study, silver_file):
 
 
 # -- commands ---------------------------------------------------------------------------------
-
-
-def test_a_command_takes_system_and_scenario(study, tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path / "media"
-    path = json_file(tmp_path, [raw()], "file.json")
-    how = ("--system", "CAM", "--scenario", "0", "--study", study.name)
-    call_command("import_answers", str(path), *how)
-    answer = study.answers.select_related("system").get()
-    assert (answer.system.name, answer.system.kind, answer.scenario) == ("CAM", "imported", 0)
 
 
 def test_answers_stand_beside_others_only_where_there_are_some(study):

@@ -1,4 +1,4 @@
-"""The import commands: the counts they print, what makes them exit with 1."""
+"""The import commands: counts they print, what makes them exit with 1, studies that they make."""
 
 import io
 import json
@@ -13,7 +13,8 @@ from annotation.labelling.models.votes import Assignment
 from annotation.management.throwaway import throwaway_database
 from annotation.papers.reports.relevance_published import PUBLISHED, compare_values
 from cqa_site.files.models import ImportFile
-from cqa_site.people.models import AuditEvent, Study
+from cqa_site.people.access import membership_or_404
+from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
 from tests import cast
 from tests.annotation.faithfulness.made_faithfulness import compute, make_faithful
 from tests.annotation.imports.import_files import crowd_file, crowd_row, table_file
@@ -145,24 +146,6 @@ def test_the_status_of_a_figure_comes_from_its_numbers():
     assert json.dumps([figure.as_dict() for figure in figures.values()])
 
 
-def test_what_an_import_changes_differs_from_the_files():
-    released = {"kept_alpha": 0.4055, "rows": 2}
-    figures = {
-        each.key: each for each in compare_values(released, {"kept_alpha": 0.39, "rows": 1})
-    }
-    by_key = {each.key: figures[each.place] for each in PUBLISHED}
-    assert by_key["rows"].status == by_key["kept_alpha"].status == "differs"
-    assert by_key["rows"].is_unexplained
-
-
-def test_a_figure_an_option_changed_says_so():
-    asked = {"kept_workers": "control labels changed"}
-    figures = compare_values({"kept_workers": 2}, {"kept_workers": 1}, asked=asked)
-    (figure,) = [each for each in figures if each.status == "differs"]
-    assert (figure.cell, figure.why) == ("kept workers", "control labels changed")
-    assert not figure.is_unexplained
-
-
 def test_the_tables_of_a_study(tmp_path):
     """One answer that cites 1, 2, 3 and 9, of which 1 and 2 are relevant."""
     study = Study.objects.create(name="Mine")
@@ -185,3 +168,73 @@ def test_the_tables_of_a_study(tmp_path):
     run("import_toloka", path, "--study", "Mine", "--round", "Crowd")
     votes = run("reproduce", "relevance", "--study", "Mine", "--table", "relevance-votes")
     assert "Votes of “Crowd”" in votes
+
+
+# -- studies that commands make -------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path):
+    return crowd_file(tmp_path, crowd_row())
+
+
+def make_administrator(email="root@example.com", **fields) -> User:
+    return User.objects.create_superuser(email, "a long password", **fields)
+
+
+def test_the_first_active_administrator_can_open_a_made_study(path):
+    make_administrator("gone@example.com", is_active=False)
+    first = make_administrator()
+    make_administrator("second@example.com")
+    text = run("import_toloka", path, "--study", "New", "--create-study")
+    assert "root@example.com is its admin" in text
+    study = Study.objects.get(name="New")
+    assert membership_or_404(first, study.public_id).is_researcher
+    assert (study.created_by, study.memberships.count()) == (first, 1)
+
+
+def test_the_named_member_comes_before_the_administrator(path):
+    make_administrator()
+    person = User.objects.create_user("ada@example.com", "a long password")
+    asked = ("--study", "New", "--create-study", "--member", "Ada@example.com")
+    run("import_toloka", path, *asked)
+    membership = Membership.objects.get()
+    assert (membership.user, membership.role) == (person, Role.ADMIN)
+
+
+def test_without_an_administrator_it_says_what_to_do(path):
+    text = run("import_toloka", path, "--study", "New", "--create-study")
+    assert "createsuperuser" in text
+    assert "--member" in text
+    person = make_administrator()
+    run("import_toloka", path, "--study", "New", "--member", person.email)
+    assert Membership.objects.get().role == Role.ADMIN
+
+
+def test_a_member_of_a_study_that_has_an_admin_is_a_researcher(path):
+    study = cast.make_study()
+    cast.make_member(study, Role.ADMIN)
+    person = User.objects.create_user("ada@example.com", "a long password")
+    for _time in range(2):
+        run("import_toloka", path, "--study", study.name, "--member", person.email)
+    assert study.memberships.get(user=person).role == Role.RESEARCHER
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"), [({"is_active": False}, "deactivated"), (None, "Nobody here")]
+)
+def test_a_member_must_be_somebody_who_can_sign_in(path, fields, words):
+    if fields is not None:
+        User.objects.create_user("ada@example.com", "a long password", **fields)
+    with pytest.raises(CommandError, match=words):
+        run("import_toloka", path, "--study", "N", "--create-study", "--member", "ada@example.com")
+    assert not Study.objects.exists()
+
+
+def test_a_dry_run_and_a_refusal_leave_no_study(path, tmp_path):
+    make_administrator()
+    asked = ("--study", "New", "--create-study")
+    assert "votes" in run("import_toloka", path, *asked, "--dry-run")
+    with pytest.raises(CommandError):
+        run("import_toloka", table_file(tmp_path, {"a": 1}), *asked)
+    assert not Study.objects.exists()

@@ -54,18 +54,6 @@ def test_first_import_makes_everything_once(study, tmp_path):
     assert Place.objects.filter(round=campaign).count() == 2
 
 
-def test_second_import_adds_nothing(study, tmp_path):
-    rows = [crowd_row(f"t{n}", f"w{n % 3}", n % 4, text=f"Sentence {n}.") for n in range(30)]
-    expired = crowd_row("t1", "w9", "", text="Sentence 1.", status="EXPIRED")
-    path = crowd_file(tmp_path, *rows, expired)
-    take(study, "toloka", path)
-    before = sizes()
-    outcome = take(study, "toloka", path)
-    assert sizes() == before
-    assert (outcome.added, outcome.changed, outcome.rejected) == (0, 0, 0)
-    assert numbers(outcome, "votes") == (0, 31, 0, 0)
-
-
 def test_unsubmitted_work_is_kept_but_never_counts(study, tmp_path):
     expired = crowd_row("t1", "w1", "", suite="s0", status="EXPIRED")
     path = crowd_file(tmp_path, expired, crowd_row("t1", "w1"))
@@ -173,34 +161,6 @@ def test_an_empty_cell_is_no_change(study, tmp_path):
 
 
 # -- rejected ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def with_a_bad_row(tmp_path):
-    return crowd_file(
-        tmp_path, crowd_row("t1", "w1", 2), crowd_row("t2", "w1", 7), crowd_row("t3", "w1", 1)
-    )
-
-
-def test_one_rejected_row_stops_the_whole_file(study, with_a_bad_row):
-    before = sizes()
-    with pytest.raises(ImportRefused, match="1 row is rejected"):
-        take(study, "toloka", with_a_bad_row)
-    assert sizes() == before
-
-
-def test_rejected_rows_are_listed_with_row_column_and_reason(study, with_a_bad_row):
-    outcome = take(study, "toloka", with_a_bad_row, write=False)
-    (flag,) = [flag for flag in outcome.flags if flag.is_rejection]
-    # A record takes five physical lines; the header is the first.
-    assert (flag.row, flag.column) == (7, "OUTPUT:R-4")
-    assert "'7' is not a label of the scale" in flag.reason
-
-
-def test_rejected_rows_are_left_out_on_wish(study, with_a_bad_row):
-    outcome = take(study, "toloka", with_a_bad_row, leave_out_rejected=True)
-    assert numbers(outcome, "votes") == (2, 0, 0, 1)
-    assert sorted(Item.objects.values_list("external_id", flat=True)) == ["t1", "t3"]
 
 
 def test_one_rater_cannot_vote_twice_on_an_item(study, tmp_path):

@@ -1,13 +1,16 @@
-"""What each kind of file becomes: campaigns, items, raters, votes, remarks."""
+"""What each kind of file becomes, any table by a mapping too: rounds, items, raters, votes."""
 
 import pytest
 
 from annotation.consensus.reports import vote_table
+from annotation.corpus.methods.column_guess import EXPORT_COLUMNS, guess_mapping, is_own_export
 from annotation.corpus.models.questions import Argument
+from annotation.exports.reports import tables as export_tables
 from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
 from annotation.labelling.models.votes import Assignment, VoteEvent
-from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
+from cqa_site.tabular import write_jsonl
 from tests import cast
 from tests.annotation.imports.import_files import (
     BATCH,
@@ -17,6 +20,7 @@ from tests.annotation.imports.import_files import (
     expert_file,
     json_file,
     numbers,
+    table_file,
     take,
 )
 
@@ -65,6 +69,7 @@ def test_a_label_of_refused_work_is_kept_as_a_comment_only(study, tmp_path):
 
 
 # -- experts ----------------------------------------------------------------------------------
+
 
 PAIR = "tea vs coffee"
 
@@ -174,34 +179,73 @@ def test_the_first_copy_counts_and_the_others_are_kept_beside_it(study, tmp_path
     assert (again.added, again.changed, VoteEvent.objects.count()) == (0, 0, 1)
 
 
-def test_two_studies_may_have_the_same_released_rater(study, tmp_path):
-    path = json_file(tmp_path, released(("Tea wins.", 3, "2")))
-    take(study, "final_labels", path)
-    take(cast.make_study("Study B"), "final_labels", path)
-    assert Rater.objects.filter(external_id="gpt-4").count() == 2
+# -- any table ------------------------------------------------------------------------------------
 
 
-# -- summaries --------------------------------------------------------------------------------
+MAPPING = {"object1": "a", "object2": "b", "text": "text"}
 
 
-def test_summaries_bring_arguments_and_answers(study, tmp_path):
-    comparison = {
-        "object1": "tea",
-        "object2": "coffee",
-        "aspect": "",
-        "arguments": ["1. Tea wins.", "2. Tea wins.", "3. Coffee wins."],
-        "prompt": "",
-        "gpt_answers": ["An answer [1].", "Another [2]."],
-    }
-    outcome = take(study, "silver", json_file(tmp_path, [comparison]))
-    assert numbers(outcome, "arguments") == (2, 0, 0, 0)
-    assert numbers(outcome, "answers") == (2, 0, 0, 0)
-    assert Campaign.objects.count() == 0
+def test_arguments_alone_need_no_campaign(study, tmp_path):
+    rows = [{"a": "tea", "b": "coffee", "text": f"S {n}.", "no": n} for n in range(3)]
+    mapping = MAPPING | {"external_id": "no"}
+    outcome = take(study, "table", table_file(tmp_path, *rows), mapping=mapping)
+    assert (numbers(outcome, "arguments"), numbers(outcome, "votes")) == ((3, 0, 0, 0), (0,) * 4)
+    assert campaigns_of(study).count() == 0
+    assert sorted(Argument.objects.values_list("external_id", flat=True)) == ["0", "1", "2"]
 
 
-@pytest.mark.parametrize("kind", ["toloka", "final_labels", "silver", "expert_workbook"])
-def test_the_wrong_kind_of_file_is_refused_as_a_whole(study, tmp_path, kind):
-    table = tmp_path / "table.csv"
-    table.write_text("a,b\n1,2\n")
-    with pytest.raises(ImportRefused, match=r"table\.csv"):
-        take(study, kind, table)
+def test_rows_that_repeat_an_argument_are_counted_and_named(study, tmp_path):
+    texts = ["One.", "Two.", "One.", "Three.", "One."]
+    rows = [{"a": "tea", "b": "coffee", "text": text} for text in texts]
+    outcome = take(study, "table", table_file(tmp_path, *rows), mapping=MAPPING)
+    assert numbers(outcome, "arguments") == (3, 0, 0, 0)
+    said = "2 rows repeat arguments of the file, which are taken once: rows 4, 6."
+    assert outcome.notes == [said]
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_json_and_json_lines(study, tmp_path, suffix):
+    records = [{"a": "tea", "b": "coffee", "text": f"S {n}.", "l": n, "w": "x"} for n in (0, 3)]
+    path = json_file(tmp_path, records, name=f"votes.{suffix}")
+    if suffix == "jsonl":
+        path.write_bytes(b"")
+        with path.open("wb") as file:
+            write_jsonl(file, list(records[0]), [tuple(each.values()) for each in records])
+    mapping = MAPPING | {"label": "l", "rater": "w"}
+    assert numbers(take(study, "table", path, mapping=mapping), "votes") == (2, 0, 0, 0)
+    assert sorted(Assignment.objects.values_list("label", flat=True)) == [0, 3]
+
+
+def test_a_control_column_makes_control_items(study, tmp_path):
+    row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "w", "known": 0}
+    mapping = MAPPING | {"label": "label", "rater": "who", "control_label": "known"}
+    take(study, "table", table_file(tmp_path, row), mapping=mapping, label_round="Mine")
+    assert Item.objects.get(campaign__name="Mine").control_label == 0
+
+
+def test_the_kind_of_rater_is_chosen_for_all(study, tmp_path):
+    row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "judge-1"}
+    options = {"mapping": MAPPING | {"label": "label", "rater": "who"}, "rater_kind": "model"}
+    path = table_file(tmp_path, row)
+    import_path(study=study, kind="table", path=path, name=path.name, options=options, write=True)
+    assert Rater.objects.get().kind == "model"
+
+
+@pytest.mark.parametrize(
+    ("columns", "guess"),
+    [
+        (["Object 1", "Object 2", "Sentence"], {"text": "Sentence"}),
+        (["obj1", "obj2", "argument", "URL"], {"source_url": "URL"}),
+        (["a", "b", "text", "worker_id", "rating"], {"rater": "worker_id", "label": "rating"}),
+        (["a", "b", "text", "rating"], {"text": "text"}),
+    ],
+)
+def test_columns_are_guessed_from_their_headers(columns, guess):
+    found = guess_mapping(columns)
+    assert guess.items() <= found.items()
+    assert ("label" in found) == ("rater" in found)
+
+
+def test_our_own_export_needs_no_guessing():
+    assert is_own_export(list(export_tables.VOTE_TYPES))
+    assert EXPORT_COLUMNS.items() <= guess_mapping(list(export_tables.VOTE_TYPES)).items()

@@ -91,23 +91,6 @@ def test_a_guideline_of_another_study_cannot_be_chosen(study, client):
     assert answer.status_code == 422
 
 
-def test_an_opened_campaign_keeps_its_items_and_settings(study, client):
-    campaign = make_campaign(study)
-    ids = {"campaign_id": campaign.public_id}
-    client.post(url("campaign_open", study, **ids))
-    more = make_arguments(study, 3)
-    client.post(url("campaign_items", study, **ids), {})
-    client.post(url("campaign_edit", study, **ids), SETTINGS)
-    item = campaign.items.filter(control_label=None).first()
-    control = url("campaign_control", study, **ids, argument_id=item.argument.public_id)
-    client.post(control, {"label": "2"})
-    campaign.refresh_from_db()
-    item.refresh_from_db()
-    assert campaign.name == "Round 1"
-    assert not campaign.items.filter(argument__in=more).exists()
-    assert item.control_label is None
-
-
 def scale(*values):
     fields = {"title": "Scale", "body": "Text"}
     for index, value in enumerate(values):

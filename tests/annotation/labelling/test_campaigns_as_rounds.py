@@ -26,13 +26,6 @@ def boss(study):
     return make_member(study, "researcher")
 
 
-def test_a_campaign_is_a_row_among_the_rounds_of_its_study(study):
-    campaign = make_campaign(study, name="First")
-    row = study.rounds.get()
-    assert (row.pk, row.kind, row.name, row.state) == (campaign.pk, "label", "First", "draft")
-    assert (campaign.lease_minutes, campaign.seed) == (10, 20240402)
-
-
 def test_rounds_of_two_kinds_may_have_one_name_and_two_campaigns_may_not(study, boss):
     make_scored_answers(study)
     make_round(study, boss, name="First")

@@ -127,14 +127,6 @@ def test_a_campaign_without_people_has_no_pages(desk, study):
         assert pages.client.post(pages.url(name)).status_code == 404
 
 
-@pytest.mark.parametrize("role", ["annotator", "expert"])
-def test_annotators_and_experts_label(study, role):
-    desk = Desk(make_member(study, role), opened(study))
-    item = desk.next()["next"][0]["id"]
-    assert desk.send(item, 3).json()["saved"] == {"id": item, "label": 3}
-    assert kept(item).label == 3
-
-
 def test_an_item_of_somebody_else_or_of_another_campaign_is_404(desk, study):
     other = Desk(make_member(study, "annotator"), desk.campaign)
     elsewhere = Desk(desk.user, opened(study, name="Round 2"), desk.client)
@@ -158,14 +150,6 @@ def test_the_answer_brings_what_comes_next(desk):
     assert kept(first["id"]).shown_at <= kept(second["id"]).shown_at
 
 
-def test_the_same_request_again_stores_nothing_new(desk):
-    item = desk.next()["next"][0]["id"]
-    replies = [desk.send(item, 2, client_key="once") for _ in range(3)]
-    assert [reply.status_code for reply in replies] == [200] * 3
-    assert len({json.dumps(reply.json()) for reply in replies}) == 1
-    assert VoteEvent.objects.count() == 1
-
-
 def test_the_same_key_with_another_answer_is_a_conflict(desk):
     item = desk.next()["next"][0]["id"]
     desk.send(item, 2, client_key="once")
@@ -175,20 +159,11 @@ def test_the_same_key_with_another_answer_is_a_conflict(desk):
     assert kept(item).label == 2
 
 
-def test_another_key_changes_the_answer_and_keeps_the_first(desk):
-    item = desk.next()["next"][0]["id"]
-    desk.send(item, 2)
-    desk.send(item, 0)
-    assert kept(item).label == 0
-    assert list(kept(item).events.values_list("label", flat=True)) == [2, 0]
-
-
 @pytest.mark.parametrize(
     "fields",
     [
         {"label": ""},
         {"label": "4"},
-        {"label": "-1"},
         {"label": "two"},
         {"label": "", "skip_reason": "bored"},
         {"client_key": ""},
@@ -223,13 +198,6 @@ def test_skipping_with_reason_and_flagging_with_comment(desk):
     assert (flagged.label, flagged.is_flagged, flagged.comment) == (1, True, "odd")
 
 
-def test_a_late_answer_is_kept(desk):
-    item = desk.next()["next"][0]["id"]
-    Slot.objects.filter(state="leased").update(lease_until=timezone.now() - timedelta(hours=1))
-    assert desk.send(item, 3).status_code == 200
-    assert kept(item).label == 3
-
-
 def test_answers_given_offline_arrive_in_order(desk):
     """Three answers and a change of the first, replayed twice: every one stored once."""
     items = [item["id"] for item in desk.next()["next"][:3]]
@@ -260,18 +228,13 @@ def test_a_heartbeat_prolongs_and_says_nothing(desk):
 def test_the_whole_job_without_script(desk):
     for label in (0, 1, 2, 3):
         fields = form_fields(desk.open())
-        reply = desk.submit(**fields, label=label)
-        assert (reply.status_code, reply["Location"]) == (303, desk.url("label"))
-        assert kept(fields["item"]).label == label
+        for _click in range(2):
+            reply = desk.submit(**fields, label=label)
+            assert (reply.status_code, reply["Location"]) == (303, desk.url("label"))
+        assert kept(fields["item"]).events.get().label == kept(fields["item"]).label == label
     fields = form_fields(desk.open())
     desk.submit(**fields, skip="1", skip_reason="broken", comment="empty")
     assert kept(fields["item"]).skip_reason == "broken"
-
-
-def test_a_double_click_without_script_stores_one_answer(desk):
-    fields = form_fields(desk.open())
-    assert {desk.submit(**fields, label=1).status_code for _ in range(2)} == {303}
-    assert VoteEvent.objects.count() == 1
 
 
 def test_an_old_page_with_another_answer_shows_the_item_for_changing(desk):
@@ -308,22 +271,6 @@ def test_own_answers_are_listed_and_nobody_elses(desk, study):
     other = Desk(make_member(study, "annotator"), desk.campaign)
     assert "mine alone" in desk.client.get(desk.url("label_answers")).text
     assert "mine alone" not in other.client.get(other.url("label_answers")).text
-
-
-def test_a_long_list_of_answers_has_pages(study):
-    campaign = opened(study, ordinary=27, controls=0, controls_per_block=0)
-    desk = Desk(make_member(study, "annotator"), campaign)
-    rater = Rater.objects.create(study=study, user=desk.user)
-    at = timezone.now()
-    Assignment.objects.bulk_create(
-        Assignment(
-            campaign=campaign, item=item, rater=rater, label=1, state="answered", answered_at=at
-        )
-        for item in campaign.items.all()
-    )
-    for page, count in ((1, 25), (2, 2)):
-        text = desk.client.get(desk.url("label_answers"), {"page": page}).text
-        assert text.count('class="answer-of"') == count
 
 
 def test_after_the_round_answers_are_shown_but_stay(desk, study):
@@ -450,15 +397,6 @@ def test_what_others_took_and_what_a_share_or_a_link_leaves_out_is_not_left(stud
     assert far(Desk(make_member(study, "annotator", "Capped"), capped))["total"] == 3
     asked = opened(study, name="Asked", ordinary=10)
     assert far(Desk(make_participant(study, asked, required=4), asked))["total"] == 4
-
-
-def test_how_much_is_left_costs_one_query(study):
-    desk = Desk(make_member(study, "annotator"), opened(study, ordinary=9))
-    desk.open()
-    with CaptureQueriesContext(connection) as context:
-        desk.open()
-    counted = [each for each in table_queries(context) if "is_free" in each]
-    assert len(counted) == 1
 
 
 def test_a_participant_without_work_finds_the_way_to_the_code(study):

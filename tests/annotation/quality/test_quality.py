@@ -6,8 +6,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import counted_votes, vote_table
@@ -15,7 +13,6 @@ from annotation.labelling.models.campaigns import Campaign, Item, Slot
 from annotation.labelling.models.votes import Assignment
 from annotation.labelling.reports import label_violations
 from annotation.quality.actions import quality
-from annotation.quality.actions.exclusion import exclude_below
 from annotation.quality.reports.controls import controls, crowd_views
 from annotation.quality.reports.quality import annotators, control_record, facts_of
 from cqa_site.people.models import AuditEvent
@@ -97,19 +94,6 @@ def test_what_the_rule_does_is_the_campaigns_choice(study, policy, is_stopped, i
     assert found.is_low
 
 
-def test_the_rule_leaves_a_persons_decision_alone(study, researcher):
-    campaign, place = with_controls(study, 0, 8, low_accuracy="exclude")
-    quality.check_rater(campaign=campaign, place=place)
-    quality.reinstate_rater(
-        campaign=campaign, rater=place.rater, reason="Colour blind test item", actor=researcher
-    )
-    place.refresh_from_db()
-    quality.check_rater(campaign=campaign, place=place)
-    place.refresh_from_db()
-    assert not place.is_excluded
-    assert place.is_decided_by_person
-
-
 def test_a_paused_rater_gets_nothing_until_reinstated(study, researcher):
     campaign = opened(study, ordinary=40, controls=10, low_accuracy="pause")
     place = newcomer(campaign)
@@ -125,18 +109,6 @@ def test_checking_an_unsuspicious_rater_is_one_query(study, django_assert_num_qu
     campaign, place = with_controls(study, 5, 1)
     with django_assert_num_queries(1):
         quality.check_rater(campaign=campaign, place=place)
-
-
-def test_everybody_surely_low_is_excluded_at_once_and_nobody_else(study, researcher):
-    crowd = make_raters(study, 3)
-    votes = [[0, 3, 0]] * 5 + [[0, 3, None]] * 3
-    campaign = imported(study, crowd, votes=votes, controls=[(at, 3) for at in range(8)])
-    asked = {"campaign": campaign, "below": 0.5, "rule": "surely", "actor": researcher}
-    assert exclude_below(reason="low", **asked).places.count() == 1
-    assert list(
-        campaign.places.filter(excluded_at__isnull=False).values_list("rater", flat=True)
-    ) == [crowd[0].pk]
-    assert exclude_below(reason="low", **asked) is None
 
 
 # -- exclusion ------------------------------------------------------------------------------
@@ -169,6 +141,8 @@ def test_items_only_reserved_go_back_when_a_rater_is_excluded(study, researcher)
     quality.exclude_rater(campaign=campaign, rater=place.rater, reason="noise", actor=researcher)
     assert not campaign.slots.filter(state="leased").exists()
     assert not place.rater.assignments.filter(slot__isnull=False).exists()
+    # Not even a control item is left of the block.
+    assert not place.rater.assignments.filter(state="served").exists()
     assert work(place).reason == "stopped"
     quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="ok", actor=researcher)
     assert work(place).assignments
@@ -190,19 +164,6 @@ def test_in_a_closed_round_exclusion_opens_no_place(study, researcher):
     ("amounts", "close", "who"), [([9, 9, 4], False, 0), ([5, 9], True, 1), ([0, 7], False, 1)]
 )
 def test_exclusion_and_reinstatement_cancel_out_when_nobody_came_between(
-    study, researcher, amounts, close, who
-):
-    exclude_and_reinstate(study, researcher, amounts, close, who)
-
-
-@pytest.mark.long
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(
-    amounts=st.lists(st.integers(0, 9), min_size=2, max_size=4),
-    close=st.booleans(),
-    who=st.integers(0, 3),
-)
-def test_exclusion_and_reinstatement_cancel_out_whoever_labelled_how_much(
     study, researcher, amounts, close, who
 ):
     exclude_and_reinstate(study, researcher, amounts, close, who)
@@ -312,19 +273,6 @@ def test_a_retired_control_counts_nowhere_and_can_come_back(study, researcher):
     assert len(vote_table(campaign)) == 1
     quality.replace_control_label(label=3, **change)
     assert control_record(campaign, place.rater_id).n == 2
-
-
-def test_only_control_items_have_keys_and_only_labels_of_the_scale(study, researcher):
-    campaign = imported(study, make_raters(study, 1), votes=[[1], [1]], controls=[(0, 1)])
-    control, ordinary = campaign.items.order_by("pk")
-    with pytest.raises(quality.ControlNotValid):
-        quality.replace_control_label(
-            campaign=campaign, item=ordinary, label=1, reason="x", actor=researcher
-        )
-    with pytest.raises(quality.ControlNotValid):
-        quality.replace_control_label(
-            campaign=campaign, item=control, label=7, reason="x", actor=researcher
-        )
 
 
 # -- the table -------------------------------------------------------------------------------
@@ -455,14 +403,6 @@ def test_the_table_sorts_on_the_server(played, boss):
         assert shown == sorted(shown), sort
 
 
-def test_filters_narrow_the_table(played, boss):
-    client = sign_in(boss)
-    rater = played.assignments.first().rater
-    quality.exclude_rater(campaign=played, rater=rater, reason="x", actor=boss)
-    page = client.get(address(played, "quality"), {"show": "excluded"})
-    assert [row.rater for row in page.context["page"]] == [rater]
-
-
 def test_the_annotator_page_excludes_and_reinstates(played, boss, django_assert_max_num_queries):
     client = sign_in(boss)
     rater = played.assignments.first().rater
@@ -474,6 +414,8 @@ def test_the_annotator_page_excludes_and_reinstates(played, boss, django_assert_
     assert client.post(here, {"act": "exclude", "reason": ""}).status_code == 422
     assert client.post(here, {"act": "exclude", "reason": "spam <b>"}).status_code == 302
     assert played.places.get(rater=rater).is_excluded
+    excluded = client.get(address(played, "quality"), {"show": "excluded"}).context["page"]
+    assert [row.rater for row in excluded] == [rater]
     text = client.get(here).content.decode()
     assert "spam &lt;b&gt;" in text
     assert "spam <b>" not in text
@@ -529,18 +471,6 @@ def test_two_keys_on_one_argument_change_together_or_not_at_all(played, boss, mo
         assert each.control_label == 3
 
 
-def test_everybody_low_is_excluded_from_the_page_with_a_reason(study, researcher):
-    campaign, place = with_controls(study, 0, 8)
-    client = sign_in(researcher)
-    client.post(address(campaign, "quality", "exclude-low"), {"reason": ""})
-    place.refresh_from_db()
-    assert not place.is_excluded
-    client.post(address(campaign, "quality", "exclude-low"), {"reason": "Below the mark"})
-    place.refresh_from_db()
-    assert place.is_excluded
-    assert place.exclusion_reason == "Below the mark"
-
-
 def test_looking_at_a_page_writes_nothing(played, boss):
     client = sign_in(boss)
     before = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
@@ -548,23 +478,6 @@ def test_looking_at_a_page_writes_nothing(played, boss):
     client.get(address(played, "annotators", played.assignments.first().rater.public_id))
     after = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
     assert before == after
-
-
-def test_a_late_label_of_a_served_block_still_arrives(study, researcher):
-    campaign = opened(study, ordinary=8, controls=2)
-    place = newcomer(campaign)
-    row = next(row for row in work(place).assignments if not row.item.is_control)
-    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="noise", actor=researcher)
-    assert label(place, row).state == "answered"
-    assert vote_table(campaign).empty
-
-
-def test_no_control_item_alone_is_left_of_a_block_after_an_exclusion(study, researcher):
-    campaign = opened(study, ordinary=8, controls=2)
-    place = newcomer(campaign)
-    work(place)
-    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
-    assert not place.rater.assignments.filter(state="served").exists()
 
 
 def test_a_place_regained_ends_the_whole_reservation_of_who_let_it_run_out(study, researcher):
