@@ -21,12 +21,12 @@ from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
 from annotation.corpus.models.questions import ArgumentList, Question
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
-from cqa_site.files.actions.reading import import_path
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.annotation.generation_lab import GenerationLab
-from tests.annotation.made_answers import make_answer, make_list, make_question
+from tests.annotation.imports.import_files import json_file, take
+from tests.annotation.made_answers import make_list, make_question
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.judging import script
 from tests.worlds import built_once
@@ -57,7 +57,9 @@ def settle(study, argument, label, *, days_ago=0):
     )
 
 
-def test_the_same_list_is_made_once(study, question):
+def test_the_same_list_is_made_once_and_another_order_number_or_question_is_another(
+    study, question
+):
     arguments = cast.make_arguments(study, 3)
     numbered = list(enumerate(arguments, 1))
     first = argument_list(question, numbered, {"seed": 1})
@@ -66,23 +68,15 @@ def test_the_same_list_is_made_once(study, question):
     assert list(first.entries.values_list("number", "argument")) == [
         (number, argument.pk) for number, argument in numbered
     ]
-
-
-def test_another_order_number_or_question_is_another_list(study, question):
-    arguments = cast.make_arguments(study, 2)
-    numbered = list(enumerate(arguments, 1))
-    made = {argument_list(question, numbered, {}).pk}
-    made.add(argument_list(question, list(enumerate(arguments[::-1], 1)), {}).pk)
-    made.add(argument_list(question, list(enumerate(arguments, 2)), {}).pk)
-    other = make_question(study, aspect="price")
-    made.add(argument_list(other, numbered, {}).pk)
-    assert len(made) == ArgumentList.objects.count() == 4
+    argument_list(question, list(enumerate(arguments[::-1], 1)), {})
+    argument_list(question, list(enumerate(arguments, 2)), {})
+    argument_list(make_question(study, aspect="price"), numbered, {})
+    assert ArgumentList.objects.count() == 4
 
 
 def test_a_sentence_may_have_two_numbers_but_no_number_two_sentences(study, question):
     one, two = cast.make_arguments(study, 2)
-    listed = argument_list(question, [(1, one), (2, one)], {})
-    assert listed.entries.count() == 2
+    assert argument_list(question, [(1, one), (2, one)], {}).entries.count() == 2
     with pytest.raises(ValueError, match="two arguments"):
         argument_list(question, [(1, one), (1, two)], {})
 
@@ -103,20 +97,15 @@ def test_texts_of_many_lists_come_in_one_query(study, question, django_assert_nu
     assert found[first.pk][2] == first.entries.get(number=2).argument.text
 
 
-def test_the_newest_campaign_with_a_label_wins(study):
+def test_the_newest_campaign_of_the_study_with_a_label_wins(study):
     one, two, three = cast.make_arguments(study, 3)
+    settle(cast.make_study("B"), three, 3)
     settle(study, one, 3, days_ago=1)
     settle(study, one, 0, days_ago=9)
     settle(study, one, None)
     settle(study, two, 2)
     keys = [one.pk, two.pk, three.pk]
     assert relevance_of(study, keys) == {one.pk: 3, two.pk: 2, three.pk: None}
-
-
-def test_labels_of_another_study_do_not_count(study):
-    (argument,) = cast.make_arguments(study, 1)
-    settle(cast.make_study("B"), argument, 3)
-    assert relevance_of(study, [argument.pk]) == {argument.pk: None}
 
 
 def test_labels_come_by_number(study, question, django_assert_num_queries):
@@ -162,17 +151,6 @@ def test_a_study_chooses_whose_labels_it_uses(study):
             campaign=make_campaign(make_study("Study B")),
             actor=make_member(study, "admin"),
         )
-
-
-def test_pages_say_whose_labels_they_show(study):
-    campaign = make_campaign(study, name="Crowd")
-    question = make_question(study)
-    make_answer(question, listed=make_list(question))
-    client = sign_in(make_member(study, "researcher"))
-    page = f"/s/{study.public_id}/questions/{question.public_id}/"
-    assert "newest round that has one" in client.get(page).content.decode()
-    prefer_labels(study=study, campaign=campaign, actor=make_member(study, "admin"))
-    assert "round “Crowd”" in client.get(page).content.decode()
 
 
 # -- what a model was trained on: not asked, not imported -----------------------------------------
@@ -222,25 +200,10 @@ def _subjects(lab):
 
 
 def test_an_import_refuses_answers_to_what_was_learned(lab, tuned, tmp_path):
-    entries = [
-        {
-            "object1": question.comparison.object1,
-            "object2": question.comparison.object2,
-            "comparison": f"An answer to {question}.",
-        }
-        for question in lab.questions
-    ]
-    path = tmp_path / "answers.json"
-    path.write_text(json.dumps(entries))
-    outcome = import_path(
-        study=lab.study,
-        kind="answers",
-        path=path,
-        name="answers.json",
-        options={"system": "Tuned", "scenario": 1},
-        write=True,
-        leave_out_rejected=True,
-    )
+    pairs = [(each.comparison.object1, each.comparison.object2) for each in lab.questions]
+    entries = [{"object1": one, "object2": two, "comparison": "An answer."} for one, two in pairs]
+    path = json_file(tmp_path, entries, "Tuned_scenario_1.json")
+    outcome = take(lab.study, "answers", path, leave_out_rejected=True)
     assert outcome.counts["answers"]["new"] == 2
     answered = set(tuned.answers.values_list("question", flat=True))
     assert answered == {question.pk for question in lab.questions[2:]}

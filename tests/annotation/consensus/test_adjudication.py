@@ -334,13 +334,6 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, ex
     assert rows.filter(superseded_at=None).count() == 1
 
 
-def test_a_sentence_of_another_study_is_not_there(campaign, expert):
-    foreign = imported(make_study("Study C"), [], votes=[[]])
-    post = {"argument": arguments(foreign)[0].public_id, "label": 1}
-    assert sign_in(expert).post(here(campaign), post).status_code == 404
-    assert not Adjudication.objects.exists()
-
-
 # -- when a round ends -----------------------------------------------------------------------
 
 

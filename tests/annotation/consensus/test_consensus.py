@@ -153,14 +153,6 @@ def test_labels_of_an_overruling_campaign_become_the_expert_label(
         )
 
 
-def test_a_request_recomputes_in_the_background(study, crowd, django_capture_on_commit_callbacks):
-    campaign = imported(study, crowd, votes=VOTES)
-    with django_capture_on_commit_callbacks(execute=True):
-        job = consensus.request_final_labels(campaign=campaign)
-    job.refresh_from_db()
-    assert (job.state, job.error, campaign.final_labels.count()) == ("done", "", 3)
-
-
 def test_waiting_requests_are_shared_and_a_running_one_is_not_enough(study, crowd):
     campaign = imported(study, crowd, votes=VOTES)
     first = consensus.request_final_labels(campaign=campaign)

@@ -6,9 +6,8 @@ import pytest
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
-from annotation.answers.methods.citations import find_citations
 from annotation.demo.actions import demo
-from annotation.demo.actions.answer_texts import SYSTEMS, TEXTS
+from annotation.demo.actions.answer_texts import SYSTEMS
 from annotation.demo.actions.demo import PEOPLE
 from cqa_site.people.models import Membership, Role, Study, User
 from tests import cast
@@ -55,13 +54,3 @@ def test_two_systems_answer_three_questions_under_three_scenarios():
         (listed,) = question.argument_lists.all()
         assert list(listed.entries.values_list("number", flat=True)) == list(range(1, 10))
     assert not study.answers.exclude(scenario=4).exclude(argument_list=None).exists()
-
-
-def test_one_number_stands_for_nothing_so_that_a_check_has_something_to_find():
-    cited = {
-        number
-        for _pair, _system, _scenario, text in TEXTS
-        for found in find_citations(text)
-        for number in found.numbers
-    }
-    assert cited - set(range(1, 10)) == {12}

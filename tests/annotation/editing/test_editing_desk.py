@@ -1,6 +1,5 @@
 """The desk over HTTP: with and without script, what it knows, what it must not show."""
 
-import json
 import re
 
 import pytest
@@ -138,27 +137,6 @@ def save_as(sheet, text, number):
 # -- saving and submitting with script -----------------------------------------------------------
 
 
-def test_a_fixed_check_turns_good(client, sheet):
-    wrong = flat(send(client, sheet, sheet.answer.text.replace("[2]", "[7]")).json()["checks"])
-    right = flat(send(client, sheet, sheet.answer.text, 1, sequence=2).json()["checks"])
-    assert 'class="check open" data-name="citations_exist"' in wrong
-    assert 'class="check good" data-name="citations_exist"' in right
-    places = json.loads(re.search(r'data-check="citations_exist" data-places="(.*?)"', wrong)[1])
-    changed = sheet.answer.text.replace("[2]", "[7]")
-    assert [changed[start:end] for start, end in places] == ["[7]"]
-
-
-def test_a_conflict_comes_back_with_both_texts(client, sheet):
-    send(client, sheet, "The stored words.", client="one")
-    reply = send(client, sheet, "The words that arrived.", client="two")
-    assert reply.status_code == 409
-    html = reply.json()["conflict"]
-    assert re.sub("<.*?>", "", html).count("stored words") == 1
-    assert "that arrived" in re.sub("<.*?>", "", html)
-    assert 'name="base_version" value="1"' in html
-    assert KeptText.objects.get().content["text"] == "The words that arrived."
-
-
 def test_submitting_stores_a_revision_with_reasons_and_checks(client, sheet):
     reply = submit(client, sheet, "New text.", reasons=["citation", "length"], comment="Why")
     assert reply.json() == {"page": address("desk_form", sheet)}
@@ -251,19 +229,6 @@ def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
     assert "Earlier draft, version 1" in history
 
 
-# -- whose desk ----------------------------------------------------------------------------------
-
-
-def test_the_history_is_the_experts_own_and_the_researchers(sheet, study):
-    colleague = next(
-        row.rater.user for row in sheets_of(sheet.round) if row.rater.user != sheet.rater.user
-    )
-    annotator, researcher = (make_member(study, role) for role in ("annotator", "researcher"))
-    for user, status in ((colleague, 404), (annotator, 403), (researcher, 200)):
-        assert sign_in(user).get(address("editing_history", sheet)).status_code == status
-    assert sign_in(annotator).get(address("desk_form", sheet)).status_code == 403
-
-
 # -- history -------------------------------------------------------------------------------------
 
 
@@ -281,12 +246,3 @@ def test_any_two_versions_are_compared_word_by_word(client, sheet):
     assert "gentler</ins>" not in html
     assert re.search(r"<ins>, 3</ins>|<ins>, </ins>|<ins>,</ins>", html)
     assert client.get(here + "?from=1&to=9").status_code == 404
-
-
-def test_an_old_version_is_put_on_the_desk_again(client, sheet):
-    submit(client, sheet, "Revised.")
-    html = client.get(address("editing_history", sheet)).content.decode()
-    assert html.count("Put on the desk") == 1
-    send(client, sheet, sheet.answer.text, 1, wants="text/html", client="", sequence=0)
-    assert page(client, sheet).count("Two versions") == 0
-    assert EditingSheet.objects.get(pk=sheet.pk).text == sheet.answer.text

@@ -14,7 +14,6 @@ from annotation.faithfulness.actions.coherence_texts import (
     count_other_conditions,
     target_of,
 )
-from annotation.faithfulness.models import FaithfulnessFigures
 from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.faithfulness.views.coherence import _said
 from annotation.generation.actions.kind import condition
@@ -25,7 +24,6 @@ from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Run
 from cqa_site.stats.as_json import to_json
 from tests.cast import make_member, make_study, sign_in
-from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -269,55 +267,6 @@ def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, pr
     foreign = condition(make_study("Study B"), scenario=4)
     refused = client.post(start, post(lab, conditions=[str(foreign.public_id)]))
     assert refused.status_code == 422
-
-
-def test_verdicts_are_filtered_by_condition(lab, client, probe):
-    run = lab.run(target={"conditions": ["all"]})
-    address = reverse("coherence_verdicts", args=[lab.study.public_id, run.public_id])
-    shown = client.get(f"{address}?condition={probe.public_id}")
-    assert shown.context["page"].paginator.count == 3
-    assert "Scenario 4 · labels 0–1" in shown.content.decode()
-
-
-def test_runs_are_listed_beside_faithfulness(lab, client):
-    run, other = lab.run(), lab.run(target={"texts": "edited"})
-    address = reverse("coherence_runs", args=[lab.study.public_id])
-    shown = client.get(address)
-    assert list(shown.context["page"]) == [other, run]
-    text = flat(shown.content.decode())
-    assert 'data-page="coherence_runs" aria-current="page"' in text
-    assert list(client.get(address, {"state": "paused"}).context["page"]) == []
-    faithfulness = reverse("faithfulness", args=[lab.study.public_id])
-    assert address in client.get(faithfulness).content.decode()
-
-
-def test_a_study_without_citations_is_sent_to_the_figures(lab, client):
-    start = reverse("coherence_run_new", args=[lab.study.public_id])
-    figures = FaithfulnessFigures.objects
-    figures.filter(answer__isnull=False).update(citations=[])
-    assert client.get(start).context["has_things"], "an expert's version still cites"
-    figures.update(citations=[])
-    shown = client.get(start)
-    assert not shown.context["has_things"]
-    assert "Bring the figures up to date first" in shown.content.decode()
-
-
-def test_the_page_of_a_run(lab, client):
-    run = lab.run(target={"systems": [lab.answers[0].system.public_id], "scenarios": [4]})
-    shown = client.get(reverse("run", args=[lab.study.public_id, run.public_id]))
-    assert shown.status_code == 200
-    text = " ".join(shown.content.decode().split())
-    assert "66.7 %" in text
-    assert "answers as written" in text
-    assert "Model A" in text
-    calls = client.get(reverse("run_calls", args=[lab.study.public_id, run.public_id]))
-    assert "not coherent" in calls.content.decode()
-    call = run.calls.first()
-    one = client.get(
-        reverse("run_call", args=[lab.study.public_id, run.public_id, call.public_id])
-    )
-    assert "Its key still matches" in one.content.decode()
-    assert "It says the same." in one.content.decode()
 
 
 def test_verdicts_with_segment_and_argument(judged):

@@ -6,8 +6,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.corpus.models.questions import (
     ArgumentList,
-    ListedArgument,
 )
+from annotation.generation.actions.kind import condition
 from annotation.imports.actions.origin import origin_of
 from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import ImportRefused
@@ -95,6 +95,9 @@ def test_silver_brings_questions_lists_and_answers(study, silver_file):
     ]
     assert listed.recipe == {"source": "silver.json"}
     assert study.questions.get(aspect="comfort").comparison.object1 == "train"
+    # What they were written under is known as far as the scenario, and no further.
+    assert {each.condition for each in study.answers.all()} == {condition(study, scenario=4)}
+    assert study.answers.first().condition.is_plain
 
 
 def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
@@ -102,12 +105,6 @@ def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
     take(study, "silver", path)
     assert study.answers.filter(argument_list=None).count() == 2
     assert take(study, "silver", path).changed == 0
-
-
-def test_one_sentence_under_two_numbers(study, tmp_path):
-    take(study, "silver", json_file(tmp_path, [silver(arguments=("Same.", "Same."))]))
-    assert study.arguments.count() == 1
-    assert ListedArgument.objects.count() == 2
 
 
 def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
@@ -170,7 +167,8 @@ def test_a_wrong_system_is_corrected_on_wish_only(study, silver_file):
     assert "Differs and was kept; stored: Wrong, 1: bare" in reasons(outcome, rejected=False)
     assert set(study.answers.values_list("system__name", flat=True)) == {"Wrong"}
     take(study, "silver", silver_file, system="Right", scenario=4, update_changed=True)
-    assert set(study.answers.values_list("system__name", "scenario")) == {("Right", 4)}
+    written = ("system__name", "scenario", "condition__scenario")
+    assert set(study.answers.values_list(*written)) == {("Right", 4, 4)}
     assert study.answers.count() == 4
 
 

@@ -10,7 +10,6 @@ from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
-from cqa_site.tabular import write_jsonl
 from tests import cast
 from tests.annotation.imports.import_files import (
     BATCH,
@@ -35,30 +34,23 @@ def study():
 # -- crowd ------------------------------------------------------------------------------------
 
 
-def test_control_items_and_places_in_the_suite(study, tmp_path):
+def test_control_items_places_in_the_suite_and_workers_without_a_name(study, tmp_path):
     rows = [
         crowd_row("t1", "w1", suite="s1", text="One."),
         crowd_row("t2", "w1", suite="s1", text="Two.", golden=3),
         crowd_row("t1", "w2", suite="s2", text="One."),
-        crowd_row("t3", "w1", suite="s3", text="Three."),
+        crowd_row("t3", "w1", suite="s3", text="Two."),
     ]
     take(study, "toloka", crowd_file(tmp_path, *rows))
     item = Item.objects.get(external_id="t2")
     assert (item.control_label, item.imported_control_label, item.is_control) == (3, 3, True)
     votes = Assignment.objects.order_by("pk").values_list("external_id", "block", "position")
     assert list(votes) == [("s1:t1", 0, 0), ("s1:t2", 0, 1), ("s2:t1", 0, 0), ("s3:t3", 1, 0)]
-
-
-def test_workers_are_people_without_a_name(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row(worker="8c3f")))
-    rater = Rater.objects.get()
-    assert (rater.kind, rater.name, rater.external_id, rater.user) == ("person", "", "8c3f", None)
+    # One sentence under two tasks is one argument.
+    assert (Argument.objects.count(), Item.objects.count()) == (2, 3)
+    rater = Rater.objects.get(external_id="w1")
+    assert (rater.kind, rater.name, rater.user) == ("person", "", None)
     assert str(rater).startswith("R-")
-
-
-def test_one_sentence_under_two_tasks_is_one_argument(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1"), crowd_row("t2", "w1")))
-    assert (Argument.objects.count(), Item.objects.count()) == (1, 2)
 
 
 def test_a_label_of_refused_work_is_kept_as_a_comment_only(study, tmp_path):
@@ -92,17 +84,14 @@ def workbook(tmp_path):
     )
 
 
-def test_each_rated_sheet_becomes_a_campaign(study, workbook):
+def test_each_rated_sheet_becomes_a_campaign_and_its_title_is_never_stored(study, workbook):
     outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
     assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
     assert outcome.notes == ["Batch 2 holds no label in 1 row; no round was made for it."]
     first = Campaign.objects.get(name=names[0])
     assert (first.items.count(), first.assignments.count()) == (2, 1)
-
-
-def test_sheet_titles_are_names_and_never_stored(study, workbook):
-    take(study, "expert_workbook", workbook, label_round="Experts")
+    # Titles are names of people.
     shown = [*Rater.objects.values_list("name", "external_id")]
     assert sorted(shown)[0] == ("Batch 1", "Experts: Batch 1")
     assert not any("Somebody" in part or "Checks" in part for pair in shown for part in pair)
@@ -203,31 +192,15 @@ def test_rows_that_repeat_an_argument_are_counted_and_named(study, tmp_path):
     assert outcome.notes == [said]
 
 
-@pytest.mark.parametrize("suffix", ["json", "jsonl"])
-def test_json_and_json_lines(study, tmp_path, suffix):
-    records = [{"a": "tea", "b": "coffee", "text": f"S {n}.", "l": n, "w": "x"} for n in (0, 3)]
-    path = json_file(tmp_path, records, name=f"votes.{suffix}")
-    if suffix == "jsonl":
-        path.write_bytes(b"")
-        with path.open("wb") as file:
-            write_jsonl(file, list(records[0]), [tuple(each.values()) for each in records])
-    mapping = MAPPING | {"label": "l", "rater": "w"}
-    assert numbers(take(study, "table", path, mapping=mapping), "votes") == (2, 0, 0, 0)
-    assert sorted(Assignment.objects.values_list("label", flat=True)) == [0, 3]
-
-
-def test_a_control_column_makes_control_items(study, tmp_path):
-    row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "w", "known": 0}
+def test_a_control_column_makes_control_items_and_the_kind_of_rater_is_chosen_for_all(
+    study, tmp_path
+):
+    row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "judge-1", "known": 0}
     mapping = MAPPING | {"label": "label", "rater": "who", "control_label": "known"}
-    take(study, "table", table_file(tmp_path, row), mapping=mapping, label_round="Mine")
-    assert Item.objects.get(campaign__name="Mine").control_label == 0
-
-
-def test_the_kind_of_rater_is_chosen_for_all(study, tmp_path):
-    row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "judge-1"}
-    options = {"mapping": MAPPING | {"label": "label", "rater": "who"}, "rater_kind": "model"}
     path = table_file(tmp_path, row)
+    options = {"mapping": mapping, "rater_kind": "model", "label_round": "Mine"}
     import_path(study=study, kind="table", path=path, name=path.name, options=options, write=True)
+    assert Item.objects.get(campaign__name="Mine").control_label == 0
     assert Rater.objects.get().kind == "model"
 
 

@@ -12,6 +12,7 @@ from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, vote
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -31,20 +32,12 @@ class Lab:
         self.campaign = imported(self.study, crowd, votes=CONTROLS + ORDINARY, controls=controls)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
+lab = built_once(Lab)
 
 
-@pytest.fixture
-def lab(built, db):
+@pytest.fixture(autouse=True)
+def _nothing_kept():
     cache.clear()
-    return built.copy()
-
-
-@pytest.fixture
-def study(lab):
-    return lab.study
 
 
 @pytest.fixture
@@ -141,8 +134,8 @@ def test_a_machine_in_the_file_is_none_of_the_crowd(campaign, actor):
     assert model.pseudonym not in page.content.decode()
 
 
-def test_a_curve_of_nothing_is_no_error(study):
-    empty = imported(study, [], votes=[[]], name="Empty")
+def test_a_curve_of_nothing_is_no_error(lab):
+    empty = imported(lab.study, [], votes=[[]], name="Empty")
     assert {row["without"] for row in exclusion_curve(empty)} == {1}
     assert {row["alpha"] for row in exclusion_curve(empty)} == {None}
 

@@ -166,10 +166,6 @@ def test_in_a_closed_round_exclusion_opens_no_place(study, researcher):
 def test_exclusion_and_reinstatement_cancel_out_when_nobody_came_between(
     study, researcher, amounts, close, who
 ):
-    exclude_and_reinstate(study, researcher, amounts, close, who)
-
-
-def exclude_and_reinstate(study, researcher, amounts, close, who):
     """Raters label so many items each; one of them goes and comes back."""
     campaign = opened(
         study, ordinary=7, controls=2, votes_per_item=2, name=f"Round {Campaign.objects.count()}"
@@ -339,48 +335,26 @@ class Played:
     """An imported campaign with thirty annotators, three controls and a contested one."""
 
     def __init__(self):
-        self.campaign = make_played(make_study())
-        self.boss = make_member(self.campaign.study, "researcher", name="Zoe Researcher")
-
-
-def make_played(study):
-    crowd = make_raters(study, 30)
-    votes = [[3] * 30, [0] * 20 + [3] * 10, [3] * 29 + [0], *([[1, 2, 3] * 10] * 4)]
-    return imported(study, crowd, votes=votes, controls=[(0, 3), (1, 3), (2, 3)])
+        study = make_study()
+        crowd = make_raters(study, 30)
+        votes = [[3] * 30, [0] * 20 + [3] * 10, [3] * 29 + [0], *([[1, 2, 3] * 10] * 4)]
+        keys = [(0, 3), (1, 3), (2, 3)]
+        self.campaign = imported(study, crowd, votes=votes, controls=keys)
+        self.boss = make_member(study, "researcher", name="Zoe Researcher")
 
 
 game = built_once(Played)
 
 
-@pytest.fixture
-def played(game):
-    return game.campaign
-
-
-@pytest.fixture
-def boss(game):
-    return game.boss
-
-
 def address(campaign, *parts):
-    return "/".join(
-        [
-            "/s",
-            str(campaign.study.public_id),
-            "label-rounds",
-            str(campaign.public_id),
-            *map(str, parts),
-            "",
-        ]
-    )
+    base = f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}"
+    return "/".join([base, *map(str, parts), ""])
 
 
-def test_the_quality_page_lists_everybody_in_few_queries(
-    played, boss, django_assert_max_num_queries
-):
-    client = sign_in(boss)
+def test_the_quality_page_lists_everybody_in_few_queries(game, django_assert_max_num_queries):
+    client = sign_in(game.boss)
     with django_assert_max_num_queries(13):
-        page = client.get(address(played, "quality"))
+        page = client.get(address(game.campaign, "quality"))
     text = page.content.decode()
     assert page.status_code == 200
     assert page.context["totals"]["people"] == 30
@@ -390,45 +364,45 @@ def test_the_quality_page_lists_everybody_in_few_queries(
     assert "person-" not in text
 
 
-def test_the_table_sorts_on_the_server(played, boss):
-    client = sign_in(boss)
+def test_the_table_sorts_on_the_server(game):
+    client = sign_in(game.boss)
     for sort, key in (
         ("-accuracy", lambda row: -row.controls.accuracy),
         ("name", lambda row: row.rater.pseudonym),
         ("nonsense", lambda row: 0),
     ):
-        rows = client.get(address(played, "quality"), {"sort": sort}).context["page"]
+        rows = client.get(address(game.campaign, "quality"), {"sort": sort}).context["page"]
         shown = [key(row) for row in rows]
         assert len(shown) == 30
         assert shown == sorted(shown), sort
 
 
-def test_the_annotator_page_excludes_and_reinstates(played, boss, django_assert_max_num_queries):
-    client = sign_in(boss)
-    rater = played.assignments.first().rater
-    here = address(played, "annotators", rater.public_id)
+def test_the_annotator_page_excludes_and_reinstates(game, django_assert_max_num_queries):
+    client = sign_in(game.boss)
+    rater = game.campaign.assignments.first().rater
+    here = address(game.campaign, "annotators", rater.public_id)
     with django_assert_max_num_queries(16):
         page = client.get(here)
     assert page.status_code == 200
     assert [row.first for row in page.context["detail"].labels] == [1, 4, 0, 2]
     assert client.post(here, {"act": "exclude", "reason": ""}).status_code == 422
     assert client.post(here, {"act": "exclude", "reason": "spam <b>"}).status_code == 302
-    assert played.places.get(rater=rater).is_excluded
-    excluded = client.get(address(played, "quality"), {"show": "excluded"}).context["page"]
+    assert game.campaign.places.get(rater=rater).is_excluded
+    excluded = client.get(address(game.campaign, "quality"), {"show": "excluded"}).context["page"]
     assert [row.rater for row in excluded] == [rater]
     text = client.get(here).content.decode()
     assert "spam &lt;b&gt;" in text
     assert "spam <b>" not in text
     client.post(here, {"act": "reinstate", "reason": "no spam"})
-    assert not played.places.get(rater=rater).is_excluded
-    stranger = make_raters(played.study, 1)[0]
-    assert client.get(address(played, "annotators", stranger.public_id)).status_code == 404
+    assert not game.campaign.places.get(rater=rater).is_excluded
+    stranger = make_raters(game.campaign.study, 1)[0]
+    assert client.get(address(game.campaign, "annotators", stranger.public_id)).status_code == 404
 
 
-def test_the_control_page_changes_and_retires(played, boss, django_assert_max_num_queries):
-    client = sign_in(boss)
-    item = played.items.order_by("pk")[1]
-    here = address(played, "controls", item.argument.public_id)
+def test_the_control_page_changes_and_retires(game, django_assert_max_num_queries):
+    client = sign_in(game.boss)
+    item = game.campaign.items.order_by("pk")[1]
+    here = address(game.campaign, "controls", item.argument.public_id)
     with django_assert_max_num_queries(14):
         page = client.get(here)
     assert [row.first for row in page.context["detail"].labels] == [20, 0, 0, 10]
@@ -441,15 +415,18 @@ def test_the_control_page_changes_and_retires(played, boss, django_assert_max_nu
     item.refresh_from_db()
     assert item.is_retired
     assert "Unclear" in client.get(here).content.decode()
-    ordinary = played.items.order_by("pk").last()
-    assert client.get(address(played, "controls", ordinary.argument.public_id)).status_code == 404
+    ordinary = game.campaign.items.order_by("pk").last()
+    assert (
+        client.get(address(game.campaign, "controls", ordinary.argument.public_id)).status_code
+        == 404
+    )
 
 
-def test_two_keys_on_one_argument_change_together_or_not_at_all(played, boss, monkeypatch):
-    client = sign_in(boss)
-    item = played.items.order_by("pk")[1]
+def test_two_keys_on_one_argument_change_together_or_not_at_all(game, monkeypatch):
+    client = sign_in(game.boss)
+    item = game.campaign.items.order_by("pk")[1]
     twin = Item.objects.create(
-        campaign=played, argument=item.argument, external_id="twin", control_label=3
+        campaign=game.campaign, argument=item.argument, external_id="twin", control_label=3
     )
     change, changed = quality.replace_control_label, []
 
@@ -462,22 +439,15 @@ def test_two_keys_on_one_argument_change_together_or_not_at_all(played, boss, mo
     client.raise_request_exception = False
     answer = {"label": "0", "reason": "Everybody says so"}
     assert (
-        client.post(address(played, "controls", item.argument.public_id), answer).status_code
+        client.post(
+            address(game.campaign, "controls", item.argument.public_id), answer
+        ).status_code
         == 500
     )
     assert len(changed) == 1
     for each in (item, twin):
         each.refresh_from_db()
         assert each.control_label == 3
-
-
-def test_looking_at_a_page_writes_nothing(played, boss):
-    client = sign_in(boss)
-    before = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
-    client.get(address(played, "quality"))
-    client.get(address(played, "annotators", played.assignments.first().rater.public_id))
-    after = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
-    assert before == after
 
 
 def test_a_place_regained_ends_the_whole_reservation_of_who_let_it_run_out(study, researcher):

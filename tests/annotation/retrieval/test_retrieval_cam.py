@@ -4,7 +4,6 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.corpus.models.questions import text_key
 from annotation.retrieval.actions import cam as retrieval_cam
 from annotation.retrieval.models import CamRequest, CamService
 from cqa_site.people.models import AuditEvent
@@ -154,16 +153,6 @@ def test_an_address_nobody_listed_is_not_asked(ask):
     assert "This site may not ask that address" in page
     assert "EGRESS_ALLOW" in page
     assert "127.0.0.1" not in asked.job.error
-
-
-def test_a_reply_that_is_too_large_is_said(ask, monkeypatch):
-    from cqa_site.judging.transport import json_service
-
-    monkeypatch.setattr(json_service, "MAX_BYTES", 10)
-    monkeypatch.setitem(json_service.get_json.__kwdefaults__, "max_bytes", 10)
-    with JsonStub(REPLY) as stub:
-        asked, _page = ask(stub)
-    assert "cannot be taken" in asked.job.error
 
 
 def test_nobody_is_asked_without_an_address(client, study, comparison):
@@ -363,14 +352,6 @@ def test_from_a_file_to_arguments(call, inline):
     assert (argument["origin"]["kind"], argument["origin"]["source"]) == ("corpus", "Forum")
     call("delete", one, status=204)
     call("get", one, status=404)
-
-
-def test_sentences_of_another_study_are_passed_over(call, comparison):
-    make_corpus(cast.make_study("Study B"))
-    body = {"keys": [text_key(SENTENCES[0])]}
-    take = f"comparisons/{comparison.public_id}/take/"
-    assert call("post", take, body) == {"new": 0, "same": 0}
-    assert comparison.arguments.count() == 1
 
 
 def test_what_another_study_has_what_is_taken_and_what_is_too_large_is_refused(

@@ -1,5 +1,6 @@
 """Any table once its columns are chosen, labels of a scale, names in a sentence."""
 
+from dataclasses import fields
 from datetime import UTC, datetime
 
 import openpyxl
@@ -17,25 +18,7 @@ from annotation.corpus.methods.highlight import split_sentence
 from annotation.corpus.methods.label_scale import parse_label
 from cqa_site.tabular import Problem, UnreadableFile, open_table
 
-WRITTEN = [
-    "object1",
-    "object2",
-    "text",
-    "source_url",
-    "external_id",
-    "label",
-    "rater",
-    "control_label",
-    "started",
-    "comment",
-    "rater_kind",
-    "state",
-    "is_extra",
-    "active_ms",
-    "block",
-    "position",
-]
-
+WRITTEN = [each.name for each in fields(GenericRecord) if each.name not in ("row", "is_blank")]
 ALL = {field: f"c_{field}" for field in WRITTEN}
 
 LEAST = {"object1": "a", "object2": "b", "text": "t"}

@@ -54,21 +54,6 @@ def test_a_bad_record_keeps_the_places_of_the_others(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "column"),
-    [
-        ({"object1": " "}, "object1"),
-        ({"object2": 4}, "object2"),
-        ({"aspect": ["a"]}, "aspect"),
-        ({"comparison": None}, "comparison"),
-        ({"comparison": ["a"]}, "comparison"),
-    ],
-)
-def test_bad_raw_records_are_named(tmp_path, changes, column):
-    (problem,) = read_raw_answers(file_of(tmp_path, [raw() | changes]))
-    assert (problem.row, problem.column) == (1, column)
-
-
-@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("gpt3-5_scenario_1.json", ("gpt3-5", 1)),
@@ -97,21 +82,6 @@ def test_the_question_of_a_gold_comparison_may_be_absent(tmp_path):
     del record["question"]
     (found,) = read_gold(file_of(tmp_path, [record]))
     assert (found.aspect, found.question) == ("height", None)
-
-
-@pytest.mark.parametrize(
-    ("changes", "column"),
-    [
-        ({"comparison": "one text"}, "comparison"),
-        ({"comparison": ["a", 1]}, "comparison"),
-        ({"question": 1}, "question"),
-        ({"object1": None}, "object1"),
-    ],
-)
-def test_bad_gold_comparisons_are_named(tmp_path, changes, column):
-    good, problem = read_gold(file_of(tmp_path, [gold(), gold(**changes)]))
-    assert isinstance(good, GoldComparison)
-    assert (problem.row, problem.column) == (2, column)
 
 
 @pytest.mark.parametrize("read", [read_gold, read_raw_answers])
@@ -145,21 +115,33 @@ def test_a_silver_comparison_in_full(tmp_path):
     assert (second.aspect, third.aspect, third.position) == ("strength", None, 3)
 
 
+# -- problems of all three ----------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    ("changes", "column"),
+    ("read", "made", "changes", "column"),
     [
-        ({"object1": ""}, "object1"),
-        ({"object2": None}, "object2"),
-        ({"aspect": 3}, "aspect"),
-        ({"arguments": "1. x"}, "arguments"),
-        ({"arguments": ["x"]}, "arguments"),
-        ({"arguments": ["1. x", "1. y"]}, "arguments"),
-        ({"gpt_answers": ["x", None]}, "gpt_answers"),
+        (read_raw_answers, raw, {"object1": " "}, "object1"),
+        (read_raw_answers, raw, {"object2": 4}, "object2"),
+        (read_raw_answers, raw, {"aspect": ["a"]}, "aspect"),
+        (read_raw_answers, raw, {"comparison": None}, "comparison"),
+        (read_raw_answers, raw, {"comparison": ["a"]}, "comparison"),
+        (read_gold, gold, {"comparison": "one text"}, "comparison"),
+        (read_gold, gold, {"comparison": ["a", 1]}, "comparison"),
+        (read_gold, gold, {"question": 1}, "question"),
+        (read_gold, gold, {"object1": None}, "object1"),
+        (read_silver, silver, {"object1": ""}, "object1"),
+        (read_silver, silver, {"object2": None}, "object2"),
+        (read_silver, silver, {"aspect": 3}, "aspect"),
+        (read_silver, silver, {"arguments": "1. x"}, "arguments"),
+        (read_silver, silver, {"arguments": ["x"]}, "arguments"),
+        (read_silver, silver, {"arguments": ["1. x", "1. y"]}, "arguments"),
+        (read_silver, silver, {"gpt_answers": ["x", None]}, "gpt_answers"),
     ],
 )
-def test_bad_silver_comparisons_are_named(tmp_path, changes, column):
-    good, problem = read_silver(file_of(tmp_path, [silver(), silver(**changes)]))
-    assert isinstance(good, SilverComparison)
+def test_bad_records_are_named(tmp_path, read, made, changes, column):
+    good, problem = read(file_of(tmp_path, [made(), made() | changes]))
+    assert good.object1 == "oak"
     assert isinstance(problem, Problem)
     assert (problem.row, problem.column) == (2, column)
 
