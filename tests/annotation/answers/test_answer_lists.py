@@ -23,6 +23,8 @@ from annotation.corpus.models.questions import ArgumentList, Question
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import AuditEvent
+from cqa_site.runs.actions.runs import draft
+from cqa_site.runs.kinds import kind_named
 from tests import cast
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.imports.import_files import json_file, take
@@ -184,19 +186,13 @@ def test_a_run_leaves_out_what_its_model_learned(
     assert run.generation.left_out["learned"] == 2
 
 
-def test_another_question_about_the_same_objects_is_no_test_either(lab, tuned, monkeypatch):
+def test_another_question_about_the_same_objects_is_no_test_either(lab, tuned):
     pair = lab.questions[0].comparison
     later = Question.objects.create(study=lab.study, comparison=pair, aspect="price")
-    subjects = {one.ids[0] for one in _subjects(lab)}
-    assert later.pk not in subjects
-    assert len(subjects) == 2
-
-
-def _subjects(lab):
-    from cqa_site.runs.actions.runs import draft
-    from cqa_site.runs.kinds import kind_named
-
-    return kind_named("answers").subjects(draft(lab.plan(number=1), lab.study))
+    subjects = kind_named("answers").subjects(draft(lab.plan(number=1), lab.study))
+    asked = {each.ids[0] for each in subjects}
+    assert later.pk not in asked
+    assert len(asked) == 2
 
 
 def test_an_import_refuses_answers_to_what_was_learned(lab, tuned, tmp_path):

@@ -54,9 +54,7 @@ def test_the_seed_the_sample_and_the_number_of_choices_are_no_part_of_a_conditio
         target={"questions": "sample", "sample": 2},
     )
     assert again.generation.condition == plain
-
-
-def test_filters_are_no_part_where_the_prompt_shows_no_arguments(lab):
+    # Nor are filters, where the prompt shows no arguments.
     assert started(lab, number=1) == started(lab, number=1, target=PROBE, replicates=2)
 
 

@@ -3,8 +3,6 @@
 import re
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.answers.methods.checks import CHECKS
@@ -12,8 +10,7 @@ from annotation.consensus.models import FinalLabel
 from annotation.editing.models import EditingSheet, KeptText, Revision
 from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.opening import close_round
-from cqa_site.rounds.saving import save_draft
-from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
+from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
@@ -116,22 +113,6 @@ def test_texts_are_escaped_everywhere(client, sheet):
     reply = send(client, sheet, nasty + "y", 0, client="another")
     assert reply.status_code == 409
     assert "<script>" not in reply.json()["conflict"]
-
-
-def test_the_page_costs_as_many_queries_for_long_lists_as_for_short_ones(client, sheet):
-    counts = []
-    for _turn in range(2):
-        with CaptureQueriesContext(connection) as queries:
-            page(client, sheet)
-        counts.append(len(queries))
-        for number in range(3, 40):
-            save_as(sheet, f"text {number}", number)
-    assert counts[0] == counts[1] <= 12, counts
-
-
-def save_as(sheet, text, number):
-    given = sent(text, EditingSheet.objects.get(pk=sheet.pk).version, "tab", number)
-    save_draft(sheet=sheet, sent=given)
 
 
 # -- saving and submitting with script -----------------------------------------------------------

@@ -64,12 +64,9 @@ def hand_in(sheet, text, base, client="a", sequence=1, key="k1", **more):
 # -- saving --------------------------------------------------------------------------------------
 
 
-def test_the_desk_begins_with_the_machine_text(sheet):
+def test_a_draft_that_another_page_replaces_or_somebody_deletes_by_mistake_is_kept(sheet):
     assert sheet.version == 0
     assert sheet.text == sheet.machine_text == sheet.answer.text
-
-
-def test_a_draft_that_another_page_replaces_or_somebody_deletes_by_mistake_is_kept(sheet):
     save(sheet, "from a", 0, client="a")
     save(sheet, "a long text that took an hour", 1, client="b")
     save(sheet, "", 2, client="b", sequence=2)

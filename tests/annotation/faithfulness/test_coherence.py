@@ -90,7 +90,9 @@ def cited(lab, **target):
     return list(chosen_citations(lab.study, target_of(**target), 1))
 
 
-def test_one_request_a_citation_that_exists(lab):
+def test_one_request_a_citation_that_exists_of_a_text_with_figures(lab):
+    listed = lab.answers[0].argument_list
+    make_answer(lab.answers[0].question, text="Tea wins [1].", listed=listed, choice=2)
     found = cited(lab)
     assert len(found) == 9
     one = [each for each in found if each.answer == lab.answers[0].pk]
@@ -122,12 +124,6 @@ def test_a_sample_draws_texts_and_repeats_itself(lab):
     assert len(drawn) > 1
 
 
-def test_texts_without_figures_are_not_judged(lab):
-    listed = lab.answers[0].argument_list
-    make_answer(lab.answers[0].question, text="Tea wins [1].", listed=listed, choice=2)
-    assert len(cited(lab)) == 9
-
-
 def test_a_request_shows_objects_argument_and_segment_and_hides_the_writer(lab):
     run = draft(lab.plan(), lab.study)
     kind = CoherenceKind()
@@ -150,10 +146,8 @@ def test_what_tries_to_talk_to_the_judge_is_noticed(lab):
     make_answer(lab.answers[0].question, text=evil, listed=lab.answers[0].argument_list, choice=2)
     compute(lab.study)
     run = draft(lab.plan(), lab.study)
-    flags = [
-        question.flags
-        for question in CoherenceKind().questions(run, CoherenceKind().subjects(run))
-    ]
+    kind = CoherenceKind()
+    flags = [question.flags for question in kind.questions(run, kind.subjects(run))]
     assert ("addresses_judge",) in flags
     assert flags.count(()) == 9
 
@@ -240,15 +234,12 @@ def test_a_run_judges_plain_answers_unless_others_are_chosen(lab, probe):
     old = target_of()
     del old["conditions"]
     assert {each.answer for each in chosen_citations(lab.study, old, 1)} == {first, odd, last}
-
-
-def test_experts_versions_are_chosen_by_the_condition_of_what_they_edited(lab):
+    # An expert's version goes with what was edited.
     edited = lab.revision.sheet.answer
-    assert cited(lab, texts="edited")
-    edited.condition = condition(lab.study, scenario=4, filters={"relevance": "0-1"})
-    edited.save()
-    assert not cited(lab, texts="edited")
-    assert cited(lab, texts="edited", conditions=[str(edited.condition.public_id)])
+    for found, is_plain in ((condition(lab.study, scenario=4), True), (probe, False)):
+        Answer.objects.filter(pk=edited.pk).update(condition=found)
+        assert bool(cited(lab, texts="edited")) == is_plain
+    assert cited(lab, texts="edited", conditions=[str(probe.public_id)])
 
 
 def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, probe):

@@ -142,18 +142,12 @@ def test_the_page_shows_both_sides(lab):
         assert "1 edited here, 0 imported; 1 question" in shown
         assert "5.0 min" in shown
     assert f"faithfulness/revisions/{lab.revision.public_id}" in shown
-
-
-def test_files_hold_every_pair_and_the_summary(lab):
+    # Files hold every pair, and the summary.
     lab.gold(lab.answers[-1], "Tea beats coffee [1, 2].")
     compute(lab.study)
-    client = sign_in(lab.researcher)
-    address = reverse("edited_texts", args=[lab.study.public_id])
-    rows = list(
-        csv.reader(io.StringIO(client.get(address + "?format=csv").content.decode("utf-8-sig")))
-    )
-    assert len(rows) == 3
-    assert {row[2] for row in rows[1:]} == {"revision", "gold"}
+    text = client.get(address + "?format=csv").content.decode("utf-8-sig")
+    _heads, *rows = csv.reader(io.StringIO(text))
+    assert sorted(row[2] for row in rows) == ["gold", "revision"]
     table = reverse("edited_texts_figure", args=[lab.study.public_id, "changes", "md"])
     assert "after minus before" in client.get(table).content.decode()
 

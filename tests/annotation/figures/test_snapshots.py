@@ -9,7 +9,6 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.figures import actions
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import (
@@ -27,7 +26,6 @@ from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.results.rows import pack
 from cqa_site.rounds.models import Place
-from cqa_site.runs.models import Job
 from tests.annotation.voting import make_raters
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
@@ -195,16 +193,6 @@ def test_the_marker_moves_with_whatever_moves_the_figures(campaign):
     other = make_campaign(campaign.study, name="Round 2", state="open")
     vote(other.items.first(), second, 1)
     assert not moved()
-
-
-def test_the_job_stores_the_live_snapshot(campaign, django_capture_on_commit_callbacks):
-    vote(campaign.items.last(), make_raters(campaign.study, 1)[0], 3)
-    with django_capture_on_commit_callbacks(execute=True):
-        job = actions.request_snapshot(campaign=campaign)
-        assert actions.request_snapshot(campaign=campaign).pk == job.pk
-    job.refresh_from_db()
-    assert (job.state, job.error) == (Job.State.DONE, "")
-    assert campaign.snapshots.get().marker == marker(campaign)
 
 
 # -- pages -------------------------------------------------------------------------------------

@@ -207,12 +207,9 @@ def test_gold_joins_the_arguments_of_its_pair(study, silver_file, tmp_path):
         ("human", "human", 0)
     }
     assert take(study, "gold", path).added == 0
-
-
-def test_gold_with_another_aspect_takes_a_copy_of_the_list(study, silver_file, tmp_path):
-    take(study, "silver", silver_file)
-    take(study, "gold", json_file(tmp_path, [gold(aspect="price")], "gold.json"))
-    answer = study.answers.get(source="gold.json")
+    # With another aspect it takes a copy of the list.
+    take(study, "gold", json_file(tmp_path, [gold(aspect="price")], "more.json"))
+    answer = study.answers.get(source="more.json")
     assert answer.question.aspect == "price"
     assert answer.argument_list.question == answer.question
     assert answer.argument_list.entries.count() == 2

@@ -293,7 +293,13 @@ def test_bad_rows_are_named(study, tmp_path, cells, column, words):
     assert numbers(outcome, "questions") == (1, 0, 0, 1)
 
 
-def test_a_table_of_something_else_is_refused(study, tmp_path):
+def test_a_table_of_something_else_is_refused_and_a_pasted_line_is_named_by_its_number(
+    study, tmp_path
+):
+    name, content = pasted_list("tea vs coffee\n\nonly tea")
+    (tmp_path / name).write_bytes(content)
+    (flag,) = take(study, tmp_path / name, write=False).flags
+    assert (flag.row, flag.column) == (3, "object2")
     with pytest.raises(ImportRefused, match="no column object1 or object2"):
         take(study, table_file(tmp_path, {"x": 1, "y": 2}))
 
@@ -313,13 +319,6 @@ def test_pasted_lists(study, tmp_path, text):
     (tmp_path / name).write_bytes(content)
     assert take(study, tmp_path / name).rejected == 0
     assert asked() == EXPECTED
-
-
-def test_a_pasted_line_without_a_second_object_is_named_by_its_line(study, tmp_path):
-    name, content = pasted_list("tea vs coffee\n\nonly tea")
-    (tmp_path / name).write_bytes(content)
-    (flag,) = take(study, tmp_path / name, write=False).flags
-    assert (flag.row, flag.column) == (3, "object2")
 
 
 # -- page, API, command -----------------------------------------------------------------------

@@ -40,28 +40,17 @@ def line(text="Tea is better.", **more) -> dict[str, object]:
 # -- new and same -----------------------------------------------------------------------------
 
 
-def test_first_import_makes_everything_once(study, tmp_path):
-    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2), crowd_row("t1", "w2", 3))
+def test_first_import_makes_everything_once_and_unsubmitted_work_never_counts(study, tmp_path):
+    expired = crowd_row("t1", "w1", "", suite="s0", status="EXPIRED")
+    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2), crowd_row("t1", "w2", 3), expired)
     outcome = take(study, "toloka", path, label_round="Crowd")
     names = ("comparisons", "arguments", "label_rounds", "items", "raters", "votes")
-    assert [numbers(outcome, name)[0] for name in names] == [1, 1, 1, 1, 2, 2]
+    assert [numbers(outcome, name)[0] for name in names] == [1, 1, 1, 1, 2, 3]
     campaign = campaigns_of(study).get()
     assert (campaign.name, campaign.origin, campaign.state) == ("Crowd", "imported", "closed")
-    assert sorted(Assignment.objects.values_list("label", "state")) == [
-        (2, "answered"),
-        (3, "answered"),
-    ]
+    votes = Assignment.objects.order_by("pk").values_list("label", "state")
+    assert list(votes) == [(2, "answered"), (3, "answered"), (None, "void")]
     assert Place.objects.filter(round=campaign).count() == 2
-
-
-def test_unsubmitted_work_is_kept_but_never_counts(study, tmp_path):
-    expired = crowd_row("t1", "w1", "", suite="s0", status="EXPIRED")
-    path = crowd_file(tmp_path, expired, crowd_row("t1", "w1"))
-    take(study, "toloka", path)
-    assert sorted(Assignment.objects.values_list("state", "label")) == [
-        ("answered", 2),
-        ("void", None),
-    ]
 
 
 def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
@@ -88,44 +77,32 @@ def test_queries_do_not_grow_with_the_rows(study, tmp_path):
 # -- suggestions ------------------------------------------------------------------------------
 
 
-def test_blank_sentences_are_kept_and_flagged(study, tmp_path):
-    outcome = take(study, "toloka", crowd_file(tmp_path, crowd_row(text=" ")))
-    assert Argument.objects.get().is_blank
-    assert reasons(outcome, rejected=False) == ["The sentence is blank; kept and flagged."]
-
-
-def test_pairs_that_differ_by_case_or_order_are_suggested_not_merged(study, tmp_path):
+def test_blank_sentences_and_pairs_that_differ_by_case_or_order_are_kept_and_flagged(
+    study, tmp_path
+):
     pairs = [("tea", "coffee"), ("Coffee", "tea"), ("tea", "milk")]
     rows = [crowd_row(f"t{n}", pair=pair) for n, pair in enumerate(pairs)]
-    outcome = take(study, "toloka", crowd_file(tmp_path, *rows))
+    path = crowd_file(tmp_path, *rows, crowd_row("t3", text=" "))
+    flagged = " ".join(reasons(take(study, "toloka", path), rejected=False))
     assert Comparison.objects.count() == 3
-    (reason,) = reasons(outcome, rejected=False)
-    assert "Coffee vs tea" in reason
-    assert "nothing was merged" in reason
+    assert "Coffee vs tea" in flagged
+    assert "nothing was merged" in flagged
+    assert Argument.objects.get(text=" ").is_blank
+    assert "The sentence is blank; kept and flagged." in flagged
 
 
 # -- changed ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def stored(study, tmp_path):
-    take(
-        study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1)), label_round="C"
-    )
-    return crowd_file(tmp_path, crowd_row("t1", "w1", 3, golden=0), name="later.tsv")
-
-
-def test_a_changed_vote_is_listed_and_kept(study, stored):
-    outcome = take(study, "toloka", stored, label_round="C")
-    assert numbers(outcome, "votes") == (0, 0, 1, 0)
-    assert numbers(outcome, "items") == (0, 0, 1, 0)
+def test_a_changed_vote_is_listed_and_kept_or_replaced_on_wish_with_its_history(study, tmp_path):
+    first = crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1))
+    take(study, "toloka", first, label_round="C")
+    later = crowd_file(tmp_path, crowd_row("t1", "w1", 3, golden=0), name="later.tsv")
+    outcome = take(study, "toloka", later, label_round="C")
+    assert numbers(outcome, "votes") == numbers(outcome, "items") == (0, 0, 1, 0)
     assert "Differs and was kept; stored: 2" in reasons(outcome, rejected=False)
-    assert Assignment.objects.get().label == 2
-    assert Item.objects.get().control_label == 1
-
-
-def test_a_changed_vote_is_replaced_on_wish_with_its_history(study, stored):
-    take(study, "toloka", stored, label_round="C", update_changed=True)
+    assert (Assignment.objects.get().label, Item.objects.get().control_label) == (2, 1)
+    take(study, "toloka", later, label_round="C", update_changed=True)
     assert Assignment.objects.get().label == 3
     item = Item.objects.get()
     assert (item.control_label, item.imported_control_label) == (0, 0)

@@ -135,9 +135,9 @@ def released(*arguments: tuple[str | None, int | None, str | None]) -> list[dict
     return [{"obj1": "tea", "obj2": "coffee", "arguments": entries}]
 
 
-def test_released_and_model_labels_are_two_raters(study, tmp_path):
-    path = json_file(tmp_path, released(("Tea wins.", 3, "2"), ("Coffee wins.", 1, "1")))
-    take(study, "final_labels", path, label_round="Released")
+def test_released_and_model_labels_are_two_raters_and_null_sentences_are_left_out(study, tmp_path):
+    rows = released(("Tea wins.", 3, "2"), ("Coffee wins.", 1, "1"), (None, 0, "0"))
+    outcome = take(study, "final_labels", json_file(tmp_path, rows), label_round="Released")
     votes = Assignment.objects.order_by("pk").values_list("rater__kind", "rater__name", "label")
     assert list(votes) == [
         ("reference", "Released label", 3),
@@ -145,13 +145,7 @@ def test_released_and_model_labels_are_two_raters(study, tmp_path):
         ("reference", "Released label", 1),
         ("model", "GPT-4", 1),
     ]
-
-
-def test_null_sentences_are_left_out_and_flagged(study, tmp_path):
-    path = json_file(tmp_path, released(("Tea wins.", 3, "2"), (None, 0, "0")))
-    outcome = take(study, "final_labels", path)
-    assert numbers(outcome, "votes") == (2, 0, 0, 0)
-    assert outcome.flags[0].row == 2
+    assert outcome.flags[0].row == 3
     assert "null" in outcome.flags[0].reason
 
 

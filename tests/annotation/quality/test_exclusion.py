@@ -55,7 +55,7 @@ def names(campaign):
     return list(places.order_by("rater").values_list("rater", flat=True))
 
 
-def test_the_preview_says_what_remains(campaign):
+def test_the_preview_says_what_remains_and_is_counted_once(campaign, actor, monkeypatch):
     seen = preview_exclusion(campaign, 0.5, "accuracy")
     assert seen["excluded"] == 1
     now, then = seen["now"], seen["then"]
@@ -64,7 +64,12 @@ def test_the_preview_says_what_remains(campaign):
     assert (then["raters"], then["votes"], then["without"], then["ties"]) == (2, 6, 1, 2)
     assert then["labels"] == (0, 1, 2, 0)
     assert preview_exclusion(campaign, 0.5, "surely")["excluded"] == 0
+    asked = {"campaign": campaign, "below": 0, "rule": "accuracy", "reason": "x", "actor": actor}
+    assert exclude_below(**asked) is None
     assert not Exclusion.objects.exists()
+    assert not AuditEvent.objects.exists()
+    monkeypatch.setattr("annotation.quality.reports.exclusion._ordinary", None)
+    assert preview_exclusion(campaign, 0.5, "accuracy") == seen
 
 
 def test_everybody_below_is_one_action_with_a_line_in_the_log_for_each(campaign, actor):
@@ -100,12 +105,6 @@ def test_who_was_let_in_and_excluded_again_stays_out(campaign, actor):
     exclude_rater(campaign=campaign, rater=rater, reason="no mistake", actor=actor)
     assert undo_exclusion(exclusion=made, actor=actor) == 0
     assert names(campaign) == [rater.pk]
-
-
-def test_nobody_below_is_nothing_done(campaign, actor):
-    asked = {"campaign": campaign, "below": 0, "rule": "accuracy", "reason": "x", "actor": actor}
-    assert exclude_below(**asked) is None
-    assert not AuditEvent.objects.exists()
 
 
 def test_the_curve_agrees_with_the_previews(campaign):
@@ -163,9 +162,3 @@ def test_the_page_previews_excludes_and_undoes(campaign, actor, django_assert_ma
     for name in ("figures.svg", "labels.png", "figures.csv", "figures.tex"):
         assert client.get(here(campaign, name)).status_code == 200
     assert client.get(here(campaign, "other.svg")).status_code == 404
-
-
-def test_a_preview_is_counted_once(campaign, monkeypatch):
-    seen = preview_exclusion(campaign, 0.5, "accuracy")
-    monkeypatch.setattr("annotation.quality.reports.exclusion._ordinary", None)
-    assert preview_exclusion(campaign, 0.5, "accuracy") == seen

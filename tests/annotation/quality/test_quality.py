@@ -186,10 +186,15 @@ def test_exclusion_and_reinstatement_cancel_out_when_nobody_came_between(
     assert held.count() == Slot.objects.filter(campaign=campaign, state="done").count()
 
 
-def test_excluding_an_imported_rater_needs_no_participation_and_is_logged(study, researcher):
+def test_excluding_an_imported_rater_needs_no_participation_is_logged_and_moves_final_labels(
+    study, researcher, django_capture_on_commit_callbacks
+):
     crowd = make_raters(study, 2)
-    campaign = imported(study, crowd, votes=[[0, 1], [2, 2]])
-    quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="spam", actor=researcher)
+    campaign = imported(study, crowd, votes=[[3, 1], [2, 2]])
+    with django_capture_on_commit_callbacks(execute=True):
+        quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="spam", actor=researcher)
+    labels = FinalLabel.objects.filter(campaign=campaign).order_by("argument")
+    assert list(labels.values_list("label", flat=True)) == [1, 2]
     quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="again", actor=researcher)
     assert vote_table(campaign)["rater"].unique().tolist() == [crowd[1].pk]
     assert not Assignment.objects.filter(is_extra=True).exists()
@@ -197,14 +202,6 @@ def test_excluding_an_imported_rater_needs_no_participation_and_is_logged(study,
     assert (event.reason, event.actor) == ("spam", researcher)
     quality.reinstate_rater(campaign=campaign, rater=crowd[0], reason="no", actor=researcher)
     assert len(vote_table(campaign)) == 4
-
-
-def test_final_labels_follow_an_exclusion(study, researcher, django_capture_on_commit_callbacks):
-    crowd = make_raters(study, 2)
-    campaign = imported(study, crowd, votes=[[3, 1]])
-    with django_capture_on_commit_callbacks(execute=True):
-        quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="spam", actor=researcher)
-    assert FinalLabel.objects.get(campaign=campaign).label == 1
 
 
 # -- control items ---------------------------------------------------------------------------
@@ -257,18 +254,6 @@ def test_a_new_key_recomputes_accuracies_and_takes_automatic_exclusions_back(stu
     )
     place.refresh_from_db()
     assert place.is_excluded
-
-
-def test_a_retired_control_counts_nowhere_and_can_come_back(study, researcher):
-    campaign, place = with_controls(study, 1, 1)
-    item = campaign.items.order_by("pk").first()
-    change = {"campaign": campaign, "item": item, "reason": "x", "actor": researcher}
-    quality.replace_control_label(label=None, **change)
-    found = control_record(campaign, place.rater_id)
-    assert (found.right, found.n) == (0, 1)
-    assert len(vote_table(campaign)) == 1
-    quality.replace_control_label(label=3, **change)
-    assert control_record(campaign, place.rater_id).n == 2
 
 
 # -- the table -------------------------------------------------------------------------------

@@ -150,7 +150,8 @@ def test_scales_can_be_wider(tmp_path):
     [("0", 0), (" 3 ", 3), (2, 2), (1.0, 1), ("", None), ("  ", None), (None, None)],
 )
 def test_labels_are_read(value, label):
-    assert parse_label(value) == label
+    assert parse_label(value) == parse_label(value, range(8)) == label
+    assert (parse_label("7", range(8)), parse_label("-1", (-1, 0, 1))) == (7, -1)
 
 
 @pytest.mark.parametrize(
@@ -159,11 +160,6 @@ def test_labels_are_read(value, label):
 def test_what_is_no_label_is_refused(value):
     with pytest.raises(ValueError, match="is not a label of the scale 0, 1, 2, 3"):
         parse_label(value)
-
-
-def test_labels_of_other_scales():
-    assert parse_label("7", range(8)) == 7
-    assert parse_label("-1", (-1, 0, 1)) == -1
 
 
 # -- names in a sentence --------------------------------------------------------------------------

@@ -97,15 +97,10 @@ def test_expired_and_blank_rows_are_kept_and_told_apart(tmp_path):
     assert (rejected.label, rejected.is_counted) == (2, False)
 
 
-def test_sentences_may_hold_line_ends_and_bold_runs(tmp_path):
-    (vote,) = read_toloka(export(tmp_path, record(shown("One.\r\nTwo **Oak****elm**\n"))))
+def test_sentences_may_hold_line_ends_and_bold_runs_and_times_a_zone(tmp_path):
+    text, started = shown("One.\r\nTwo **Oak****elm**\n"), "2024-03-01T02:00:00+03:00"
+    (vote,) = read_toloka(export(tmp_path, record(text, started=started)))
     assert vote.text == "One.\r\nTwo Oakelm\n"
-
-
-def test_times_with_a_zone_are_converted(tmp_path):
-    (vote,) = read_toloka(
-        export(tmp_path, record(shown("x"), started="2024-03-01T02:00:00+03:00"))
-    )
     assert vote.started == datetime(2024, 2, 29, 23, tzinfo=UTC)
 
 

@@ -134,10 +134,13 @@ def test_tables_are_read_by_their_headers(tmp_path, name, content):
     ]
 
 
-def test_columns_can_be_chosen(tmp_path):
+def test_columns_can_be_chosen_if_they_are_there_and_not_taken_twice(tmp_path):
     opened, entries = read(tmp_path, "one,two\nA,B\n,\n", "a.csv", text="two")
     assert (opened.text, opened.url) == ("two", "")
     assert entries == [Line(2, "B", ""), Skipped(3, LeftOut.BLANK)]
+    for options in ({"text": "three"}, {"text": "one", "url": "one"}):
+        with pytest.raises(UnreadableFile):
+            read(tmp_path, "one,two\nA,B\n", "a.csv", **options)
 
 
 def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
@@ -167,12 +170,6 @@ def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
 def test_files_that_cannot_be_read_say_why(tmp_path, name, content, words):
     with pytest.raises(UnreadableFile, match=words):
         read(tmp_path, content, name)
-
-
-def test_columns_that_are_not_there_or_taken_twice_are_refused(tmp_path):
-    for options in ({"text": "three"}, {"text": "one", "url": "one"}):
-        with pytest.raises(UnreadableFile):
-            read(tmp_path, "one,two\nA,B\n", "a.csv", **options)
 
 
 def test_lines_are_bounded(tmp_path):
