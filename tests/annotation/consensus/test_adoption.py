@@ -26,7 +26,6 @@ pytestmark = pytest.mark.django_db
 
 #         tie         settled    tie        far apart  settled    tie
 VOTES = [[1, 2, 3], [2, 2, 1], [0, 1, 3], [0, 3, 3], [1, 1, 1], [3, 0, 2]]
-
 TIED = (0, 2, 5)
 
 

@@ -14,9 +14,7 @@ from tests.api.conftest import client_of
 from tests.judging.json_stub import JsonStub
 
 pytestmark = pytest.mark.django_db
-
 ASKED = {"aspects": "price,  taste of it", "weight": "5", "most": "2"}
-
 REPLY = {
     "winner": "tea",
     "object1": {

@@ -20,7 +20,6 @@ from cqa_site.tabular import Problem, UnreadableFile, open_table
 
 WRITTEN = [each.name for each in fields(GenericRecord) if each.name not in ("row", "is_blank")]
 ALL = {field: f"c_{field}" for field in WRITTEN}
-
 LEAST = {"object1": "a", "object2": "b", "text": "t"}
 
 
@@ -31,10 +30,10 @@ def read(folder, text, mapping, **options):
 
 
 def test_every_field(tmp_path):
-    assert set(WRITTEN) <= set(FIELDS)
+    assert set(WRITTEN) == set(FIELDS)
     header = ",".join(ALL.values())
     row = "oak,elm, Oaks last. ,https://example.org/x,id7,2,r1,3,2024-03-01T10:00:00,fine"
-    row += ",Expert,answered,no,1500,0,7"
+    row += ",Expert,answered,no,yes,,no,1500,0,7"
     assert read(tmp_path, f"{header}\n{row}\n", ALL) == [
         GenericRecord(
             row=2,
@@ -52,6 +51,9 @@ def test_every_field(tmp_path):
             rater_kind="expert",
             state="answered",
             is_extra=False,
+            is_excluded=True,
+            skip_reason=None,
+            is_flagged=False,
             active_ms=1500,
             block=0,
             position=7,

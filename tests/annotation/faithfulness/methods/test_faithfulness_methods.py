@@ -21,7 +21,6 @@ from annotation.faithfulness.methods.segment_matches import match_segments, word
 from tests.annotation.answer_texts import ARGUMENTS, GOOD, LABELS, answers
 
 TWO = {1: "Oak lasts longer.", 2: "Elm bends. It is cheap"}
-
 BOTH_RELEVANT = {1: 3, 2: 2}
 
 

@@ -29,7 +29,6 @@ COLUMNS = (
 )
 
 ORDINARY = "*Say how relevant it is from 0 to 3*:"
-
 CONTROL = "*Say how relevant it is from 0 to 3:*"
 
 
@@ -164,7 +163,6 @@ def test_a_table_of_another_kind_is_refused(tmp_path, lost):
 
 
 BATCH = ("comparison", "arguments", "relevance", None, "how to: see the guideline")
-
 CONTROL_SHEET = (
     "comparison",
     "arguments",
