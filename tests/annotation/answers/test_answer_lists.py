@@ -1,24 +1,37 @@
-"""Numbered lists: kept once, read many at a time, labelled by whom the study chose."""
+"""Numbered lists, whose labels stand beside them, and what a model was trained on."""
 
+import json
 from datetime import timedelta
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
+from annotation.answers.actions.learned import NotPairs, mark_learned, question_ids
 from annotation.answers.actions.lists import (
     argument_list,
     numbered_labels,
     numbered_texts,
     relevance_of,
 )
+from annotation.answers.models.answers import System
+from annotation.answers.models.learned import LearnedComparison
 from annotation.consensus.actions.preferred_labels import LabelsNotOfStudy, prefer_labels
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
-from annotation.corpus.models.questions import ArgumentList
+from annotation.corpus.models.questions import ArgumentList, Question
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.judging.chat import ChatReply
+from cqa_site.people.models import AuditEvent
+from cqa_site.runs.actions.runs import draft
+from cqa_site.runs.kinds import kind_named
 from tests import cast
-from tests.annotation.made_answers import make_answer, make_list, make_question
+from tests.annotation.generation_lab import GenerationLab
+from tests.annotation.imports.import_files import json_file, take
+from tests.annotation.made_answers import make_list, make_question
 from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.runs.judging import script
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +59,9 @@ def settle(study, argument, label, *, days_ago=0):
     )
 
 
-def test_the_same_list_is_made_once(study, question):
+def test_the_same_list_is_made_once_and_another_order_number_or_question_is_another(
+    study, question
+):
     arguments = cast.make_arguments(study, 3)
     numbered = list(enumerate(arguments, 1))
     first = argument_list(question, numbered, {"seed": 1})
@@ -55,23 +70,15 @@ def test_the_same_list_is_made_once(study, question):
     assert list(first.entries.values_list("number", "argument")) == [
         (number, argument.pk) for number, argument in numbered
     ]
-
-
-def test_another_order_number_or_question_is_another_list(study, question):
-    arguments = cast.make_arguments(study, 2)
-    numbered = list(enumerate(arguments, 1))
-    made = {argument_list(question, numbered, {}).pk}
-    made.add(argument_list(question, list(enumerate(arguments[::-1], 1)), {}).pk)
-    made.add(argument_list(question, list(enumerate(arguments, 2)), {}).pk)
-    other = make_question(study, aspect="price")
-    made.add(argument_list(other, numbered, {}).pk)
-    assert len(made) == ArgumentList.objects.count() == 4
+    argument_list(question, list(enumerate(arguments[::-1], 1)), {})
+    argument_list(question, list(enumerate(arguments, 2)), {})
+    argument_list(make_question(study, aspect="price"), numbered, {})
+    assert ArgumentList.objects.count() == 4
 
 
 def test_a_sentence_may_have_two_numbers_but_no_number_two_sentences(study, question):
     one, two = cast.make_arguments(study, 2)
-    listed = argument_list(question, [(1, one), (2, one)], {})
-    assert listed.entries.count() == 2
+    assert argument_list(question, [(1, one), (2, one)], {}).entries.count() == 2
     with pytest.raises(ValueError, match="two arguments"):
         argument_list(question, [(1, one), (1, two)], {})
 
@@ -92,20 +99,15 @@ def test_texts_of_many_lists_come_in_one_query(study, question, django_assert_nu
     assert found[first.pk][2] == first.entries.get(number=2).argument.text
 
 
-def test_the_newest_campaign_with_a_label_wins(study):
+def test_the_newest_campaign_of_the_study_with_a_label_wins(study):
     one, two, three = cast.make_arguments(study, 3)
+    settle(cast.make_study("B"), three, 3)
     settle(study, one, 3, days_ago=1)
     settle(study, one, 0, days_ago=9)
     settle(study, one, None)
     settle(study, two, 2)
     keys = [one.pk, two.pk, three.pk]
     assert relevance_of(study, keys) == {one.pk: 3, two.pk: 2, three.pk: None}
-
-
-def test_labels_of_another_study_do_not_count(study):
-    (argument,) = cast.make_arguments(study, 1)
-    settle(cast.make_study("B"), argument, 3)
-    assert relevance_of(study, [argument.pk]) == {argument.pk: None}
 
 
 def test_labels_come_by_number(study, question, django_assert_num_queries):
@@ -153,12 +155,84 @@ def test_a_study_chooses_whose_labels_it_uses(study):
         )
 
 
-def test_pages_say_whose_labels_they_show(study):
-    campaign = make_campaign(study, name="Crowd")
-    question = make_question(study)
-    make_answer(question, listed=make_list(question))
-    client = sign_in(make_member(study, "researcher"))
-    page = f"/s/{study.public_id}/questions/{question.public_id}/"
-    assert "newest round that has one" in client.get(page).content.decode()
-    prefer_labels(study=study, campaign=campaign, actor=make_member(study, "admin"))
-    assert "round “Crowd”" in client.get(page).content.decode()
+# -- what a model was trained on: not asked, not imported -----------------------------------------
+
+
+lab = built_once(GenerationLab)
+
+
+@pytest.fixture
+def tuned(lab):
+    """A system whose model is served at the lab's endpoint, trained on two of four questions."""
+    system = System.objects.create(
+        study=lab.study, name="Tuned", kind="model", model=lab.endpoint.model
+    )
+    ids = [question.public_id for question in lab.questions[:2]]
+    assert mark_learned(system=system, questions=ids, source="train.jsonl", actor=None) == 2
+    return system
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_a_run_leaves_out_what_its_model_learned(
+    number, lab, tuned, monkeypatch, django_capture_on_commit_callbacks
+):
+    client = script(monkeypatch, lambda request: ChatReply("An answer.", "stop"))
+    with django_capture_on_commit_callbacks(execute=True):
+        run = lab.start(number=number, replicates=1)
+    asked = set(run.answers.values_list("question", flat=True))
+    assert asked == {question.pk for question in lab.questions[2:]}
+    assert len(client.requests) == 2
+    run.generation.refresh_from_db()
+    assert run.generation.left_out["learned"] == 2
+
+
+def test_another_question_about_the_same_objects_is_no_test_either(lab, tuned):
+    pair = lab.questions[0].comparison
+    later = Question.objects.create(study=lab.study, comparison=pair, aspect="price")
+    subjects = kind_named("answers").subjects(draft(lab.plan(number=1), lab.study))
+    asked = {each.ids[0] for each in subjects}
+    assert later.pk not in asked
+    assert len(asked) == 2
+
+
+def test_an_import_refuses_answers_to_what_was_learned(lab, tuned, tmp_path):
+    pairs = [(each.comparison.object1, each.comparison.object2) for each in lab.questions]
+    entries = [{"object1": one, "object2": two, "comparison": "An answer."} for one, two in pairs]
+    path = json_file(tmp_path, entries, "Tuned_scenario_1.json")
+    outcome = take(lab.study, "answers", path, leave_out_rejected=True)
+    assert outcome.counts["answers"]["new"] == 2
+    answered = set(tuned.answers.values_list("question", flat=True))
+    assert answered == {question.pk for question in lab.questions[2:]}
+
+
+def test_only_questions_of_the_study_can_be_learned(lab, tuned):
+    other = make_study("Other")
+    system = System.objects.create(study=other, name="Theirs")
+    with pytest.raises(NotPairs, match="1 questions are not of this study"):
+        mark_learned(system=system, questions=[lab.questions[0].public_id], source="", actor=None)
+    assert not LearnedComparison.objects.filter(system=system).exists()
+
+
+@pytest.mark.parametrize("line", ["no json", '{"about": {}}', '{"about": {"question": "x"}}'])
+def test_a_line_without_its_question_is_named(line):
+    good = json.dumps({"about": {"question": "00000000-0000-4000-8000-000000000000"}})
+    with pytest.raises(NotPairs, match=r"train\.jsonl, line 2"):
+        question_ids([good, line], "train.jsonl")
+    with pytest.raises(NotPairs, match="holds no pair"):
+        question_ids(["", " "], "train.jsonl")
+
+
+def test_the_page_of_a_system_takes_the_file_of_pairs(lab, tmp_path):
+    system = System.objects.create(study=lab.study, name="Elsewhere")
+    client = sign_in(lab.researcher)
+    here = [lab.study.public_id, system.public_id]
+    path = tmp_path / "train.jsonl"
+    path.write_text(json.dumps({"about": {"question": str(lab.questions[0].public_id)}}))
+    with path.open("rb") as file:
+        client.post(reverse("system_learned", args=here), {"pairs": file})
+    assert system.learned.count() == 1
+    page = client.get(reverse("system", args=here)).content.decode()
+    assert "1 pair of objects" in page
+    assert AuditEvent.objects.filter(verb="system_learned").count() == 1
+    client.post(reverse("system_learned", args=here), {})
+    assert system.learned.count() == 1

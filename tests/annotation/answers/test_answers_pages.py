@@ -13,7 +13,6 @@ from django.urls import reverse
 
 from annotation.answers.reports.conditions import used_conditions
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models.questions import Question
 from annotation.editing.models import EditingRound, EditingSheet, Revision
 from annotation.faithfulness.models import FaithfulnessFigures
 from cqa_site.people.actions.raters import rater_for
@@ -69,11 +68,6 @@ def queries_of(client, name, *args, query=""):
 
 
 # -- the list ---------------------------------------------------------------------------------
-
-
-def test_the_empty_list_says_what_to_do(client, expert, study):
-    assert "No questions yet" in get(client, "questions", study.public_id)
-    assert "No questions yet" in get(expert, "questions", study.public_id)
 
 
 def test_answers_are_counted_by_system(client, study, answered):
@@ -195,11 +189,9 @@ def test_a_researcher_can_hide_who_wrote_them(client, study, answered):
     assert "scenario 4" not in body_of(page)
     assert re.findall(r'id="text-\d+">([^<]+)<', page) == ["Text 1", "Text 2", "Text 3", "Text 4"]
     assert not re.search(r"/answers/[0-9a-f-]{36}/", page)
-
-
-def test_a_mistake_in_a_filter_does_not_bring_the_names_back(client, study, answered):
-    args = (study.public_id, answered.public_id)
-    page = get(client, "question", *args, query="?blind=on&choice=x&system=nobody")
+    # A mistake in a filter does not bring the names back.
+    wrong = "?blind=on&choice=x&system=nobody"
+    page = get(client, "question", study.public_id, answered.public_id, query=wrong)
     assert "SENTINEL" not in page
     assert "Text 4" in page
 
@@ -258,23 +250,19 @@ def test_texts_are_escaped_wherever_they_come_from(client, study):
 # -- one answer -------------------------------------------------------------------------------
 
 
-def test_one_answer_says_where_it_came_from(client, study, answered):
+def test_one_answer_says_where_it_came_from_and_what_became_of_it(client, study, answered):
     answer = study.answers.get(text__startswith="First")
     page = get(client, "answer", study.public_id, answer.public_id)
     assert "FILE-SENTINEL.json, record 1" in page
     assert answer.text_sha256 in page
     assert "No expert has edited this text." in page
     assert queries_of(client, "answer", study.public_id, answer.public_id) <= 12
-
-
-def test_figures_and_revisions_stand_on_the_answer_s_page(client, study, answered):
-    answer = study.answers.get(text__startswith="First")
     FaithfulnessFigures.objects.create(
         answer=answer, mode="sound", key="k", segments=7, precision=0.875, f1=0.5
     )
     revise(study, answer, comment="Shorter now.")
     page = get(client, "answer", study.public_id, answer.public_id)
-    assert ".875" in page or "0.875" in page
+    assert ".875" in page
     assert "Shorter now." in page
 
 
@@ -306,25 +294,6 @@ def test_a_question_is_added_once(client, study):
     assert again.status_code == 422
     assert "in the study already" in again.content.decode()
     assert AuditEvent.objects.filter(study=study, verb="question_added").count() == 1
-
-
-def test_a_comparison_of_another_study_cannot_be_asked_about(client, study):
-    foreign = make_question(cast.make_study("B")).comparison
-    address = reverse("question_new", args=[study.public_id])
-    assert client.post(address, {"comparison": foreign.public_id}).status_code == 422
-    assert study.questions.count() == 0
-
-
-def test_plain_questions_are_asked_where_there_is_none(client, study):
-    make_question(study, aspect="price")
-    cast.make_arguments(study, 1, ("train", "plane"))
-    cast.make_arguments(study, 1, ("cats", "dogs"))
-    page = get(client, "questions", study.public_id)
-    assert "2 comparisons have no question yet." in page
-    address = reverse("questions_missing", args=[study.public_id])
-    for _ in range(2):
-        assert client.post(address).status_code == 302
-    assert Question.objects.filter(study=study, aspect="").count() == 2
 
 
 def test_systems_are_listed_with_their_numbers(client, study, answered):
@@ -418,12 +387,6 @@ def test_files_hold_one_study_and_are_logged(client, study, answered):
     assert lines.first().details["content"]
 
 
-def test_a_wish_nobody_offers_makes_no_file(client, study):
-    address = reverse("answers_file", args=[study.public_id])
-    assert client.post(address, {"content": "users", "format": "csv"}).status_code == 302
-    assert not AuditEvent.objects.filter(verb="answers_exported").exists()
-
-
 # -- the import's page ------------------------------------------------------------------------
 
 
@@ -451,15 +414,3 @@ def test_who_wrote_the_answers_is_proposed_and_corrected_before_importing(
     page = client.get(response.url).content.decode()
     assert reverse("questions", args=[study.public_id]) in page
     assert "Who wrote the answers" not in page
-
-
-def test_a_wrong_correction_is_refused_and_changes_nothing(client, study, settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path
-    upload = {"kind": "answers", "file": SimpleUploadedFile("cam.json", b"[]"), "scenario": ""}
-    client.post(reverse("import_upload", args=[study.public_id]), upload)
-    imported = study.import_files.get()
-    address = reverse("import_origin", args=[study.public_id, imported.public_id])
-    before = imported.options
-    assert client.post(address, {"system": "x", "scenario": "7"}).status_code == 302
-    imported.refresh_from_db()
-    assert imported.options == before

@@ -11,13 +11,12 @@ from annotation.exports.reports.answers_export import TABLES, Wish
 from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.generation.actions.kind import condition, condition_of_run
 from annotation.generation.models import GenerationRun
-from cqa_site.files.actions.reading import import_path
 from tests.runs.judging import script
+from tests.worlds import built_once
 
 from ..editing_cast import make_answers, make_round, sheets_of
 from ..faithfulness.made_faithfulness import compute
 from ..generation_lab import GenerationLab
-from ..imports.import_files import json_file, take
 from ..made_answers import make_answer, make_question
 from ..made_generations import write_by_text
 
@@ -25,14 +24,7 @@ pytestmark = pytest.mark.django_db
 PROBE = {"relevance": "0-1"}
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(GenerationLab)
-
-
-@pytest.fixture
-def lab(built, db) -> GenerationLab:
-    return built.copy()
+lab = built_once(GenerationLab)
 
 
 def started(lab, **chosen) -> Condition:
@@ -62,9 +54,7 @@ def test_the_seed_the_sample_and_the_number_of_choices_are_no_part_of_a_conditio
         target={"questions": "sample", "sample": 2},
     )
     assert again.generation.condition == plain
-
-
-def test_filters_are_no_part_where_the_prompt_shows_no_arguments(lab):
+    # Nor are filters, where the prompt shows no arguments.
     assert started(lab, number=1) == started(lab, number=1, target=PROBE, replicates=2)
 
 
@@ -103,39 +93,6 @@ def test_an_answer_whose_scenario_is_not_that_of_its_condition_is_found(lab):
     assert list(find_violations()) == [
         f"answer {answer.pk} has another scenario or study than its condition"
     ]
-
-
-# -- imports --------------------------------------------------------------------------------------
-
-
-def test_an_imported_answer_knows_the_scenario_and_nothing_else(lab, tmp_path):
-    take(lab.study, "silver", json_file(tmp_path, [silver()], "silver.json"))
-    (found,) = Condition.objects.all()
-    assert found == condition(lab.study, scenario=4)
-    assert (found.filters, found.wording, found.decoding, found.prompt) == ({}, {}, {}, None)
-    assert found.is_plain
-    assert set(lab.study.answers.values_list("condition", flat=True)) == {found.pk}
-
-
-def test_an_import_that_corrects_the_scenario_corrects_the_condition(lab, tmp_path):
-    path = json_file(tmp_path, [silver()], "silver.json")
-    take(lab.study, "silver", path)
-    import_path(
-        study=lab.study, kind="silver", path=path, name=path.name, options={"scenario": 2},
-        write=True, update_changed=True,
-    )  # fmt: skip
-    assert {each.condition.scenario for each in lab.study.answers.all()} == {2}
-
-
-def silver() -> dict:
-    return {
-        "object1": "tea",
-        "object2": "coffee",
-        "aspect": "",
-        "prompt": "",
-        "arguments": ["1. Tea wins.", "2. Coffee wins."],
-        "gpt_answers": ["Tea [1].", "Coffee [2]."],
-    }
 
 
 # -- where mixing would be wrong ------------------------------------------------------------------

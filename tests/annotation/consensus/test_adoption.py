@@ -1,4 +1,4 @@
-"""Adopting labels of another campaign: looking first, doing it in any order, taking it back."""
+"""Adopting labels of another campaign, in any order, and back; the page of final labels."""
 
 import itertools
 
@@ -14,8 +14,8 @@ from annotation.consensus.actions.adoption import (
 )
 from annotation.consensus.forms import AdoptForm
 from annotation.consensus.models import Adjudication, Adoption
-from annotation.consensus.reports import adoption_table
 from annotation.labelling.models.campaigns import Item
+from annotation.labelling.models.votes import VoteEvent
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, vote
@@ -78,9 +78,11 @@ def labels(campaign):
     return [(row.label, row.provenance) for row in rows]
 
 
-def test_an_adopted_label_says_so(campaign, release, actor):
+def test_labels_adopted_once_or_twice_say_so_once(campaign, release, actor):
     source, rater = release
-    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    asked = {"campaign": campaign, "source": source, "rater": rater, "actor": actor}
+    assert adopt_labels(**asked) == adopt_labels(**asked)
+    assert AuditEvent.objects.filter(verb="labels_adopted").count() == 1
     found = labels(campaign)
     assert [found[at] for at in TIED] == [(0, "adopted")] * 3
     assert [found[at] for at in (1, 3, 4)] == [(2, "votes"), (3, "votes"), (1, "votes")]
@@ -90,34 +92,21 @@ def test_an_adopted_label_says_so(campaign, release, actor):
     assert Adoption.objects.filter(withdrawn_at=None).count() == 1
 
 
-def test_asking_twice_is_asking_once(campaign, release, actor):
-    source, rater = release
-    asked = {"campaign": campaign, "source": source, "rater": rater, "actor": actor}
-    assert adopt_labels(**asked) == adopt_labels(**asked)
-    assert AuditEvent.objects.filter(verb="labels_adopted").count() == 1
-
-
-def test_what_an_expert_decides_in_the_queue_is_stronger(campaign, release, actor):
-    source, rater = release
+def test_what_an_expert_decides_in_the_queue_is_stronger_than_anybodys_label(
+    campaign, release, actor
+):
+    """Also than what the same person said elsewhere: neither replaces the other."""
     (expert,) = make_raters(campaign.study, 1, kind="expert")
-    first = campaign.items.order_by("pk").first().argument
-    adjudicate(campaign=campaign, argument=first, rater=expert, label=2)
-    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
-    assert labels(campaign)[0] == (2, "adjudicated")
-    row = campaign.final_labels.get(argument=first)
-    assert (row.adjudicated_label, row.adopted_label) == (2, 0)
-
-
-def test_adopting_an_expert_leaves_their_own_decisions_in_force(campaign, actor):
-    """The same person decided here and labelled elsewhere: neither replaces the other."""
-    (expert,) = make_raters(campaign.study, 1, kind="expert")
-    source = lend(campaign, {0: 0}, expert, "Batch")
+    own = lend(campaign, {0: 0}, expert, "Batch"), expert
     first = campaign.items.order_by("pk").first().argument
     decision = adjudicate(campaign=campaign, argument=first, rater=expert, label=2)
-    adopt_labels(campaign=campaign, source=source, rater=expert, actor=actor)
+    for source, rater in (release, own):
+        adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+        assert labels(campaign)[0] == (2, "adjudicated")
+    row = campaign.final_labels.get(argument=first)
+    assert (row.adjudicated_label, row.adopted_label) == (2, 0)
     decision.refresh_from_db()
     assert decision.superseded_at is None
-    assert labels(campaign)[0] == (2, "adjudicated")
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
@@ -204,15 +193,6 @@ def test_nothing_is_adopted_from_another_study(campaign, actor):
                 act(campaign=campaign, source=source, rater=rater, only_tied=True, **more)
 
 
-def test_reading_what_is_adopted_costs_a_query_for_each_adoption(
-    campaign, release, actor, django_assert_num_queries
-):
-    source, rater = release
-    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
-    with django_assert_num_queries(2):
-        assert len(adoption_table(campaign)) == 6
-
-
 # -- the page --------------------------------------------------------------------------------
 
 
@@ -258,3 +238,112 @@ def test_the_page_shows_what_would_change_then_adopts_then_withdraws(
     foreign = imported(make_study("Study B"), [], votes=[[]])
     elsewhere = here(foreign, f"adoptions/{adoption.public_id}/withdraw/")
     assert client.post(elsewhere).status_code == 404
+
+
+# -- the page of final labels ---------------------------------------------------------------------
+
+
+class Sixty:
+    """Sixty sentences, a third of them tied, and a researcher."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.boss = make_member(self.study, "researcher")
+        votes = [[0, 1, 3], [2, 2, 1], [3, 3, 3]] * 20
+        self.campaign = imported(self.study, make_raters(self.study, 3), votes=votes)
+        consensus.recompute_final_labels(self.campaign)
+
+
+sixty = built_once(Sixty)
+
+
+@pytest.fixture
+def client(sixty):
+    return sign_in(sixty.boss)
+
+
+def test_the_page_shows_sources_in_a_bounded_number_of_queries(
+    sixty, client, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(15):
+        page = client.get(here(sixty.campaign))
+    assert page.status_code == 200
+    assert page.context["summary"]["total"] == 60
+    assert len(page.context["page"]) == 50
+    text = page.content.decode()
+    assert "1-1-1" in text
+    assert "The strongest source decides" in text
+
+
+def test_labels_are_filtered(sixty, client):
+    argument = sixty.campaign.final_labels.filter(is_tied=True).first().argument
+    (expert,) = make_raters(sixty.campaign.study, 1, kind="expert")
+    adjudicate(campaign=sixty.campaign, argument=argument, rater=expert, label=1)
+    for query, count in (
+        ({"provenance": "votes"}, 59),
+        ({"provenance": "adjudicated"}, 1),
+        ({"label": "2"}, 20),
+        ({"label": "3", "flag": "tied"}, 19),
+        ({"flag": "tied"}, 20),
+        ({"provenance": "nonsense", "label": "x", "flag": "pk"}, 60),
+    ):
+        page = client.get(here(sixty.campaign), query).context["page"]
+        assert page.paginator.count == count, query
+
+
+def test_it_says_when_a_label_was_changed_since(sixty, client, django_capture_on_commit_callbacks):
+    """As many labels as before, but another one: the page says it and leads to the button."""
+
+    def recompute():
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post(here(sixty.campaign, "recompute/"))
+
+    recompute()
+    assert not consensus.is_stale(sixty.campaign)
+    # Looking at what is current computes nothing.
+    assert client.get(here(sixty.campaign)).context["job"] is None
+    changed = sixty.campaign.assignments.filter(label=0).first()
+    sixty.campaign.assignments.filter(pk=changed.pk).update(label=3)
+    VoteEvent.objects.create(assignment=changed, client_key="k", kind="change", label=3)
+    assert "Labels came in, changed or dropped out" in client.get(here(sixty.campaign)).text
+    recompute()
+    assert not consensus.is_stale(sixty.campaign)
+
+
+def test_settings_are_saved_logged_and_applied(sixty, client, django_capture_on_commit_callbacks):
+    experts = imported(sixty.campaign.study, [], votes=[[]], name="Experts")
+    target = sixty.campaign.items.order_by("pk").first().argument
+    item = Item.objects.create(campaign=experts, argument=target, external_id="x")
+    vote(item, make_raters(sixty.campaign.study, 1, kind="expert")[0], 2)
+    post = {"aggregator": "dawid_skene", "overridden_by": [experts.pk]}
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.post(here(sixty.campaign, "settings/"), post).status_code == 302
+    sixty.campaign.refresh_from_db()
+    assert sixty.campaign.aggregator == "dawid_skene"
+    assert sixty.campaign.final_labels.get(argument=target).label == 2
+    event = AuditEvent.objects.get(verb="consensus_changed")
+    assert event.details["before"]["aggregator"] == "majority"
+    assert event.details["after"]["overridden_by"] == ["Experts"]
+
+
+def test_looking_at_the_page_starts_the_computation_by_itself(sixty, client):
+    study = sixty.study
+    new = imported(study, make_raters(study, 3), votes=[[0, 1, 3], [2, 2, 1]], name="New")
+    page = client.get(here(new))
+    assert page.context["job"] == consensus.active_job(new)
+    assert page.context["job"].is_active
+    assert "data-reload-on-job" in page.text
+    client.get(here(new))
+    assert Job.objects.filter(kind="final_labels").count() == 1
+
+
+def test_it_begins_with_how_many_sentences_have_each_label(sixty, client):
+    names = sixty.campaign.guideline.level_names
+    says = f"Final labels of 60 arguments: 40 “{names[3]}” (3), 20 “{names[2]}” (2)."
+    assert client.get(here(sixty.campaign)).context["finding"].says == says
+    row = sixty.campaign.final_labels.filter(label=2).first()
+    sixty.campaign.final_labels.filter(pk=row.pk).update(label=None, provenance="none")
+    finding = client.get(here(sixty.campaign)).context["finding"]
+    assert finding.says.startswith("Final labels of 59 arguments: ")
+    assert finding.says.endswith(f"19 “{names[2]}” (2).")
+    assert finding.sure == "1 more has no label yet."

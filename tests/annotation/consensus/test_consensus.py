@@ -153,29 +153,16 @@ def test_labels_of_an_overruling_campaign_become_the_expert_label(
         )
 
 
-def test_a_request_recomputes_in_the_background(study, crowd, django_capture_on_commit_callbacks):
-    campaign = imported(study, crowd, votes=VOTES)
-    with django_capture_on_commit_callbacks(execute=True):
-        job = consensus.request_final_labels(campaign=campaign)
-    job.refresh_from_db()
-    assert (job.state, job.error, campaign.final_labels.count()) == ("done", "", 3)
-
-
-def test_waiting_requests_are_shared_and_a_running_one_is_not_enough(study, crowd):
-    campaign = imported(study, crowd, votes=VOTES)
-    first = consensus.request_final_labels(campaign=campaign)
-    assert consensus.request_final_labels(campaign=campaign) == first
-    Job.objects.filter(pk=first.pk).update(state="leased", lease_until="2099-01-01T00:00Z")
-    second = consensus.request_final_labels(campaign=campaign)
-    assert second != first
-    assert consensus.request_final_labels(campaign=campaign) == second
-
-
-def test_a_run_that_was_overtaken_does_not_write_its_older_labels(study, crowd):
+def test_waiting_requests_are_shared_and_one_overtaken_does_not_write_its_older_labels(
+    study, crowd
+):
     campaign = imported(study, crowd, votes=VOTES)
     old = consensus.request_final_labels(campaign=campaign)
+    assert consensus.request_final_labels(campaign=campaign) == old
     Job.objects.filter(pk=old.pk).update(state="leased", lease_until="2099-01-01T00:00Z")
     new = consensus.request_final_labels(campaign=campaign)
+    assert new != old
+    assert consensus.request_final_labels(campaign=campaign) == new
     old.refresh_from_db()
     assert consensus.recompute_final_labels(campaign, work=Work(old)) == 3
     campaign.final_labels.all().delete()

@@ -1,21 +1,16 @@
 """The desk over HTTP: with and without script, what it knows, what it must not show."""
 
-import json
 import re
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.answers.methods.checks import CHECKS
 from annotation.consensus.models import FinalLabel
 from annotation.editing.models import EditingSheet, KeptText, Revision
-from annotation.editing.reports.checks import TITLES
 from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.opening import close_round
-from cqa_site.rounds.saving import save_draft
-from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
+from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
@@ -89,10 +84,6 @@ def test_arguments_with_label_and_citation_the_text_and_every_check(client, shee
         assert f'data-name="{name}"' in html
 
 
-def test_every_check_has_a_title():
-    assert list(TITLES) == list(CHECKS)
-
-
 def test_nothing_says_which_system_wrote_the_answer_or_what_others_do(client, sheet):
     answer = sheet.answer
     answer.system.name = "SYSTEM-SENTINEL"
@@ -124,52 +115,7 @@ def test_texts_are_escaped_everywhere(client, sheet):
     assert "<script>" not in reply.json()["conflict"]
 
 
-def test_the_page_costs_as_many_queries_for_long_lists_as_for_short_ones(client, sheet):
-    counts = []
-    for _turn in range(2):
-        with CaptureQueriesContext(connection) as queries:
-            page(client, sheet)
-        counts.append(len(queries))
-        for number in range(3, 40):
-            save_as(sheet, f"text {number}", number)
-    assert counts[0] == counts[1] <= 12, counts
-
-
-def save_as(sheet, text, number):
-    given = sent(text, EditingSheet.objects.get(pk=sheet.pk).version, "tab", number)
-    save_draft(sheet=sheet, sent=given)
-
-
 # -- saving and submitting with script -----------------------------------------------------------
-
-
-def test_a_save_answers_with_the_version_and_the_checks(client, sheet):
-    reply = send(client, sheet, "Short [1].")
-    body = reply.json()
-    assert set(body) == {"version", "saved_at", "checks"}
-    assert body["version"] == 1
-    assert "2 words" in body["checks"] or "1 word" in body["checks"]
-
-
-def test_a_fixed_check_turns_good(client, sheet):
-    wrong = flat(send(client, sheet, sheet.answer.text.replace("[2]", "[7]")).json()["checks"])
-    right = flat(send(client, sheet, sheet.answer.text, 1, sequence=2).json()["checks"])
-    assert 'class="check open" data-name="citations_exist"' in wrong
-    assert 'class="check good" data-name="citations_exist"' in right
-    places = json.loads(re.search(r'data-check="citations_exist" data-places="(.*?)"', wrong)[1])
-    changed = sheet.answer.text.replace("[2]", "[7]")
-    assert [changed[start:end] for start, end in places] == ["[7]"]
-
-
-def test_a_conflict_comes_back_with_both_texts(client, sheet):
-    send(client, sheet, "The stored words.", client="one")
-    reply = send(client, sheet, "The words that arrived.", client="two")
-    assert reply.status_code == 409
-    html = reply.json()["conflict"]
-    assert re.sub("<.*?>", "", html).count("stored words") == 1
-    assert "that arrived" in re.sub("<.*?>", "", html)
-    assert 'name="base_version" value="1"' in html
-    assert KeptText.objects.get().content["text"] == "The words that arrived."
 
 
 def test_submitting_stores_a_revision_with_reasons_and_checks(client, sheet):
@@ -201,14 +147,6 @@ def test_what_cannot_be_stored_is_explained(client, sheet, change, message):
     assert reply.status_code == 422
     assert message in reply.json()["detail"]
     assert not Revision.objects.exists()
-
-
-def test_what_was_submitted_is_said_once_with_the_reply_that_brings_the_page(client, sheet):
-    wants = {"Accept": "application/json", "Prefer": "return=representation"}
-    fields = {"text": "New text.", "base_version": 0, "client_key": "key", "reasons": "wording"}
-    reply = client.post(address("desk_submit", sheet), fields, headers=wants)
-    assert "Submitted as revision 1." in reply.text
-    assert "Submitted as revision" not in page(client, sheet)
 
 
 def test_after_the_round_the_text_can_only_be_read(client, sheet):
@@ -272,31 +210,6 @@ def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
     assert "Earlier draft, version 1" in history
 
 
-def test_choosing_from_an_old_view_asks_again(client, sheet):
-    send(client, sheet, "Stored words.", client="one")
-    send(client, sheet, "Arrived words.", client="two")
-    send(client, sheet, "Stored words, later.", 1, client="one", sequence=2)
-    settle = address("desk_settle", sheet, KeptText.objects.get().public_id)
-    assert client.post(settle, {"choice": "mine", "base_version": 1}).status_code == 303
-    assert EditingSheet.objects.get(pk=sheet.pk).text == "Stored words, later."
-    html = page(client, sheet)
-    assert "The stored text changed once more" in html
-    assert "Two versions of this text" in html
-
-
-# -- whose desk ----------------------------------------------------------------------------------
-
-
-def test_the_history_is_the_experts_own_and_the_researchers(sheet, study):
-    colleague = next(
-        row.rater.user for row in sheets_of(sheet.round) if row.rater.user != sheet.rater.user
-    )
-    annotator, researcher = (make_member(study, role) for role in ("annotator", "researcher"))
-    for user, status in ((colleague, 404), (annotator, 403), (researcher, 200)):
-        assert sign_in(user).get(address("editing_history", sheet)).status_code == status
-    assert sign_in(annotator).get(address("desk_form", sheet)).status_code == 403
-
-
 # -- history -------------------------------------------------------------------------------------
 
 
@@ -314,18 +227,3 @@ def test_any_two_versions_are_compared_word_by_word(client, sheet):
     assert "gentler</ins>" not in html
     assert re.search(r"<ins>, 3</ins>|<ins>, </ins>|<ins>,</ins>", html)
     assert client.get(here + "?from=1&to=9").status_code == 404
-
-
-def test_an_old_version_is_put_on_the_desk_again(client, sheet):
-    submit(client, sheet, "Revised.")
-    html = client.get(address("editing_history", sheet)).content.decode()
-    assert html.count("Put on the desk") == 1
-    send(client, sheet, sheet.answer.text, 1, wants="text/html", client="", sequence=0)
-    assert page(client, sheet).count("Two versions") == 0
-    assert EditingSheet.objects.get(pk=sheet.pk).text == sheet.answer.text
-
-
-def test_a_changed_revision_is_found(client, sheet):
-    submit(client, sheet, "Revised.")
-    Revision.objects.update(content={"text": "Forged.", "reasons": [], "comment": ""})
-    assert any("revision" in finding for finding in find_violations())

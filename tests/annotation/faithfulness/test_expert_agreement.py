@@ -6,7 +6,6 @@ from django.urls import reverse
 
 from annotation.answers.methods.segments import sound_segments
 from annotation.corpus.models.embeddings import TextEmbedding
-from annotation.editing.models import EditingRound
 from annotation.faithfulness.reports.expert_agreement import Cell, agreement_of, texts_of_rounds
 from cqa_site.people.models import Role
 from cqa_site.rounds.opening import reopen_round
@@ -134,35 +133,6 @@ def test_experts_know_each_other_by_number(lab):
     ):
         assert b"Person" not in page(lab.experts[0], lab, name, *args).content
     assert "Person B" in page(lab.researcher, lab).content.decode()
-
-
-def test_a_picture_is_kept_for_one_reader(lab):
-    one = page(lab.experts[0], lab, "expert_agreement_figure", "agreement", "svg")
-    other = page(lab.experts[1], lab, "expert_agreement_figure", "agreement", "svg")
-    assert one["ETag"] != other["ETag"]
-    assert one.content != other.content
-
-
-def test_a_round_without_versions_says_so(lab):
-    empty = EditingRound.objects.create(study=lab.study, name="Empty")
-    address = reverse("expert_agreement", args=[lab.study.public_id, empty.public_id])
-    shown = sign_in(lab.researcher).get(address).content.decode()
-    assert "No calibration answer has been handed in yet" in shown
-    place = [lab.study.public_id, empty.public_id, "agreement"]
-    client = sign_in(lab.researcher)
-    assert client.get(reverse("expert_agreement_figure", args=[*place, "csv"])).status_code == 200
-    assert client.get(reverse("expert_agreement_figure", args=[*place, "svg"])).status_code == 404
-
-
-def test_tables_say_what_the_page_says(lab):
-    lines = page(lab.researcher, lab, "expert_agreement_figure", "agreement", "csv").content
-    rows = lines.decode("utf-8-sig").splitlines()
-    assert len(rows) == 4
-    value = agreement_of(lab.round, "sound", MODEL).cells[0][1].value
-    assert str(value) in rows[1]
-    assert (
-        page(lab.researcher, lab, "expert_agreement_figure", "nothing", "csv").status_code == 404
-    )
 
 
 def test_the_page_takes_few_queries(lab, django_assert_max_num_queries):

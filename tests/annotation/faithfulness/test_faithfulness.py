@@ -76,7 +76,8 @@ def edited(study, researcher, text=BETTER):
     return hand_in(sheet, text)
 
 
-def test_every_text_gets_the_figures_of_both_modes(study, researcher):
+def test_every_text_of_the_study_gets_the_figures_of_both_modes(study, researcher):
+    make_faithful(make_study("Study B"), 1)
     answers = make_faithful(study)
     revision = edited(study, researcher)
     job = compute(study)
@@ -91,22 +92,18 @@ def test_every_text_gets_the_figures_of_both_modes(study, researcher):
         assert kept.levenshtein == pytest.approx(sum(wanted.levenshtein) / len(wanted.levenshtein))
     kept = revision.figures.get(mode="sound")
     assert kept.values["out_of_range"] == []
-    assert answers[0].figures.get(mode="sound").values["out_of_range"] == [9]
-
-
-def test_columns_and_citations_say_what_the_values_say(study):
-    (answer,) = make_faithful(study, 1)
-    compute(study)
-    kept = answer.figures.get(mode="sound")
+    # Columns and citations say what the values say.
+    kept = answers[0].figures.get(mode="sound")
+    assert kept.values["out_of_range"] == [9]
     assert (kept.out_of_range, kept.malformed) == (1, 1)
     assert kept.segments == kept.values["segments"] > len(kept.values["levenshtein"]) == 2
     cited = [(TEXT[start:end], number) for start, end, number in kept.citations]
     assert [number for _text, number in cited] == [1, 2, 3]
     assert cited[0][0].startswith("Tea beats coffee in point 0")
-    assert answer.figures.get(mode="paper").citations == []
+    assert answers[0].figures.get(mode="paper").citations == []
 
 
-def test_only_what_changed_is_measured_again(study, measured):
+def test_only_what_changed_is_measured_again(study, measured, monkeypatch):
     answers = make_faithful(study)
     compute(study)
     assert len(measured) == 6
@@ -124,21 +121,8 @@ def test_only_what_changed_is_measured_again(study, measured):
     compute(study)
     assert len(measured) == 10
     assert freshness(study).is_current
-
-
-def test_another_recipe_makes_everything_stale(study, monkeypatch):
-    make_faithful(study, 2)
-    compute(study)
     monkeypatch.setattr("annotation.faithfulness.actions.texts.RECIPE", 999)
-    assert freshness(study).stale == 2
-
-
-def test_texts_of_other_studies_are_left_alone(study):
-    make_faithful(make_study("Study B"), 2)
-    make_faithful(study, 1)
-    compute(study)
-    assert FaithfulnessFigures.objects.count() == 2
-    assert freshness(study) == Freshness(1, 0, 0, 0)
+    assert freshness(study).stale == 4
 
 
 def test_a_worker_that_dies_loses_one_piece(study, monkeypatch, measured):

@@ -84,8 +84,8 @@ def test_a_gold_text_stands_beside_the_nearest_machine_answer(lab):
     assert (row.before, row.edit_distance) == (near, 1)
 
 
-def test_a_gold_text_without_machine_answers_is_counted(lab):
-    lonely = lab.answers[0]
+def test_a_gold_text_without_machine_answers_is_counted_in_its_study_alone(lab):
+    compute(lab.study)
     other = make_faithful(make_study("Study B"), 1)[0]
     human = make_system(other.study, "Gold", kind="human")
     other.system = human
@@ -93,7 +93,7 @@ def test_a_gold_text_without_machine_answers_is_counted(lab):
     compute(other.study)
     summary = summarise(other.study, pairs_of(edited_of(other.study), "sound"))
     assert (summary.n, summary.without_machine) == (0, 1)
-    assert lonely.study != other.study
+    assert freshness(other.study).stale_pairs == 0
 
 
 def test_only_what_changed_is_compared_again(lab):
@@ -129,13 +129,6 @@ def test_the_difference_is_after_minus_before(lab):
     assert gold.edited_text.before.question == gold.question
 
 
-def test_another_study_has_nothing_of_it(lab):
-    compute(lab.study)
-    other = make_study("Study B")
-    assert not edited_of(other).exists()
-    assert freshness(other).stale_pairs == 0
-
-
 def test_the_page_shows_both_sides(lab):
     client = sign_in(lab.researcher)
     address = reverse("edited_texts", args=[lab.study.public_id])
@@ -149,18 +142,12 @@ def test_the_page_shows_both_sides(lab):
         assert "1 edited here, 0 imported; 1 question" in shown
         assert "5.0 min" in shown
     assert f"faithfulness/revisions/{lab.revision.public_id}" in shown
-
-
-def test_files_hold_every_pair_and_the_summary(lab):
+    # Files hold every pair, and the summary.
     lab.gold(lab.answers[-1], "Tea beats coffee [1, 2].")
     compute(lab.study)
-    client = sign_in(lab.researcher)
-    address = reverse("edited_texts", args=[lab.study.public_id])
-    rows = list(
-        csv.reader(io.StringIO(client.get(address + "?format=csv").content.decode("utf-8-sig")))
-    )
-    assert len(rows) == 3
-    assert {row[2] for row in rows[1:]} == {"revision", "gold"}
+    text = client.get(address + "?format=csv").content.decode("utf-8-sig")
+    _heads, *rows = csv.reader(io.StringIO(text))
+    assert sorted(row[2] for row in rows) == ["gold", "revision"]
     table = reverse("edited_texts_figure", args=[lab.study.public_id, "changes", "md"])
     assert "after minus before" in client.get(table).content.decode()
 

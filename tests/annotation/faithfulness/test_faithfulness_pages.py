@@ -9,7 +9,6 @@ from django.urls import reverse
 from annotation.consensus.actions.preferred_labels import prefer_labels
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models.questions import ArgumentList
-from annotation.faithfulness.models import FaithfulnessSettings
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
@@ -75,12 +74,6 @@ def rows_in(response):
     return list(csv.reader(io.StringIO(response.content.decode("utf-8-sig"))))
 
 
-def test_an_empty_study_says_what_to_do(study, client):
-    shown = text_of(page(client, "faithfulness", study.public_id))
-    assert "Import answers" in shown
-    assert 'name="embedding"' not in shown
-
-
 def test_figures_are_made_by_one_click(study, client):
     make_faithful(study)
     shown = text_of(page(client, "faithfulness", study.public_id))
@@ -98,30 +91,6 @@ def test_figures_are_made_by_one_click(study, client):
     assert "Scenario 4" in shown
     assert "3 cited numbers that no argument has" in shown
     assert "Segments without a citation: 3" in shown
-
-
-def test_only_models_on_offer_are_taken(study, client):
-    make_faithful(study, 1)
-    address = reverse("faithfulness_compute", args=[study.public_id])
-    client.post(address, {"embedding": "../../etc"})
-    assert not study.jobs.exists()
-    assert not FaithfulnessSettings.objects.exists()
-
-
-def test_stopping(study, client):
-    make_faithful(study, 1)
-    client.post(reverse("faithfulness_compute", args=[study.public_id]), {"embedding": ""})
-    stop = reverse("faithfulness_cancel", args=[study.public_id])
-    shown = text_of(client.post(stop, follow=True))
-    assert "What was computed so far is kept" in shown
-    assert "Nothing is being computed" in text_of(client.post(stop, follow=True))
-
-
-def test_a_changed_label_is_told(lab, study, client):
-    FinalLabel.objects.filter(label=0).update(label=1)
-    shown = text_of(page(client, "faithfulness", study.public_id))
-    assert "Some figures are not up to date" in shown
-    assert "3 texts have no figures, or their arguments or labels have changed since" in shown
 
 
 def make_strict(study):
@@ -164,38 +133,6 @@ def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choic
     assert all(one != other for one, other in zip(stored, before, strict=True))
 
 
-def test_single_texts_are_sorted_and_narrowed_by_the_labels_that_were_chosen(lab, study, client):
-    strict = make_strict(study)
-    query = f"?labels={strict.public_id}"
-    shown = text_of(page(client, "faithfulness", study.public_id, query=query))
-    assert "computed now with the labels chosen above" in shown
-    assert f'<option value="{strict.public_id}" selected>Strict</option>' in shown
-    assert f"&amp;labels={strict.public_id}" in shown
-    rows = page(client, "faithfulness_rows", study.public_id, query=f"{query}&sort=-f1")
-    scores = [row.f1 for row in rows.context["page"]]
-    assert scores[0] == scores[1] > 0
-    assert scores[2] is None
-    bare = page(client, "faithfulness_rows", study.public_id, query=f"{query}&problem=unscored")
-    assert [row.f1 for row in bare.context["page"]] == [None]
-    # Nothing of it was stored, and the study's own figures are as they were.
-    own = page(client, "faithfulness_rows", study.public_id, query="?sort=-f1")
-    assert None not in [row.f1 for row in own.context["page"]]
-    text = page(client, "faithfulness_answer", study.public_id, own_answer(rows), query=query)
-    assert "Labels: Strict." in text_of(text)
-    # Labels that change are seen at once, without a computation.
-    FinalLabel.objects.filter(campaign=strict).update(label=0)
-    table = rows_in(
-        page(client, "faithfulness_figure", study.public_id, "measures", "csv", query=query)
-    )
-    assert set(table[-1][5:7]) == {""}
-    unknown = page(client, "faithfulness", study.public_id, query="?labels=nobody")
-    assert "computed now" not in text_of(unknown)
-
-
-def own_answer(response):
-    return response.context["page"][0].about.public_id
-
-
 def test_both_modes_and_files_agree_with_the_page(lab, study, client):
     found = {}
     for mode in ("sound", "paper"):
@@ -214,20 +151,6 @@ def test_both_modes_and_files_agree_with_the_page(lab, study, client):
     assert "resamples of whole questions" in markdown
     unknown = reverse("faithfulness_figure", args=[study.public_id, "measures", "exe"])
     assert client.get(unknown).status_code == 404
-
-
-def test_charts_are_drawn_of_what_there_is(study, client):
-    make_faithful(study)
-    address = reverse("faithfulness_figure", args=[study.public_id, "relevance", "svg"])
-    assert client.get(address).status_code == 404
-    compute(study)
-    response = client.get(address)
-    assert response["Content-Type"] == "image/svg+xml"
-    assert b"Model A 4" in response.content
-    assert client.get(address, headers={"If-None-Match": response["ETag"]}).status_code == 304
-    for name in ("coherence", "nothing"):
-        missing = reverse("faithfulness_figure", args=[study.public_id, name, "svg"])
-        assert client.get(missing).status_code == 404
 
 
 def test_coherence_stands_beside_the_figures(lab, study, researcher, client):
@@ -293,13 +216,6 @@ def test_segment_by_segment(study, client):
         page(client, "faithfulness_answer", study.public_id, answer.public_id, query="?mode=paper")
     )
     assert "Closest argument" in paper
-
-
-def test_a_closer_argument_that_is_not_cited_is_named(study, client):
-    answers = make_faithful(study, 1, text="Tea beats coffee in point 1 [1].")
-    compute(study)
-    shown = text_of(page(client, "faithfulness_answer", study.public_id, answers[0].public_id))
-    assert 'Closer, but not cited: <a href="#argument-2">2</a>' in shown
 
 
 def test_a_text_without_figures_or_arguments_has_its_page(study, client):

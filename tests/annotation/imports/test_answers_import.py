@@ -1,14 +1,13 @@
 """What files with answers do, also a second time, and what they refuse."""
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.corpus.models.questions import (
     ArgumentList,
-    ListedArgument,
 )
+from annotation.generation.actions.kind import condition
 from annotation.imports.actions.origin import origin_of
 from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import ImportRefused
@@ -96,6 +95,9 @@ def test_silver_brings_questions_lists_and_answers(study, silver_file):
     ]
     assert listed.recipe == {"source": "silver.json"}
     assert study.questions.get(aspect="comfort").comparison.object1 == "train"
+    # What they were written under is known as far as the scenario, and no further.
+    assert {each.condition for each in study.answers.all()} == {condition(study, scenario=4)}
+    assert study.answers.first().condition.is_plain
 
 
 def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
@@ -103,12 +105,6 @@ def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
     take(study, "silver", path)
     assert study.answers.filter(argument_list=None).count() == 2
     assert take(study, "silver", path).changed == 0
-
-
-def test_one_sentence_under_two_numbers(study, tmp_path):
-    take(study, "silver", json_file(tmp_path, [silver(arguments=("Same.", "Same."))]))
-    assert study.arguments.count() == 1
-    assert ListedArgument.objects.count() == 2
 
 
 def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
@@ -171,7 +167,8 @@ def test_a_wrong_system_is_corrected_on_wish_only(study, silver_file):
     assert "Differs and was kept; stored: Wrong, 1: bare" in reasons(outcome, rejected=False)
     assert set(study.answers.values_list("system__name", flat=True)) == {"Wrong"}
     take(study, "silver", silver_file, system="Right", scenario=4, update_changed=True)
-    assert set(study.answers.values_list("system__name", "scenario")) == {("Right", 4)}
+    written = ("system__name", "scenario", "condition__scenario")
+    assert set(study.answers.values_list(*written)) == {("Right", 4, 4)}
     assert study.answers.count() == 4
 
 
@@ -210,12 +207,9 @@ def test_gold_joins_the_arguments_of_its_pair(study, silver_file, tmp_path):
         ("human", "human", 0)
     }
     assert take(study, "gold", path).added == 0
-
-
-def test_gold_with_another_aspect_takes_a_copy_of_the_list(study, silver_file, tmp_path):
-    take(study, "silver", silver_file)
-    take(study, "gold", json_file(tmp_path, [gold(aspect="price")], "gold.json"))
-    answer = study.answers.get(source="gold.json")
+    # With another aspect it takes a copy of the list.
+    take(study, "gold", json_file(tmp_path, [gold(aspect="price")], "more.json"))
+    answer = study.answers.get(source="more.json")
     assert answer.question.aspect == "price"
     assert answer.argument_list.question == answer.question
     assert answer.argument_list.entries.count() == 2
@@ -295,15 +289,6 @@ def test_a_question_asked_here_meets_the_file(study, silver_file):
 
 
 # -- commands ---------------------------------------------------------------------------------
-
-
-def test_a_command_takes_system_and_scenario(study, tmp_path, settings):
-    settings.MEDIA_ROOT = tmp_path / "media"
-    path = json_file(tmp_path, [raw()], "file.json")
-    how = ("--system", "CAM", "--scenario", "0", "--study", study.name)
-    call_command("import_answers", str(path), *how)
-    answer = study.answers.select_related("system").get()
-    assert (answer.system.name, answer.system.kind, answer.scenario) == ("CAM", "imported", 0)
 
 
 def test_answers_stand_beside_others_only_where_there_are_some(study):

@@ -1,4 +1,4 @@
-"""The import commands: the counts they print, what makes them exit with 1."""
+"""The import commands, studies that they make, and lists of questions of any kind."""
 
 import io
 import json
@@ -6,17 +6,23 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.urls import reverse
+from openpyxl import Workbook
 
-from annotation.corpus.models.questions import Argument
+from annotation.corpus.models.questions import Argument, Comparison, Question
+from annotation.imports.methods.question_list import pasted_list
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.labelling.models.votes import Assignment
 from annotation.management.throwaway import throwaway_database
-from annotation.papers.reports.relevance_published import PUBLISHED, compare_values
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.models import ImportFile
-from cqa_site.people.models import AuditEvent, Study
+from cqa_site.people.access import membership_or_404
+from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
 from tests import cast
 from tests.annotation.faithfulness.made_faithfulness import compute, make_faithful
-from tests.annotation.imports.import_files import crowd_file, crowd_row, table_file
+from tests.annotation.imports.import_files import crowd_file, crowd_row, numbers, table_file
+from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -57,23 +63,6 @@ def test_rejected_rows_exit_with_1_and_are_named(tmp_path, capsys):
     assert Assignment.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        ("import_toloka", "is no Toloka export"),
-        ("import_expert_workbook", "is not an .xlsx workbook"),
-        ("import_final_labels", "was to be read as json"),
-        ("import_silver", "was to be read as json"),
-    ],
-)
-def test_another_kind_of_file_is_refused(tmp_path, command, words):
-    study = cast.make_study()
-    path = table_file(tmp_path, {"a": 1, "b": 2})
-    with pytest.raises(CommandError, match=words):
-        run(command, path, "--study", study.name)
-    assert not any(path.is_file() for path in (tmp_path / "media").rglob("*"))
-
-
 def test_the_study_must_be_there_and_clear(tmp_path):
     path = crowd_file(tmp_path, crowd_row())
     with pytest.raises(CommandError, match="--create-study"):
@@ -102,22 +91,17 @@ def test_a_table_by_guess_and_by_hand(tmp_path):
 # -- reproduce --------------------------------------------------------------------------------
 
 
-def test_the_throwaway_database_is_another_one_and_ends():
+def test_the_throwaway_database_is_another_one_and_ends_also_after_an_error():
     cast.make_study("Here")
     configured = connection.settings_dict["NAME"]
     with throwaway_database():
         assert Study.objects.count() == 0
         cast.make_study("There")
         assert Study.objects.get().name == "There"
-    assert connection.settings_dict["NAME"] == configured
-    assert Study.objects.get().name == "Here"
-
-
-def test_the_throwaway_database_ends_after_an_error():
     with pytest.raises(RuntimeError), throwaway_database():
         raise RuntimeError
-    assert Study.objects.count() == 0
-    cast.make_study("Here")
+    assert connection.settings_dict["NAME"] == configured
+    assert Study.objects.get().name == "Here"
 
 
 def test_reproduce_says_which_file_is_missing(tmp_path):
@@ -129,38 +113,6 @@ def test_reproduce_says_which_file_is_missing(tmp_path):
 def test_reproduce_checks_its_control_labels(tmp_path, value):
     with pytest.raises(CommandError, match="TASK_ID=LABEL"):
         run("reproduce", "relevance", "--data", tmp_path, "--control-label", value)
-
-
-def test_the_status_of_a_figure_comes_from_its_numbers():
-    """A recall of .8315 does not match a printed .75, whatever the file gives."""
-    values = {"silver_recall": 0.8315, "silver_precision": 0.9610, "kept_alpha": 0.4055}
-    figures = {each.key: each for each in compare_values(values, values)}
-    by_key = {each.key: figures[each.place] for each in PUBLISHED}
-    assert (by_key["silver_recall"].status, by_key["silver_precision"].status) == (
-        "differs",
-        "match",
-    )
-    assert by_key["kept_alpha"].status == "match"
-    assert by_key["silver_coherence"].status == "not in the data"
-    assert json.dumps([figure.as_dict() for figure in figures.values()])
-
-
-def test_what_an_import_changes_differs_from_the_files():
-    released = {"kept_alpha": 0.4055, "rows": 2}
-    figures = {
-        each.key: each for each in compare_values(released, {"kept_alpha": 0.39, "rows": 1})
-    }
-    by_key = {each.key: figures[each.place] for each in PUBLISHED}
-    assert by_key["rows"].status == by_key["kept_alpha"].status == "differs"
-    assert by_key["rows"].is_unexplained
-
-
-def test_a_figure_an_option_changed_says_so():
-    asked = {"kept_workers": "control labels changed"}
-    figures = compare_values({"kept_workers": 2}, {"kept_workers": 1}, asked=asked)
-    (figure,) = [each for each in figures if each.status == "differs"]
-    assert (figure.cell, figure.why) == ("kept workers", "control labels changed")
-    assert not figure.is_unexplained
 
 
 def test_the_tables_of_a_study(tmp_path):
@@ -185,3 +137,208 @@ def test_the_tables_of_a_study(tmp_path):
     run("import_toloka", path, "--study", "Mine", "--round", "Crowd")
     votes = run("reproduce", "relevance", "--study", "Mine", "--table", "relevance-votes")
     assert "Votes of “Crowd”" in votes
+
+
+# -- studies that commands make -------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path):
+    return crowd_file(tmp_path, crowd_row())
+
+
+def make_administrator(email="root@example.com", **fields) -> User:
+    return User.objects.create_superuser(email, "a long password", **fields)
+
+
+def test_the_first_active_administrator_can_open_a_made_study(path):
+    make_administrator("gone@example.com", is_active=False)
+    first = make_administrator()
+    make_administrator("second@example.com")
+    text = run("import_toloka", path, "--study", "New", "--create-study")
+    assert "root@example.com is its admin" in text
+    study = Study.objects.get(name="New")
+    assert membership_or_404(first, study.public_id).is_researcher
+    assert (study.created_by, study.memberships.count()) == (first, 1)
+
+
+def test_the_named_member_comes_before_the_administrator(path):
+    make_administrator()
+    person = User.objects.create_user("ada@example.com", "a long password")
+    asked = ("--study", "New", "--create-study", "--member", "Ada@example.com")
+    run("import_toloka", path, *asked)
+    membership = Membership.objects.get()
+    assert (membership.user, membership.role) == (person, Role.ADMIN)
+
+
+def test_without_an_administrator_it_says_what_to_do(path):
+    text = run("import_toloka", path, "--study", "New", "--create-study")
+    assert "createsuperuser" in text
+    assert "--member" in text
+    person = make_administrator()
+    run("import_toloka", path, "--study", "New", "--member", person.email)
+    assert Membership.objects.get().role == Role.ADMIN
+
+
+def test_a_member_of_a_study_that_has_an_admin_is_a_researcher(path):
+    study = cast.make_study()
+    cast.make_member(study, Role.ADMIN)
+    person = User.objects.create_user("ada@example.com", "a long password")
+    for _time in range(2):
+        run("import_toloka", path, "--study", study.name, "--member", person.email)
+    assert study.memberships.get(user=person).role == Role.RESEARCHER
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"), [({"is_active": False}, "deactivated"), (None, "Nobody here")]
+)
+def test_a_member_must_be_somebody_who_can_sign_in(path, fields, words):
+    if fields is not None:
+        User.objects.create_user("ada@example.com", "a long password", **fields)
+    with pytest.raises(CommandError, match=words):
+        run("import_toloka", path, "--study", "N", "--create-study", "--member", "ada@example.com")
+    assert not Study.objects.exists()
+
+
+def test_a_dry_run_and_a_refusal_leave_no_study(path, tmp_path):
+    make_administrator()
+    asked = ("--study", "New", "--create-study")
+    assert "votes" in run("import_toloka", path, *asked, "--dry-run")
+    with pytest.raises(CommandError):
+        run("import_toloka", table_file(tmp_path, {"a": 1}), *asked)
+    assert not Study.objects.exists()
+    assert not any(path.is_file() for path in (tmp_path / "media").rglob("*"))
+
+
+# -- lists of questions: any table, pasted text, the page -----------------------------------------
+
+
+ROWS = (
+    {"object1": "tea", "object2": "coffee", "aspect": "", "wording": "", "argument 1": "Hot."},
+    {"object1": "tea", "object2": "coffee", "aspect": "price", "wording": "", "argument 1": ""},
+    {"object1": "bus", "object2": "tram", "aspect": "", "wording": "Bus?", "argument 1": "Big."},
+)
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+def take(study, path, *, write=True):
+    return import_path(study=study, kind="questions", path=path, name=path.name, write=write)
+
+
+def asked():
+    fields = ("comparison__object1", "comparison__object2", "aspect", "wording")
+    return sorted(Question.objects.values_list(*fields))
+
+
+EXPECTED = [
+    ("bus", "tram", "", "Bus?"),
+    ("tea", "coffee", "", ""),
+    ("tea", "coffee", "price", ""),
+]
+
+
+def test_a_table_brings_questions_and_arguments_once(study, tmp_path):
+    path = table_file(tmp_path, *ROWS)
+    looked = take(study, path, write=False)
+    assert not Question.objects.exists()
+    assert (numbers(looked, "questions"), looked.rows["read"]) == ((3, 0, 0, 0), 3)
+    outcome = take(study, path)
+    assert outcome.counts == looked.counts
+    assert asked() == EXPECTED
+    texts = Argument.objects.order_by("pk").values_list("comparison__object1", "text")
+    assert list(texts) == [("tea", "Hot."), ("bus", "Big.")]
+    again = take(study, path)
+    assert (again.added, numbers(again, "questions")) == (0, (0, 3, 0, 0))
+
+
+def test_json_lines_and_workbooks(study, tmp_path):
+    path = tmp_path / "q.jsonl"
+    rows = [{"object1": "tea", "object2": "coffee", "arguments": ["Hot.", "Cheap."]}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    take(study, path)
+    assert Argument.objects.count() == 2
+    book = Workbook()
+    for row in (["Object 1", "Object 2", "Aspect"], ["tea", "coffee", "price"]):
+        book.active.append(row)
+    book.save(tmp_path / "q.xlsx")
+    take(study, tmp_path / "q.xlsx")
+    assert (Comparison.objects.count(), Question.objects.count()) == (1, 2)
+
+
+def test_a_list_means_exactly_what_it_says(study, tmp_path):
+    """A worded question is another one than the plain one, in whatever order they come."""
+    rows = [{"object1": "a1", "object2": "b1", "wording": words} for words in ("", "Why?", "How?")]
+    outcome = take(study, table_file(tmp_path, *rows))
+    assert (numbers(outcome, "questions"), outcome.flags) == ((3, 0, 0, 0), [])
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "words"),
+    [
+        ({"object1": " "}, "object1", "is empty"),
+        ({"object2": "tea"}, "object2", "same as the other"),
+        ({"aspect": "x" * 301}, "aspect", "longer than 300"),
+    ],
+)
+def test_bad_rows_are_named(study, tmp_path, cells, column, words):
+    row = {"object1": "tea", "object2": "coffee", "aspect": ""}
+    outcome = take(study, table_file(tmp_path, row, row | cells), write=False)
+    (flag,) = outcome.flags
+    assert (flag.row, flag.column, flag.is_rejection) == (3, column, True)
+    assert words in flag.reason
+    assert numbers(outcome, "questions") == (1, 0, 0, 1)
+
+
+def test_a_table_of_something_else_is_refused_and_a_pasted_line_is_named_by_its_number(
+    study, tmp_path
+):
+    name, content = pasted_list("tea vs coffee\n\nonly tea")
+    (tmp_path / name).write_bytes(content)
+    (flag,) = take(study, tmp_path / name, write=False).flags
+    assert (flag.row, flag.column) == (3, "object2")
+    with pytest.raises(ImportRefused, match="no column object1 or object2"):
+        take(study, table_file(tmp_path, {"x": 1, "y": 2}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tea vs coffee\n\ntea vs. coffee\tprice\nbus versus tram\t\tBus?",
+        "tea\tcoffee\ntea\tcoffee\tprice\nbus\ttram\t\tBus?",
+        "object1\tobject2\taspect\twording\n"
+        "tea\tcoffee\t\t\ntea\tcoffee\tprice\t\nbus\ttram\t\tBus?\n",
+        "object1,object2,aspect,wording\ntea,coffee,,\ntea,coffee,price,\nbus,tram,,Bus?\n",
+    ],
+)
+def test_pasted_lists(study, tmp_path, text):
+    name, content = pasted_list(text)
+    (tmp_path / name).write_bytes(content)
+    assert take(study, tmp_path / name).rejected == 0
+    assert asked() == EXPECTED
+
+
+# -- page, API, command -----------------------------------------------------------------------
+
+
+def test_the_page_takes_a_pasted_list(study, django_capture_on_commit_callbacks):
+    client = sign_in(make_member(study, Role.RESEARCHER))
+    address = reverse("question_list", args=[study.public_id])
+    assert "Or paste them here" in client.get(address).content.decode()
+    assert client.post(address, {"pasted": " "}).status_code == 422
+    lines = "\n".join(f"a{n} vs b{n}" for n in range(432))
+    with django_capture_on_commit_callbacks(execute=True):
+        response = client.post(address, {"pasted": lines})
+    file = ImportFile.objects.get()
+    assert response.url == reverse("import_file", args=[study.public_id, file.public_id])
+    page = client.get(response.url).content.decode()
+    assert "432 new questions" in page
+    assert not Question.objects.exists()
+    apply = reverse("import_apply", args=[study.public_id, file.public_id])
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(apply)
+    assert Question.objects.count() == 432
+    assert "Its questions can be answered" in client.get(response.url).content.decode()

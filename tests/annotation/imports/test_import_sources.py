@@ -1,12 +1,14 @@
-"""What each kind of file becomes: campaigns, items, raters, votes, remarks."""
+"""What each kind of file becomes, any table by a mapping too: rounds, items, raters, votes."""
 
 import pytest
 
 from annotation.consensus.reports import vote_table
+from annotation.corpus.methods.column_guess import EXPORT_COLUMNS, guess_mapping, is_own_export
 from annotation.corpus.models.questions import Argument
+from annotation.exports.reports import tables as export_tables
 from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
 from annotation.labelling.models.votes import Assignment, VoteEvent
-from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
 from tests import cast
 from tests.annotation.imports.import_files import (
@@ -17,6 +19,7 @@ from tests.annotation.imports.import_files import (
     expert_file,
     json_file,
     numbers,
+    table_file,
     take,
 )
 
@@ -31,30 +34,23 @@ def study():
 # -- crowd ------------------------------------------------------------------------------------
 
 
-def test_control_items_and_places_in_the_suite(study, tmp_path):
+def test_control_items_places_in_the_suite_and_workers_without_a_name(study, tmp_path):
     rows = [
         crowd_row("t1", "w1", suite="s1", text="One."),
         crowd_row("t2", "w1", suite="s1", text="Two.", golden=3),
         crowd_row("t1", "w2", suite="s2", text="One."),
-        crowd_row("t3", "w1", suite="s3", text="Three."),
+        crowd_row("t3", "w1", suite="s3", text="Two."),
     ]
     take(study, "toloka", crowd_file(tmp_path, *rows))
     item = Item.objects.get(external_id="t2")
     assert (item.control_label, item.imported_control_label, item.is_control) == (3, 3, True)
     votes = Assignment.objects.order_by("pk").values_list("external_id", "block", "position")
     assert list(votes) == [("s1:t1", 0, 0), ("s1:t2", 0, 1), ("s2:t1", 0, 0), ("s3:t3", 1, 0)]
-
-
-def test_workers_are_people_without_a_name(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row(worker="8c3f")))
-    rater = Rater.objects.get()
-    assert (rater.kind, rater.name, rater.external_id, rater.user) == ("person", "", "8c3f", None)
+    # One sentence under two tasks is one argument.
+    assert (Argument.objects.count(), Item.objects.count()) == (2, 3)
+    rater = Rater.objects.get(external_id="w1")
+    assert (rater.kind, rater.name, rater.user) == ("person", "", None)
     assert str(rater).startswith("R-")
-
-
-def test_one_sentence_under_two_tasks_is_one_argument(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1"), crowd_row("t2", "w1")))
-    assert (Argument.objects.count(), Item.objects.count()) == (1, 2)
 
 
 def test_a_label_of_refused_work_is_kept_as_a_comment_only(study, tmp_path):
@@ -65,6 +61,7 @@ def test_a_label_of_refused_work_is_kept_as_a_comment_only(study, tmp_path):
 
 
 # -- experts ----------------------------------------------------------------------------------
+
 
 PAIR = "tea vs coffee"
 
@@ -87,17 +84,14 @@ def workbook(tmp_path):
     )
 
 
-def test_each_rated_sheet_becomes_a_campaign(study, workbook):
+def test_each_rated_sheet_becomes_a_campaign_and_its_title_is_never_stored(study, workbook):
     outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
     assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
     assert outcome.notes == ["Batch 2 holds no label in 1 row; no round was made for it."]
     first = Campaign.objects.get(name=names[0])
     assert (first.items.count(), first.assignments.count()) == (2, 1)
-
-
-def test_sheet_titles_are_names_and_never_stored(study, workbook):
-    take(study, "expert_workbook", workbook, label_round="Experts")
+    # Titles are names of people.
     shown = [*Rater.objects.values_list("name", "external_id")]
     assert sorted(shown)[0] == ("Batch 1", "Experts: Batch 1")
     assert not any("Somebody" in part or "Checks" in part for pair in shown for part in pair)
@@ -141,9 +135,9 @@ def released(*arguments: tuple[str | None, int | None, str | None]) -> list[dict
     return [{"obj1": "tea", "obj2": "coffee", "arguments": entries}]
 
 
-def test_released_and_model_labels_are_two_raters(study, tmp_path):
-    path = json_file(tmp_path, released(("Tea wins.", 3, "2"), ("Coffee wins.", 1, "1")))
-    take(study, "final_labels", path, label_round="Released")
+def test_released_and_model_labels_are_two_raters_and_null_sentences_are_left_out(study, tmp_path):
+    rows = released(("Tea wins.", 3, "2"), ("Coffee wins.", 1, "1"), (None, 0, "0"))
+    outcome = take(study, "final_labels", json_file(tmp_path, rows), label_round="Released")
     votes = Assignment.objects.order_by("pk").values_list("rater__kind", "rater__name", "label")
     assert list(votes) == [
         ("reference", "Released label", 3),
@@ -151,13 +145,7 @@ def test_released_and_model_labels_are_two_raters(study, tmp_path):
         ("reference", "Released label", 1),
         ("model", "GPT-4", 1),
     ]
-
-
-def test_null_sentences_are_left_out_and_flagged(study, tmp_path):
-    path = json_file(tmp_path, released(("Tea wins.", 3, "2"), (None, 0, "0")))
-    outcome = take(study, "final_labels", path)
-    assert numbers(outcome, "votes") == (2, 0, 0, 0)
-    assert outcome.flags[0].row == 2
+    assert outcome.flags[0].row == 3
     assert "null" in outcome.flags[0].reason
 
 
@@ -174,34 +162,57 @@ def test_the_first_copy_counts_and_the_others_are_kept_beside_it(study, tmp_path
     assert (again.added, again.changed, VoteEvent.objects.count()) == (0, 0, 1)
 
 
-def test_two_studies_may_have_the_same_released_rater(study, tmp_path):
-    path = json_file(tmp_path, released(("Tea wins.", 3, "2")))
-    take(study, "final_labels", path)
-    take(cast.make_study("Study B"), "final_labels", path)
-    assert Rater.objects.filter(external_id="gpt-4").count() == 2
+# -- any table ------------------------------------------------------------------------------------
 
 
-# -- summaries --------------------------------------------------------------------------------
+MAPPING = {"object1": "a", "object2": "b", "text": "text"}
 
 
-def test_summaries_bring_arguments_and_answers(study, tmp_path):
-    comparison = {
-        "object1": "tea",
-        "object2": "coffee",
-        "aspect": "",
-        "arguments": ["1. Tea wins.", "2. Tea wins.", "3. Coffee wins."],
-        "prompt": "",
-        "gpt_answers": ["An answer [1].", "Another [2]."],
-    }
-    outcome = take(study, "silver", json_file(tmp_path, [comparison]))
-    assert numbers(outcome, "arguments") == (2, 0, 0, 0)
-    assert numbers(outcome, "answers") == (2, 0, 0, 0)
-    assert Campaign.objects.count() == 0
+def test_arguments_alone_need_no_campaign(study, tmp_path):
+    rows = [{"a": "tea", "b": "coffee", "text": f"S {n}.", "no": n} for n in range(3)]
+    mapping = MAPPING | {"external_id": "no"}
+    outcome = take(study, "table", table_file(tmp_path, *rows), mapping=mapping)
+    assert (numbers(outcome, "arguments"), numbers(outcome, "votes")) == ((3, 0, 0, 0), (0,) * 4)
+    assert campaigns_of(study).count() == 0
+    assert sorted(Argument.objects.values_list("external_id", flat=True)) == ["0", "1", "2"]
 
 
-@pytest.mark.parametrize("kind", ["toloka", "final_labels", "silver", "expert_workbook"])
-def test_the_wrong_kind_of_file_is_refused_as_a_whole(study, tmp_path, kind):
-    table = tmp_path / "table.csv"
-    table.write_text("a,b\n1,2\n")
-    with pytest.raises(ImportRefused, match=r"table\.csv"):
-        take(study, kind, table)
+def test_rows_that_repeat_an_argument_are_counted_and_named(study, tmp_path):
+    texts = ["One.", "Two.", "One.", "Three.", "One."]
+    rows = [{"a": "tea", "b": "coffee", "text": text} for text in texts]
+    outcome = take(study, "table", table_file(tmp_path, *rows), mapping=MAPPING)
+    assert numbers(outcome, "arguments") == (3, 0, 0, 0)
+    said = "2 rows repeat arguments of the file, which are taken once: rows 4, 6."
+    assert outcome.notes == [said]
+
+
+def test_a_control_column_makes_control_items_and_the_kind_of_rater_is_chosen_for_all(
+    study, tmp_path
+):
+    row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "judge-1", "known": 0}
+    mapping = MAPPING | {"label": "label", "rater": "who", "control_label": "known"}
+    path = table_file(tmp_path, row)
+    options = {"mapping": mapping, "rater_kind": "model", "label_round": "Mine"}
+    import_path(study=study, kind="table", path=path, name=path.name, options=options, write=True)
+    assert Item.objects.get(campaign__name="Mine").control_label == 0
+    assert Rater.objects.get().kind == "model"
+
+
+@pytest.mark.parametrize(
+    ("columns", "guess"),
+    [
+        (["Object 1", "Object 2", "Sentence"], {"text": "Sentence"}),
+        (["obj1", "obj2", "argument", "URL"], {"source_url": "URL"}),
+        (["a", "b", "text", "worker_id", "rating"], {"rater": "worker_id", "label": "rating"}),
+        (["a", "b", "text", "rating"], {"text": "text"}),
+    ],
+)
+def test_columns_are_guessed_from_their_headers(columns, guess):
+    found = guess_mapping(columns)
+    assert guess.items() <= found.items()
+    assert ("label" in found) == ("rater" in found)
+
+
+def test_our_own_export_needs_no_guessing():
+    assert is_own_export(list(export_tables.VOTE_TYPES))
+    assert EXPORT_COLUMNS.items() <= guess_mapping(list(export_tables.VOTE_TYPES)).items()

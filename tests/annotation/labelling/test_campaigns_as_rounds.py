@@ -26,13 +26,6 @@ def boss(study):
     return make_member(study, "researcher")
 
 
-def test_a_campaign_is_a_row_among_the_rounds_of_its_study(study):
-    campaign = make_campaign(study, name="First")
-    row = study.rounds.get()
-    assert (row.pk, row.kind, row.name, row.state) == (campaign.pk, "label", "First", "draft")
-    assert (campaign.lease_minutes, campaign.seed) == (10, 20240402)
-
-
 def test_rounds_of_two_kinds_may_have_one_name_and_two_campaigns_may_not(study, boss):
     make_scored_answers(study)
     make_round(study, boss, name="First")
@@ -54,14 +47,12 @@ def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, boss):
     assert text.count("<h2>Labels</h2>") == 1
 
 
-def test_a_campaign_brings_its_study_along(study, django_assert_num_queries):
-    make_campaign(study)
+def test_a_campaign_brings_its_study_along_and_a_change_of_state_writes_one_table(
+    study, boss, django_assert_num_queries
+):
+    campaign = make_campaign(study)
     with django_assert_num_queries(1):
         assert [row.study.name for row in campaigns_of(study)] == [study.name]
-
-
-def test_a_change_of_state_writes_one_table(study, boss, django_assert_num_queries):
-    campaign = make_campaign(study)
     campaign.state, campaign.closed_at = Campaign.State.CLOSED, timezone.now()
     with django_assert_num_queries(1):
         campaign.save(update_fields=["state", "closed_at"])

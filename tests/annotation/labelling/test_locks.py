@@ -55,8 +55,7 @@ def place_of(campaign, user=None):
     rater = Rater.objects.create(
         study=campaign.study, user=user, external_id=f"rater-{next(KEYS)}"
     )
-    place = place_for(round_=campaign, rater=rater)
-    return place
+    return place_for(round_=campaign, rater=rater)
 
 
 @pytest.fixture(params=[5, pytest.param(40, marks=pytest.mark.long)])

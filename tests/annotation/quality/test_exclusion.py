@@ -12,6 +12,7 @@ from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, vote
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -31,20 +32,12 @@ class Lab:
         self.campaign = imported(self.study, crowd, votes=CONTROLS + ORDINARY, controls=controls)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
+lab = built_once(Lab)
 
 
-@pytest.fixture
-def lab(built, db):
+@pytest.fixture(autouse=True)
+def _nothing_kept():
     cache.clear()
-    return built.copy()
-
-
-@pytest.fixture
-def study(lab):
-    return lab.study
 
 
 @pytest.fixture
@@ -62,7 +55,7 @@ def names(campaign):
     return list(places.order_by("rater").values_list("rater", flat=True))
 
 
-def test_the_preview_says_what_remains(campaign):
+def test_the_preview_says_what_remains_and_is_counted_once(campaign, actor, monkeypatch):
     seen = preview_exclusion(campaign, 0.5, "accuracy")
     assert seen["excluded"] == 1
     now, then = seen["now"], seen["then"]
@@ -71,7 +64,12 @@ def test_the_preview_says_what_remains(campaign):
     assert (then["raters"], then["votes"], then["without"], then["ties"]) == (2, 6, 1, 2)
     assert then["labels"] == (0, 1, 2, 0)
     assert preview_exclusion(campaign, 0.5, "surely")["excluded"] == 0
+    asked = {"campaign": campaign, "below": 0, "rule": "accuracy", "reason": "x", "actor": actor}
+    assert exclude_below(**asked) is None
     assert not Exclusion.objects.exists()
+    assert not AuditEvent.objects.exists()
+    monkeypatch.setattr("annotation.quality.reports.exclusion._ordinary", None)
+    assert preview_exclusion(campaign, 0.5, "accuracy") == seen
 
 
 def test_everybody_below_is_one_action_with_a_line_in_the_log_for_each(campaign, actor):
@@ -109,12 +107,6 @@ def test_who_was_let_in_and_excluded_again_stays_out(campaign, actor):
     assert names(campaign) == [rater.pk]
 
 
-def test_nobody_below_is_nothing_done(campaign, actor):
-    asked = {"campaign": campaign, "below": 0, "rule": "accuracy", "reason": "x", "actor": actor}
-    assert exclude_below(**asked) is None
-    assert not AuditEvent.objects.exists()
-
-
 def test_the_curve_agrees_with_the_previews(campaign):
     rows = exclusion_curve(campaign)
     assert [row["below"] for row in rows][::5] == [0, 0.25, 0.5, 0.75, 1]
@@ -141,8 +133,8 @@ def test_a_machine_in_the_file_is_none_of_the_crowd(campaign, actor):
     assert model.pseudonym not in page.content.decode()
 
 
-def test_a_curve_of_nothing_is_no_error(study):
-    empty = imported(study, [], votes=[[]], name="Empty")
+def test_a_curve_of_nothing_is_no_error(lab):
+    empty = imported(lab.study, [], votes=[[]], name="Empty")
     assert {row["without"] for row in exclusion_curve(empty)} == {1}
     assert {row["alpha"] for row in exclusion_curve(empty)} == {None}
 
@@ -170,9 +162,3 @@ def test_the_page_previews_excludes_and_undoes(campaign, actor, django_assert_ma
     for name in ("figures.svg", "labels.png", "figures.csv", "figures.tex"):
         assert client.get(here(campaign, name)).status_code == 200
     assert client.get(here(campaign, "other.svg")).status_code == 404
-
-
-def test_a_preview_is_counted_once(campaign, monkeypatch):
-    seen = preview_exclusion(campaign, 0.5, "accuracy")
-    monkeypatch.setattr("annotation.quality.reports.exclusion._ordinary", None)
-    assert preview_exclusion(campaign, 0.5, "accuracy") == seen

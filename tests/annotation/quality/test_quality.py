@@ -6,8 +6,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import counted_votes, vote_table
@@ -15,7 +13,6 @@ from annotation.labelling.models.campaigns import Campaign, Item, Slot
 from annotation.labelling.models.votes import Assignment
 from annotation.labelling.reports import label_violations
 from annotation.quality.actions import quality
-from annotation.quality.actions.exclusion import exclude_below
 from annotation.quality.reports.controls import controls, crowd_views
 from annotation.quality.reports.quality import annotators, control_record, facts_of
 from cqa_site.people.models import AuditEvent
@@ -97,19 +94,6 @@ def test_what_the_rule_does_is_the_campaigns_choice(study, policy, is_stopped, i
     assert found.is_low
 
 
-def test_the_rule_leaves_a_persons_decision_alone(study, researcher):
-    campaign, place = with_controls(study, 0, 8, low_accuracy="exclude")
-    quality.check_rater(campaign=campaign, place=place)
-    quality.reinstate_rater(
-        campaign=campaign, rater=place.rater, reason="Colour blind test item", actor=researcher
-    )
-    place.refresh_from_db()
-    quality.check_rater(campaign=campaign, place=place)
-    place.refresh_from_db()
-    assert not place.is_excluded
-    assert place.is_decided_by_person
-
-
 def test_a_paused_rater_gets_nothing_until_reinstated(study, researcher):
     campaign = opened(study, ordinary=40, controls=10, low_accuracy="pause")
     place = newcomer(campaign)
@@ -125,18 +109,6 @@ def test_checking_an_unsuspicious_rater_is_one_query(study, django_assert_num_qu
     campaign, place = with_controls(study, 5, 1)
     with django_assert_num_queries(1):
         quality.check_rater(campaign=campaign, place=place)
-
-
-def test_everybody_surely_low_is_excluded_at_once_and_nobody_else(study, researcher):
-    crowd = make_raters(study, 3)
-    votes = [[0, 3, 0]] * 5 + [[0, 3, None]] * 3
-    campaign = imported(study, crowd, votes=votes, controls=[(at, 3) for at in range(8)])
-    asked = {"campaign": campaign, "below": 0.5, "rule": "surely", "actor": researcher}
-    assert exclude_below(reason="low", **asked).places.count() == 1
-    assert list(
-        campaign.places.filter(excluded_at__isnull=False).values_list("rater", flat=True)
-    ) == [crowd[0].pk]
-    assert exclude_below(reason="low", **asked) is None
 
 
 # -- exclusion ------------------------------------------------------------------------------
@@ -169,6 +141,8 @@ def test_items_only_reserved_go_back_when_a_rater_is_excluded(study, researcher)
     quality.exclude_rater(campaign=campaign, rater=place.rater, reason="noise", actor=researcher)
     assert not campaign.slots.filter(state="leased").exists()
     assert not place.rater.assignments.filter(slot__isnull=False).exists()
+    # Not even a control item is left of the block.
+    assert not place.rater.assignments.filter(state="served").exists()
     assert work(place).reason == "stopped"
     quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="ok", actor=researcher)
     assert work(place).assignments
@@ -192,23 +166,6 @@ def test_in_a_closed_round_exclusion_opens_no_place(study, researcher):
 def test_exclusion_and_reinstatement_cancel_out_when_nobody_came_between(
     study, researcher, amounts, close, who
 ):
-    exclude_and_reinstate(study, researcher, amounts, close, who)
-
-
-@pytest.mark.long
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(
-    amounts=st.lists(st.integers(0, 9), min_size=2, max_size=4),
-    close=st.booleans(),
-    who=st.integers(0, 3),
-)
-def test_exclusion_and_reinstatement_cancel_out_whoever_labelled_how_much(
-    study, researcher, amounts, close, who
-):
-    exclude_and_reinstate(study, researcher, amounts, close, who)
-
-
-def exclude_and_reinstate(study, researcher, amounts, close, who):
     """Raters label so many items each; one of them goes and comes back."""
     campaign = opened(
         study, ordinary=7, controls=2, votes_per_item=2, name=f"Round {Campaign.objects.count()}"
@@ -229,10 +186,15 @@ def exclude_and_reinstate(study, researcher, amounts, close, who):
     assert held.count() == Slot.objects.filter(campaign=campaign, state="done").count()
 
 
-def test_excluding_an_imported_rater_needs_no_participation_and_is_logged(study, researcher):
+def test_excluding_an_imported_rater_needs_no_participation_is_logged_and_moves_final_labels(
+    study, researcher, django_capture_on_commit_callbacks
+):
     crowd = make_raters(study, 2)
-    campaign = imported(study, crowd, votes=[[0, 1], [2, 2]])
-    quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="spam", actor=researcher)
+    campaign = imported(study, crowd, votes=[[3, 1], [2, 2]])
+    with django_capture_on_commit_callbacks(execute=True):
+        quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="spam", actor=researcher)
+    labels = FinalLabel.objects.filter(campaign=campaign).order_by("argument")
+    assert list(labels.values_list("label", flat=True)) == [1, 2]
     quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="again", actor=researcher)
     assert vote_table(campaign)["rater"].unique().tolist() == [crowd[1].pk]
     assert not Assignment.objects.filter(is_extra=True).exists()
@@ -240,14 +202,6 @@ def test_excluding_an_imported_rater_needs_no_participation_and_is_logged(study,
     assert (event.reason, event.actor) == ("spam", researcher)
     quality.reinstate_rater(campaign=campaign, rater=crowd[0], reason="no", actor=researcher)
     assert len(vote_table(campaign)) == 4
-
-
-def test_final_labels_follow_an_exclusion(study, researcher, django_capture_on_commit_callbacks):
-    crowd = make_raters(study, 2)
-    campaign = imported(study, crowd, votes=[[3, 1]])
-    with django_capture_on_commit_callbacks(execute=True):
-        quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="spam", actor=researcher)
-    assert FinalLabel.objects.get(campaign=campaign).label == 1
 
 
 # -- control items ---------------------------------------------------------------------------
@@ -300,31 +254,6 @@ def test_a_new_key_recomputes_accuracies_and_takes_automatic_exclusions_back(stu
     )
     place.refresh_from_db()
     assert place.is_excluded
-
-
-def test_a_retired_control_counts_nowhere_and_can_come_back(study, researcher):
-    campaign, place = with_controls(study, 1, 1)
-    item = campaign.items.order_by("pk").first()
-    change = {"campaign": campaign, "item": item, "reason": "x", "actor": researcher}
-    quality.replace_control_label(label=None, **change)
-    found = control_record(campaign, place.rater_id)
-    assert (found.right, found.n) == (0, 1)
-    assert len(vote_table(campaign)) == 1
-    quality.replace_control_label(label=3, **change)
-    assert control_record(campaign, place.rater_id).n == 2
-
-
-def test_only_control_items_have_keys_and_only_labels_of_the_scale(study, researcher):
-    campaign = imported(study, make_raters(study, 1), votes=[[1], [1]], controls=[(0, 1)])
-    control, ordinary = campaign.items.order_by("pk")
-    with pytest.raises(quality.ControlNotValid):
-        quality.replace_control_label(
-            campaign=campaign, item=ordinary, label=1, reason="x", actor=researcher
-        )
-    with pytest.raises(quality.ControlNotValid):
-        quality.replace_control_label(
-            campaign=campaign, item=control, label=7, reason="x", actor=researcher
-        )
 
 
 # -- the table -------------------------------------------------------------------------------
@@ -391,48 +320,26 @@ class Played:
     """An imported campaign with thirty annotators, three controls and a contested one."""
 
     def __init__(self):
-        self.campaign = make_played(make_study())
-        self.boss = make_member(self.campaign.study, "researcher", name="Zoe Researcher")
-
-
-def make_played(study):
-    crowd = make_raters(study, 30)
-    votes = [[3] * 30, [0] * 20 + [3] * 10, [3] * 29 + [0], *([[1, 2, 3] * 10] * 4)]
-    return imported(study, crowd, votes=votes, controls=[(0, 3), (1, 3), (2, 3)])
+        study = make_study()
+        crowd = make_raters(study, 30)
+        votes = [[3] * 30, [0] * 20 + [3] * 10, [3] * 29 + [0], *([[1, 2, 3] * 10] * 4)]
+        keys = [(0, 3), (1, 3), (2, 3)]
+        self.campaign = imported(study, crowd, votes=votes, controls=keys)
+        self.boss = make_member(study, "researcher", name="Zoe Researcher")
 
 
 game = built_once(Played)
 
 
-@pytest.fixture
-def played(game):
-    return game.campaign
-
-
-@pytest.fixture
-def boss(game):
-    return game.boss
-
-
 def address(campaign, *parts):
-    return "/".join(
-        [
-            "/s",
-            str(campaign.study.public_id),
-            "label-rounds",
-            str(campaign.public_id),
-            *map(str, parts),
-            "",
-        ]
-    )
+    base = f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}"
+    return "/".join([base, *map(str, parts), ""])
 
 
-def test_the_quality_page_lists_everybody_in_few_queries(
-    played, boss, django_assert_max_num_queries
-):
-    client = sign_in(boss)
+def test_the_quality_page_lists_everybody_in_few_queries(game, django_assert_max_num_queries):
+    client = sign_in(game.boss)
     with django_assert_max_num_queries(13):
-        page = client.get(address(played, "quality"))
+        page = client.get(address(game.campaign, "quality"))
     text = page.content.decode()
     assert page.status_code == 200
     assert page.context["totals"]["people"] == 30
@@ -442,51 +349,45 @@ def test_the_quality_page_lists_everybody_in_few_queries(
     assert "person-" not in text
 
 
-def test_the_table_sorts_on_the_server(played, boss):
-    client = sign_in(boss)
+def test_the_table_sorts_on_the_server(game):
+    client = sign_in(game.boss)
     for sort, key in (
         ("-accuracy", lambda row: -row.controls.accuracy),
         ("name", lambda row: row.rater.pseudonym),
         ("nonsense", lambda row: 0),
     ):
-        rows = client.get(address(played, "quality"), {"sort": sort}).context["page"]
+        rows = client.get(address(game.campaign, "quality"), {"sort": sort}).context["page"]
         shown = [key(row) for row in rows]
         assert len(shown) == 30
         assert shown == sorted(shown), sort
 
 
-def test_filters_narrow_the_table(played, boss):
-    client = sign_in(boss)
-    rater = played.assignments.first().rater
-    quality.exclude_rater(campaign=played, rater=rater, reason="x", actor=boss)
-    page = client.get(address(played, "quality"), {"show": "excluded"})
-    assert [row.rater for row in page.context["page"]] == [rater]
-
-
-def test_the_annotator_page_excludes_and_reinstates(played, boss, django_assert_max_num_queries):
-    client = sign_in(boss)
-    rater = played.assignments.first().rater
-    here = address(played, "annotators", rater.public_id)
+def test_the_annotator_page_excludes_and_reinstates(game, django_assert_max_num_queries):
+    client = sign_in(game.boss)
+    rater = game.campaign.assignments.first().rater
+    here = address(game.campaign, "annotators", rater.public_id)
     with django_assert_max_num_queries(16):
         page = client.get(here)
     assert page.status_code == 200
     assert [row.first for row in page.context["detail"].labels] == [1, 4, 0, 2]
     assert client.post(here, {"act": "exclude", "reason": ""}).status_code == 422
     assert client.post(here, {"act": "exclude", "reason": "spam <b>"}).status_code == 302
-    assert played.places.get(rater=rater).is_excluded
+    assert game.campaign.places.get(rater=rater).is_excluded
+    excluded = client.get(address(game.campaign, "quality"), {"show": "excluded"}).context["page"]
+    assert [row.rater for row in excluded] == [rater]
     text = client.get(here).content.decode()
     assert "spam &lt;b&gt;" in text
     assert "spam <b>" not in text
     client.post(here, {"act": "reinstate", "reason": "no spam"})
-    assert not played.places.get(rater=rater).is_excluded
-    stranger = make_raters(played.study, 1)[0]
-    assert client.get(address(played, "annotators", stranger.public_id)).status_code == 404
+    assert not game.campaign.places.get(rater=rater).is_excluded
+    stranger = make_raters(game.campaign.study, 1)[0]
+    assert client.get(address(game.campaign, "annotators", stranger.public_id)).status_code == 404
 
 
-def test_the_control_page_changes_and_retires(played, boss, django_assert_max_num_queries):
-    client = sign_in(boss)
-    item = played.items.order_by("pk")[1]
-    here = address(played, "controls", item.argument.public_id)
+def test_the_control_page_changes_and_retires(game, django_assert_max_num_queries):
+    client = sign_in(game.boss)
+    item = game.campaign.items.order_by("pk")[1]
+    here = address(game.campaign, "controls", item.argument.public_id)
     with django_assert_max_num_queries(14):
         page = client.get(here)
     assert [row.first for row in page.context["detail"].labels] == [20, 0, 0, 10]
@@ -499,15 +400,18 @@ def test_the_control_page_changes_and_retires(played, boss, django_assert_max_nu
     item.refresh_from_db()
     assert item.is_retired
     assert "Unclear" in client.get(here).content.decode()
-    ordinary = played.items.order_by("pk").last()
-    assert client.get(address(played, "controls", ordinary.argument.public_id)).status_code == 404
+    ordinary = game.campaign.items.order_by("pk").last()
+    assert (
+        client.get(address(game.campaign, "controls", ordinary.argument.public_id)).status_code
+        == 404
+    )
 
 
-def test_two_keys_on_one_argument_change_together_or_not_at_all(played, boss, monkeypatch):
-    client = sign_in(boss)
-    item = played.items.order_by("pk")[1]
+def test_two_keys_on_one_argument_change_together_or_not_at_all(game, monkeypatch):
+    client = sign_in(game.boss)
+    item = game.campaign.items.order_by("pk")[1]
     twin = Item.objects.create(
-        campaign=played, argument=item.argument, external_id="twin", control_label=3
+        campaign=game.campaign, argument=item.argument, external_id="twin", control_label=3
     )
     change, changed = quality.replace_control_label, []
 
@@ -520,51 +424,15 @@ def test_two_keys_on_one_argument_change_together_or_not_at_all(played, boss, mo
     client.raise_request_exception = False
     answer = {"label": "0", "reason": "Everybody says so"}
     assert (
-        client.post(address(played, "controls", item.argument.public_id), answer).status_code
+        client.post(
+            address(game.campaign, "controls", item.argument.public_id), answer
+        ).status_code
         == 500
     )
     assert len(changed) == 1
     for each in (item, twin):
         each.refresh_from_db()
         assert each.control_label == 3
-
-
-def test_everybody_low_is_excluded_from_the_page_with_a_reason(study, researcher):
-    campaign, place = with_controls(study, 0, 8)
-    client = sign_in(researcher)
-    client.post(address(campaign, "quality", "exclude-low"), {"reason": ""})
-    place.refresh_from_db()
-    assert not place.is_excluded
-    client.post(address(campaign, "quality", "exclude-low"), {"reason": "Below the mark"})
-    place.refresh_from_db()
-    assert place.is_excluded
-    assert place.exclusion_reason == "Below the mark"
-
-
-def test_looking_at_a_page_writes_nothing(played, boss):
-    client = sign_in(boss)
-    before = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
-    client.get(address(played, "quality"))
-    client.get(address(played, "annotators", played.assignments.first().rater.public_id))
-    after = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
-    assert before == after
-
-
-def test_a_late_label_of_a_served_block_still_arrives(study, researcher):
-    campaign = opened(study, ordinary=8, controls=2)
-    place = newcomer(campaign)
-    row = next(row for row in work(place).assignments if not row.item.is_control)
-    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="noise", actor=researcher)
-    assert label(place, row).state == "answered"
-    assert vote_table(campaign).empty
-
-
-def test_no_control_item_alone_is_left_of_a_block_after_an_exclusion(study, researcher):
-    campaign = opened(study, ordinary=8, controls=2)
-    place = newcomer(campaign)
-    work(place)
-    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
-    assert not place.rater.assignments.filter(state="served").exists()
 
 
 def test_a_place_regained_ends_the_whole_reservation_of_who_let_it_run_out(study, researcher):

@@ -1,9 +1,7 @@
 """A CAM service is asked in the background; its sentences are chosen before they are kept."""
 
-import json
-import re
-
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.retrieval.actions import cam as retrieval_cam
@@ -11,7 +9,8 @@ from annotation.retrieval.models import CamRequest, CamService
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.models import Job
 from tests import cast
-from tests.annotation.retrieval.made_retrieval import SENTENCES, make_cam_request
+from tests.annotation.retrieval.made_retrieval import SENTENCES, make_cam_request, make_corpus
+from tests.api.conftest import client_of
 from tests.judging.json_stub import JsonStub
 
 pytestmark = pytest.mark.django_db
@@ -93,16 +92,7 @@ def test_sentences_are_shown_before_they_are_kept(ask, comparison):
         asked, page = ask(stub)
         ((path, query),) = stub.asked
     assert path == "/cam"
-    assert query == {
-        "model": "default",
-        "fs": "false",
-        "objectA": "tea",
-        "objectB": "coffee",
-        "aspect1": "price",
-        "weight1": "5",
-        "aspect2": "taste of it",
-        "weight2": "5",
-    }
+    assert (query["objectA"], query["aspect2"], query["weight2"]) == ("tea", "taste of it", "5")
     found = [(one["text"], one["favours"], one["score"]) for one in asked.found]
     assert found == [
         ("Tea is cheaper than coffee.", 1, 7.25),
@@ -152,16 +142,6 @@ def test_an_address_nobody_listed_is_not_asked(ask):
     assert "This site may not ask that address" in page
     assert "EGRESS_ALLOW" in page
     assert "127.0.0.1" not in asked.job.error
-
-
-def test_a_reply_that_is_too_large_is_said(ask, monkeypatch):
-    from cqa_site.judging.transport import json_service
-
-    monkeypatch.setattr(json_service, "MAX_BYTES", 10)
-    monkeypatch.setitem(json_service.get_json.__kwdefaults__, "max_bytes", 10)
-    with JsonStub(REPLY) as stub:
-        asked, _page = ask(stub)
-    assert "cannot be taken" in asked.job.error
 
 
 def test_nobody_is_asked_without_an_address(client, study, comparison):
@@ -243,20 +223,18 @@ def test_a_sentence_that_was_imported_before_keeps_what_it_has(
     assert not hasattr(known, "origin")
 
 
-def test_nothing_can_be_taken_from_a_request_that_waits(client, study, comparison, researcher):
-    asked = make_cam_request(comparison, researcher)
-    CamRequest.objects.update(found=None)
-    response = client.post(
-        page_of(study, comparison, asked, "cam_take"), {"chosen": ["1"]}, follow=True
-    )
-    assert "Choose at least one sentence." in response.content.decode()
-
-
-def test_a_request_belongs_to_its_comparison(client, study, comparison, researcher):
+def test_a_request_belongs_to_its_comparison_and_gives_nothing_while_it_waits(
+    client, study, comparison, researcher
+):
     asked = make_cam_request(comparison, researcher)
     (other,) = {row.comparison for row in cast.make_arguments(study, 1, pair=("a", "b"))}
     assert client.get(page_of(study, other, asked)).status_code == 404
     assert client.post(page_of(study, other, asked, "cam_take")).status_code == 404
+    CamRequest.objects.update(found=None)
+    take = page_of(study, comparison, asked, "cam_take")
+    assert (
+        "Choose at least one sentence." in client.post(take, {"chosen": ["1"]}, follow=True).text
+    )
 
 
 # -- the address ------------------------------------------------------------------------------
@@ -300,15 +278,99 @@ def test_addresses_that_are_none(client, study):
         assert not CamService.objects.exists()
 
 
-def test_another_study_has_an_address_of_its_own(study, researcher):
-    retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
-    assert retrieval_cam.address_of(cast.make_study("Study B")) == ""
+# -- what a program does, from the file to the argument -------------------------------------------
 
 
-def test_what_is_stored_is_what_the_reader_found(ask):
-    with JsonStub(REPLY) as stub:
-        asked, page = ask(stub, most="10")
-    assert json.loads(json.dumps(asked.found)) == asked.found
-    keys = {frozenset(one) for one in asked.found}
-    assert keys == {frozenset({"text", "address", "document", "score", "favours"})}
-    assert re.findall(r'name="chosen" value="(\d)"', page) == ["1", "2", "3", "4"]
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def api(researcher):
+    return client_of(researcher)
+
+
+@pytest.fixture
+def call(api, study):
+    """Send a request to an address of the study and return the decoded answer."""
+
+    def call(method, address, body=None, status=200, **options):
+        url = f"/api/v1/studies/{study.public_id}/{address}"
+        response = getattr(api, method)(url, body, **({"format": "json"} | options))
+        assert response.status_code == status, response.content
+        return response.json() if response.content else None
+
+    return call
+
+
+def upload(content, name="Forum", file="forum.txt"):
+    return {"name": name, "file": SimpleUploadedFile(file, content)}
+
+
+def test_from_a_file_to_arguments(call, inline):
+    made = call("post", "comparisons/", {"object1": "tea", "object2": "coffee"}, 201)
+    again = call("post", "comparisons/", {"object1": "tea", "object2": "coffee"}, 200)
+    assert again["id"] == made["id"]
+    with inline():
+        table = b"x,y\nTea is cheaper than coffee.,https://a.example\nTea.,\n"
+        corpus = call("post", "corpora/", upload(table, file="a.csv"), 202, format="multipart")
+    one = f"corpora/{corpus['id']}/"
+    assert call("get", one)["state"] == "refused"
+    with inline():
+        call("post", f"{one}check/", {"text": "x", "url": "y"}, 202)
+    looked = call("get", one)
+    assert (looked["state"], looked["found"]["sentences"]) == ("checked", 2)
+    with inline():
+        call("post", f"{one}load/", {}, 202)
+    assert call("get", one)["sentence_count"] == 2
+    call("post", f"{one}load/", {}, 409)
+    call("post", f"{one}check/", {}, 409)
+    find = f"comparisons/{made['id']}/find/"
+    (hit,) = call("get", find)
+    assert hit["text"] == "Tea is cheaper than coffee."
+    assert (hit["source_url"], hit["corpus"]) == ("https://a.example", corpus["id"])
+    assert (hit["is_comparative"], hit["is_known"]) == (True, False)
+    take = f"comparisons/{made['id']}/take/"
+    assert call("post", take, {"keys": [hit["key"]]}) == {"new": 1, "same": 0}
+    assert call("post", take, {"keys": [hit["key"], "0" * 64]}) == {"new": 0, "same": 1}
+    assert call("get", find)[0]["is_known"]
+    (argument,) = call("get", "arguments/")["results"]
+    assert (argument["origin"]["kind"], argument["origin"]["source"]) == ("corpus", "Forum")
+    call("delete", one, status=204)
+    call("get", one, status=404)
+
+
+def test_what_another_study_has_what_is_taken_and_what_is_too_large_is_refused(
+    call, study, comparison, settings
+):
+    foreign = make_corpus(cast.make_study("Study B"))
+    (theirs,) = {row.comparison for row in cast.make_arguments(foreign.study, 1)}
+    call("get", f"comparisons/{comparison.public_id}/find/?corpus={foreign.public_id}", status=400)
+    call("post", "cam-requests/", {"comparison": str(theirs.public_id)}, 400)
+    make_corpus(study, name="Taken")
+    call("post", "corpora/", upload(b"Tea.", name="Taken"), 400, format="multipart")
+    settings.MAX_UPLOAD_BYTES = 3
+    call("post", "corpora/", upload(b"Tea."), 400, format="multipart")
+    assert study.corpora.count() == 1
+
+
+def test_a_cam_service_is_asked(call, comparison, settings, inline):
+    body = {"comparison": str(comparison.public_id), "aspects": ["price"], "most": 1}
+    call("post", "cam-requests/", body, 409)
+    sides = {"object1": {"sentences": [[2, "A"], [1, "B"]]}, "object2": {"sentences": ["C"]}}
+    with JsonStub(sides) as stub:
+        settings.EGRESS_ALLOW = stub.allow
+        call("patch", "cam-service/", {"address": stub.address})
+        assert call("get", "cam-service/") == {"address": stub.address}
+        with inline():
+            asked = call("post", "cam-requests/", body, 202)
+        assert (asked["is_answered"], asked["found"]) == (False, None)
+        assert stub.asked[0][1]["weight1"] == "3"
+    one = f"cam-requests/{asked['id']}/"
+    found = call("get", one)["found"]
+    assert [(each["text"], each["favours"]) for each in found] == [("A", 1), ("C", 2)]
+    assert call("post", f"{one}take/", {"places": [1, 2, 3]}) == {"new": 2, "same": 0}
+    assert set(comparison.arguments.values_list("text", flat=True)) >= {"A", "C"}
+    (listed,) = call("get", f"cam-requests/?comparison={comparison.public_id}")["results"]
+    assert "found" not in listed

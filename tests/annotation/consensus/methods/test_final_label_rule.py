@@ -1,7 +1,4 @@
-"""The rule of final labels: on small tables, and on the released data."""
-
-import os
-from pathlib import Path
+"""The rule of final labels on small tables."""
 
 import pandas as pd
 import pytest
@@ -9,13 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.consensus.methods.consensus import final_labels, label_votes, majority_of_others
-from annotation.imports.methods.expert_workbook import match_key, read_expert_workbook
-from annotation.imports.methods.final_labels import read_final_labels
-from annotation.imports.methods.toloka import read_toloka
 from cqa_site.stats.ratings import DuplicateRatingError
-
-ROOT = Path(__file__).resolve().parents[4]
-DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
 
 
 def labels_of(text):
@@ -103,48 +94,3 @@ def test_majority_and_majority_of_others_match_a_plain_count(rows):
         counts = rest.value_counts()
         expected = max(counts[counts == counts.max()].index) if len(rest) else pd.NA
         assert (others[index] is pd.NA and expected is pd.NA) or others[index] == expected
-
-
-@pytest.mark.reference
-@pytest.mark.skipif(not (DATA / "relevance").exists(), reason=f"no released data at {DATA}")
-def test_the_released_labels_step_by_step():
-    def unit(row):
-        return (row.object1, row.object2, match_key(row.text))
-
-    folder = DATA / "relevance"
-    export = read_toloka(folder / "assignments_from_pool_42774131__05-02-2024.tsv")
-    votes = pd.DataFrame(
-        [(unit(row), row.task_id, row.worker_id, row.label) for row in export if row.is_counted],
-        columns=["unit", "item", "rater", "value"],
-    )
-    batches = read_expert_workbook(folder / "expert_annotation.xlsx")[:3]
-    overrides = pd.DataFrame(
-        [
-            (unit(row), sheet.position, row.label)
-            for sheet in batches
-            for row in sheet.rows
-            if row.label is not None
-        ],
-        columns=["unit", "rater", "value"],
-    )
-    released: dict[tuple, list[int]] = {}
-    for row in read_final_labels(folder / "dataset_cqa_all_gpt.json"):
-        if row.text is not None:
-            released.setdefault(unit(row), []).append(row.label)
-    adopted = pd.DataFrame(
-        [(key, "release", label) for key, labels in released.items() for label in labels],
-        columns=["unit", "rater", "value"],
-    )
-
-    def matches(table):
-        # Eight sentences carry two released labels; either of them is a match.
-        return sum(table["label"].get(key) in labels for key, labels in released.items())
-
-    nothing = overrides[:0]
-    by_votes = final_labels(votes, nothing, nothing)
-    assert by_votes["label"].value_counts().sort_index().tolist() == [49, 241, 522, 907]
-    tied = by_votes.index[by_votes["tied"]]
-    assert (len(by_votes), len(tied), len(released)) == (1719, 265, 1688)
-    by_experts = final_labels(votes, overrides, nothing)
-    settled = final_labels(votes, overrides, adopted[adopted["unit"].isin(tied)])
-    assert [matches(by_votes), matches(by_experts), matches(settled)] == [1440, 1528, 1673]

@@ -1,9 +1,12 @@
-"""Any table, once its columns are chosen."""
+"""Any table once its columns are chosen, labels of a scale, names in a sentence."""
 
+from dataclasses import fields
 from datetime import UTC, datetime
 
 import openpyxl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation.corpus.methods.generic_table import (
     FIELDS,
@@ -11,26 +14,11 @@ from annotation.corpus.methods.generic_table import (
     check_mapping,
     read_generic_table,
 )
+from annotation.corpus.methods.highlight import split_sentence
+from annotation.corpus.methods.label_scale import parse_label
 from cqa_site.tabular import Problem, UnreadableFile, open_table
 
-WRITTEN = [
-    "object1",
-    "object2",
-    "text",
-    "source_url",
-    "external_id",
-    "label",
-    "rater",
-    "control_label",
-    "started",
-    "comment",
-    "rater_kind",
-    "state",
-    "is_extra",
-    "active_ms",
-    "block",
-    "position",
-]
+WRITTEN = [each.name for each in fields(GenericRecord) if each.name not in ("row", "is_blank")]
 ALL = {field: f"c_{field}" for field in WRITTEN}
 LEAST = {"object1": "a", "object2": "b", "text": "t"}
 
@@ -42,10 +30,10 @@ def read(folder, text, mapping, **options):
 
 
 def test_every_field(tmp_path):
-    assert set(WRITTEN) <= set(FIELDS)
+    assert set(WRITTEN) == set(FIELDS)
     header = ",".join(ALL.values())
     row = "oak,elm, Oaks last. ,https://example.org/x,id7,2,r1,3,2024-03-01T10:00:00,fine"
-    row += ",Expert,answered,no,1500,0,7"
+    row += ",Expert,answered,no,yes,,no,1500,0,7"
     assert read(tmp_path, f"{header}\n{row}\n", ALL) == [
         GenericRecord(
             row=2,
@@ -63,6 +51,9 @@ def test_every_field(tmp_path):
             rater_kind="expert",
             state="answered",
             is_extra=False,
+            is_excluded=True,
+            skip_reason=None,
+            is_flagged=False,
             active_ms=1500,
             block=0,
             position=7,
@@ -151,3 +142,88 @@ def test_scales_can_be_wider(tmp_path):
     mapping = {**LEAST, "label": "l", "rater": "r"}
     (record,) = read(tmp_path, "a,b,t,l,r\noak,elm,x,7,r1\n", mapping, scale=range(10))
     assert record.label == 7
+
+
+# -- labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [("0", 0), (" 3 ", 3), (2, 2), (1.0, 1), ("", None), ("  ", None), (None, None)],
+)
+def test_labels_are_read(value, label):
+    assert parse_label(value) == parse_label(value, range(8)) == label
+    assert (parse_label("7", range(8)), parse_label("-1", (-1, 0, 1))) == (7, -1)
+
+
+@pytest.mark.parametrize(
+    "value", ["4", -1, 2.5, "2.0", True, "two", "٣", "³", [1], "1" * 50, float("inf"), 1e300]
+)
+def test_what_is_no_label_is_refused(value):
+    with pytest.raises(ValueError, match="is not a label of the scale 0, 1, 2, 3"):
+        parse_label(value)
+
+
+# -- names in a sentence --------------------------------------------------------------------------
+
+
+NAMES = st.one_of(
+    st.text(max_size=8), st.sampled_from(["tea", "Tea", "C", "C++", "New York", "s", " "])
+)
+
+SENTENCES = st.one_of(
+    st.text(max_size=60),
+    st.lists(st.sampled_from(["tea", "Teas", "C++", "C", "new  york's", "'", " ", "."])).map(
+        "".join
+    ),
+)
+
+
+def marked(text, object1, object2):
+    return [(part.text, part.mark) for part in split_sentence(text, object1, object2) if part.mark]
+
+
+@given(SENTENCES, NAMES, NAMES)
+def test_the_parts_give_the_sentence_back(text, object1, object2):
+    parts = split_sentence(text, object1, object2)
+    assert "".join(part.text for part in parts) == text
+    assert all(part.text for part in parts)
+
+
+@given(SENTENCES, NAMES)
+def test_a_name_in_the_sentence_is_found(before, name):
+    name = name.strip()
+    text = f"{before} {name} !"
+    found = split_sentence(text, name, "")
+    if name.isalpha():
+        assert any(part.mark == 1 for part in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "object1", "object2", "expected"),
+    [
+        ("Tea or COFFEE?", "tea", "coffee", [("Tea", 1), ("COFFEE", 2)]),
+        (
+            "Teas, boxes and the tea's taste",
+            "tea",
+            "box",
+            [("Teas", 1), ("boxes", 2), ("tea's", 1)],
+        ),
+        ("A steak is no tea, nor a teapot", "tea", "pot", [("tea", 1)]),
+        ("Model B2 beats Model B", "Model B", "Model B2", [("Model B2", 2), ("Model B", 1)]),
+        ("New York City Hall", "New York", "York City Hall", [("York City Hall", 2)]),
+        ("C++ is older than C# but not than C", "C", "C++", [("C++", 2), ("C", 1)]),
+        ("A cup is as good as A", "A", "B", [("A", 1), ("A", 1)]),
+        ("the Red  Panda’s tail", "red panda", "", [("Red  Panda’s", 1)]),
+        ("Nike runs, nike walks", "Nike", "nike", [("Nike", 1), ("nike", 1)]),
+        ("(.*) matches a.b", "a.b", "(.*)", [("(.*)", 2), ("a.b", 1)]),
+        ("", "tea", "coffee", []),
+    ],
+)
+def test_names_are_marked_as_a_reader_would(text, object1, object2, expected):
+    assert marked(text, object1, object2) == expected
+
+
+def test_long_sentences_take_linear_time():
+    parts = split_sentence("tea " * 20_000, "tea", "coffee tea")
+    assert sum(part.mark == 1 for part in parts) == 20_000

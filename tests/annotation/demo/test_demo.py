@@ -1,4 +1,4 @@
-"""A lost password of the demo is replaced; no other is changed, and none in production."""
+"""The demo's people and their lost password; its answers break rules only where they should."""
 
 import re
 
@@ -6,8 +6,11 @@ import pytest
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
+from annotation.demo.actions import demo
+from annotation.demo.actions.answer_texts import SYSTEMS
 from annotation.demo.actions.demo import PEOPLE
 from cqa_site.people.models import Membership, Role, Study, User
+from tests import cast
 
 pytestmark = pytest.mark.django_db
 
@@ -36,3 +39,18 @@ def test_without_a_demo_or_in_production_it_says_what_to_do_instead(settings):
     settings.PRODUCTION = True
     with pytest.raises(CommandError, match="changepassword"):
         call_command("demo", password=True)
+
+
+def test_two_systems_answer_three_questions_under_three_scenarios():
+    study = cast.make_study()
+    demo._arguments(study)
+    demo._answers(study)
+    assert sorted(study.systems.values_list("name", flat=True)) == sorted(SYSTEMS)
+    assert study.questions.count() == 3
+    for question in study.questions.all():
+        rows = question.answers.values_list("system__name", "scenario")
+        expected = {(SYSTEMS[0], 1), (SYSTEMS[0], 4), (SYSTEMS[1], 3), (SYSTEMS[1], 4)}
+        assert set(rows) == expected
+        (listed,) = question.argument_lists.all()
+        assert list(listed.entries.values_list("number", flat=True)) == list(range(1, 10))
+    assert not study.answers.exclude(scenario=4).exclude(argument_list=None).exists()

@@ -1,0 +1,224 @@
+"""Gold and silver files, those of one system, final labels: what is in them, their problems."""
+
+import json
+
+import pytest
+
+from annotation.imports.methods.final_labels import FinalLabel, find_conflicts, read_final_labels
+from annotation.imports.methods.gold import GoldComparison, read_gold
+from annotation.imports.methods.raw_answers import RawAnswer, propose_origin, read_raw_answers
+from annotation.imports.methods.silver import NumberedArgument, SilverComparison, read_silver
+from cqa_site.tabular import Problem, UnreadableFile
+
+
+def file_of(folder, records):
+    path = folder / "file.json"
+    path.write_text(json.dumps(records))
+    return path
+
+
+def raw(text="Oak.", aspect="", **changes):
+    return {"object1": "oak", "object2": "elm", "aspect": aspect, "comparison": text} | changes
+
+
+def gold(**changes):
+    made = {
+        "object1": "oak",
+        "object2": "elm",
+        "aspect": None,
+        "question": "Oak or elm?",
+        "comparison": ["Oak [1].", "Elm [2]."],
+    }
+    return made | changes
+
+
+def test_choices_count_consecutive_records_of_one_question(tmp_path):
+    records = [raw("1"), raw("2", None), raw("3", "height"), raw("4", "height"), raw("5")]
+    found = list(read_raw_answers(file_of(tmp_path, records)))
+    assert [(each.position, each.aspect, each.choice) for each in found] == [
+        (1, None, 1),
+        (2, None, 2),
+        (3, "height", 1),
+        (4, "height", 2),
+        (5, None, 1),
+    ]
+
+
+def test_a_bad_record_keeps_the_places_of_the_others(tmp_path):
+    records = [raw("1"), raw(""), raw("3") | {"score": 12}]
+    first, problem, third = read_raw_answers(file_of(tmp_path, records))
+    assert isinstance(problem, Problem)
+    assert (problem.row, problem.column) == (2, "comparison")
+    assert third == RawAnswer(3, "oak", "elm", None, "3", 2)
+    assert first.choice == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("gpt3-5_scenario_1.json", ("gpt3-5", 1)),
+        ("llama3-70b_scenario_4.json", ("llama3-70b", 4)),
+        ("My model scenario 2.json", ("My model", 2)),
+        ("cam.json", ("cam", 0)),
+        ("yahoo.json", ("yahoo", 0)),
+        ("human.json", ("human", 0)),
+        ("human_experts-2.json", ("human", 0)),
+        ("scenario_9.json", ("scenario_9", 0)),
+        (".json", (".json", 0)),
+    ],
+)
+def test_system_and_scenario_are_proposed_from_the_name(name, expected):
+    assert propose_origin(name) == expected
+
+
+def test_a_gold_comparison_in_full(tmp_path):
+    (found,) = read_gold(file_of(tmp_path, [gold()]))
+    texts = ["Oak [1].", "Elm [2]."]
+    assert found == GoldComparison(1, "oak", "elm", None, "Oak or elm?", texts)
+
+
+def test_the_question_of_a_gold_comparison_may_be_absent(tmp_path):
+    record = gold(aspect=" height ")
+    del record["question"]
+    (found,) = read_gold(file_of(tmp_path, [record]))
+    assert (found.aspect, found.question) == ("height", None)
+
+
+@pytest.mark.parametrize("read", [read_gold, read_raw_answers])
+def test_other_files_are_refused_as_a_whole(tmp_path, read):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(UnreadableFile):
+        list(read(path))
+
+
+# -- silver summaries -----------------------------------------------------------------------------
+
+
+def silver(**changes):
+    made = {
+        "object1": "oak",
+        "object2": "elm",
+        "aspect": "",
+        "arguments": ["1. 2) Oaks last.", "2.  Elms\nbend. "],
+        "prompt": "compare",
+        "gpt_answers": ["Oak [1].", "Elm [2]."],
+    }
+    return {**made, **changes}
+
+
+def test_a_silver_comparison_in_full(tmp_path):
+    path = file_of(tmp_path, [silver(), silver(aspect="strength"), silver(aspect=None)])
+    first, second, third = read_silver(path)
+    arguments = [NumberedArgument(1, "2) Oaks last."), NumberedArgument(2, " Elms\nbend. ")]
+    assert first == SilverComparison(1, "oak", "elm", None, arguments, ["Oak [1].", "Elm [2]."])
+    assert (second.aspect, third.aspect, third.position) == ("strength", None, 3)
+
+
+# -- problems of all three ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("read", "made", "changes", "column"),
+    [
+        (read_raw_answers, raw, {"object1": " "}, "object1"),
+        (read_raw_answers, raw, {"object2": 4}, "object2"),
+        (read_raw_answers, raw, {"aspect": ["a"]}, "aspect"),
+        (read_raw_answers, raw, {"comparison": None}, "comparison"),
+        (read_raw_answers, raw, {"comparison": ["a"]}, "comparison"),
+        (read_gold, gold, {"comparison": "one text"}, "comparison"),
+        (read_gold, gold, {"comparison": ["a", 1]}, "comparison"),
+        (read_gold, gold, {"question": 1}, "question"),
+        (read_gold, gold, {"object1": None}, "object1"),
+        (read_silver, silver, {"object1": ""}, "object1"),
+        (read_silver, silver, {"object2": None}, "object2"),
+        (read_silver, silver, {"aspect": 3}, "aspect"),
+        (read_silver, silver, {"arguments": "1. x"}, "arguments"),
+        (read_silver, silver, {"arguments": ["x"]}, "arguments"),
+        (read_silver, silver, {"arguments": ["1. x", "1. y"]}, "arguments"),
+        (read_silver, silver, {"gpt_answers": ["x", None]}, "gpt_answers"),
+    ],
+)
+def test_bad_records_are_named(tmp_path, read, made, changes, column):
+    good, problem = read(file_of(tmp_path, [made(), made() | changes]))
+    assert good.object1 == "oak"
+    assert isinstance(problem, Problem)
+    assert (problem.row, problem.column) == (2, column)
+
+
+# -- final labels ---------------------------------------------------------------------------------
+
+
+def argument(index, text, label=2, model="3"):
+    return {"index": index, "argument": text, "relevance": label, "relevance_gpt": model}
+
+
+def test_positions_run_through_the_whole_file(tmp_path):
+    path = file_of(
+        tmp_path,
+        [
+            {
+                "obj1": "oak",
+                "obj2": "elm",
+                "arguments": [argument(7, " a "), argument(8, None, 1)],
+            },
+            {"obj1": "Oak", "obj2": "elm", "arguments": [argument(9, "a", 0, "0")]},
+        ],
+    )
+    records = list(read_final_labels(path))
+    assert records == [
+        FinalLabel(1, "oak", "elm", 7, " a ", 2, 3),
+        FinalLabel(2, "oak", "elm", 8, None, 1, 3),
+        FinalLabel(3, "Oak", "elm", 9, "a", 0, 0),
+    ]
+    assert [record.unit for record in records] == [
+        ("oak", "elm", " a "),
+        None,
+        ("Oak", "elm", "a"),
+    ]
+
+
+def test_conflicts_are_between_copies_of_one_unit_only():
+    records = [
+        FinalLabel(1, "oak", "elm", 0, "x", 2, 1),
+        FinalLabel(2, "oak", "elm", 1, "x", 2, 3),
+        FinalLabel(3, "oak", "elm", 2, "y", 1, 3),
+        FinalLabel(4, "elm", "oak", 3, "y", 2, 3),
+        FinalLabel(5, "oak", "elm", 4, "y", 3, 3),
+        FinalLabel(6, "oak", "elm", 5, None, 0, 0),
+        FinalLabel(7, "oak", "elm", 6, None, 1, 0),
+    ]
+    (conflict,) = find_conflicts(records)
+    assert conflict.unit == ("oak", "elm", "y")
+    assert (conflict.rows, conflict.labels) == ((3, 5), (1, 3))
+
+
+@pytest.mark.parametrize(
+    ("bad", "column"),
+    [
+        (argument("7", "x"), "index"),
+        (argument(True, "x"), "index"),
+        (argument(1, 5), "argument"),
+        (argument(1, "x", 4), "relevance"),
+        (argument(1, "x", 2, "high"), "relevance_gpt"),
+        ("x", "arguments"),
+    ],
+)
+def test_bad_final_labels_are_named(tmp_path, bad, column):
+    comparison = {"obj1": "oak", "obj2": "elm", "arguments": [argument(1, "x"), bad]}
+    _, problem = read_final_labels(file_of(tmp_path, [comparison]))
+    assert isinstance(problem, Problem)
+    assert (problem.file, problem.row, problem.column) == ("file.json", 2, column)
+
+
+def test_final_labels_without_objects_are_named(tmp_path):
+    comparisons = [{"obj1": "oak", "arguments": []}, {"obj1": "a", "obj2": "b", "arguments": None}]
+    problems = list(read_final_labels(file_of(tmp_path, comparisons)))
+    assert [problem.reason.split()[1] for problem in problems] == ["1", "2"]
+
+
+def test_broken_json_is_refused(tmp_path):
+    path = tmp_path / "file.json"
+    path.write_text('[{"obj1": "oak", "obj1": "elm"}]')
+    with pytest.raises(UnreadableFile, match="occurs twice"):
+        list(read_final_labels(path))
