@@ -47,11 +47,6 @@ def means(answers, mode):
     return pool(measure(*answer, mode=mode) for answer in answers)
 
 
-def test_every_argument_has_a_label(released):
-    for answers in released.values():
-        assert all(None not in labels.values() for _text, _arguments, labels in answers)
-
-
 def test_what_the_paper_figures_are_means_of(released):
     found = means(released["silver_112x3"], "paper")
     assert (found.n_answers, found.n_segments, found.n_scored) == (336, 2505, 258)
