@@ -198,8 +198,3 @@ def test_pages_ask_the_same_number_of_queries_however_much_there_is(
         client.get(address("preferences_figure", lab.study, "verdicts", "csv"))
     with django_assert_max_num_queries(18):
         client.get(address("preference_round", lab.study, lab.round.public_id))
-
-
-def test_the_page_of_another_study_says_nothing(lab):
-    stranger = sign_in(make_member(make_study("Study B"), "researcher"))
-    assert stranger.get(address("preferences", lab.study)).status_code == 404
