@@ -172,13 +172,6 @@ def test_what_covers_a_reference_is_forgotten_with_the_cover(annotator, sheet):
     assert (sheet.covered, sheet.marks["references"]["1"]["by"]) == (1, [])
 
 
-def test_without_script_a_form_with_a_gap_comes_back(annotator, sheet):
-    reply = annotator.post(address("count_submit", sheet), marked_form(**{"level-1": ""}))
-    page = flat(reply.text)
-    assert (reply.status_code, "Still undecided: reference 2" in page) == (422, True)
-    assert 'name="partly-2" value="1" checked' in page
-
-
 def test_the_page_shows_topic_stance_and_texts_and_a_conflict_in_words(annotator, sheet):
     page = annotator.get(address("count_form", sheet)).text
     stance = sheet.summary_set.cell.get_stance_display()
@@ -196,10 +189,3 @@ def test_integrity_finds_counts_that_are_not_of_their_marks(annotator, sheet, ca
     said = "".join(capsys.readouterr())
     assert "its marks give 1.5" in said
     assert "other covered, coverage than its last submission" in said
-
-
-def test_the_first_page_of_an_annotator_leads_to_the_round(annotator, sheet):
-    home = reverse("study", args=[sheet.study.public_id])
-    assert "Start judging" in annotator.get(home).text
-    submit(annotator, sheet)
-    assert "1 judged by you" in annotator.get(home).text

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from argsum.counting.actions.judge import CountingKind, clipped_and_unparsable
-from argsum.counting.actions.prompts import COVERAGE, UNIQUENESS
+from argsum.counting.actions.prompts import UNIQUENESS
 from argsum.leaderboard.reports.board import summary_board
 from argsum.leaderboard.reports.choice import board_choice
 from argsum.metrics.models import CountingRun, CountReply, MetricScore
@@ -149,31 +149,6 @@ def test_pages_of_a_run(lab):
     assert "The reply had no line with a count in the asked form." in text
     listed = client.get(reverse("counting_runs", args=[lab.study.public_id])).content.decode()
     assert f"Run #{run.number}" in listed
-
-
-def test_starting_one_from_the_page(lab):
-    client = sign_in(lab.researcher)
-    url = reverse("counting_run_new", args=[lab.study.public_id])
-    page = client.get(url).content.decode()
-    assert 'name="replicates" value="10"' in page
-    assert 'name="temperature" value="1.0"' in page
-    form = {
-        "endpoint": lab.endpoint.pk,
-        "prompt": lab.study.prompt_versions.get(kind=COVERAGE).pk,
-        "choice": "all",
-        "temperature": "1.0",
-        "max_tokens": "400",
-        "seed": "1",
-        "replicates": "10",
-        "preflight": "ask",
-        "mode": "live",
-        "look": "1",
-    }
-    estimate = reverse("counting_run_estimate", args=[lab.study.public_id])
-    assert ">20<" in client.post(estimate, form).content.decode()
-    form.pop("look")
-    response = client.post(url, form)
-    assert response.status_code in (200, 302)
 
 
 def test_stored_scores_that_were_changed_are_found(lab):

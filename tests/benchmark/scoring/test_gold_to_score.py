@@ -4,7 +4,6 @@ import io
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
 from django.urls import reverse
 
 from annotation.answers.models.answers import Answer, System
@@ -17,7 +16,6 @@ from benchmark.scoring.models.sheets import ScoreSheet
 from benchmark.scoring.reports.sheet_export import export_rows, export_types
 from benchmark.scoring.reports.sheet_rows import counted_sheets
 from cqa_site.people.models import Role
-from cqa_site.people.tokens import create_token
 from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.opening import close_round
 from cqa_site.runs import jobs
@@ -203,30 +201,6 @@ def test_experts_neither_see_nor_edit_what_experts_made(study, boss, editing_rou
     again = make_round(study, leave="nothing", calibration=1)
     assert all(sheet.answer.revision_id is None for sheet in sheets_of(again))
     assert again.recipe["found"] == 6
-
-
-def test_the_page_of_an_answer_shows_both_ways_of_its_lineage(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    gold = golds(study).first()
-    silver = gold.revision.sheet.answer
-    client = sign_in(boss)
-    for one, other in ((gold, silver), (silver, gold)):
-        page = client.get(reverse("answer", args=[study.public_id, one.public_id]))
-        assert reverse("answer", args=[study.public_id, other.public_id]) in page.content.decode()
-
-
-def test_the_api_makes_and_names_them(study, boss, editing_round):
-    _row, token = create_token(user=boss, name="script", scope="write")
-    client = Client(headers={"authorization": f"Bearer {token}"})
-    base = f"/api/v1/studies/{study.public_id}"
-    address = f"{base}/editing-rounds/{editing_round.public_id}/answers/"
-    reply = client.post(address, {}, content_type="application/json")
-    assert (reply.status_code, reply.json()) == (200, {"added": 4, "submitted": 4})
-    assert client.post(address, {}, content_type="application/json").json()["added"] == 0
-    rows = client.get(f"{base}/answers/?editing_round={editing_round.public_id}").json()["results"]
-    assert {row["edited_from"] for row in rows} == {
-        str(answer.revision.sheet.answer.public_id) for answer in golds(study)
-    }
 
 
 def test_a_text_that_somebody_changed_is_found(study, boss, editing_round):

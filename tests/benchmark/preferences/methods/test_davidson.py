@@ -182,17 +182,19 @@ def test_systems_beyond_reach_are_named_and_not_ranked():
             *times(2, "last", "b", "second"),
             *times(1, "x", "y", "first"),
             *times(1, "x", "y", "second"),
+            *times(1, "king", "side", "first"),
         )
     )
     assert found.systems == ("a", "b")
-    assert found.components == (("a", "b"), ("x", "y"), ("king",), ("last",))
+    assert found.components == (("a", "b"), ("x", "y"), ("king",), ("last",), ("side",))
     assert found.unranked == {
         "king": connectivity.ALWAYS_WON,
         "last": connectivity.ALWAYS_LOST,
+        "side": connectivity.BETWEEN,
         "x": connectivity.NOT_COMPARED,
         "y": connectivity.NOT_COMPARED,
     }
-    assert (found.n_verdicts, found.n_left_out) == (3, 7)
+    assert (found.n_verdicts, found.n_left_out) == (3, 8)
     assert found.log_strengths[0] == pytest.approx(math.log(2) / 2)
 
 
