@@ -135,27 +135,6 @@ def test_the_best_per_cell_is_called_an_oracle(study, researcher):
     assert "An upper bound: every setting" not in researcher.get(url).content.decode()
 
 
-def test_a_setting_chosen_on_the_dev_split(study):
-    dataset = make_dataset(study)
-    first, second = dataset.cells.all()
-    first.split = "dev"
-    first.save()
-    run = make_system_run(dataset)
-    for cell, values in ((first, (0.2, 0.9)), (second, (0.8, 0.4))):
-        own = run.sets.get(cell=cell)
-        other = make_set(cell, run=run, setting="threshold=0.6")
-        scores(own, llm_coverage=values[0], llm_redundancy=0.0)
-        scores(other, llm_coverage=values[1], llm_redundancy=0.0)
-    found = board_of(study)
-    row = found.rows[0]
-    # Better on dev, worse on test: the test score is what it is.
-    assert found.has_dev
-    assert row.selection == "dev"
-    assert row.setting == "threshold=0.6"
-    assert row.figures["coverage"].value == 0.4
-    assert [cell.split for cell in found.cells] == ["test"]
-
-
 def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
     boss = make_member(study, "researcher")
     dataset = make_dataset(study)
@@ -278,11 +257,6 @@ def test_an_address_that_makes_no_sense_shows_the_usual(study):
          "coverage": "\x00"},
     )  # fmt: skip
     assert wild.query == board_choice(study, {}).query
-
-
-def test_no_dataset(researcher, study):
-    page = researcher.get(reverse("key_points", args=[study.public_id]))
-    assert "No dataset yet" in page.content.decode()
 
 
 def test_sets_of_other_studies_never_count(study):
