@@ -12,9 +12,8 @@ from django.core.management import CommandError, call_command
 from argsum.imports.methods.released_scores import iter_cells, read_clusterings
 from argsum.papers.reports.printed import printed as printed_figures
 from argsum.papers.reports.release import Release
-from argsum.papers.reports.systems import clusters, minilm
+from argsum.papers.reports.systems import minilm
 from argsum.scorers.methods.cluster_figures import best_per_cell, cluster_figure
-from cqa_site.reproduction.figures import compare
 from tests.annotation.faithfulness.made_faithfulness import WordVectors
 from tests.golden.places import ARGSUM as FOLDER
 from tests.golden.places import DATA
@@ -219,27 +218,6 @@ def test_the_printed_share_of_70_percent_gives_another_figure():
     for share in (0.725, 0.75, 0.765):
         found = best_per_cell(cells, noise="exclude", least_share=share)
         assert found.mean == pytest.approx(0.594, abs=5e-4)
-
-
-@on_release
-def test_clusterings_that_are_not_there_are_not_in_the_data(tmp_path):
-    """Those with other match scorers and of Debate came later, and may be missing."""
-    for name in ("argkp2021", "human", "evaluation"):
-        (tmp_path / name).symlink_to(FOLDER / name)
-    (tmp_path / "clusterings").mkdir()
-    kept = "ArgKP21_MCArgSum_SBERT_all_mpnet_base.json"
-    (tmp_path / "clusterings" / kept).symlink_to(FOLDER / "clusterings" / kept)
-    found = dict(clusters(Release(tmp_path)))
-    assert {table for table, _cell in found} == {"clusters of ArgKP, oracle"}
-    assert {cell.split(",")[0] for _table, cell in found} == {"MCArgSum"}
-    rows = {each.key: each for each in compare(found, printed_figures())}
-    for table, system in (
-        ("clusters of ArgKP, oracle", "MCArgSum (BarH)"),
-        ("clusters of ArgKP, oracle", "MCArgSum (SMatchToPr)"),
-        ("clusters of Debate, oracle", "MCArgSum (BarH)"),
-        ("clusters of Debate, oracle", "USKPM"),
-    ):
-        assert rows[table, f"{system}, Incl. noise: ARI"].status == "not in the data"
 
 
 # -- the command ------------------------------------------------------------------------------

@@ -186,18 +186,6 @@ def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(stud
     assert (found.sha256, found.is_frozen) == (live.sha256, False)
 
 
-def test_files_of_a_snapshot(study, boss, sets):
-    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
-    client = sign_in(boss)
-    rows = client.get(url(study, "key_point_board_file", 1, "rows.csv"))
-    assert rows.content == plain(live.rows)
-    manifest = json.loads(
-        client.get(url(study, "key_point_board_file", 1, "manifest.json")).content
-    )
-    assert manifest["rows"]["sha256"] == live.sha256
-    assert client.get(url(study, "key_point_board_file", 1, "other.csv")).status_code == 404
-
-
 def test_the_overview_names_key_points_that_nobody_kept(study, sets, boss):
     make_dataset(study, name="No key points yet")
     dataset = board_choice(study, {}).chosen

@@ -183,16 +183,6 @@ def test_people_and_judges_are_ranked_apart(lab):
     assert sorted(set(kinds)) == ["model", "person"]
 
 
-def test_the_page_of_a_run_and_the_list(lab):
-    run = lab.judge(says("A", "B", "A", "A"))
-    page = lab.page("run", run.public_id)
-    assert "Contradictions, counted as ties" in page
-    assert "Ranking by this judge" in page
-    assert f"Run #{run.number}" in lab.page("preference_runs")
-    calls = lab.page("run_calls", run.public_id)
-    assert "on the left" in calls
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

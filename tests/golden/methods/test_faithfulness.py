@@ -92,13 +92,3 @@ def test_the_released_gold_answers_have_lost_their_line_breaks():
     texts = [text for each in read_gold(GOLD) for text in each.texts]
     assert len(texts) == 80
     assert not any("\n" in text for text in texts)
-
-
-def test_sound_segments_are_either_measured_or_said_to_be_left_out(released):
-    for answers in released.values():
-        for answer in answers:
-            if answer[1]:
-                found = measure(*answer, mode="sound")
-                reasons = ("uncited", "generated", "nonexistent")
-                left_out = sum(found.skipped.get(each, 0) for each in reasons)
-                assert found.segments == len(found.levenshtein) + left_out
