@@ -29,6 +29,7 @@ from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
 from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint, scripted
+from tests.worlds import built_once
 
 from .made_comments import analyse, fill, make_cell, reading_words, say, word_engine
 from .made_writing import (
@@ -43,7 +44,10 @@ from .made_writing import (
     write_points,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("word_engine", "word_scorer"),
+]
 __all__ = ["word_engine", "word_scorer"]
 
 
@@ -94,14 +98,7 @@ class Lab:
         )
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db, word_engine, word_scorer):
-    return built.copy()
+lab = built_once(Lab)
 
 
 class Written(Lab):
@@ -114,14 +111,7 @@ class Written(Lab):
             self.run = self.write()
 
 
-@pytest.fixture(scope="module")
-def built_written(build_once):
-    return build_once(Written)
-
-
-@pytest.fixture
-def written(built_written, db, word_engine, word_scorer):
-    return built_written.copy()
+written = built_once(Written)
 
 
 def counts(run):

@@ -2,7 +2,6 @@
 
 import io
 
-import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -44,21 +43,6 @@ class Lab:
 lab = built_once(Lab)
 
 
-@pytest.fixture
-def study(lab):
-    return lab.study
-
-
-@pytest.fixture
-def boss(lab):
-    return lab.boss
-
-
-@pytest.fixture
-def editing_round(lab):
-    return lab.round
-
-
 def edit(sheet, text, key="first"):
     sheet.refresh_from_db()
     return hand_in(sheet, text, sheet.version, key)
@@ -76,11 +60,11 @@ def golds(study):
     return study.answers.filter(revision__isnull=False).order_by("pk")
 
 
-def test_silver_becomes_gold_becomes_scored(study, boss, editing_round):
-    close_round(round_=editing_round, actor=boss)
+def test_silver_becomes_gold_becomes_scored(lab):
+    close_round(round_=lab.round, actor=lab.boss)
     system = System.objects.get(name="Experts")
     assert system.kind == System.Kind.HUMAN
-    made = list(golds(study).select_related("revision__sheet__answer__argument_list"))
+    made = list(golds(lab.study).select_related("revision__sheet__answer__argument_list"))
     assert len(made) == 4
     for answer in made:
         before = answer.revision.sheet.answer
@@ -91,15 +75,15 @@ def test_silver_becomes_gold_becomes_scored(study, boss, editing_round):
     twice = [answer for answer in made if answer.revision.sheet.is_calibration]
     assert sorted(answer.choice for answer in twice) == [1, 2]
 
-    scored = make_scoring_round(study, boss, systems=(system,), overlap_share=1.0)
-    client = sign_in(make_member(study, Role.ANNOTATOR))
+    scored = make_scoring_round(lab.study, lab.boss, systems=(system,), overlap_share=1.0)
+    client = sign_in(make_member(lab.study, Role.ANNOTATOR))
     for _turn in made:
-        sheet = begin(client, study, scored)
-        page = client.get(reverse("score_sheet", args=[study.public_id, sheet.public_id]))
+        sheet = begin(client, lab.study, scored)
+        page = client.get(reverse("score_sheet", args=[lab.study.public_id, sheet.public_id]))
         assert "Experts" not in page.content.decode()
-        assert submit_sheet(client, study, sheet).status_code == 200
+        assert submit_sheet(client, lab.study, sheet).status_code == 200
     target = {"choice": "round", "scoring_round": scored.public_id, "canaries": 3, "swap": 0}
-    run = make_scoring_run(study, make_endpoint(study, boss), boss, target=target)
+    run = make_scoring_run(lab.study, make_endpoint(lab.study, lab.boss), lab.boss, target=target)
     assert run.state == "done"
 
     sheets = counted_sheets(scored.rubric).filter(answer__system=system)
@@ -116,28 +100,28 @@ def test_silver_becomes_gold_becomes_scored(study, boss, editing_round):
     assert list(find_violations()) == []
 
 
-def test_asked_again_nothing_is_made_twice(study, boss, editing_round):
-    assert make_expert_answers(editing_round=editing_round, actor=boss) == 4
-    assert make_expert_answers(editing_round=editing_round, actor=boss) == 0
-    close_round(round_=editing_round, actor=boss)
-    assert golds(study).count() == 4
+def test_asked_again_nothing_is_made_twice(lab):
+    assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 4
+    assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 0
+    close_round(round_=lab.round, actor=lab.boss)
+    assert golds(lab.study).count() == 4
 
 
-def test_a_round_made_so_leaves_it_to_a_click(study, boss, editing_round):
+def test_a_round_made_so_leaves_it_to_a_click(lab):
     EditingRound.objects.update(makes_answers=False)
-    close_round(round_=editing_round, actor=boss)
-    assert not golds(study).exists()
-    client = sign_in(boss)
-    place = [study.public_id, editing_round.public_id]
+    close_round(round_=lab.round, actor=lab.boss)
+    assert not golds(lab.study).exists()
+    client = sign_in(lab.boss)
+    place = [lab.study.public_id, lab.round.public_id]
     page = client.get(reverse("editing_round", args=place)).content.decode()
     assert "4 are none yet" in page
     client.post(reverse("editing_round_answers", args=place))
-    assert golds(study).count() == 4
+    assert golds(lab.study).count() == 4
     page = client.get(reverse("editing_round", args=place)).content.decode()
     assert "4 submitted texts are answers of the experts" in page
     # The way on leads to a round that has them chosen.
-    address = f"{reverse('scoring_round_new', args=[study.public_id])}?systems="
-    experts = golds(study).first().system
+    address = f"{reverse('scoring_round_new', args=[lab.study.public_id])}?systems="
+    experts = golds(lab.study).first().system
     assert f'href="{address}{experts.public_id}"' in page
     form = client.get(f"{address}{experts.public_id}").context["form"]
     chosen = [each.data for each in form["systems"] if each.data["selected"]]
@@ -145,68 +129,64 @@ def test_a_round_made_so_leaves_it_to_a_click(study, boss, editing_round):
     assert client.get(f"{address}nobody").status_code == 200
 
 
-def test_the_papers_table_has_what_experts_wrote_once(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    request_figures(study=study, embedding="")
+def test_the_papers_table_has_what_experts_wrote_once(lab):
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    request_figures(study=lab.study, embedding="")
     jobs.drain()
     out = io.StringIO()
-    call_command("reproduce", "relevance", "--study", study.name, stdout=out)
+    call_command("reproduce", "relevance", "--study", lab.study.name, stdout=out)
     rows = out.getvalue().splitlines()
     assert len([line for line in rows if "edited by experts" in line]) == 1
     assert not [line for line in rows if line.startswith("Experts")]
 
 
-def test_a_newer_revision_is_a_newer_answer_and_the_scored_one_stays(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    before = {answer.pk: answer.text for answer in golds(study)}
-    sheet = sheets_of(editing_round)[0]
+def test_a_newer_revision_is_a_newer_answer_and_the_scored_one_stays(lab):
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    before = {answer.pk: answer.text for answer in golds(lab.study)}
+    sheet = sheets_of(lab.round)[0]
     edit(sheet, "Coffee after all [2].", "second")
-    assert make_expert_answers(editing_round=editing_round, actor=boss) == 1
-    assert dict(golds(study).filter(pk__in=before).values_list("pk", "text")) == before
-    newest = golds(study).last()
+    assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 1
+    assert dict(golds(lab.study).filter(pk__in=before).values_list("pk", "text")) == before
+    newest = golds(lab.study).last()
     assert (newest.text, newest.revision.number) == ("Coffee after all [2].", 2)
-    scored = make_scoring_round(study, boss, systems=(newest.system,))
+    scored = make_scoring_round(lab.study, lab.boss, systems=(newest.system,))
     taken = set(scored.items.values_list("answer", flat=True))
     assert newest.pk in taken
     assert len(taken) == 4
 
 
-def test_a_system_of_that_name_is_left_alone_and_a_renamed_one_is_found_again(
-    study, boss, editing_round
-):
-    theirs = make_system(study, "Experts", kind="imported")
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    ours = golds(study).first().system
+def test_a_system_of_that_name_is_left_alone_and_a_renamed_one_is_found_again(lab):
+    theirs = make_system(lab.study, "Experts", kind="imported")
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    ours = golds(lab.study).first().system
     assert (ours.name, theirs.answers.count()) == ("Experts · 2", 0)
     System.objects.filter(pk=ours.pk).update(name="Human")
-    more = edited(study, leave="answers")
-    make_expert_answers(editing_round=more, actor=boss)
-    assert golds(study).count() == 8
-    assert set(golds(study).values_list("system", flat=True)) == {ours.pk}
+    more = edited(lab.study, leave="answers")
+    make_expert_answers(editing_round=more, actor=lab.boss)
+    assert golds(lab.study).count() == 8
+    assert set(golds(lab.study).values_list("system", flat=True)) == {ours.pk}
 
 
-def test_what_was_special_about_the_silver_answer_stays_with_the_gold_one(
-    study, boss, editing_round
-):
-    probe = condition(study, scenario=4, filters={"relevance": "0-1", "favoured": "any"})
+def test_what_was_special_about_the_silver_answer_stays_with_the_gold_one(lab):
+    probe = condition(lab.study, scenario=4, filters={"relevance": "0-1", "favoured": "any"})
     Answer.objects.update(condition=probe)
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    (found,) = {answer.condition for answer in golds(study)}
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    (found,) = {answer.condition for answer in golds(lab.study)}
     assert (str(found), found.is_plain) == ("No scenario · labels 0–1", False)
 
 
-def test_experts_neither_see_nor_edit_what_experts_made(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    assert not visible_answers(study, is_blind=True).filter(revision__isnull=False).exists()
-    again = make_round(study, leave="nothing", calibration=1)
+def test_experts_neither_see_nor_edit_what_experts_made(lab):
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    assert not visible_answers(lab.study, is_blind=True).filter(revision__isnull=False).exists()
+    again = make_round(lab.study, leave="nothing", calibration=1)
     assert all(sheet.answer.revision_id is None for sheet in sheets_of(again))
     assert again.recipe["found"] == 6
 
 
-def test_a_text_that_somebody_changed_is_found(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    gold = golds(study).first()
+def test_a_text_that_somebody_changed_is_found(lab):
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    gold = golds(lab.study).first()
     Answer.objects.filter(pk=gold.pk).update(text_sha256="0" * 64)
     assert f"answer {gold.pk} is not what its revision says" in list(find_violations())
     assert not ScoreSheet.objects.exists()
-    assert make_answer(make_question(study)).revision is None
+    assert make_answer(make_question(lab.study)).revision is None

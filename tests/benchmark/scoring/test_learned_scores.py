@@ -7,6 +7,7 @@ from annotation.answers.models.answers import System
 from benchmark.judges.actions.targets import chosen_answers, count_learned, target_of
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.reports.markers import board_marker
+from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.reports.sheet_rows import count_learned_sheets, counted_sheets
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_study
@@ -47,11 +48,5 @@ def test_a_system_that_asks_for_the_same_model_has_learned_it_too():
     mark_learned(
         system=other, questions=[study.questions.first().public_id], source="", actor=None
     )
-    rubric = make_rater_rubric(study)
+    rubric = default_rubric(study)
     assert chosen_answers(study, target_of(rubric)).count() == 2
-
-
-def make_rater_rubric(study):
-    from benchmark.rubrics.actions import default_rubric
-
-    return default_rubric(study)

@@ -10,12 +10,16 @@ import pandas as pd
 import pytest
 
 from benchmark.imports.methods.judged_files import read_judged_file
+from benchmark.leaderboard.methods import ranks
+from benchmark.leaderboard.methods.board import make_board
+from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.preferences.methods.answer_pairs import Candidate
 from benchmark.preferences.methods.pair_planning import plan_pairs
 from benchmark.preferences.methods.paired import Verdicts
 from benchmark.preferences.methods.preference_ranking import rank_by_preference
 from benchmark.preferences.methods.two_rankings import compare_rankings
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from tests.benchmark.leaderboard import made_boards
 from tests.golden.places import COMPQA as FOLDER
 from tests.golden.places import ROOT
 
@@ -41,6 +45,7 @@ def sheets():
             rows.append(
                 {
                     "answer": f"{file.name} {answer.position}",
+                    "choice": answer.position,
                     "system": file.system,
                     "scenario": file.scenario,
                     "question": f"{answer.object1} / {answer.object2} / {answer.aspect or ''}",
@@ -93,6 +98,21 @@ def means(sheets):
 @pytest.fixture(scope="module")
 def ranking(verdicts):
     return rank_by_preference(verdicts, seed=0)
+
+
+def test_the_leaderboard_ranks_all_but_the_system_with_questions_of_its_own(sheets):
+    rows = made_boards.sheets(*sheets.drop(columns="answer").to_dict("records"))
+    board = make_board(rows, BoardOptions(maximum=COMPQA.maximum))
+    names = [each.name for each in board.systems]
+    found = board.rankings[0]
+    assert {names[at]: why for at, why in found.unranked.items()} == {
+        "yahoo": ranks.OTHER_QUESTIONS
+    }
+    assert (found.scenarios, found.n_common) == ((1, 2, 3, 4), 50)
+    places = {names[int(each.system)]: each for each in found.standings}
+    assert (places["gpt4"].rank_low, places["gpt4"].rank_high) == (1, 1)
+    assert (places["cam"].rank_low, places["cam"].rank_high) == (8, 8)
+    assert places["human"].rank_high - places["human"].rank_low >= 2
 
 
 def test_strengths_and_intervals(ranking):

@@ -2,7 +2,6 @@ import random
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,33 +121,6 @@ def test_what_was_compared_often_comes_later():
     plan = plan_pairs(answers(3, 60), 30, seed=1, asked=asked)
     counts = Counter(map(systems_of, plan.pairs))
     assert counts[frozenset(("s0", "s1"))] == 0
-
-
-def test_planned_pairs_tell_more_than_pairs_at_random():
-    """The determinant of the information matrix, once the plan is carried out."""
-    strengths = Strengths(
-        systems=tuple(f"s{each}" for each in range(6)),
-        log_strengths=(2.0, 1.8, 0.3, -0.1, -1.9, -2.1),
-        nu=0.7,
-    )
-    planned = plan_pairs(answers(6, 60), 90, seed=1, strengths=strengths).pairs
-    everything = plan_pairs(answers(6, 60), 900, seed=1).pairs
-    others = [
-        _information(random.Random(seed).sample(everything, 90), strengths) for seed in range(20)
-    ]
-    assert _information(planned, strengths) > max(others)
-
-
-def _information(pairs, strengths):
-    value = strengths.by_system()
-    table = np.full((6, 6), 1 / 6)
-    for pair in pairs:
-        chance = strengths.chance(pair.left_system, pair.right_system)
-        tells = (chance.win + chance.loss) / 4 - (chance.win - chance.loss) ** 2 / 4
-        row = np.zeros(6)
-        row[[list(value).index(pair.left_system), list(value).index(pair.right_system)]] = 1, -1
-        table += tells * np.outer(row, row)
-    return np.linalg.slogdet(table).logabsdet
 
 
 def test_a_plan_is_the_same_for_a_seed_whatever_the_order_of_the_answers():
