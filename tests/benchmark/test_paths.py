@@ -18,17 +18,6 @@ from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sh
 pytestmark = pytest.mark.django_db
 
 
-def test_one_system_asks_for_a_second_in_two_ways():
-    study = cast.make_study()
-    make_scored_answers(study, systems=("Alpha",))
-    client = cast.sign_in(cast.make_member(study, "researcher"))
-    page = client.get(reverse("study", args=[study.public_id]), {"path": "answers"})
-    text = page.content.decode()
-    assert "1 system answered. A second one makes a comparison" in text
-    step = text[text.index("1 system answered") :]
-    assert step.index("Generate answers") < step.index("Import answers") < step.index("</li>")
-
-
 def test_too_few_questions_make_no_step_done_that_a_ranking_needs():
     study = cast.make_study()
     answers = make_scored_answers(study, questions=1)

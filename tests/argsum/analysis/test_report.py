@@ -16,7 +16,7 @@ from argsum.analysis.reports.counted import counted
 from argsum.analysis.reports.report import Asked, report_of
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import POINTS, finish, place
-from tests.argsum.analysis.test_comparing import Lab, api, flat
+from tests.argsum.analysis.test_comparing import Lab, flat
 
 pytestmark = pytest.mark.django_db
 NASTY = "=1+1 <script>alert(1)</script> & “quoted”\x07"
@@ -240,15 +240,6 @@ def test_statements_go_out_piece_by_piece(lab, monkeypatch, django_assert_num_qu
     assert body.startswith("\ufeffkey_point,".encode())
     assert len(rows_of(body)) == len(whole)
     assert "sandbox" in response["Content-Security-Policy"]
-
-
-def test_a_program_reads_the_report(lab):
-    found = api(lab, "analysis_report", {"quotations": "1"}).json()
-    assert found["topic"] == lab.analysis.cell.topic
-    assert found["key_points"][0]["text"] == POINTS[0]
-    assert len(found["key_points"][0]["quotations"]) == 1
-    assert found["rest"]["n"] == lab.analysis.statements
-    assert api(lab, "analysis_report", {"quotations": "99"}).status_code == 400
 
 
 def test_nothing_is_said_of_an_analysis_without_key_points(lab):

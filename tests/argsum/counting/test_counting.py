@@ -3,6 +3,7 @@
 What judging shares with all kinds of work is tested in tests/rounds.
 """
 
+from functools import partial
 from urllib.parse import urlencode
 
 import pytest
@@ -16,16 +17,9 @@ from tests.argsum.made_cells import TOPIC
 from tests.cast import sign_in
 from tests.flat import flat
 from tests.rounds.made_work import JSON, Sitting
+from tests.worlds import built_once
 
-
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Sitting, "count")
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
+world = built_once(partial(Sitting, "count"))
 
 
 @pytest.fixture

@@ -10,14 +10,16 @@ from argsum.counting.models import CountSheet
 from argsum.leaderboard.actions import KEY_POINTS, request_board
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.board import summary_board
-from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.choice import board_choice, usually_left_out
 from argsum.leaderboard.reports.kept_rows import marker
 from argsum.leaderboard.reports.people_agreement import people_agreement
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.results.rows import plain
+from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
+from tests.api.conftest import client_of
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once
@@ -179,3 +181,90 @@ def test_the_overview_names_key_points_that_nobody_kept(lab):
     assert "not kept as a snapshot yet" in text
     keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
     assert list(KEY_POINTS.unmade(lab.study)) == []
+
+
+# -- systems that the paper left out of released counts are left out by themselves, and shown so --
+
+OTHER, SUMMETIX = "match_barh", "sep_summetix_it_0"
+
+
+def make_counted():
+    """Counts of two people from files, of two systems on both sides of a topic."""
+    made = make_study("Left out")
+    dataset = make_dataset(made)
+    raters = [
+        Rater.objects.create(study=made, kind="person", external_id=name, name=name)
+        for name in ("A1", "A2")
+    ]
+    for cell in dataset.cells.all():
+        for system in (OTHER, SUMMETIX):
+            counted = make_set(cell, system=system)
+            for rater in raters:
+                make_count(counted, rater, source=f"{rater.name}.csv")
+    return made
+
+
+left_out = built_once(make_counted)
+
+
+@pytest.fixture
+def client(left_out):
+    return sign_in(make_member(left_out, "researcher"))
+
+
+def systems(study, **query):
+    return {row.system for row in summary_board(board_choice(study, query)).rows}
+
+
+def test_the_board_leaves_them_out_until_somebody_counts_them(left_out, client):
+    assert systems(left_out) == {OTHER}
+    assert systems(left_out, without="") == {OTHER, SUMMETIX}
+    assert systems(left_out, without="barh") == {SUMMETIX}
+    page = reverse("key_points", args=[left_out.public_id])
+    shown = client.get(page).content.decode()
+    assert 'name="without"\n        value="summetix"' in shown
+    assert "Systems called summetix are left out" in shown
+    assert SUMMETIX not in shown
+    all_of_them = client.get(f"{page}?without=").content.decode()
+    assert SUMMETIX in all_of_them
+    assert 'name="without"' in all_of_them
+
+
+def test_agreement_begins_without_them(left_out, client):
+    page = reverse("summary_people", args=[left_out.public_id])
+    assert 'value="summetix"' in client.get(page).content.decode()
+    assert client.get(page).context["found"].sets == 2
+    assert client.get(f"{page}?without=").context["found"].sets == 4
+    dataset = left_out.argument_datasets.get()
+    assert client.get(f"{page}?dataset={dataset.public_id}").context["found"].sets == 2
+
+
+def test_a_study_without_released_counts_leaves_out_nothing(client):
+    other = make_study("Own")
+    dataset = make_dataset(other)
+    for cell in dataset.cells.all():
+        make_set(cell, system=SUMMETIX)
+    assert usually_left_out(other) == ""
+    assert systems(other) == {SUMMETIX}
+    member = make_member(other, "researcher")
+    shown = sign_in(member).get(reverse("key_points", args=[other.public_id])).content.decode()
+    assert "Leave out systems called" not in shown
+
+
+def test_a_snapshot_keeps_what_was_chosen(left_out):
+    for without, rows in (("", 2), ("summetix", 1)):
+        request_board(choice=board_choice(left_out, {"without": without}))
+        drain()
+        snapshot = KeyPointSnapshot.objects.order_by("-pk").first()
+        assert f"without={without}" in snapshot.recipe["query"]
+        assert len(snapshot.figures["board"]["rows"]) == rows
+
+
+def test_programs_get_the_same(left_out):
+    program = client_of(make_member(left_out, "researcher"))
+    base = f"/api/v1/studies/{left_out.public_id}/key-points"
+    board = program.get(f"{base}/leaderboard/").json()
+    assert board["without"] == "summetix"
+    assert [row["system"] for row in board["system_rows"]] == [OTHER]
+    assert program.get(f"{base}/people/").json()["sets"] == 2
+    assert program.get(f"{base}/people/?without=").json()["sets"] == 4
