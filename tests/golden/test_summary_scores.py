@@ -186,18 +186,7 @@ def test_the_tables_with_clusters_from_the_study(study, debate):
     assert {key: found.get(key) for key in expected} == expected
 
 
-LONG = pytest.mark.long
-
-
-@pytest.mark.parametrize(
-    ("form", "sign"),
-    [
-        ("latex", r"\toprule"),
-        pytest.param("markdown", "---:", marks=LONG),
-        pytest.param("text", "-----", marks=LONG),
-    ],
-)
-def test_the_tables_of_the_study_are_for_print(judged, form, sign):
-    text = _reproduce(tables=form)
-    assert sign in text
+def test_the_tables_of_the_study_are_for_print(judged):
+    text = _reproduce(tables="latex")
+    assert r"\toprule" in text
     assert text.count("MENLI") == 1

@@ -22,6 +22,7 @@ from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import FIRST, make_analysis, place
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -52,15 +53,12 @@ class Lab:
         return self.client.get(self.url(name, **ids), query)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
+lab = built_once(Lab)
 
 
-@pytest.fixture
-def lab(built, db):
+@pytest.fixture(autouse=True)
+def _nothing_cached():
     cache.clear()
-    return built.copy()
 
 
 # -- counts --

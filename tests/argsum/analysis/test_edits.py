@@ -160,14 +160,6 @@ def test_a_part_becomes_a_key_point_and_goes_back(lab):
     assert lab.state() == before
 
 
-def test_statements_that_fit_none_become_a_key_point(lab):
-    rest = lab.at(None)
-    change = lab.do(split_point, point=None, statements=rest, text="The rest")
-    assert change.verb == "added"
-    assert lab.at(None) == []
-    assert lab.analysis.points.get(text="The rest").statements == len(rest) == 2
-
-
 def test_statements_move_and_what_was_moved_meanwhile_is_told(lab):
     before = lab.state()
     chosen = lab.at(lab.first)[:2]

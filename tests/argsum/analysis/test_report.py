@@ -16,21 +16,15 @@ from argsum.analysis.reports.counted import counted
 from argsum.analysis.reports.report import Asked, report_of
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import POINTS, finish, place
-from tests.argsum.analysis.test_comparing import Lab, flat
+from tests.argsum.analysis.test_comparing import Lab, _nothing_cached, flat
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
+__all__ = ["_nothing_cached"]
 NASTY = "=1+1 <script>alert(1)</script> & “quoted”\x07"
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    cache.clear()
-    return built.copy()
+lab = built_once(Lab)
 
 
 def sent(lab, name, query=None):
