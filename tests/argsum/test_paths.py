@@ -1,7 +1,6 @@
 """The way from comments to key points."""
 
 import pytest
-from django.urls import reverse
 
 from argsum.analysis.actions.starting import start_analysis
 from argsum.paths import steps
@@ -11,17 +10,6 @@ from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
 __all__ = ["word_engine"]
-
-
-def test_the_first_step_opens_the_imports_with_the_kind_for_comments():
-    study = make_study()
-    client = sign_in(make_member(study, "researcher"))
-    first = steps(study)[0]
-    assert first.url == f"{reverse('imports', args=[study.public_id])}?kind=comments"
-    page = client.get(first.url).content.decode()
-    assert '<option value="comments" selected>Comments, one a row' in page
-    other = client.get(reverse("imports", args=[study.public_id]), {"kind": "nothing"})
-    assert 'value="" selected>Find out from its content' in other.content.decode()
 
 
 def test_the_way_leads_over_the_key_points_to_the_report(settings, word_engine):
@@ -35,6 +23,8 @@ def test_the_way_leads_over_the_key_points_to_the_report(settings, word_engine):
         assert [client.get(each.url).status_code for each in found] == [200] * 3
         return [(each.button, each.is_done) for each in found]
 
+    first = client.get(steps(study)[0].url).content.decode()
+    assert '<option value="comments" selected>Comments, one a row' in first
     assert pages() == [
         ("Import comments", False),
         ("Find key points", False),

@@ -18,25 +18,6 @@ from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sh
 pytestmark = pytest.mark.django_db
 
 
-def test_scorers_are_people_or_models():
-    study = cast.make_study()
-    client = cast.sign_in(cast.make_member(study, "researcher"))
-    page = client.get(reverse("study", args=[study.public_id]), {"path": "answers"})
-    for name in ("scoring_rounds", "scoring_runs"):
-        assert f'href="{reverse(name, args=[study.public_id])}">' in page.content.decode()
-
-
-def test_one_system_asks_for_a_second_in_two_ways():
-    study = cast.make_study()
-    make_scored_answers(study, systems=("Alpha",))
-    client = cast.sign_in(cast.make_member(study, "researcher"))
-    page = client.get(reverse("study", args=[study.public_id]), {"path": "answers"})
-    text = page.content.decode()
-    assert "1 system answered. A second one makes a comparison" in text
-    step = text[text.index("1 system answered") :]
-    assert step.index("Generate answers") < step.index("Import answers") < step.index("</li>")
-
-
 def test_too_few_questions_make_no_step_done_that_a_ranking_needs():
     study = cast.make_study()
     answers = make_scored_answers(study, questions=1)
@@ -83,14 +64,6 @@ def test_steps_are_done_once_a_difference_can_be_shown(questions, is_enough):
 
 def said(study):
     return " ".join(each.text for each in steps(study))
-
-
-def test_whoever_begins_is_led_to_the_samples():
-    study = cast.make_study()
-    assert "sample of score sheets" in steps(study)[0].text
-    assert steps(study)[0].other == (
-        "Imports and samples", reverse("imports", args=[study.public_id])
-    )  # fmt: skip
 
 
 def test_the_sample_of_score_sheets_leads_to_a_ranking(settings, tmp_path):

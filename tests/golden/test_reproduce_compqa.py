@@ -8,7 +8,6 @@ import csv
 import io
 import json
 import math
-import os
 import re
 import shutil
 import statistics
@@ -16,7 +15,6 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -24,10 +22,9 @@ from django.core.management import CommandError, call_command
 from benchmark.papers.reports.names import NAMES
 from benchmark.papers.reports.paper import compqa_reproduction
 from benchmark.papers.reports.published import IMPOSSIBLE, PRINTED
+from tests.golden.places import COMPQA as FOLDER
+from tests.golden.places import DATA, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
-FOLDER = DATA / "compqa"
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
 JUDGED = {judge: FOLDER / f"judged_{judge}" for judge in ("gpt4", "gpt3-5")}
 NUMBERS = [str(number) for number in range(1, 16)]
@@ -348,16 +345,6 @@ def test_it_prints_one_line_for_each_figure(figures):
         "27",
         "match",
     ]
-
-
-@on_release
-def test_json():
-    rows = json.loads(run("--data", DATA, "--json"))
-    (row,) = [
-        each for each in rows if (each["table"], each["cell"]) == ("table 3", "GPT-4o, by GPT-4o")
-    ]
-    assert row["released"] == {"numbers": pytest.approx([17.7650, 1.0568], abs=5e-5), "n": 600}
-    assert (row["printed"], row["status"], row["why"]) == ("17.77 ± 1.06", "match", "")
 
 
 @on_release

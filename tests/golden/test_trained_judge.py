@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.judges.methods.classifier import grouped_folds, grouped_out_of_fold
+from annotation.judges.methods.classifier import grouped_out_of_fold
 from annotation.judges.methods.features import describe_sentences, pair_key
 from annotation.judges.methods.probabilities import median_label, uncertainty
 from annotation.judges.methods.zero_shot import rule_probabilities
@@ -65,18 +65,6 @@ def agreement(units, found) -> tuple[float, float, float]:
     )
     alphas = [krippendorff_alpha(ratings, level).value for level in ("ordinal", "interval")]
     return alphas[0], alphas[1], float((units["label"] == found).mean())
-
-
-def test_what_was_read(units, groups):
-    assert units["label"].value_counts().sort_index().tolist() == [86, 277, 566, 759]
-    assert (len(units), len(set(groups))) == (1688, 89)
-
-
-def test_no_pair_is_in_two_folds(units, groups):
-    folds = grouped_folds(groups, 10, seed=0)
-    names = [" / ".join(sorted((a.lower(), b.lower()))) for a, b in units[["obj1", "obj2"]].values]
-    assert pd.Series(folds).groupby(names).nunique().max() == 1
-    assert np.bincount(folds).min() > 150
 
 
 def test_the_guideline_as_a_rule(units):

@@ -12,7 +12,6 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from argsum.analysis.models import FoundPoint
-from cqa_site.runs.models import Run
 from tests.cast import sign_in
 from tests.flat import flat as flat_text
 
@@ -83,41 +82,6 @@ def lab(built, db, word_engine, word_scorer):
     return built.copy()
 
 
-def test_a_language_model_is_chosen_with_its_price_in_sight(lab):
-    assert "Write key points with a language model" in lab.text("analysis")
-    page = lab.get("point_writing")
-    form = page.context["form"]
-    assert "3 key points" in flat_text(page.content.decode())
-    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
-    given |= {
-        "endpoint": lab.endpoint.pk,
-        "prompt": form.fields["prompt"].queryset[0].pk,
-        "preflight": "off",
-    }
-    assert "<dd>3</dd>" in lab.post("point_writing_estimate", given).content.decode()
-    asks = lab.post("point_writing", given)
-    assert "Start it?" in asks.content.decode()
-    started = lab.post("point_writing", given | {"agreed": asks.context["agreement"]})
-    lab.analysis.refresh_from_db()
-    run = lab.analysis.writing
-    assert started["Location"] == lab.url("run", run_id=run.public_id)
-    assert run.spec["target"] == {
-        "analysis": str(lab.analysis.public_id), "words": 15, "most_statements": 30,
-    }  # fmt: skip
-    text = lab.text("analysis")
-    assert f"stub-1 writes key points, in run #{run.number}." in text
-    assert "Write key points with a language model" not in text
-    refused = lab.post("point_writing", given | {"seed": 7, "agreed": "x"})
-    agreed = given | {"seed": 7, "agreed": refused.context["agreement"]}
-    assert "still writes for it" in lab.post("point_writing", agreed).content.decode()
-
-
-def test_where_a_person_named_everything_nothing_is_offered(lab):
-    FoundPoint.objects.update(text="By hand")
-    assert "Write key points with a language model" not in lab.text("analysis")
-    assert "There is nothing to write" in lab.text("point_writing")
-
-
 def test_only_an_analysis_that_is_done_has_the_form(lab):
     type(lab.analysis).objects.update(state="failed")
     assert lab.client.get(lab.url("point_writing")).status_code == 404
@@ -186,28 +150,8 @@ def test_the_report_says_who_wrote(lab):
     assert rows[lab.parking.text] == ""
 
 
-def test_a_program_starts_it_and_reads_what_was_written(lab):
-    body = {
-        "kind": "point_writing",
-        "endpoint": str(lab.endpoint.public_id),
-        "prompt": str(
-            lab.get("point_writing").context["form"].fields["prompt"].queryset[0].public_id
-        ),
-        "analysis": str(lab.analysis.public_id),
-        "most_statements": 5,
-        "preflight": "off",
-    }
-    found = lab.api.post(lab.url("api_run_estimate"), body, format="json").json()
-    assert found["requests"] == 3
+def test_a_program_reads_what_was_written(lab):
     assert lab.told("api_analysis", public_id=lab.analysis.public_id)["writing"] is None
-    started = lab.api.post(lab.url("api_runs"), body, format="json")
-    assert started.status_code == 201
-    assert Run.objects.get().spec["target"]["most_statements"] == 5
-    assert lab.api.post(lab.url("api_runs"), body, format="json").status_code == 200
-    wrong = body | {"analysis": str(lab.study.public_id)}
-    refused = lab.api.post(lab.url("api_runs"), wrong, format="json")
-    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["analysis"])
-    Run.objects.update(state="cancelled")
     run = lab.never_parking()
     writing = lab.told("api_analysis", public_id=lab.analysis.public_id)["writing"]
     assert writing == {
@@ -216,7 +160,7 @@ def test_a_program_starts_it_and_reads_what_was_written(lab):
     }  # fmt: skip
     points = {each["text"]: each["writer"] for each in lab.told("api_found_points")["results"]}
     assert points["People speak of quiet"] == {
-        "run": str(run.public_id), "model": "stub-1", "prompt": body["prompt"],
+        "run": str(run.public_id), "model": "stub-1", "prompt": str(run.prompt.public_id),
         "prompt_number": 1,
     }  # fmt: skip
     assert points[lab.parking.text] is None

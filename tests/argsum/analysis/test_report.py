@@ -16,21 +16,15 @@ from argsum.analysis.reports.counted import counted
 from argsum.analysis.reports.report import Asked, report_of
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import POINTS, finish, place
-from tests.argsum.analysis.test_comparing import Lab, api, flat
+from tests.argsum.analysis.test_comparing import Lab, _nothing_cached, flat
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
+__all__ = ["_nothing_cached"]
 NASTY = "=1+1 <script>alert(1)</script> & “quoted”\x07"
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    cache.clear()
-    return built.copy()
+lab = built_once(Lab)
 
 
 def sent(lab, name, query=None):
@@ -89,7 +83,9 @@ def test_quotations_are_the_best_scoring_ones(lab):
 
 
 def test_the_report_says_what_was_found_and_how(lab):
+    Analysis.objects.update(language="de")
     text = flat(lab.get("analysis_report"))
+    assert "the comments seem to be German" in text
     assert "3 key points stand for 69 of 113 statements" in text
     for part in (
         "The canteen is too loud", "32 comments, 40 % [30, 51]", "Scorer 1 (all-MiniLM-L6-v2)",
@@ -111,6 +107,7 @@ def test_what_was_asked_for_is_in_it(lab):
     assert "1 of 3 key points is mentioned at different rates by department" in text
     assert page.content.decode().count("says number") == 3
     assert text.count("Method") == 0
+    assert lab.get("analysis_report_file", name="report.pdf").status_code == 404
     # Whatever is not there falls back to the usual.
     page = lab.get("analysis_report", {"quotations": "99", "attribute": "no", "period": "century"})
     assert page.context["asked"] == Asked()
@@ -134,11 +131,6 @@ def test_edits_are_counted_without_what_was_taken_back(lab):
     ]
     assert found.undone == 1
     assert "1 edit was taken back." in flat(lab.get("analysis_report"))
-
-
-def test_a_language_that_is_not_english_is_a_caveat(lab):
-    Analysis.objects.update(language="de")
-    assert "the comments seem to be German" in flat(lab.get("analysis_report"))
 
 
 def test_the_report_costs_few_queries(lab, django_assert_max_num_queries):
@@ -244,19 +236,6 @@ def test_statements_go_out_piece_by_piece(lab, monkeypatch, django_assert_num_qu
     assert "sandbox" in response["Content-Security-Policy"]
 
 
-def test_a_file_of_another_name_is_not_there(lab):
-    assert lab.get("analysis_report_file", name="report.pdf").status_code == 404
-
-
-def test_a_program_reads_the_report(lab):
-    found = api(lab, "analysis_report", {"quotations": "1"}).json()
-    assert found["topic"] == lab.analysis.cell.topic
-    assert found["key_points"][0]["text"] == POINTS[0]
-    assert len(found["key_points"][0]["quotations"]) == 1
-    assert found["rest"]["n"] == lab.analysis.statements
-    assert api(lab, "analysis_report", {"quotations": "99"}).status_code == 400
-
-
 def test_nothing_is_said_of_an_analysis_without_key_points(lab):
     lab.analysis.points.update(state=FoundPoint.State.HIDDEN)
     for query in ({}, {"attribute": "department", "period": "month"}):
@@ -266,19 +245,3 @@ def test_nothing_is_said_of_an_analysis_without_key_points(lab):
     assert lab.get("analysis_groups").status_code == 200
     assert lab.get("analysis_trends").status_code == 200
     assert counted(lab.analysis).points == []
-
-
-def test_the_topic_is_told_once_where_the_analysis_is_called_like_it(lab):
-    topic = lab.analysis.cell.topic
-
-    def times():
-        document = sent(lab, "report.html").decode().split("<body>")[1]
-        return document.count(topic), texts_of(sent(lab, "report.docx")).count(topic)
-
-    lab.analysis.name = topic
-    lab.analysis.save()
-    # As the heading, and among the facts.
-    assert times() == (2, 2)
-    lab.analysis.name = f"{topic} once more"
-    lab.analysis.save()
-    assert times() == (3, 2)

@@ -4,17 +4,14 @@ import re
 from io import StringIO
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.urls import reverse
 
 from argsum.counting.models import CountSheet
 from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
-from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_system_run
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
 HEAD = "topic,stance,reference,prediction,n_covered,n_unique,coverage,redundancy,file_name\n"
@@ -75,13 +72,6 @@ def test_a_file_makes_dataset_cells_sets_and_sheets(study, run):
     assert "n_unique: Says 2, but the share gives 1.5, which is taken." in said
 
 
-def test_the_same_file_again_adds_nothing(study, run):
-    run(row(), row(stance=-1))
-    said = run(row(), row(stance=-1))
-    assert CountSheet.objects.count() == SummarySet.objects.count() == 2
-    assert re.findall(r"count sheets +(.*)", said) == ["0           2           0           0"]
-
-
 def test_a_corrected_file_may_have_one_more_row_at_the_top(study, run):
     beta, gamma = row(system="beta.csv"), row(system="gamma.csv")
     run(row(), row(stance=-1))
@@ -92,13 +82,6 @@ def test_a_corrected_file_may_have_one_more_row_at_the_top(study, run):
     # Lines 2 and 5 are taken, so the new row goes after them; line 11 is free.
     places = dict(CountSheet.objects.values_list("summary_set__system", "position"))
     assert (places["beta"], places["gamma"]) == (6, 11)
-
-
-def test_the_same_file_may_go_into_a_second_dataset(study, run):
-    run(row(), row(stance=-1))
-    run(row(), row(stance=-1), dataset="Other buses")
-    run(row(), row(stance=-1), dataset="Other buses")
-    assert (CountSheet.objects.count(), Rater.objects.count()) == (4, 1)
 
 
 def test_a_second_person_judges_the_same_sets_in_another_order(study, run):
@@ -195,47 +178,3 @@ def test_what_differs_stays_unless_replacing_was_asked_for(study, run):
     assert CountSheet.objects.get().coverage == 0.5
     run(row(shares="1.0,0.0", counts="2,2"), update_changed=True)
     assert (CountSheet.objects.get().coverage, CountSheet.objects.get().covered) == (1, 2)
-
-
-def test_a_dry_run_writes_nothing(study, run):
-    said = run(row(), dry_run=True)
-    assert "Dry run" in said
-    assert re.findall(r"sets of key points +(\d)", said) == ["1"]
-    assert not Dataset.objects.exists()
-    assert not Rater.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("broken", "place"),
-    [
-        (row(shares="1.5,0.0"), "row 2, coverage"),
-        (row(stance=2, references=["A", "B"]), "row 2, stance"),
-        (row().replace("1: Night", "9: Night"), "row 2, reference"),
-        (row(counts="0.3,2"), "row 2, n_covered"),
-    ],
-)
-def test_a_bad_cell_is_named_by_row_and_column(study, tmp_path, broken, place):
-    path = tmp_path / "A1.csv"
-    path.write_text(HEAD + broken, encoding="utf-8")
-    out = StringIO()
-    with pytest.raises(CommandError):
-        call_command("import_counts", path, study="Counted", stdout=out)
-    assert f"rejected: {place}" in out.getvalue()
-    assert not SummarySet.objects.exists()
-
-
-def test_the_page_asks_for_dataset_and_rater(study):
-    boss = sign_in(make_member(study, "researcher"))
-    file = SimpleUploadedFile("A1.csv", (HEAD + row()).encode(), "text/csv")
-    boss.post(
-        reverse("import_upload", args=[study.public_id]), {"file": file, "kind": "count_sheets"}
-    )
-    stored = ImportFile.objects.get()
-    asks = reverse("import_counts", args=[study.public_id, stored.public_id])
-    page = boss.get(asks).content.decode()
-    assert 'value="A1"' in page
-    assert boss.post(asks, {"dataset": "", "rater": "A1"}).status_code == 422
-    boss.post(asks, {"dataset": "Night buses", "rater": "Annotator 1"})
-    stored.refresh_from_db()
-    assert stored.options["dataset"] == "Night buses"
-    assert stored.options["rater"] == "Annotator 1"

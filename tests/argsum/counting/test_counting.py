@@ -3,6 +3,7 @@
 What judging shares with all kinds of work is tested in tests/rounds.
 """
 
+from functools import partial
 from urllib.parse import urlencode
 
 import pytest
@@ -16,16 +17,9 @@ from tests.argsum.made_cells import TOPIC
 from tests.cast import sign_in
 from tests.flat import flat
 from tests.rounds.made_work import JSON, Sitting
+from tests.worlds import built_once
 
-
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Sitting, "count")
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
+world = built_once(partial(Sitting, "count"))
 
 
 @pytest.fixture
@@ -172,13 +166,6 @@ def test_what_covers_a_reference_is_forgotten_with_the_cover(annotator, sheet):
     assert (sheet.covered, sheet.marks["references"]["1"]["by"]) == (1, [])
 
 
-def test_without_script_a_form_with_a_gap_comes_back(annotator, sheet):
-    reply = annotator.post(address("count_submit", sheet), marked_form(**{"level-1": ""}))
-    page = flat(reply.text)
-    assert (reply.status_code, "Still undecided: reference 2" in page) == (422, True)
-    assert 'name="partly-2" value="1" checked' in page
-
-
 def test_the_page_shows_topic_stance_and_texts_and_a_conflict_in_words(annotator, sheet):
     page = annotator.get(address("count_form", sheet)).text
     stance = sheet.summary_set.cell.get_stance_display()
@@ -196,10 +183,3 @@ def test_integrity_finds_counts_that_are_not_of_their_marks(annotator, sheet, ca
     said = "".join(capsys.readouterr())
     assert "its marks give 1.5" in said
     assert "other covered, coverage than its last submission" in said
-
-
-def test_the_first_page_of_an_annotator_leads_to_the_round(annotator, sheet):
-    home = reverse("study", args=[sheet.study.public_id])
-    assert "Start judging" in annotator.get(home).text
-    submit(annotator, sheet)
-    assert "1 judged by you" in annotator.get(home).text

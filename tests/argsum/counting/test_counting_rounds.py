@@ -8,12 +8,10 @@ import pytest
 from django.urls import reverse
 
 from argsum.counting.actions import rounds as counting_rounds
-from argsum.counting.actions.guide import GUIDE
-from argsum.counting.models import CountingRound
 from argsum.keypoints.models import SummarySet
 from cqa_site.people.models import Rater
 from tests.argsum.counting.made_counting import open_counting
-from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
+from tests.argsum.made_cells import make_count, make_dataset, make_set
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 
@@ -126,34 +124,6 @@ def test_sets_without_texts_results_or_references_are_not_judged(study, research
     make_set(second, system="Lonely")
     made = open_counting(study, researcher, opens=False)
     assert [each.system for each in SummarySet.objects.filter(pk__in=drawn(made))] == ["Good"]
-
-
-def test_the_pages_of_a_round(study, boss):
-    make_system_run(make_dataset(study))
-    assert "Nurses reach home" in boss.get(address("counting_round_new", study)).text
-    plan = {
-        "name": "Pages",
-        "per_cell": "one",
-        "raters": "3",
-        "repeat_share": "0",
-        "lease_minutes": "60",
-        "seed": "4",
-        "instructions": "Look **twice**.",
-        "then": "open",
-    }
-    boss.post(address("counting_round_new", study), plan)
-    made = CountingRound.objects.get()
-    assert (made.state, made.slots.count()) == ("open", 6)
-    page = boss.get(address("counting_round", study, made.public_id)).text
-    assert "0 of 6 sheets submitted" in page
-    assert "<strong>twice</strong>" in page
-    assert f"{address('counting_sheets', study)}?round={made.public_id}" in page
-
-
-def test_the_guide_is_the_default_and_speaks_of_its_own_example():
-    assert counting_rounds.Plan(name="x", seed=1).instructions == GUIDE
-    assert "1.5 of 3 references" in GUIDE
-    assert "2.5 of 4 statements" in GUIDE
 
 
 def test_the_list_of_sheets_takes_as_many_queries_for_many_as_for_few(

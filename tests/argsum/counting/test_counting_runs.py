@@ -1,10 +1,9 @@
 """A scripted judge counts: replies, clipping, scores, pages."""
 
 import pytest
-from django.urls import reverse
 
 from argsum.counting.actions.judge import CountingKind, clipped_and_unparsable
-from argsum.counting.actions.prompts import COVERAGE, UNIQUENESS
+from argsum.counting.actions.prompts import UNIQUENESS
 from argsum.leaderboard.reports.board import summary_board
 from argsum.leaderboard.reports.choice import board_choice
 from argsum.metrics.models import CountingRun, CountReply, MetricScore
@@ -13,7 +12,7 @@ from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_member, make_study
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -133,47 +132,6 @@ def test_which_sets_are_counted(lab):
     rater = Rater.objects.create(study=lab.study, name="A")
     make_count(lab.system_run.sets.first(), rater)
     assert lab.count(says("Count: 1"), replicates=1, target=judged).planned == 1
-
-
-def test_pages_of_a_run(lab):
-
-    def answer(request):
-        is_second = "Night buses cost too much" in request.messages[-1]["content"]
-        return "I cannot tell." if is_second else "Count: 7"
-
-    run = lab.count(answer)
-    client = sign_in(lab.researcher)
-    page = client.get(reverse("run", args=[lab.study.public_id, run.public_id]))
-    text = page.content.decode()
-    assert "Clipped to the number of references" in text
-    assert "The reply had no line with a count in the asked form." in text
-    listed = client.get(reverse("counting_runs", args=[lab.study.public_id])).content.decode()
-    assert f"Run #{run.number}" in listed
-
-
-def test_starting_one_from_the_page(lab):
-    client = sign_in(lab.researcher)
-    url = reverse("counting_run_new", args=[lab.study.public_id])
-    page = client.get(url).content.decode()
-    assert 'name="replicates" value="10"' in page
-    assert 'name="temperature" value="1.0"' in page
-    form = {
-        "endpoint": lab.endpoint.pk,
-        "prompt": lab.study.prompt_versions.get(kind=COVERAGE).pk,
-        "choice": "all",
-        "temperature": "1.0",
-        "max_tokens": "400",
-        "seed": "1",
-        "replicates": "10",
-        "preflight": "ask",
-        "mode": "live",
-        "look": "1",
-    }
-    estimate = reverse("counting_run_estimate", args=[lab.study.public_id])
-    assert ">20<" in client.post(estimate, form).content.decode()
-    form.pop("look")
-    response = client.post(url, form)
-    assert response.status_code in (200, 302)
 
 
 def test_stored_scores_that_were_changed_are_found(lab):

@@ -1,15 +1,12 @@
 """Files with arguments into datasets: dry run, import, again, more of it, and refusals."""
 
 import pytest
-from django.core.management import CommandError, call_command
-from django.urls import reverse
 
 from argsum.datasets.actions.datasets import change_recipe
 from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.keypoints.models import SummarySet
 from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import ImportRefused
-from cqa_site.files.models import ImportFile
 from tests import cast
 
 from ..argument_files import ARGUMENTS, TOPIC, pairs, triple, zip_of
@@ -217,8 +214,13 @@ def test_a_topic_cannot_move_to_another_split(bring, bring_pairs):
     assert new(found) == {}
 
 
-def test_a_dataset_that_was_summarized_stays_as_it_is(bring):
+def test_a_dataset_that_was_summarized_stays_as_it_is(bring, study):
     bring(zip_of(triple()))
+    cell = Dataset.objects.get().cells.get()
+    made = SummarySet.objects.create(study=study, cell=cell, system="Theirs", source="a.csv")
+    with pytest.raises(ImportRefused):
+        bring(zip_of(triple("dev", topic="Other")))
+    made.delete()
     make_system_run(Dataset.objects.get())
     assert bring(zip_of(triple())).added == 0
     more = triple(labels=[("a1", "k1", 1), ("a3", "k1", 0)])
@@ -227,14 +229,6 @@ def test_a_dataset_that_was_summarized_stays_as_it_is(bring):
             bring(zip_of(more), write=write)
     assert KeyPointMatch.objects.count() == 5
     assert bring(zip_of(more), dataset="Lifts, again").added == 9
-
-
-def test_imported_sets_of_summaries_hold_it_too(bring, study):
-    bring(zip_of(triple()))
-    cell = Dataset.objects.get().cells.get()
-    SummarySet.objects.create(study=study, cell=cell, system="Somebody's", source="a.csv")
-    with pytest.raises(ImportRefused):
-        bring(zip_of(triple("dev", topic="Other")))
 
 
 def test_the_chosen_steps_stay_when_more_comes(bring):
@@ -252,8 +246,8 @@ def test_repeats_are_counted_once_however_often_the_file_comes(bring):
     files = triple(arguments=rows, labels=[("a1", "k1", 1)])
     for _time in range(2):
         bring(zip_of(files))
-    assert Dataset.objects.get().recipe["counts"]["test"]["read"] == 3
-    assert Dataset.objects.get().recipe["counts"]["test"]["unique"] == 2
+    counts = Dataset.objects.get().recipe["counts"]["test"]
+    assert (counts["read"], counts["unique"]) == (3, 2)
 
 
 def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
@@ -262,38 +256,3 @@ def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
         bring(content)
     with django_assert_max_num_queries(20):
         bring(content)
-
-
-# -- pages and commands -----------------------------------------------------------------------
-
-
-def test_other_files_are_not_asked_for_a_dataset(study):
-    client = cast.sign_in(cast.make_member(study, "researcher"))
-    other = ImportFile.objects.create(study=study, kind="table", name="x.csv", size=1)
-    url = reverse("import_arguments", args=[study.public_id, other.public_id])
-    assert client.get(url).status_code == 404
-
-
-def test_the_commands_take_a_folder_an_archive_and_tables(study, tmp_path, capsys):
-    folder = tmp_path / "lifts"
-    folder.mkdir()
-    for name, body in triple().items():
-        (folder / name).write_bytes(body)
-    call_command("import_argkp", folder, study=study.name, dry_run=True)
-    assert not Dataset.objects.exists()
-    call_command("import_argkp", folder, study=study.name)
-    assert "Dry run" in capsys.readouterr().out
-    assert Dataset.objects.get().name == "lifts"
-    row = (TOPIC, "New.", "Key", 1, 1, "", 0.5)
-    (tmp_path / "table.csv").write_bytes(pairs(row))
-    call_command("import_arguments", tmp_path / "table.csv", study=study.name)
-    assert Dataset.objects.get(name="table").recipe["steps"][1] == "exactly_one_key_point"
-    (tmp_path / "bare.csv").write_bytes(b"topic,argument\nT,One. Two.\nT,Three.\n")
-    call_command("import_arguments", tmp_path / "bare.csv", study=study.name, dataset="Bare")
-    assert Dataset.objects.get(name="Bare").recipe["counts"] == {
-        "": {"read": 2, "unique": 2, "one_sentence": 1}
-    }
-    with pytest.raises(CommandError, match=r"holds no arguments_"):
-        call_command("import_argkp", tmp_path, study=study.name)
-    with pytest.raises(CommandError, match="is not a file"):
-        call_command("import_arguments", tmp_path / "none.csv", study=study.name)

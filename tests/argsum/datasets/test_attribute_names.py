@@ -30,6 +30,7 @@ def program(study):
     return client
 
 
+VALUE = 'yes, "so"\\ 雨'
 HOSTILE = [
     *(
         'a"b',
@@ -59,16 +60,16 @@ def test_a_column_may_be_called_anything(client, program, study, alone):
 
 def assert_comments_are_found(client, program, study, name):
     """By the value of a column, by query and, where it can be typed, on page and interface."""
-    cell = make_comments(study, attributes={name: "yes", "site": "North"})
+    cell = make_comments(study, attributes={name: VALUE, "site": "North"})
     odd = Comment.objects.get(cell=cell, position=2)
-    odd.attributes = {"site": "yes"}
+    odd.attributes = {"site": VALUE}
     odd.save()
     own = Comment.objects.filter(cell=cell)
-    assert [each.name for each in having(own, name, "yes")] == ["c1", "c3"]
+    assert [each.name for each in having(own, name, VALUE)] == ["c1", "c3"]
     assert not having(own, name, "North").exists()
-    assert not having(own, name + '"', "yes").exists()
+    assert not having(own, name + '"', VALUE).exists()
     if name.strip() and name.isprintable():
-        asked = {"attribute": name, "value": "yes"}
+        asked = {"attribute": name, "value": VALUE}
         ids = {"study_id": study.public_id, "cell_id": cell.public_id}
         shown = client.get(reverse("cell_comments", args=ids.values()), asked)
         assert [each.comment.name for each in shown.context["comments"]] == ["c1", "c3"]

@@ -4,7 +4,6 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from argsum.datasets.actions.datasets import DatasetInUse, change_recipe
@@ -14,7 +13,6 @@ from argsum.datasets.reports.datasets import dataset_rows
 from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.recognising import look_at, recognised
 from cqa_site.files.actions.rows import ImportRefused
-from cqa_site.files.models import ImportFile
 from tests import cast
 
 from ..argument_files import csv_of
@@ -115,14 +113,12 @@ def test_the_funnel_goes_from_comments_to_what_says_something(bring):
     assert not CellArgument.objects.exclude(left_out="").exists()
 
 
-def test_the_same_file_adds_nothing_and_a_longer_one_the_rest(bring):
+def test_a_longer_file_adds_the_rest_and_need_not_say_the_topic_again(bring):
     bring(column(*COMMENTS))
     before = stored()
-    again = bring(column(*COMMENTS))
-    assert (again.added, again.counts["comments"]["same"]) == (0, 4)
-    assert stored() == before
     # Equal comments of one file are as many comments.
-    more = bring(column(*COMMENTS, "n/a", "Too crowded at night. The bus is late every night."))
+    longer = column(*COMMENTS, "n/a", "Too crowded at night. The bus is late every night.")
+    more = bring(longer, topic="")
     assert more.counts["comments"] == {"new": 2, "same": 4, "changed": 0, "rejected": 0}
     assert more.counts["statements"]["new"] == 1
     assert [table[: len(rows)] for table, rows in zip(stored(), before, strict=True)] == [*before]
@@ -131,41 +127,43 @@ def test_the_same_file_adds_nothing_and_a_longer_one_the_rest(bring):
     }
 
 
-@pytest.mark.parametrize("option", ["", "header"])
-def test_a_question_in_the_first_row_is_no_comment(bring, option):
-    bring(column("Too late.", header="What do you think of it?"), first_row=option)
-    assert Comment.objects.get().text == "Too late."
+QUESTION, SAID = "What do you think of it?", "The bus is late."
 
 
 @pytest.mark.parametrize(
-    ("option", "texts"),
-    [("", 2), ("comment", 2), ("header", 1)],
+    ("header", "option", "comments"),
+    [
+        (QUESTION, "", 1),
+        (QUESTION, "header", 1),
+        (SAID, "", 2),
+        (SAID, "comment", 2),
+        (SAID, "header", 1),
+    ],
 )
-def test_a_first_row_may_be_a_comment(bring, option, texts):
-    found = bring(column("Too loud.", header="The bus is late."), first_row=option)
-    assert Comment.objects.count() == texts
-    assert any("first row is taken as a comment" in note for note in found.notes) == (texts == 2)
+def test_a_first_row_may_be_a_comment_and_a_question_is_none(bring, header, option, comments):
+    found = bring(column("Too loud.", header=header), first_row=option)
+    assert Comment.objects.count() == comments
+    assert any("first row is taken as a comment" in note for note in found.notes) == (comments > 1)
 
 
-def test_plain_text_has_a_comment_a_line(bring):
-    found = bring(
-        lines_of("Late, loud, and dear", "", "I like it; really", '"Quoted, yes"'), "a.txt"
-    )
-    assert list(Comment.objects.values_list("text", flat=True)) == [
-        "Late, loud, and dear",
-        "I like it; really",
-        "Quoted, yes",
-    ]
-    assert "every line is a comment" in " ".join(found.notes)
-
-
-def test_commas_without_quotes_make_no_columns(bring):
-    bring(lines_of("comment", "Late", "Loud, dear, and late", 'The "best" bus'))
-    assert list(Comment.objects.values_list("text", flat=True)) == [
-        "Late",
-        "Loud, dear, and late",
-        'The "best" bus',
-    ]
+@pytest.mark.parametrize(
+    ("name", "lines", "texts"),
+    [
+        (
+            "a.txt",
+            ("Late, loud, and dear", "", "I like it; really", '"Quoted, yes"'),
+            ["Late, loud, and dear", "I like it; really", "Quoted, yes"],
+        ),
+        (
+            "a.csv",
+            ("comment", "Late", "Loud, dear, and late", 'The "best" bus'),
+            ["Late", "Loud, dear, and late", 'The "best" bus'],
+        ),
+    ],
+)
+def test_plain_text_has_a_comment_a_line_and_commas_make_no_columns(bring, name, lines, texts):
+    bring(lines_of(*lines), name)
+    assert list(Comment.objects.values_list("text", flat=True)) == texts
 
 
 # -- further columns ------------------------------------------------------------------------------
@@ -354,18 +352,6 @@ def test_arguments_do_not_go_into_a_dataset_of_comments(bring, study, tmp_path):
         )
 
 
-def test_the_one_topic_of_a_dataset_need_not_be_said_again(bring):
-    bring(column("Late it is."))
-    bring(column("Loud it is."), topic="")
-    assert Cell.objects.get().comments.count() == 2
-
-
-def test_other_languages_are_pointed_out(bring):
-    texts = [f"Der Bus ist zu spät und es gibt keine Auskunft am Tag {n}." for n in range(9)]
-    found = bring(column(*texts), write=False)
-    assert "these texts look German" in found.notes[-1]
-
-
 def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
     content = column(*(f"Comment number {n} says that it is late." for n in range(300)))
     with django_assert_max_num_queries(30):
@@ -374,20 +360,16 @@ def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
         bring(content)
 
 
-# -- what it is taken for -------------------------------------------------------------------------
+# -- what it is taken for, and what is asked ------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("name", "content", "kind"),
     [
-        ("a.csv", column("Late."), "comments"),
         ("a.csv", column("It is late.", header="It is loud."), "comments"),
         ("a.txt", lines_of("Late, loud", "Dear"), "comments"),
         ("a.csv", b"topic,text\nBus,Late.\n", "comments"),
-        ("a.csv", b"topic,argument,stance\nBus,Late.,1\n", "argument_list"),
         ("a.csv", b"topic,comment,stance\nBus,Late.,1\n", "argument_list"),
-        ("a.csv", b"topic,argument,key_point,stance\nBus,Late.,It is late,1\n", "argument_pairs"),
-        ("a.csv", b"object1,object2,text\nBus,Tram,A bus is late.\n", "table"),
         ("a.csv", b"when,which\n1,2\n", None),
     ],
 )
@@ -397,66 +379,14 @@ def test_what_a_file_is_taken_for(tmp_path, name, content, kind):
     assert list(recognised(look_at(path, name=name))) == ([kind] if kind else [])
 
 
-def test_the_upload_asks_for_the_topic_and_proposes_columns(
-    study, django_capture_on_commit_callbacks
-):
+def test_the_upload_proposes_the_topic_and_asks_for_one(study):
     client = cast.sign_in(cast.make_member(study, "researcher"))
     content = csv_of(("Id", "Where", "What do you think?"), [("1", "North", "A bus, late it is.")])
-    upload = SimpleUploadedFile("bus.csv", content)
-    sent = client.post(
-        reverse("import_upload", args=[study.public_id]), {"kind": "comments", "file": upload}
-    )
-    file = ImportFile.objects.get()
-    page = reverse("import_comments", args=[study.public_id, file.public_id])
-    assert sent.url == page
+    upload = {"kind": "comments", "file": SimpleUploadedFile("bus.csv", content)}
+    page = client.post(reverse("import_upload", args=[study.public_id]), upload).url
     form = client.get(page).context["form"]
     assert form["topic"].value() == "What do you think?"
     given = {name: form[name].value() or "" for name in form.fields}
-    del given["undo_spreadsheet_marks"]
     refused = client.post(page, given | {"topic": ""})
-    assert refused.status_code == 422
-    asked = "Say what people were asked, or choose a column of topics."
-    assert refused.context["form"].errors == {"topic": [asked]}
+    assert list(refused.context["form"].errors) == ["topic"]
     assert client.post(page, given | {"map_id": "Where", "map_group": "Where"}).status_code == 422
-    with django_capture_on_commit_callbacks(execute=True):
-        assert client.post(page, given).status_code == 302
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("import_apply", args=[study.public_id, file.public_id]))
-    comment = Comment.objects.get()
-    assert (comment.name, comment.attributes) == ("1", {"Where": "North"})
-    assert comment.cell.topic == "What do you think?"
-    imported = client.get(reverse("import_file", args=[study.public_id, file.public_id]))
-    first, second = imported.context["links"]
-    assert (first.title, second.title) == ("Find key points", "Dataset")
-    assert client.get(first.address).context["form"].initial["cell"] == comment.cell
-    assert client.get(second.address).context["row"].dataset == comment.cell.dataset
-
-
-def test_a_further_file_is_offered_the_datasets_that_are_here(bring, study):
-    bring(column(*COMMENTS))
-    client = cast.sign_in(cast.make_member(study, "researcher"))
-    upload = SimpleUploadedFile("more.csv", column("It came on time."))
-    sent = client.post(
-        reverse("import_upload", args=[study.public_id]), {"kind": "comments", "file": upload}
-    )
-    page = client.get(sent.url).content.decode()
-    assert 'list="dataset-names"' in page
-    assert '<datalist id="dataset-names"><option value="Bus">' in page
-    assert "for a further file the name of one that is here: “Bus”." in page
-
-
-def test_the_command_takes_tables_and_text(study, tmp_path, capsys):
-    path = tmp_path / "bus.txt"
-    path.write_bytes(lines_of("Late, it is", "Loud, it is"))
-    call_command("import_comments", path, study=study.name, topic=ASKED, dry_run=True)
-    assert not Dataset.objects.exists()
-    call_command("import_comments", path, study=study.name, topic=ASKED)
-    assert Comment.objects.count() == 2
-    table = tmp_path / "bus.csv"
-    table.write_bytes(csv_of(("a", "b"), [("Late it is", "Loud it really is")]))
-    call_command("import_comments", table, study=study.name, topic=ASKED, map=["comment=a"])
-    assert Comment.objects.get(cell__dataset__name="bus", text="Late it is").attributes == {
-        "b": "Loud it really is"
-    }
-    with pytest.raises(CommandError, match="Say the topic"):
-        call_command("import_comments", table, study=study.name, dataset="Other")

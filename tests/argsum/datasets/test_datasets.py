@@ -50,12 +50,6 @@ def post(client, name, dataset, **data):
     return client.post(url, data, follow=True)
 
 
-def test_a_study_without_datasets_says_how_to_get_one(client, study):
-    shown = client.get(reverse("datasets", args=[study.public_id])).content.decode()
-    assert "No dataset yet" in shown
-    assert reverse("imports", args=[study.public_id]) in shown
-
-
 def test_the_list_takes_the_same_queries_for_many(
     client, study, dataset, django_assert_max_num_queries
 ):
@@ -116,8 +110,7 @@ def test_a_used_dataset_keeps_recipe_and_rows(client, dataset):
 
 
 def test_an_unused_dataset_can_be_deleted(client, dataset):
-    answer = post(client, "dataset_delete", dataset)
-    assert "was deleted" in answer.content.decode()
+    post(client, "dataset_delete", dataset)
     assert not KeyPointMatch.objects.exists()
     assert AuditEvent.objects.get(verb="dataset_deleted").details == {"cells": 1}
 
@@ -153,13 +146,6 @@ def test_a_cell_shows_matches_in_few_queries(client, dataset, django_assert_max_
         (2, 1),
         (2, 0),
     ]
-
-
-def test_a_text_is_shown_as_text(client, dataset):
-    CellArgument.objects.filter(name="a1").update(text="<script>alert(1)</script>")
-    shown = page(client, "cell", dataset.cells.get()).content.decode()
-    assert "<script>alert" not in shown
-    assert "&lt;script&gt;alert(1)" in shown
 
 
 @pytest.mark.parametrize("format", ["csv", "raw.csv", "jsonl"])

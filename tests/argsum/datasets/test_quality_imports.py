@@ -5,9 +5,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from argsum.datasets.imports.qualities import COLUMNS, SAMPLE
+from argsum.datasets.imports.qualities import COLUMNS
 from argsum.datasets.methods.argument_files import read_argument_list
-from argsum.datasets.methods.rated_files import read_rated
 from argsum.datasets.models import CellArgument
 from argsum.scorers.actions.models import ScorerRefused
 from argsum.scorers.actions.training_data import rated_in
@@ -129,10 +128,3 @@ def test_a_scorer_can_learn_from_it(tmp_path):
     path.write_bytes(rated((BUS, "train", "x", 0.5)))
     with pytest.raises(ScorerRefused, match="'x' is no number"):
         rated_in(path)
-
-
-def test_the_sample_rates_the_arguments_of_the_sample_dataset(tmp_path):
-    path = tmp_path / SAMPLE.name
-    path.write_bytes(SAMPLE.make())
-    found = read_rated(path, name=SAMPLE.name)
-    assert (len(found.rows), found.column, found.others) == (18, "WA", ("MACE-P",))

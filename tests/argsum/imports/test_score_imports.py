@@ -5,19 +5,14 @@ import random
 from io import StringIO
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.urls import reverse
-from rest_framework.test import APIClient
 
 from argsum.datasets.models import CellArgument
 from argsum.keypoints.models import SummarySet
 from argsum.metrics.models import MetricScore
-from cqa_site.files.models import ImportFile
-from cqa_site.people.tokens import create_token
 from tests.argsum.argument_files import pairs
 from tests.argsum.made_cells import TOPIC, make_dataset
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -182,37 +177,3 @@ def test_ids_for_all_arguments_stand_for_those_that_are_left_out_too(cluster, ro
     assert "59 of 60 arguments" in cluster(ids_of(rows)[:58], order="rows")
     assert "also those that preprocessing leaves out" in cluster(ids_of(rows), order="rows")
     assert len(placed()) == 60
-
-
-def test_the_page_and_the_api_ask_for_the_order(study, rows, django_capture_on_commit_callbacks):
-    member = make_member(study, "researcher")
-    client = sign_in(member)
-    ids = ids_of(rows)
-    content = json.dumps(
-        {
-            "parameter_names": ["threshold"],
-            "clustering": {"(0.5,)": {TOPIC: {"1": {"cluster_ids": ids}}}},
-        }
-    ).encode()
-    upload = SimpleUploadedFile("Mine.json", content)
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(
-            reverse("import_upload", args=[study.public_id]),
-            {"kind": "metric_scores", "file": upload, "campaign": ""},
-        )
-    file = ImportFile.objects.get(kind="metric_scores")
-    page = reverse("import_summary_scores", args=[study.public_id, file.public_id])
-    assert "Order of cluster ids" in client.get(page).content.decode()
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(page, {"dataset": "Pairs", "system": "Mine"})
-    shown = client.get(reverse("import_file", args=[study.public_id, file.public_id]))
-    assert "choose “rows”" in shown.content.decode()
-    _token, secret = create_token(user=member, name="test", scope="write")
-    api = APIClient()
-    api.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
-    check = f"/api/v1/studies/{study.public_id}/imports/{file.public_id}/check/"
-    asked = {"dataset": "Pairs", "system": "Mine", "order": "rows"}
-    with django_capture_on_commit_callbacks(execute=True):
-        assert api.post(check, asked, format="json").status_code == 202
-    file.refresh_from_db()
-    assert file.counts["sets"]["new"] == 1

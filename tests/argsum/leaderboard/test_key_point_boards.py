@@ -10,14 +10,16 @@ from argsum.counting.models import CountSheet
 from argsum.leaderboard.actions import KEY_POINTS, request_board
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.board import summary_board
-from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.choice import board_choice, usually_left_out
 from argsum.leaderboard.reports.kept_rows import marker
 from argsum.leaderboard.reports.people_agreement import people_agreement
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.results.rows import plain
+from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
+from tests.api.conftest import client_of
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once
@@ -46,33 +48,13 @@ class Lab:
 lab = built_once(Lab)
 
 
-@pytest.fixture
-def study(lab):
-    return lab.study
-
-
-@pytest.fixture
-def boss(lab):
-    return lab.boss
-
-
-@pytest.fixture
-def raters(lab):
-    return lab.raters
-
-
-@pytest.fixture
-def sets(lab):
-    return lab.sets
-
-
 def url(study, name, *more):
     return reverse(name, args=[study.public_id, *more])
 
 
 @pytest.mark.parametrize("selection", ["dev", "fixed", "oracle"])
-def test_the_rows_give_what_the_pages_say(study, sets, selection):
-    choice = board_choice(study, {"selection": selection, "weight": "0.5"})
+def test_the_rows_give_what_the_pages_say(lab, selection):
+    choice = board_choice(lab.study, {"selection": selection, "weight": "0.5"})
     kept = keeping.refresh(KEY_POINTS, choice).figures
     shown = summary_board(choice)
     assert len(shown.rows) == len(kept["board"]["rows"]) == 1
@@ -81,80 +63,80 @@ def test_the_rows_give_what_the_pages_say(study, sets, selection):
         assert (stored["selection"], stored["setting"]) == (row.selection, row.setting)
         chosen = [shown.public_ids[each.key] for each in row.chosen.values()]
         assert [each["summary_set"] for each in stored["cells"]] == chosen
-    people = people_agreement(study)
+    people = people_agreement(lab.study)
     assert kept["agreement"]["sets"] == people.sets
     for found, stored in zip(people.dimensions, kept["agreement"]["dimensions"], strict=True):
         assert stored["alpha"]["value"] == found.alpha.value
         assert stored["mean_pearson"] == found.pairs.mean
 
 
-def test_people_stand_in_rows_and_figures_under_pseudonyms(study, sets, raters):
-    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
+def test_people_stand_in_rows_and_figures_under_pseudonyms(lab):
+    live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
     content = plain(live.rows).decode() + json.dumps(live.figures)
     assert "Invented" not in content
-    assert raters[0].pseudonym in content
+    assert lab.raters[0].pseudonym in content
 
 
 @pytest.mark.parametrize("change", ["sheet", "score", "set", "state"])
-def test_the_marker_sees_what_moves_the_figures(study, sets, raters, change):
-    choice = board_choice(study, {})
+def test_the_marker_sees_what_moves_the_figures(lab, change):
+    choice = board_choice(lab.study, {})
     before = marker(choice)
-    assert marker(board_choice(study, {})) == before
+    assert marker(board_choice(lab.study, {})) == before
     if change == "sheet":
-        make_count(sets[0], Rater.objects.create(study=study, name="Cy"), covered=1, unique=1)
+        make_count(
+            lab.sets[0], Rater.objects.create(study=lab.study, name="Cy"), covered=1, unique=1
+        )
     elif change == "score":
-        MetricScore.objects.create(summary_set=sets[0], metric="llm_coverage", value=0.5)
+        MetricScore.objects.create(summary_set=lab.sets[0], metric="llm_coverage", value=0.5)
     elif change == "set":
-        make_set(sets[0].cell, run=sets[0].system_run, setting="threshold=0.95")
+        make_set(lab.sets[0].cell, run=lab.sets[0].system_run, setting="threshold=0.95")
     else:
         CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
     assert marker(choice) != before
-    assert marker(board_choice(study, {"weight": "0.25"})) != before
+    assert marker(board_choice(lab.study, {"weight": "0.25"})) != before
 
 
-def test_queries_do_not_grow_with_sets(study, sets, django_assert_max_num_queries):
+def test_queries_do_not_grow_with_sets(lab, django_assert_max_num_queries):
     for place in range(5):
-        make_set(sets[0].cell, run=sets[0].system_run, setting=f"threshold=0.0{place}")
-    choice = board_choice(study, {})
+        make_set(lab.sets[0].cell, run=lab.sets[0].system_run, setting=f"threshold=0.0{place}")
+    choice = board_choice(lab.study, {})
     with django_assert_max_num_queries(7):
         marker(choice)
     with django_assert_max_num_queries(26):
         KEY_POINTS.compute(choice)
 
 
-def test_asking_makes_it_in_the_background(study, boss, sets, django_capture_on_commit_callbacks):
-    client = sign_in(boss)
-    choice = board_choice(study, {"weight": "0.25"})
-    page = client.get(url(study, "key_points"), {"weight": "0.25"}).content.decode()
+def test_asking_makes_it_in_the_background(lab, django_capture_on_commit_callbacks):
+    client = sign_in(lab.boss)
+    choice = board_choice(lab.study, {"weight": "0.25"})
+    page = client.get(url(lab.study, "key_points"), {"weight": "0.25"}).content.decode()
     assert choice.query.replace("&", "&amp;") in page
     assert not KeyPointSnapshot.objects.exists()
     with django_capture_on_commit_callbacks(execute=True):
-        client.post(url(study, "key_point_boards_ask"), {"choice": choice.query})
+        client.post(url(lab.study, "key_point_boards_ask"), {"choice": choice.query})
     assert Job.objects.get(kind="key_point_board").state == "done"
     assert KeyPointSnapshot.objects.get().recipe["weight"] == 0.25
-    assert ">#1<" in client.get(url(study, "key_point_boards")).content.decode()
+    assert ">#1<" in client.get(url(lab.study, "key_point_boards")).content.decode()
 
 
-def test_what_is_gone_meanwhile_is_not_kept(study, boss, sets, django_capture_on_commit_callbacks):
-    choice = board_choice(study, {})
+def test_what_is_gone_meanwhile_is_not_kept(lab, django_capture_on_commit_callbacks):
+    choice = board_choice(lab.study, {})
     CountSheet.objects.all().delete()
     with django_capture_on_commit_callbacks(execute=True):
         job = request_board(choice=choice)
     job.refresh_from_db()
     assert (job.state, KeyPointSnapshot.objects.count()) == ("failed", 0)
-    assert (
-        "not there any more" in sign_in(boss).get(url(study, "key_point_boards")).content.decode()
-    )
+    assert "not there any more" in job.error
 
 
-def test_frozen_on_its_page_published_and_withdrawn(study, boss, sets):
-    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
-    client, anybody = sign_in(boss), Client()
-    page = url(study, "key_point_board", 1)
+def test_frozen_on_its_page_published_and_withdrawn(lab):
+    live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    client, anybody = sign_in(lab.boss), Client()
+    page = url(lab.study, "key_point_board", 1)
     assert live.sha256 in client.get(page).content.decode()
     said = {"note": "Table 2", "seen": live.seal}
-    assert client.post(url(study, "key_point_board_freeze", 1), said).url == page
-    client.post(url(study, "key_point_board_publish", 1))
+    assert client.post(url(lab.study, "key_point_board_freeze", 1), said).url == page
+    client.post(url(lab.study, "key_point_board_publish", 1))
     token = KeyPointSnapshot.objects.get().public_token
     public = reverse("public_key_points", args=[token])
     assert public in client.get(page).content.decode()
@@ -167,44 +149,119 @@ def test_frozen_on_its_page_published_and_withdrawn(study, boss, sets):
     assert "MCArgSum" in content
     assert "Each mean is over these cells" in content
     assert "Invented" not in content
-    assert str(study.public_id) not in content
-    client.post(url(study, "key_point_board_withdraw", 1))
+    assert str(lab.study.public_id) not in content
+    client.post(url(lab.study, "key_point_board_withdraw", 1))
     assert anybody.get(public).status_code == 404
 
 
-def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(study, boss, sets):
-    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
-    client, page = sign_in(boss), url(study, "key_point_board", 1)
+def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab):
+    live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    client, page = sign_in(lab.boss), url(lab.study, "key_point_board", 1)
     assert "Compute again" not in client.get(page).content.decode()
     CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
     assert "Compute again" in client.get(page).content.decode()
-    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
-    other = board_choice(study, {"weight": "0.25"})
+    live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    other = board_choice(lab.study, {"weight": "0.25"})
     keeping.store_live(KEY_POINTS, other, KEY_POINTS.compute(other))
-    client.post(url(study, "key_point_board_freeze", 1), {"note": "", "seen": live.seal})
+    client.post(url(lab.study, "key_point_board_freeze", 1), {"note": "", "seen": live.seal})
     found = KeyPointSnapshot.objects.get()
     assert (found.sha256, found.is_frozen) == (live.sha256, False)
 
 
-def test_files_of_a_snapshot(study, boss, sets):
-    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
-    client = sign_in(boss)
-    rows = client.get(url(study, "key_point_board_file", 1, "rows.csv"))
-    assert rows.content == plain(live.rows)
-    manifest = json.loads(
-        client.get(url(study, "key_point_board_file", 1, "manifest.json")).content
-    )
-    assert manifest["rows"]["sha256"] == live.sha256
-    assert client.get(url(study, "key_point_board_file", 1, "other.csv")).status_code == 404
-
-
-def test_the_overview_names_key_points_that_nobody_kept(study, sets, boss):
-    make_dataset(study, name="No key points yet")
-    dataset = board_choice(study, {}).chosen
-    page = f"{url(study, 'key_points')}?dataset={dataset.public_id}"
-    assert list(KEY_POINTS.unmade(study)) == [(str(dataset), page)]
-    text = sign_in(boss).get(url(study, "study")).content.decode()
+def test_the_overview_names_key_points_that_nobody_kept(lab):
+    make_dataset(lab.study, name="No key points yet")
+    dataset = board_choice(lab.study, {}).chosen
+    page = f"{url(lab.study, 'key_points')}?dataset={dataset.public_id}"
+    assert list(KEY_POINTS.unmade(lab.study)) == [(str(dataset), page)]
+    text = sign_in(lab.boss).get(url(lab.study, "study")).content.decode()
     assert f'href="{page}"' in text
     assert "not kept as a snapshot yet" in text
-    keeping.refresh(KEY_POINTS, board_choice(study, {}))
-    assert list(KEY_POINTS.unmade(study)) == []
+    keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    assert list(KEY_POINTS.unmade(lab.study)) == []
+
+
+# -- systems that the paper left out of released counts are left out by themselves, and shown so --
+
+OTHER, SUMMETIX = "match_barh", "sep_summetix_it_0"
+
+
+def make_counted():
+    """Counts of two people from files, of two systems on both sides of a topic."""
+    made = make_study("Left out")
+    dataset = make_dataset(made)
+    raters = [
+        Rater.objects.create(study=made, kind="person", external_id=name, name=name)
+        for name in ("A1", "A2")
+    ]
+    for cell in dataset.cells.all():
+        for system in (OTHER, SUMMETIX):
+            counted = make_set(cell, system=system)
+            for rater in raters:
+                make_count(counted, rater, source=f"{rater.name}.csv")
+    return made
+
+
+left_out = built_once(make_counted)
+
+
+@pytest.fixture
+def client(left_out):
+    return sign_in(make_member(left_out, "researcher"))
+
+
+def systems(study, **query):
+    return {row.system for row in summary_board(board_choice(study, query)).rows}
+
+
+def test_the_board_leaves_them_out_until_somebody_counts_them(left_out, client):
+    assert systems(left_out) == {OTHER}
+    assert systems(left_out, without="") == {OTHER, SUMMETIX}
+    assert systems(left_out, without="barh") == {SUMMETIX}
+    page = reverse("key_points", args=[left_out.public_id])
+    shown = client.get(page).content.decode()
+    assert 'name="without"\n        value="summetix"' in shown
+    assert "Systems called summetix are left out" in shown
+    assert SUMMETIX not in shown
+    all_of_them = client.get(f"{page}?without=").content.decode()
+    assert SUMMETIX in all_of_them
+    assert 'name="without"' in all_of_them
+
+
+def test_agreement_begins_without_them(left_out, client):
+    page = reverse("summary_people", args=[left_out.public_id])
+    assert 'value="summetix"' in client.get(page).content.decode()
+    assert client.get(page).context["found"].sets == 2
+    assert client.get(f"{page}?without=").context["found"].sets == 4
+    dataset = left_out.argument_datasets.get()
+    assert client.get(f"{page}?dataset={dataset.public_id}").context["found"].sets == 2
+
+
+def test_a_study_without_released_counts_leaves_out_nothing(client):
+    other = make_study("Own")
+    dataset = make_dataset(other)
+    for cell in dataset.cells.all():
+        make_set(cell, system=SUMMETIX)
+    assert usually_left_out(other) == ""
+    assert systems(other) == {SUMMETIX}
+    member = make_member(other, "researcher")
+    shown = sign_in(member).get(reverse("key_points", args=[other.public_id])).content.decode()
+    assert "Leave out systems called" not in shown
+
+
+def test_a_snapshot_keeps_what_was_chosen(left_out):
+    for without, rows in (("", 2), ("summetix", 1)):
+        request_board(choice=board_choice(left_out, {"without": without}))
+        drain()
+        snapshot = KeyPointSnapshot.objects.order_by("-pk").first()
+        assert f"without={without}" in snapshot.recipe["query"]
+        assert len(snapshot.figures["board"]["rows"]) == rows
+
+
+def test_programs_get_the_same(left_out):
+    program = client_of(make_member(left_out, "researcher"))
+    base = f"/api/v1/studies/{left_out.public_id}/key-points"
+    board = program.get(f"{base}/leaderboard/").json()
+    assert board["without"] == "summetix"
+    assert [row["system"] for row in board["system_rows"]] == [OTHER]
+    assert program.get(f"{base}/people/").json()["sets"] == 2
+    assert program.get(f"{base}/people/?without=").json()["sets"] == 4

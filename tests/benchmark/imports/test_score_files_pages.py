@@ -62,28 +62,6 @@ def csv_of(*rows):
 # -- in ---------------------------------------------------------------------------------------
 
 
-def test_a_judged_file_asks_for_its_judge(client, study, inline):
-    content = json.dumps([judged_record("One.", ALL_ONES), judged_record("Two.", {})]).encode()
-    response = upload(client, study, "judged", content, "alpha_scenario_3.json")
-    file = study.import_files.get()
-    assert response.url == address("import_scores", study, file)
-    assert "Judge" in client.get(response.url).content.decode()
-    assert client.post(response.url, {"rater": ""}).status_code == 422
-    with inline():
-        client.post(response.url, {"rater": "gpt4", "rubric": ""})
-    page = client.get(address("import_file", study, file)).content.decode()
-    assert "1 of 2 judgements of “gpt4” can be used" in page
-    assert "Unscored. The reply was empty, or held reasoning only. (no scores)" in page
-    assert "None of its score sheets can be used" not in page
-    assert "1 new score sheet, 1 new unscored sheet" in page
-    assert not ScoreSheet.objects.exists()
-    with inline():
-        client.post(address("import_apply", study, file))
-    assert sorted(ScoreSheet.objects.values_list("state", flat=True)) == ["submitted", "unscored"]
-    page = client.get(address("import_file", study, file)).content.decode()
-    assert "Its score sheets count" in page
-
-
 def test_a_judged_file_of_which_nothing_can_be_used_warns(client, study, inline):
     content = json.dumps([judged_record("One.", {}), judged_record("Two.", [1])]).encode()
     upload(client, study, "judged", content, "alpha_scenario_3.json")
@@ -114,26 +92,6 @@ def test_correcting_who_wrote_keeps_the_judge(client, study, inline):
     assert sheet.rater.name == "gpt4"
 
 
-def test_a_table_shows_its_rows_and_the_guess(client, study, inline):
-    answer = make_scored_answers(study, questions=1)[0]
-    rows = [{"answer": answer.public_id, "Annotator": "a"} | points_row()]
-    upload(client, study, "score_sheets", csv_of(*rows), "scores.csv")
-    file = study.import_files.get()
-    url = address("import_scores", study, file)
-    page = client.get(url).content.decode()
-    assert '<option value="Annotator" selected>' in page
-    assert "C1 · Opening" in page
-    chosen = {f"map_{key}": key for key in COMPQA.keys} | {"rater_kind": "person"}
-    missing = client.post(url, chosen)
-    assert missing.status_code == 422
-    assert "Say which answer a row is about" in missing.content.decode()
-    with inline():
-        client.post(url, chosen | {"map_answer": "answer", "map_rater": "Annotator"})
-    with inline():
-        client.post(address("import_apply", study, file))
-    assert ScoreSheet.objects.get().total == 15
-
-
 def test_the_criteria_are_those_of_the_chosen_rubric(client, study):
     small = save_rubric(study=study, rubric=SMALL)
     upload(client, study, "score_sheets", b"answer,rater,C1,C2,C3\n1,2,1,1,1\n", "scores.csv")
@@ -153,24 +111,6 @@ def run(*args) -> str:
     out = io.StringIO()
     call_command(*map(str, args), stdout=out)
     return out.getvalue()
-
-
-def test_the_judge_is_the_name_of_the_folder(study, tmp_path):
-    folder = tmp_path / "judged_gpt4"
-    folder.mkdir()
-    path = folder / "alpha_scenario_3.json"
-    path.write_text(json.dumps([judged_record("One.", ALL_ONES)]))
-    said = run("import_judged", path, "--study", study.name, "--dry-run")
-    assert "sheets           1           0           0           0" in said
-    assert not ScoreSheet.objects.exists()
-    run("import_judged", path, "--study", study.name)
-    assert Rater.objects.get().name == "gpt4"
-    loose = tmp_path / "alpha_scenario_3.json"
-    loose.write_text(path.read_text())
-    with pytest.raises(CommandError, match="which judge"):
-        run("import_judged", loose, "--study", study.name)
-    run("import_judged", loose, "--study", study.name, "--judge", "other")
-    assert ScoreSheet.objects.count() == 2
 
 
 def test_a_table_by_command_with_another_column(study, tmp_path):
@@ -279,9 +219,6 @@ def test_formulas_are_defused_unless_asked(client, scored):
 def test_the_export_page_and_what_it_refuses(client, study):
     page = client.get(address("score_sheets_export", study))
     assert "Nothing to export yet" in page.content.decode()
-    version = default_rubric(study)
-    page = client.get(address("score_sheets_export", study), {"rubric": version.public_id})
-    assert page.status_code == 200
     other = default_rubric(cast.make_study("B"))
     asked = {"rubric": other.public_id, "sheets": "all", "format": "csv"}
     assert client.get(address("score_sheets_export", study), asked).status_code == 422

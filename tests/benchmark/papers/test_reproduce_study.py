@@ -99,14 +99,6 @@ def test_tables_have_the_studys_judges_and_systems(scored):
     assert "not printed" not in text
 
 
-def test_latex_is_escaped_and_has_one_table_of_a_name(scored):
-    latex = run(scored, "--tables", "latex", "--table", "compqa-3")
-    assert latex.count("\\begin{tabular}") == 1
-    assert "System & \\multicolumn{2}{c}{Judge \\& Co} & \\multicolumn{2}{c}{Human} \\\\" in latex
-    assert "\\toprule" in latex
-    assert "\\label{tab:compqa-3}" in latex
-
-
 def test_judges_of_one_name_are_told_apart(scored):
     answers = list(scored.answers.all())
     twin = Rater.objects.create(

@@ -80,53 +80,35 @@ def worse_of(item):
     return getattr(item.pair, other).system.name
 
 
-def test_a_share_of_the_pairs_is_drawn_by_points(lab):
+def test_a_share_of_the_pairs_is_drawn_by_points_and_stands_anywhere(lab):
     made = lab.round(control_share=0.25, control_gap=10)
     found = [(better_of(item), worse_of(item)) for item in controls(made)]
     assert found == [("Alpha", "Gamma")] * 2
     assert made.items.count() == 8
-
-
-def test_controls_stand_anywhere_among_the_others(lab):
-    made = lab.round(size=12, control_share=0.5, control_gap=5)
-    places = set(controls(made).values_list("position", flat=True))
-    assert len(places) == 6
-    assert places not in (set(range(1, 7)), set(range(7, 13)))
-
-
-def test_without_a_share_there_are_none(lab):
-    assert not controls(lab.round()).exists()
-
-
-def test_too_few_pairs_differ_so_much(lab):
+    half = lab.round(name="Half", size=9, control_share=0.5, control_gap=5, leave_out_used=False)
+    places = set(controls(half).values_list("position", flat=True))
+    assert len(places) not in (0, 9)
+    assert places not in (set(range(1, 1 + len(places))), set(range(10 - len(places), 10)))
+    assert not controls(lab.round(name="None", leave_out_used=False)).exists()
     with pytest.raises(RoundNotReady, match="only 0 differ by 12 points"):
-        lab.round(control_share=0.25, control_gap=12)
+        lab.round(name="Far", control_share=0.25, control_gap=12, leave_out_used=False)
 
 
-def test_given_pairs_are_controls_whatever_their_points(lab):
-    made = lab.round(controls=(lab.two("Gamma", "Alpha"),))
-    (item,) = controls(made)
-    assert (better_of(item), worse_of(item)) == ("Gamma", "Alpha")
-    assert made.items.count() == 8
-    assert made.items.filter(pair=item.pair).count() == 1
-
-
-def test_given_pairs_count_towards_the_share(lab):
+def test_given_pairs_are_controls_whatever_their_points_and_part_of_the_share(lab):
     made = lab.round(controls=(lab.two("Gamma", "Alpha"),), control_share=0.25, control_gap=10)
     assert sorted(better_of(item) for item in controls(made)) == ["Alpha", "Gamma"]
+    assert made.items.count() == 8
+    (given,) = (item for item in controls(made) if better_of(item) == "Gamma")
+    assert (worse_of(given), made.items.filter(pair=given.pair).count()) == ("Alpha", 1)
 
 
 def test_answers_that_never_meet_are_no_control(lab):
     alpha, _ = lab.two("Alpha", "Beta", question=0)
     _, beta = lab.two("Alpha", "Beta", question=1)
-    with pytest.raises(RoundNotReady, match="no answers of two systems"):
-        lab.round(controls=((alpha, beta),))
-
-
-def test_answers_of_another_study_are_no_control(lab):
     foreign = make_scored_answers(make_study("Foreign"))
-    with pytest.raises(RoundNotReady):
-        lab.round(controls=((foreign[0].public_id, foreign[1].public_id),))
+    for pair in ((alpha, beta), (foreign[0].public_id, foreign[1].public_id)):
+        with pytest.raises(RoundNotReady, match="no answers of two systems"):
+            lab.round(controls=(pair,))
 
 
 TURNED = {"first": "second", "second": "first"}
@@ -142,7 +124,7 @@ def meet(lab, round_, *, is_met):
 
 
 @pytest.mark.parametrize(("is_met", "met"), [(True, 2), (False, 0)])
-def test_how_many_controls_a_person_met(lab, is_met, met):
+def test_how_many_controls_a_person_met_and_none_of_who_is_left_out(lab, is_met, met):
     made = lab.round(control_share=0.25, control_gap=10)
     meet(lab, made, is_met=is_met)
     (row,) = progress_of(made)
@@ -152,11 +134,6 @@ def test_how_many_controls_a_person_met(lab, is_met, met):
     assert f"{met} of 2" in text
     assert text.count("Known to be better") == 1
     assert list(integrity.find_violations()) == []
-
-
-def test_who_misses_them_can_be_left_out(lab):
-    made = lab.round(control_share=0.25, control_gap=10)
-    meet(lab, made, is_met=False)
     decide_rater(place=Place.objects.get(round=made), actor=lab.researcher, decision="exclude")
     (row,) = progress_of(made)
     assert (row.figures["controls"], row.figures["met"]) == (0, 0)

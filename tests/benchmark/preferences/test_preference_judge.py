@@ -89,11 +89,6 @@ def test_who_always_says_a_contradicts_itself_on_every_pair(lab):
     assert "contradicted itself on 8 of 8 pairs" in lab.page("preferences")
 
 
-def test_a_judge_who_holds_to_its_verdict(lab):
-    found = totals(lab.judge(says("both_bad")))
-    assert (found["same"], found["contradictions"]) == (8, 0)
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -165,14 +160,6 @@ def test_which_pairs_are_compared(lab):
     assert pairs_of(lab.study, target_of(choice="judged")).count() == 1
 
 
-def test_pairs_of_another_study_are_nobodys(lab):
-    foreign = make_study("Foreign")
-    boss = make_member(foreign, "researcher")
-    theirs = make_pairs(foreign, boss)
-    target = target_of(choice="round", round_=theirs.public_id)
-    assert not pairs_of(lab.study, target).exists()
-
-
 def test_several_replies_in_one_order_are_refused(lab):
     with pytest.raises(RunRefused):
         lab.judge(says("A"), replicates=2)
@@ -194,55 +181,6 @@ def test_people_and_judges_are_ranked_apart(lab):
     assert "4 verdicts of 1" in lab.page("preferences")
     kinds = [row[9] for row in verdicts_table(lab.study).rows]
     assert sorted(set(kinds)) == ["model", "person"]
-
-
-def test_the_page_of_a_run_and_the_list(lab):
-    run = lab.judge(says("A", "B", "A", "A"))
-    page = lab.page("run", run.public_id)
-    assert "Contradictions, counted as ties" in page
-    assert "Ranking by this judge" in page
-    assert f"Run #{run.number}" in lab.page("preference_runs")
-    calls = lab.page("run_calls", run.public_id)
-    assert "on the left" in calls
-
-
-def test_starting_one_from_the_page(lab):
-    url = address("preference_run_new", lab.study)
-    client = sign_in(lab.researcher)
-    assert 'type="hidden" name="replicates" value="1"' in client.get(url).content.decode()
-    form = {
-        "endpoint": lab.endpoint.pk,
-        "prompt": lab.study.prompt_versions.get(kind="preference").pk,
-        "choice": "round",
-        "temperature": "0",
-        "max_tokens": "400",
-        "seed": "1",
-        "replicates": "1",
-        "preflight": "ask",
-        "mode": "live",
-    }
-    estimate = address("preference_run_estimate", lab.study)
-    assert "Say which round." in client.post(estimate, form).content.decode()
-    form["preference_round"] = lab.round.pk
-    told = client.post(estimate, form).content.decode()
-    assert "<dd>8</dd>" in told
-    assert "<dd>16</dd>" in told
-    asked = client.post(url, form | {"replicates": "3"})
-    assert asked.status_code == 422
-    assert client.post(url, form).status_code in (200, 302)
-
-
-def test_nothing_to_compare_is_said(lab):
-    empty = make_study("Empty")
-    boss = make_member(empty, "researcher")
-    page = sign_in(boss).get(address("preference_run_new", empty)).content.decode()
-    assert "A judge compares the pairs of preference rounds" in page
-
-
-def test_verdicts_that_were_changed_are_found(lab):
-    run = lab.judge(says("A"))
-    run.preference_sheets.filter(pk=run.preference_sheets.first().pk).update(verdict="tie")
-    assert len(PreferringKind().check(run)) == 1
 
 
 @pytest.mark.parametrize(

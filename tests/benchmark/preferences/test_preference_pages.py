@@ -8,7 +8,6 @@ import pytest
 
 from benchmark.preferences import reports
 from benchmark.preferences.kind import turned
-from benchmark.preferences.models import PreferenceRound
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.rounds.qualifying import decide_rater
 from tests.benchmark.made_scores import make_rater, make_sheets
@@ -75,34 +74,6 @@ def rows_of(client, study, figure) -> list[dict[str, str]]:
     assert reply.status_code == 200
     assert reply["Content-Disposition"].startswith("attachment")
     return list(csv.DictReader(io.StringIO(reply.content.decode("utf-8-sig"))))
-
-
-def test_a_round_is_planned_and_watched_on_pages(lab, client):
-    url = address("preference_round_new", lab.study)
-    assert "People who compare each pair" in client.get(url).text
-    fields = {
-        "name": "Autumn",
-        "size": 5,
-        "raters": 1,
-        "seed": 3,
-        "repeat_share": 0,
-        "lease_minutes": 60,
-        "control_share": 0,
-        "control_gap": 5,
-        "asks_reason": "on",
-    }
-    one = lab.study.systems.first().public_id
-    assert client.post(url, fields | {"systems": [one]}).status_code == 422
-    assert client.post(url, fields | {"size": 1}).status_code == 422
-    assert client.post(url, fields).status_code == 302
-    round_ = PreferenceRound.objects.get(name="Autumn")
-    assert round_.items.count() == 5
-    edit = address("preference_round_edit", lab.study, round_.public_id)
-    assert client.post(edit, fields | {"size": 6}).status_code == 302
-    assert round_.items.count() == 6
-    page = client.get(address("preference_round", lab.study, lab.round.public_id)).text
-    assert "24 of 24 sheets submitted" in page
-    assert "Alpha" in page
 
 
 def test_the_ranking_says_what_people_said_and_leads_to_their_rows(lab, client):
@@ -198,8 +169,3 @@ def test_pages_ask_the_same_number_of_queries_however_much_there_is(
         client.get(address("preferences_figure", lab.study, "verdicts", "csv"))
     with django_assert_max_num_queries(18):
         client.get(address("preference_round", lab.study, lab.round.public_id))
-
-
-def test_the_page_of_another_study_says_nothing(lab):
-    stranger = sign_in(make_member(make_study("Study B"), "researcher"))
-    assert stranger.get(address("preferences", lab.study)).status_code == 404

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from benchmark.preferences.actions import Plan, plan_round
-from benchmark.preferences.kind import PREFERRING, turned
+from benchmark.preferences.kind import turned
 from benchmark.preferences.models import Pair, PreferenceSheet
 from cqa_site.people.models import hash_secret
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
@@ -83,12 +83,6 @@ def test_both_texts_stand_on_their_sides(lab, annotator):
         assert 0 < page.index(left) < page.index(right)
         told = re.search(r'<script id="prefer-page" type="application/json">(.*?)</script>', page)
         assert set(json.loads(told[1])) == {"user", "sheet", "version", "client", "saved_at"}
-
-
-def test_a_known_verdict_is_met_or_not():
-    sheet = PreferenceSheet(verdict="first")
-    assert PREFERRING.mark(sheet, {"verdict": "first"}) == (1, 1)
-    assert PREFERRING.mark(sheet, {"verdict": "tie"}) == (0, 1)
 
 
 @pytest.mark.parametrize("verdict", ["left", "right", "tie", "both_bad"])

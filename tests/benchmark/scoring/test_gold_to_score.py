@@ -4,25 +4,29 @@ import io
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
 from django.urls import reverse
 
+from annotation.answers.actions.learned import mark_learned
 from annotation.answers.models.answers import Answer, System
 from annotation.answers.reports.answers import visible_answers
 from annotation.editing.actions.expert_answers import make_expert_answers
 from annotation.editing.models import EditingRound
 from annotation.faithfulness.actions.faithfulness import request_figures
 from annotation.generation.actions.kind import condition
+from benchmark.judges.actions.targets import chosen_answers, count_learned, target_of
+from benchmark.leaderboard.actions import BOARDS
+from benchmark.leaderboard.reports.markers import board_marker
+from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models.sheets import ScoreSheet
 from benchmark.scoring.reports.sheet_export import export_rows, export_types
-from benchmark.scoring.reports.sheet_rows import counted_sheets
+from benchmark.scoring.reports.sheet_rows import count_learned_sheets, counted_sheets
 from cqa_site.people.models import Role
-from cqa_site.people.tokens import create_token
 from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.opening import close_round
 from cqa_site.runs import jobs
 from tests.annotation.editing_cast import hand_in, make_answers, make_round, sheets_of
 from tests.annotation.made_answers import make_answer, make_question, make_system
+from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
@@ -46,21 +50,6 @@ class Lab:
 lab = built_once(Lab)
 
 
-@pytest.fixture
-def study(lab):
-    return lab.study
-
-
-@pytest.fixture
-def boss(lab):
-    return lab.boss
-
-
-@pytest.fixture
-def editing_round(lab):
-    return lab.round
-
-
 def edit(sheet, text, key="first"):
     sheet.refresh_from_db()
     return hand_in(sheet, text, sheet.version, key)
@@ -78,11 +67,11 @@ def golds(study):
     return study.answers.filter(revision__isnull=False).order_by("pk")
 
 
-def test_silver_becomes_gold_becomes_scored(study, boss, editing_round):
-    close_round(round_=editing_round, actor=boss)
+def test_silver_becomes_gold_becomes_scored(lab):
+    close_round(round_=lab.round, actor=lab.boss)
     system = System.objects.get(name="Experts")
     assert system.kind == System.Kind.HUMAN
-    made = list(golds(study).select_related("revision__sheet__answer__argument_list"))
+    made = list(golds(lab.study).select_related("revision__sheet__answer__argument_list"))
     assert len(made) == 4
     for answer in made:
         before = answer.revision.sheet.answer
@@ -93,15 +82,15 @@ def test_silver_becomes_gold_becomes_scored(study, boss, editing_round):
     twice = [answer for answer in made if answer.revision.sheet.is_calibration]
     assert sorted(answer.choice for answer in twice) == [1, 2]
 
-    scored = make_scoring_round(study, boss, systems=(system,), overlap_share=1.0)
-    client = sign_in(make_member(study, Role.ANNOTATOR))
+    scored = make_scoring_round(lab.study, lab.boss, systems=(system,), overlap_share=1.0)
+    client = sign_in(make_member(lab.study, Role.ANNOTATOR))
     for _turn in made:
-        sheet = begin(client, study, scored)
-        page = client.get(reverse("score_sheet", args=[study.public_id, sheet.public_id]))
+        sheet = begin(client, lab.study, scored)
+        page = client.get(reverse("score_sheet", args=[lab.study.public_id, sheet.public_id]))
         assert "Experts" not in page.content.decode()
-        assert submit_sheet(client, study, sheet).status_code == 200
+        assert submit_sheet(client, lab.study, sheet).status_code == 200
     target = {"choice": "round", "scoring_round": scored.public_id, "canaries": 3, "swap": 0}
-    run = make_scoring_run(study, make_endpoint(study, boss), boss, target=target)
+    run = make_scoring_run(lab.study, make_endpoint(lab.study, lab.boss), lab.boss, target=target)
     assert run.state == "done"
 
     sheets = counted_sheets(scored.rubric).filter(answer__system=system)
@@ -118,28 +107,28 @@ def test_silver_becomes_gold_becomes_scored(study, boss, editing_round):
     assert list(find_violations()) == []
 
 
-def test_asked_again_nothing_is_made_twice(study, boss, editing_round):
-    assert make_expert_answers(editing_round=editing_round, actor=boss) == 4
-    assert make_expert_answers(editing_round=editing_round, actor=boss) == 0
-    close_round(round_=editing_round, actor=boss)
-    assert golds(study).count() == 4
+def test_asked_again_nothing_is_made_twice(lab):
+    assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 4
+    assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 0
+    close_round(round_=lab.round, actor=lab.boss)
+    assert golds(lab.study).count() == 4
 
 
-def test_a_round_made_so_leaves_it_to_a_click(study, boss, editing_round):
+def test_a_round_made_so_leaves_it_to_a_click(lab):
     EditingRound.objects.update(makes_answers=False)
-    close_round(round_=editing_round, actor=boss)
-    assert not golds(study).exists()
-    client = sign_in(boss)
-    place = [study.public_id, editing_round.public_id]
+    close_round(round_=lab.round, actor=lab.boss)
+    assert not golds(lab.study).exists()
+    client = sign_in(lab.boss)
+    place = [lab.study.public_id, lab.round.public_id]
     page = client.get(reverse("editing_round", args=place)).content.decode()
     assert "4 are none yet" in page
     client.post(reverse("editing_round_answers", args=place))
-    assert golds(study).count() == 4
+    assert golds(lab.study).count() == 4
     page = client.get(reverse("editing_round", args=place)).content.decode()
     assert "4 submitted texts are answers of the experts" in page
     # The way on leads to a round that has them chosen.
-    address = f"{reverse('scoring_round_new', args=[study.public_id])}?systems="
-    experts = golds(study).first().system
+    address = f"{reverse('scoring_round_new', args=[lab.study.public_id])}?systems="
+    experts = golds(lab.study).first().system
     assert f'href="{address}{experts.public_id}"' in page
     form = client.get(f"{address}{experts.public_id}").context["form"]
     chosen = [each.data for each in form["systems"] if each.data["selected"]]
@@ -147,92 +136,106 @@ def test_a_round_made_so_leaves_it_to_a_click(study, boss, editing_round):
     assert client.get(f"{address}nobody").status_code == 200
 
 
-def test_the_papers_table_has_what_experts_wrote_once(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    request_figures(study=study, embedding="")
+def test_the_papers_table_has_what_experts_wrote_once(lab):
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    request_figures(study=lab.study, embedding="")
     jobs.drain()
     out = io.StringIO()
-    call_command("reproduce", "relevance", "--study", study.name, stdout=out)
+    call_command("reproduce", "relevance", "--study", lab.study.name, stdout=out)
     rows = out.getvalue().splitlines()
     assert len([line for line in rows if "edited by experts" in line]) == 1
     assert not [line for line in rows if line.startswith("Experts")]
 
 
-def test_a_newer_revision_is_a_newer_answer_and_the_scored_one_stays(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    before = {answer.pk: answer.text for answer in golds(study)}
-    sheet = sheets_of(editing_round)[0]
+def test_a_newer_revision_is_a_newer_answer_and_the_scored_one_stays(lab):
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    before = {answer.pk: answer.text for answer in golds(lab.study)}
+    sheet = sheets_of(lab.round)[0]
     edit(sheet, "Coffee after all [2].", "second")
-    assert make_expert_answers(editing_round=editing_round, actor=boss) == 1
-    assert dict(golds(study).filter(pk__in=before).values_list("pk", "text")) == before
-    newest = golds(study).last()
+    assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 1
+    assert dict(golds(lab.study).filter(pk__in=before).values_list("pk", "text")) == before
+    newest = golds(lab.study).last()
     assert (newest.text, newest.revision.number) == ("Coffee after all [2].", 2)
-    scored = make_scoring_round(study, boss, systems=(newest.system,))
+    scored = make_scoring_round(lab.study, lab.boss, systems=(newest.system,))
     taken = set(scored.items.values_list("answer", flat=True))
     assert newest.pk in taken
     assert len(taken) == 4
 
 
-def test_a_system_of_that_name_is_left_alone_and_a_renamed_one_is_found_again(
-    study, boss, editing_round
-):
-    theirs = make_system(study, "Experts", kind="imported")
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    ours = golds(study).first().system
+def test_a_system_of_that_name_is_left_alone_and_a_renamed_one_is_found_again(lab):
+    theirs = make_system(lab.study, "Experts", kind="imported")
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    ours = golds(lab.study).first().system
     assert (ours.name, theirs.answers.count()) == ("Experts · 2", 0)
     System.objects.filter(pk=ours.pk).update(name="Human")
-    more = edited(study, leave="answers")
-    make_expert_answers(editing_round=more, actor=boss)
-    assert golds(study).count() == 8
-    assert set(golds(study).values_list("system", flat=True)) == {ours.pk}
+    more = edited(lab.study, leave="answers")
+    make_expert_answers(editing_round=more, actor=lab.boss)
+    assert golds(lab.study).count() == 8
+    assert set(golds(lab.study).values_list("system", flat=True)) == {ours.pk}
 
 
-def test_what_was_special_about_the_silver_answer_stays_with_the_gold_one(
-    study, boss, editing_round
-):
-    probe = condition(study, scenario=4, filters={"relevance": "0-1", "favoured": "any"})
+def test_what_was_special_about_the_silver_answer_stays_with_the_gold_one(lab):
+    probe = condition(lab.study, scenario=4, filters={"relevance": "0-1", "favoured": "any"})
     Answer.objects.update(condition=probe)
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    (found,) = {answer.condition for answer in golds(study)}
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    (found,) = {answer.condition for answer in golds(lab.study)}
     assert (str(found), found.is_plain) == ("No scenario · labels 0–1", False)
 
 
-def test_experts_neither_see_nor_edit_what_experts_made(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    assert not visible_answers(study, is_blind=True).filter(revision__isnull=False).exists()
-    again = make_round(study, leave="nothing", calibration=1)
+def test_experts_neither_see_nor_edit_what_experts_made(lab):
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    assert not visible_answers(lab.study, is_blind=True).filter(revision__isnull=False).exists()
+    again = make_round(lab.study, leave="nothing", calibration=1)
     assert all(sheet.answer.revision_id is None for sheet in sheets_of(again))
     assert again.recipe["found"] == 6
 
 
-def test_the_page_of_an_answer_shows_both_ways_of_its_lineage(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    gold = golds(study).first()
-    silver = gold.revision.sheet.answer
-    client = sign_in(boss)
-    for one, other in ((gold, silver), (silver, gold)):
-        page = client.get(reverse("answer", args=[study.public_id, one.public_id]))
-        assert reverse("answer", args=[study.public_id, other.public_id]) in page.content.decode()
-
-
-def test_the_api_makes_and_names_them(study, boss, editing_round):
-    _row, token = create_token(user=boss, name="script", scope="write")
-    client = Client(headers={"authorization": f"Bearer {token}"})
-    base = f"/api/v1/studies/{study.public_id}"
-    address = f"{base}/editing-rounds/{editing_round.public_id}/answers/"
-    reply = client.post(address, {}, content_type="application/json")
-    assert (reply.status_code, reply.json()) == (200, {"added": 4, "submitted": 4})
-    assert client.post(address, {}, content_type="application/json").json()["added"] == 0
-    rows = client.get(f"{base}/answers/?editing_round={editing_round.public_id}").json()["results"]
-    assert {row["edited_from"] for row in rows} == {
-        str(answer.revision.sheet.answer.public_id) for answer in golds(study)
-    }
-
-
-def test_a_text_that_somebody_changed_is_found(study, boss, editing_round):
-    make_expert_answers(editing_round=editing_round, actor=boss)
-    gold = golds(study).first()
+def test_a_text_that_somebody_changed_is_found(lab):
+    make_expert_answers(editing_round=lab.round, actor=lab.boss)
+    gold = golds(lab.study).first()
     Answer.objects.filter(pk=gold.pk).update(text_sha256="0" * 64)
     assert f"answer {gold.pk} is not what its revision says" in list(find_violations())
     assert not ScoreSheet.objects.exists()
-    assert make_answer(make_question(study)).revision is None
+    assert make_answer(make_question(lab.study)).revision is None
+
+
+# -- boards and judges leave out answers to what their own system was trained on, and say so --
+
+
+@pytest.mark.django_db
+def test_sheets_of_learned_questions_count_on_no_board():
+    study = make_study()
+    answers = make_scored_answers(study)
+    make_sheets(study, answers, [make_rater(study, "Judge", "model")])
+    rubric = study.rubric_versions.get()
+    before = board_marker(rubric)
+    assert counted_sheets(rubric).count() == 8
+    alpha = System.objects.get(study=study, name="Alpha")
+    learned = list(study.questions.all()[:3])
+    mark_learned(
+        system=alpha,
+        questions=[question.public_id for question in learned],
+        source="",
+        actor=None,
+    )
+    counted = counted_sheets(rubric)
+    assert (counted.count(), count_learned_sheets(rubric)) == (5, 3)
+    assert not counted.filter(answer__system=alpha, answer__question__in=learned).exists()
+    assert board_marker(rubric) != before
+    assert BOARDS.compute(rubric).recipe["learned_sheets"] == 3
+    target = target_of(rubric)
+    assert chosen_answers(study, target).count() == 5
+    assert count_learned(study, target) == 3
+
+
+@pytest.mark.django_db
+def test_a_system_that_asks_for_the_same_model_has_learned_it_too():
+    study = make_study()
+    make_scored_answers(study, questions=2)
+    System.objects.filter(study=study).update(model="adapter")
+    other = System.objects.create(study=study, name="Tuned", model="adapter")
+    mark_learned(
+        system=other, questions=[study.questions.first().public_id], source="", actor=None
+    )
+    rubric = default_rubric(study)
+    assert chosen_answers(study, target_of(rubric)).count() == 2

@@ -7,15 +7,14 @@ import re
 from urllib.parse import urlencode
 
 import pytest
-from django.urls import reverse
 
 from annotation.corpus.models.questions import Argument
 from benchmark.scoring.actions import rounds as scoring_rounds
-from benchmark.scoring.models.rounds import ScoringRound
 from benchmark.scoring.models.sheets import ScoreSheet
 from benchmark.scoring.reports.sheet_rows import counted_sheets
 from cqa_site.rounds.models import Place
-from tests.benchmark.made_rounds import full_form, make_round
+from cqa_site.rounds.qualifying import decide_rater
+from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
@@ -119,14 +118,6 @@ def test_the_longest_notes_in_any_script_fit(lab, client, sheet):
     assert len(sheet.draft["notes"]["C15"]) == 2_000
 
 
-def test_without_script_a_form_with_a_gap_comes_back(lab, client, sheet):
-    fields = full_form(**{"points-C3": "", "note-C1": "<b>bold</b>"})
-    page = client.post(lab.address("score_submit", sheet.public_id), fields)
-    assert page.status_code == 422
-    assert "Without points: C3" in page.text
-    assert "&lt;b&gt;bold&lt;/b&gt;" in page.text
-
-
 # -- examples ------------------------------------------------------------------------------------
 
 
@@ -142,30 +133,19 @@ def test_examples_show_their_key(lab, client):
     assert (round(place.score, 4), place.is_passed) == (round(11 / 15, 4), True)
     assert not lab.begin(client, practice).is_example
     assert counted_sheets(practice.rubric).count() == 0
-
-
-def test_who_does_not_pass_waits_for_a_researcher(lab, client):
-    practice = lab.make_round(examples=tuple(lab.answers[:1]), pass_mark=0.9)
-    seen = lab.submit(client, lab.begin(client, practice)).json()["page"]
-    assert "Back to the study" in client.get(seen).text
-    page = client.get(lab.address("score", practice.public_id)).text
-    assert "did not agree with the key" in page
-    home = lab.address("study")
-    assert "Waits for a researcher" in client.get(home).text
-    rater = Place.objects.get().rater
-    decide = lab.address("scoring_rater", practice.public_id, rater.public_id)
-    office = sign_in(lab.researcher)
-    cannot = f"{rater} cannot go on: {practice.name}"
-    assert cannot in office.get(home).text
-    text = office.post(decide, {"decision": "pass", "reason": "talked"}, follow=True).text
-    assert f"{rater} can go on" in text
-    assert "Let in by a researcher" in text
-    assert cannot not in office.get(home).text
-    assert "Waits for a researcher" not in client.get(home).text
     lab.submit(client, lab.begin(client, practice))
-    for decision, counted in (("exclude", 0), ("reinstate", 1)):
-        office.post(decide, {"decision": decision, "reason": "all the same points"})
-        assert counted_sheets(practice.rubric).count() == counted
+    assert counted_sheets(practice.rubric).count() == 1
+    decide_rater(place=place, actor=lab.researcher, decision="exclude")
+    assert counted_sheets(practice.rubric).count() == 0
+
+
+def test_a_key_is_given_on_its_page_with_the_reasons(lab):
+    office = sign_in(lab.researcher)
+    row = lab.make_round(opens=False)
+    key = lab.address("scoring_example", row.public_id, lab.answers[0].public_id)
+    full = {f"points-{each.key}": each.maximum for each in row.rubric.rubric.criteria}
+    assert office.post(key, full | {"note-C1": "Because"}).status_code == 302
+    assert row.items.get(answer=lab.answers[0]).key_notes == {"C1": "Because"}
 
 
 # -- what stands on the page ---------------------------------------------------------------------
@@ -233,40 +213,3 @@ def test_a_round_is_drawn_with_probabilities_and_drawn_again(lab):
     plan = scoring_rounds.Plan(name="Drawn again", rubric=drawn.rubric, seed=2, size=2)
     scoring_rounds.plan_round(study=lab.study, plan=plan, actor=lab.researcher, round_=drawn)
     assert drawn.items.count() == 2
-
-
-def test_the_pages_of_a_round(lab):
-    office = sign_in(lab.researcher)
-    form = office.get(lab.address("scoring_round_new"))
-    fields = {
-        "name": "By form",
-        "rubric": str(form.context["form"].initial["rubric"]),
-        "seed": 1,
-        "overlap_share": 0.5,
-        "overlap_raters": 2,
-        "repeat_share": 0,
-        "pass_mark": 0.7,
-        "lease_minutes": 60,
-        "is_balanced": "on",
-        "shows_hints": "on",
-        "scenarios": ["1"],
-    }
-    made = office.post(lab.address("scoring_round_new"), fields)
-    assert made.status_code == 302, made.context["form"].errors
-    row = ScoringRound.objects.get(study=lab.study, name="By form")
-    key = lab.address("scoring_example", row.public_id, lab.answers[0].public_id)
-    full = {f"points-{each.key}": each.maximum for each in row.rubric.rubric.criteria}
-    assert office.post(key, full | {"note-C1": "Because"}).status_code == 302
-    assert row.items.get(answer=lab.answers[0]).key_notes == {"C1": "Because"}
-    assert office.post(lab.address("scoring_round_open", row.public_id)).status_code == 302
-    page = office.get(lab.address("scoring_round", row.public_id)).text
-    assert "Open: nobody has begun yet" in page
-    assert "People are at work" not in page
-    client = sign_in(lab.annotator)
-    lab.begin(client, row)
-    page = office.get(lab.address("scoring_round", row.public_id)).text
-    assert "People are at work" in page
-    assert "0 of 11 sheets submitted" in page
-    first = client.get(reverse("study", args=[lab.study.public_id])).text
-    assert "By form" in first
-    assert "Start scoring" in first

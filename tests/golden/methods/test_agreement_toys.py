@@ -20,15 +20,11 @@ import pandas as pd
 import pytest
 
 from cqa_site.stats.agreement import (
-    cohen_kappa,
     coincidences,
-    fleiss_kappa,
     krippendorff_alpha,
     per_item_disagreement,
     per_label_agreement,
-    percent_agreement,
 )
-from cqa_site.stats.intervals import clopper_pearson_interval, wilson_interval
 from cqa_site.stats.latent.aggregation import majority, split_pattern
 from cqa_site.stats.latent.dawid_skene import dawid_skene
 from cqa_site.stats.latent.mace import mace
@@ -74,11 +70,6 @@ def test_item_jackknife_of_the_nominal_alpha():
     assert found.high == 1.0  # 1.633 is cut at the largest possible alpha
 
 
-def test_percent_agreement():
-    # Items 1/3, 1, 1, 0.
-    assert percent_agreement(PANEL).value == pytest.approx(7 / 12)
-
-
 def test_per_item_disagreement():
     table = per_item_disagreement(PANEL, "nominal")
     # Two random values differ with probability 66/90.
@@ -93,32 +84,6 @@ def test_per_label_agreement():
     table = per_label_agreement(PANEL)
     assert table["agreement"].tolist() == pytest.approx([1 / 3, 2 / 3, 3 / 4])
     assert table["chance"].tolist() == pytest.approx([2 / 9, 2 / 9, 3 / 9])
-
-
-def test_fleiss_kappa():
-    # Agreeing pairs 1, 1, 1/3, 1: mean 5/6. Shares 5/12 and 7/12: chance 74/144.
-    # (120/144 - 74/144) / (70/144) = 23/35.
-    found = fleiss_kappa(ratings_of([[0, 0, 0], [1, 1, 1], [0, 1, 0], [1, 1, 1]]))
-    assert found.value == pytest.approx(23 / 35)
-
-
-@pytest.mark.parametrize(
-    ("weights", "value"),
-    [
-        # Table 3 1 0 / 0 2 1 / 0 1 2: rows 4, 3, 3; columns 3, 4, 3; seven of ten equal.
-        # Expected equal (12+12+9)/100 = .33: (.7-.33)/.67.
-        (None, 37 / 67),
-        # Observed 3 steps of 1 in 10 = .3. Expected steps: 0-1: 4*4+3*3 = 25;
-        # 0-2: 2*(4*3+3*3) = 42; 1-2: 3*3+3*4 = 21: .88.
-        ("linear", 1 - 0.3 / 0.88),
-        # Squared: 25 + 2*42 + 21 = 130: 1.3.
-        ("quadratic", 1 - 0.3 / 1.3),
-    ],
-)
-def test_cohen_kappa(weights, value):
-    a = pd.Series([0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
-    b = pd.Series([0, 0, 0, 1, 1, 1, 2, 1, 2, 2])
-    assert cohen_kappa(a, b, weights).value == pytest.approx(value)
 
 
 def test_majority_and_splits():
@@ -161,10 +126,3 @@ def test_one_step_of_mace():
     likelihood = 2 * math.log((right + wrong) / 2) + math.log(tied / 2)
     assert found.log_likelihood == pytest.approx(likelihood)
     assert found.labels.tolist() == [0, 1, 1]
-
-
-def test_intervals_of_a_share():
-    # No success in 4 trials: exact upper bound solves (1-p)⁴ = .025; Wilson z²/(n+z²).
-    assert clopper_pearson_interval(0, 4) == pytest.approx((0, 1 - 0.025**0.25))
-    z = 1.959964
-    assert wilson_interval(0, 4) == pytest.approx((0, z * z / (4 + z * z)), abs=1e-6)

@@ -1,17 +1,13 @@
 """Preprocessing of ArgKP-2021: the counts, and the very arguments that the paper kept."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from argsum.datasets.methods.argkp_files import read_argkp
 from argsum.datasets.methods.argument_files import read_argument_pairs
 from argsum.datasets.methods.preprocessing import prepare, summed
+from tests.golden.places import ARGSUM
 
-ROOT = Path(__file__).resolve().parents[3]
-DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
-FOLDER = DATA / "argsum" / "argkp2021"
+FOLDER = ARGSUM / "argkp2021"
 pytestmark = [
     pytest.mark.reference,
     pytest.mark.skipif(not FOLDER.exists(), reason="released data absent: argsum"),

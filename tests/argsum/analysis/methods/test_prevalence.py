@@ -146,16 +146,6 @@ def test_the_trend_is_that_of_armitage():
     assert found.p == pytest.approx(stats.chi2.sf(len(hit) * r**2, 1))
 
 
-def test_the_trend_is_the_score_test_of_a_logistic_regression():
-    sm = pytest.importorskip("statsmodels.api")
-    k, n = [10, 14, 20, 31], [50, 60, 55, 70]
-    counts = np.column_stack([k, np.subtract(n, k)])
-    null = sm.GLM(counts, np.ones((4, 1)), family=sm.families.Binomial())
-    extra = np.arange(4.0)[:, None]
-    _chi, p, _df = null.score_test(null.fit().params, exog_extra=extra)
-    assert trends.trend_test(k, n).p == pytest.approx(np.asarray(p).item())
-
-
 def test_few_mentions_are_tested_by_random_orders():
     k, n = [0, 0, 1, 4], [30, 30, 30, 30]
     found = trends.trend_test(k, n)

@@ -12,7 +12,6 @@ from argsum.datasets.methods.preprocessing import (
     UNIQUE,
     checked_steps,
     prepare,
-    summed,
 )
 
 TEXTS = ["Fine.", "Fine too.", "Not. Fine.", "Also. Bad.", "Nobody agrees."]
@@ -44,11 +43,6 @@ def test_steps_are_taken_in_one_order():
     assert checked_steps([]) == (UNIQUE,)
     with pytest.raises(ValueError, match="'shuffled' is no step"):
         checked_steps(["shuffled"])
-
-
-def test_funnels_of_cells_add_up():
-    one = prepare(TEXTS, MATCHES).counts
-    assert summed([one, one]) == {"read": 10, "unique": 10, ONE_KEY_POINT: 4, ONE_SENTENCE: 2}
 
 
 @given(

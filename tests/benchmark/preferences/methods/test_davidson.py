@@ -3,7 +3,7 @@ import math
 import evalica
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -137,37 +137,32 @@ def test_both_bad_counts_as_a_tie_and_is_counted_apart():
     assert found.n_ties + found.n_both_bad == plain.n_ties
 
 
-@settings(max_examples=15)
-@given(seed=st.integers(0, 10_000), renamed=st.permutations(range(5)))
-def test_other_names_change_nothing_but_the_names(seed, renamed):
+@given(
+    seed=st.integers(0, 10_000),
+    renamed=st.permutations(range(5)),
+    factor=st.sampled_from([2.0, 0.5, 7.0]),
+)
+def test_names_directions_and_whole_weights_mean_nothing_by_themselves(seed, renamed, factor):
     table = drawn_table(seed=seed, n=200)
     names = {f"s{place}": f"x{other}" for place, other in enumerate(renamed)}
-    other = table.assign(first=table["first"].map(names), second=table["second"].map(names))
-    ours, theirs = (fit_strengths(Verdicts.from_frame(each)) for each in (table, other))
-    expected = {names[name]: value for name, value in ours.by_system().items()}
-    assert theirs.by_system() == pytest.approx(expected, abs=1e-8)
-    assert theirs.nu == pytest.approx(ours.nu, abs=1e-8)
-
-
-@settings(max_examples=15)
-@given(seed=st.integers(0, 10_000))
-def test_the_opposite_verdicts_turn_the_ranking_around(seed):
-    table = drawn_table(seed=seed, n=200)
     opposite = {"first": "second", "second": "first", "tie": "tie"}
-    turned = table.assign(outcome=table["outcome"].map(opposite))
-    ours, theirs = (fit_strengths(Verdicts.from_frame(each)) for each in (table, turned))
-    expected = {name: -value for name, value in ours.by_system().items()}
-    assert theirs.by_system() == pytest.approx(expected, abs=1e-8)
-
-
-@settings(max_examples=15)
-@given(seed=st.integers(0, 10_000), factor=st.sampled_from([2.0, 0.5, 7.0]))
-def test_counting_all_verdicts_several_times_changes_no_strength(seed, factor):
-    table = drawn_table(seed=seed, n=200)
-    ours = fit_strengths(Verdicts.from_frame(table))
-    theirs = fit_strengths(Verdicts.from_frame(table.assign(weight=factor)))
-    assert theirs.by_system() == pytest.approx(ours.by_system(), abs=1e-8)
-    assert theirs.log_likelihood == pytest.approx(factor * ours.log_likelihood)
+    ours, other, turned, weighted = (
+        fit_strengths(Verdicts.from_frame(each))
+        for each in (
+            table,
+            table.assign(first=table["first"].map(names), second=table["second"].map(names)),
+            table.assign(outcome=table["outcome"].map(opposite)),
+            table.assign(weight=factor),
+        )
+    )
+    strengths = ours.by_system()
+    renamed_ones = {names[name]: value for name, value in strengths.items()}
+    assert other.by_system() == pytest.approx(renamed_ones, abs=1e-8)
+    assert other.nu == pytest.approx(ours.nu, abs=1e-8)
+    negative = {name: -value for name, value in strengths.items()}
+    assert turned.by_system() == pytest.approx(negative, abs=1e-8)
+    assert weighted.by_system() == pytest.approx(strengths, abs=1e-8)
+    assert weighted.log_likelihood == pytest.approx(factor * ours.log_likelihood)
 
 
 def test_a_weight_counts_as_that_many_verdicts_and_zero_as_none():
@@ -187,35 +182,25 @@ def test_systems_beyond_reach_are_named_and_not_ranked():
             *times(2, "last", "b", "second"),
             *times(1, "x", "y", "first"),
             *times(1, "x", "y", "second"),
+            *times(1, "king", "side", "first"),
         )
     )
     assert found.systems == ("a", "b")
-    assert found.components == (("a", "b"), ("x", "y"), ("king",), ("last",))
+    assert found.components == (("a", "b"), ("x", "y"), ("king",), ("last",), ("side",))
     assert found.unranked == {
         "king": connectivity.ALWAYS_WON,
         "last": connectivity.ALWAYS_LOST,
+        "side": connectivity.BETWEEN,
         "x": connectivity.NOT_COMPARED,
         "y": connectivity.NOT_COMPARED,
     }
-    assert (found.n_verdicts, found.n_left_out) == (3, 7)
+    assert (found.n_verdicts, found.n_left_out) == (3, 8)
     assert found.log_strengths[0] == pytest.approx(math.log(2) / 2)
 
 
 def test_what_is_above_one_and_below_another_ranked_system_is_ranked():
     circle = verdicts(("a", "b", "first"), ("b", "c", "first"), ("c", "a", "first"))
     assert fit_strengths(circle).log_strengths == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
-
-
-def test_linked_only_through_a_system_outside():
-    found = fit_strengths(
-        verdicts(
-            *times(1, "a", "b", "first"),
-            *times(1, "a", "b", "second"),
-            *times(1, "top", "a", "first"),
-            *times(1, "top", "side", "first"),
-        )
-    )
-    assert found.unranked["side"] == connectivity.BETWEEN
 
 
 @pytest.mark.parametrize(
@@ -263,9 +248,3 @@ def test_a_search_that_does_not_arrive_says_so(monkeypatch):
         NotConvergedError, match="strengths of 5 systems did not settle in 1 steps"
     ):
         fit_strengths(drawn())
-
-
-def test_a_system_that_loses_nearly_always_has_a_finite_strength():
-    rows = times(5000, "a", "b", "first") + times(1, "a", "b", "second")
-    found = fit_strengths(verdicts(*rows))
-    assert found.log_strengths[0] == pytest.approx(math.log(5000) / 2, abs=1e-6)

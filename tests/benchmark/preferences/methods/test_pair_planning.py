@@ -2,7 +2,6 @@ import random
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,10 +59,27 @@ def test_the_first_pairs_link_all_systems(n_systems):
     assert whys == [LINKS] * (n_systems - 1) + [UNCERTAIN] * (len(whys) - n_systems + 1)
 
 
-def test_the_least_that_links_is_enough_and_less_is_refused():
-    assert len(plan_pairs(answers(6), 5, seed=1).pairs) == 5
+def test_the_least_that_links_is_enough_and_earlier_pairs_link_too():
+    earlier = plan_pairs(answers(6), 5, seed=1)
+    assert len(earlier.pairs) == 5
     with pytest.raises(PlanError, match="5 pairs are needed to link 6 systems, more than 4"):
         plan_pairs(answers(6), 4, seed=1)
+    plan = plan_pairs(answers(6), 3, seed=2, asked={each.key for each in earlier.pairs})
+    assert {each.why for each in plan.pairs} == {UNCERTAIN}
+
+
+def test_no_pair_comes_twice_and_when_nothing_is_left_the_plan_says_so():
+    candidates = answers(4, per_cell=2)
+    asked = {each.key for each in plan_pairs(candidates, 100, seed=1).pairs}
+    assert len(asked) == 100
+    assert not asked & {
+        each.key for each in plan_pairs(candidates, 100, seed=1, asked=asked).pairs
+    }
+    few = answers(3, n_questions=2)
+    plan = plan_pairs(few, 100, seed=1)
+    assert (len(plan.pairs), plan.reason) == (6, FEWER)
+    asked = {each.key for each in plan.pairs}
+    assert plan_pairs(few, 100, seed=1, asked=asked).pairs == ()
 
 
 def test_systems_without_a_common_question_are_named():
@@ -72,27 +88,6 @@ def test_systems_without_a_common_question_are_named():
         plan_pairs([*answers(2), lonely], 5, seed=1)
     with pytest.raises(PlanError, match="at least two systems"):
         plan_pairs([lonely], 5, seed=1)
-
-
-def test_no_pair_twice_and_none_that_was_asked():
-    first = plan_pairs(answers(4, per_cell=2), 100, seed=1).pairs
-    asked = {each.key for each in first}
-    assert len(asked) == 100
-    second = plan_pairs(answers(4, per_cell=2), 100, seed=1, asked=asked).pairs
-    assert not asked & {each.key for each in second}
-
-
-def test_when_nothing_is_left_the_plan_says_so():
-    plan = plan_pairs(answers(3, n_questions=2), 100, seed=1)
-    assert (len(plan.pairs), plan.reason) == (6, FEWER)
-    asked = {each.key for each in plan.pairs}
-    assert plan_pairs(answers(3, n_questions=2), 100, seed=1, asked=asked).pairs == ()
-
-
-def test_earlier_pairs_link_too():
-    earlier = plan_pairs(answers(6), 5, seed=1)
-    plan = plan_pairs(answers(6), 3, seed=2, asked={each.key for each in earlier.pairs})
-    assert {each.why for each in plan.pairs} == {UNCERTAIN}
 
 
 def test_without_knowledge_all_pairs_of_systems_get_the_same_number():
@@ -128,47 +123,11 @@ def test_what_was_compared_often_comes_later():
     assert counts[frozenset(("s0", "s1"))] == 0
 
 
-def test_planned_pairs_tell_more_than_pairs_at_random():
-    """The determinant of the information matrix, once the plan is carried out."""
-    strengths = Strengths(
-        systems=tuple(f"s{each}" for each in range(6)),
-        log_strengths=(2.0, 1.8, 0.3, -0.1, -1.9, -2.1),
-        nu=0.7,
-    )
-    planned = plan_pairs(answers(6, 60), 90, seed=1, strengths=strengths).pairs
-    everything = plan_pairs(answers(6, 60), 900, seed=1).pairs
-    others = [
-        _information(random.Random(seed).sample(everything, 90), strengths) for seed in range(20)
-    ]
-    assert _information(planned, strengths) > max(others)
-
-
-def _information(pairs, strengths):
-    value = strengths.by_system()
-    table = np.full((6, 6), 1 / 6)
-    for pair in pairs:
-        chance = strengths.chance(pair.left_system, pair.right_system)
-        tells = (chance.win + chance.loss) / 4 - (chance.win - chance.loss) ** 2 / 4
-        row = np.zeros(6)
-        row[[list(value).index(pair.left_system), list(value).index(pair.right_system)]] = 1, -1
-        table += tells * np.outer(row, row)
-    return np.linalg.slogdet(table).logabsdet
-
-
 def test_a_plan_is_the_same_for_a_seed_whatever_the_order_of_the_answers():
     candidates = answers()
     plan = plan_pairs(candidates, 40, seed=7)
     assert plan == plan_pairs(candidates[::-1], 40, seed=7)
     assert plan != plan_pairs(candidates, 40, seed=8)
-
-
-def test_a_pair_exchanges_its_sides():
-    pair = plan_pairs(answers(), 10, seed=1).pairs[0]
-    other = pair.swapped()
-    assert (other.left, other.right_system) == (pair.right, pair.left_system)
-    assert other.key == pair.key
-    assert other.swapped() == pair
-    assert replace(pair, why=UNCERTAIN).key == pair.key
 
 
 @settings(max_examples=60)

@@ -1,6 +1,3 @@
-import dataclasses
-
-import numpy as np
 import pytest
 
 from benchmark.preferences.methods import davidson, preference_ranking
@@ -35,13 +32,6 @@ def test_a_resample_is_the_fit_to_weighted_verdicts():
         frame = found.frame.assign(weight=found.frame["question"].map(of_question))
         expected = fit_strengths(Verdicts.from_frame(frame)).by_system()
         assert dict(zip(strengths.systems, row, strict=True)) == pytest.approx(expected, abs=1e-6)
-
-
-def test_without_weights_the_resample_is_the_fit():
-    found = drawn(n=300, n_questions=12)
-    strengths = fit_strengths(found)
-    (draw,) = strength_draws(found.count(), strengths, np.ones((1, 12)))
-    assert draw == pytest.approx(strengths.log_strengths, abs=1e-6)
 
 
 def test_standings(ranking):
@@ -141,9 +131,3 @@ def test_both_bad_is_reported_with_its_interval():
     assert found.both_bad.value == pytest.approx(0.2)
     assert found.both_bad.low < 0.2 < found.both_bad.high
     assert [each.both_bad for each in found.standings] == [10, 10]
-
-
-def test_it_is_plain_when_taken_apart(ranking):
-    plain = dataclasses.asdict(ranking)
-    assert plain["standings"][0]["system"] == "s0"
-    assert isinstance(plain["pairs"][0]["p"], float)
