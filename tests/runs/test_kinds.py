@@ -266,6 +266,7 @@ def test_a_late_reply_is_kept_and_changes_nothing(world, case):
     late = turn(world, "a", finished=[answered(each, "") for each in sent])
     assert late.to_read == []
     assert set(Attempt.objects.filter(fence=1).values_list("outcome", flat=True)) == {"stale"}
+    assert Reply.objects.filter(attempts__fence=1).count() == len(sent)
     assert stored(case, run) == []
     in_time = [answered(each, case.answer(each.request)) for each in taken]
     turn(world, "b", read=readings(turn(world, "b", finished=in_time)))

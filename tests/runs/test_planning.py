@@ -22,19 +22,13 @@ from cqa_site.runs.planning.planning import estimate_run, write_calls
 from tests.cast import make_arguments
 from tests.runs.judging import Lab
 from tests.runs.turns import planned
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 SEEDED = {"temperature": 1, "max_tokens": 200, "seed": 5}
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db) -> Lab:
-    return built.copy()
+lab = built_once(Lab)
 
 
 def add_pair(lab: Lab, pair: tuple[str, str], count: int) -> None:

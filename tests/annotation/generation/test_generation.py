@@ -23,18 +23,12 @@ from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.made_generations import write_by_text
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(GenerationLab)
-
-
-@pytest.fixture
-def lab(built, db) -> GenerationLab:
-    return built.copy()
+lab = built_once(GenerationLab)
 
 
 @pytest.fixture

@@ -12,20 +12,14 @@ from tests.annotation.made_generations import write_by_text
 from tests.api.conftest import client_of
 from tests.cast import make_study
 from tests.runs.judging import script
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 assert handlers  # registers the jobs these tests run
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(GenerationLab)
-
-
-@pytest.fixture
-def lab(built, db) -> GenerationLab:
-    return built.copy()
+lab = built_once(GenerationLab)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from tests.runs.made_runs import make_endpoint
 
 from ..generation_lab import GenerationLab
 from ..made_generations import write_by_text
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
@@ -33,14 +34,7 @@ class LaunchLab(GenerationLab):
         self.others = [self.endpoint, other]
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(LaunchLab)
-
-
-@pytest.fixture
-def lab(built, db) -> LaunchLab:
-    return built.copy()
+lab = built_once(LaunchLab)
 
 
 def fields(lab, numbers=(1, 4), endpoints=2, **chosen) -> dict:

@@ -18,18 +18,12 @@ from tests.annotation.made_generations import make_generation, write_by_text
 from tests.cast import make_arguments, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(GenerationLab)
-
-
-@pytest.fixture
-def lab(built, db) -> GenerationLab:
-    return built.copy()
+lab = built_once(GenerationLab)
 
 
 @pytest.fixture
