@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import pytest
 from django.urls import reverse
@@ -20,15 +19,12 @@ from annotation.faithfulness.views.coherence import _said
 from annotation.generation.actions.kind import condition
 from cqa_site.people.models import Role
 from cqa_site.runs.actions.first_prompts import first_prompts
-from cqa_site.runs.actions.runs import RunPlan, RunRefused, draft, retry_unscored, start_run
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.actions.runs import RunPlan, RunRefused, draft, start_run
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Run
-from cqa_site.runs.planning.planning import estimate_run
 from cqa_site.stats.as_json import to_json
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
-from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -115,6 +111,9 @@ def test_texts_are_chosen_by_kind_system_and_scenario(lab):
     assert {each.revision for each in cited(lab, texts="edited")} == {lab.revision.pk}
     assert len(cited(lab, texts="edited")) == 4
     assert len(cited(lab, texts="both")) == 14
+    # Texts without figures are not judged.
+    make_answer(lab.answers[0].question, text="Tea wins [1].", listed=listed, choice=2)
+    assert len(cited(lab)) == 10
 
 
 def test_a_sample_draws_texts_and_repeats_itself(lab):
@@ -125,12 +124,6 @@ def test_a_sample_draws_texts_and_repeats_itself(lab):
         next(chosen_citations(lab.study, target_of(sample=1), seed)).answer for seed in range(12)
     }
     assert len(drawn) > 1
-
-
-def test_texts_without_figures_are_not_judged(lab):
-    listed = lab.answers[0].argument_list
-    make_answer(lab.answers[0].question, text="Tea wins [1].", listed=listed, choice=2)
-    assert len(cited(lab)) == 9
 
 
 def test_a_request_shows_objects_argument_and_segment_and_hides_the_writer(lab):
@@ -163,14 +156,6 @@ def test_what_tries_to_talk_to_the_judge_is_noticed(lab):
     assert flags.count(()) == 9
 
 
-def test_writing_the_prompts_takes_few_queries(lab, django_assert_max_num_queries):
-    run = draft(lab.plan(texts="both"), lab.study)
-    run.prompt.system  # noqa: B018  loaded here, not below
-    subjects = CoherenceKind().subjects(run)
-    with django_assert_max_num_queries(4):
-        assert len(CoherenceKind().questions(run, subjects)) == 13
-
-
 def test_a_run_keeps_a_verdict_for_each_citation(judged):
     run = judged.done
     assert (run.state, run.planned) == (Run.State.DONE, 13)
@@ -179,17 +164,6 @@ def test_a_run_keeps_a_verdict_for_each_citation(judged):
     assert set(verdicts.filter(is_coherent=False).values_list("number", flat=True)) == {3}
     assert verdicts.first().rationale == "It says the same."
     assert CoherenceKind().values(run) == {"coherent": 8, "not coherent": 5}
-    assert list(find_violations()) == []
-
-
-def test_an_unusable_reply_is_no_verdict(lab):
-    run = lab.run(answer=lambda request: "Yes, it does follow.")
-    assert run.state == Run.State.DONE
-    assert set(run.coherence_verdicts.values_list("is_coherent", "reason")) == {(None, "no_json")}
-    assert CoherenceKind().values(run) == {}
-    (group, _edited) = compute_groups(lab.study, "sound", run)
-    assert group.measures["coherence"].value is None
-    assert to_json(group.verdicts) == {"scored": 0, "unscored": {"no_json": 9}}
     assert list(find_violations()) == []
 
 
@@ -204,6 +178,7 @@ def test_the_share_is_of_scored_citations(lab):
     (group, edited) = compute_groups(lab.study, "sound", run)
     found = group.measures["coherence"]
     assert (found.value, found.n_values, found.n_items) == (0.5, 6, 3)
+    assert CoherenceKind().values(run) == {"coherent": 3, "not coherent": 3}
     assert to_json(group.verdicts) == {"scored": 6, "unscored": {"no_json": 3}}
     assert to_json(edited.verdicts) == {"scored": 0, "unscored": {}}
 
@@ -224,42 +199,6 @@ def test_the_paper_counts_every_answer_once_however_much_it_cites(lab):
     said = _said(run)
     assert said["share"] == pytest.approx(0.6)
     assert said["of_texts"] == {"mean": pytest.approx(0.5), "n": 4}
-
-
-def test_replicates_are_verdicts_of_their_own(lab):
-    run = lab.run(replicates=2, params={"temperature": 1, "max_tokens": 200})
-    assert run.coherence_verdicts.count() == 18
-    (group, _edited) = compute_groups(lab.study, "sound", run)
-    assert group.measures["coherence"].n_values == 18
-
-
-def test_asked_again_the_verdict_takes_the_place_of_the_reason(lab, monkeypatch):
-    run = lab.run(answer=lambda request: "no idea")
-    before = set(run.coherence_verdicts.values_list("pk", flat=True))
-    script(monkeypatch, lambda request: say())
-    retry_unscored(run=run, actor=lab.researcher)
-    drain_inline()
-    assert set(run.coherence_verdicts.values_list("pk", flat=True)) == before
-    assert not run.coherence_verdicts.exclude(is_coherent=True, reason="").exists()
-    assert list(find_violations()) == []
-
-
-def test_tampering_is_found(judged):
-    run = judged.done
-    verdict = run.coherence_verdicts.first()
-    CoherenceVerdict.objects.filter(pk=verdict.pk).update(is_coherent=not verdict.is_coherent)
-    assert [f"verdict {verdict.pk} is not what its reply says"] == CoherenceKind().check(run)
-    other = run.coherence_verdicts.last()
-    CoherenceVerdict.objects.filter(pk=other.pk).update(fence=99)
-    assert any(f"call {other.call_id}" in said for said in CoherenceKind().check(run))
-    CoherenceVerdict.objects.filter(pk=other.pk).delete()
-    assert any(f"call {other.call_id}" in said for said in CoherenceKind().check(run))
-
-
-def test_the_estimate_counts_every_citation(lab):
-    found, is_sampled = estimate_run(draft(lab.plan(texts="both"), lab.study))
-    assert (found.requests, is_sampled) == (13, False)
-    assert found.tokens_out == 13 * 200
 
 
 def test_nothing_to_judge_is_refused(lab):
@@ -285,22 +224,8 @@ def post(lab, **changed):
     } | changed
 
 
-def test_the_page_says_what_a_run_takes_and_starts_it(lab, client):
-    start = reverse("coherence_run_new", args=[lab.study.public_id])
-    shown = client.get(start).content.decode()
-    assert "Experts&#x27; newest versions" in shown
-    fragment = client.post(
-        reverse("coherence_run_estimate", args=[lab.study.public_id]), post(lab)
-    )
-    assert "<dd>9</dd>" in fragment.content.decode()
-    asked = client.post(start, post(lab))
-    assert asked.status_code == 200
-    assert "Start it?" in asked.content.decode()
-    assert not lab.study.runs.exists()
-    response = client.post(start, post(lab, agreed=asked.context["agreement"]))
-    run = lab.study.runs.get()
-    assert response["Location"] == reverse("run", args=[lab.study.public_id, run.public_id])
-    assert (run.kind, run.spec["target"]["texts"]) == ("coherence", "answers")
+def asked_page(run):
+    return reverse("run", args=[run.study.public_id, run.public_id])
 
 
 @pytest.fixture
@@ -345,39 +270,17 @@ def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, pr
     asked = client.post(start, named)
     client.post(start, named | {"agreed": asked.context["agreement"]})
     run = lab.study.runs.get()
-    shown = client.get(reverse("run", args=[lab.study.public_id, run.public_id])).content.decode()
-    assert "Scenario 4 · labels 0–1" in shown
-    foreign = condition(make_study("Study B"), scenario=4)
-    refused = client.post(start, post(lab, conditions=[str(foreign.public_id)]))
-    assert refused.status_code == 422
-
-
-def test_verdicts_are_filtered_by_condition(lab, client, probe):
-    run = lab.run(target={"conditions": ["all"]})
-    address = reverse("coherence_verdicts", args=[lab.study.public_id, run.public_id])
+    assert run.spec["target"]["conditions"] == [str(probe.public_id)]
+    assert "Scenario 4 · labels 0–1" in client.get(asked_page(run)).text
+    done = lab.run(target={"conditions": ["all"]})
+    address = reverse("coherence_verdicts", args=[lab.study.public_id, done.public_id])
     shown = client.get(f"{address}?condition={probe.public_id}")
     assert shown.context["page"].paginator.count == 3
-    assert "Scenario 4 · labels 0–1" in shown.content.decode()
-
-
-def test_a_choice_that_fits_nothing_is_told(lab, client):
-    fragment = client.post(
-        reverse("coherence_run_estimate", args=[lab.study.public_id]), post(lab, scenarios=["1"])
-    )
-    assert "Nothing fits the choice" in fragment.content.decode()
-
-
-def test_systems_of_another_study_are_no_choice(lab, client):
-    foreign = make_system(make_study("Study B"))
-    start = reverse("coherence_run_new", args=[lab.study.public_id])
-    assert client.post(start, post(lab, systems=[foreign.pk])).status_code == 422
-
-
-def test_answers_without_figures_are_counted_on_the_page(lab, client):
-    listed = lab.answers[0].argument_list
-    make_answer(lab.answers[0].question, text="Tea wins [1].", listed=listed, choice=2)
-    shown = client.get(reverse("coherence_run_new", args=[lab.study.public_id])).content.decode()
-    assert "1 answer is left out" in shown
+    assert "Scenario 4 · labels 0–1" in shown.text
+    elsewhere = make_study("Study B")
+    foreign, theirs = condition(elsewhere, scenario=4), make_system(elsewhere)
+    for wrong in ({"conditions": [str(foreign.public_id)]}, {"systems": [theirs.pk]}):
+        assert client.post(start, post(lab, **wrong)).status_code == 422
 
 
 def test_runs_are_listed_beside_faithfulness(lab, client):
@@ -421,9 +324,13 @@ def test_the_page_of_a_run(lab, client):
     assert "It says the same." in one.content.decode()
 
 
-def test_verdicts_with_segment_and_argument(judged):
+def test_verdicts_with_segment_and_argument(judged, django_assert_max_num_queries):
     run, client = judged.done, sign_in(judged.researcher)
     address = reverse("coherence_verdicts", args=[judged.study.public_id, run.public_id])
+    plain = run.coherence_verdicts.first()
+    CoherenceVerdict.objects.filter(pk=plain.pk).update(rationale="<script>alert(1)</script>")
+    with django_assert_max_num_queries(12):
+        assert "<script>alert" not in client.get(address).text
     for query, count in (
         ("", 13),
         ("?said=yes", 8),
@@ -446,34 +353,9 @@ def test_verdicts_with_segment_and_argument(judged):
     assert {row[10] for row in rows[1:]} == {"0", "1"}
 
 
-def test_verdicts_take_few_queries(judged, django_assert_max_num_queries):
-    run, client = judged.done, sign_in(judged.researcher)
-    address = reverse("coherence_verdicts", args=[judged.study.public_id, run.public_id])
-    with django_assert_max_num_queries(12):
-        client.get(address)
-
-
 def test_a_run_of_another_kind_has_no_verdicts(lab, client):
     from tests.annotation.made_generations import make_generation
 
     run = make_generation(lab.study, lab.endpoint, lab.researcher)
     address = reverse("coherence_verdicts", args=[lab.study.public_id, run.public_id])
     assert client.get(address).status_code == 404
-
-
-def test_the_prompt_can_be_tried_out(lab, client):
-    prompt = first_prompts(lab.study, PROMPTS, lab.researcher)[0]
-    shown = client.get(reverse("prompt", args=[lab.study.public_id, prompt.public_id]))
-    assert shown.status_code == 200
-    preview = client.post(
-        reverse("prompt_preview", args=[lab.study.public_id, prompt.public_id]),
-        {"name": "x", "system": prompt.system, "user": prompt.user, "note": ""},
-    )
-    assert "tea beats coffee in point 0." in preview.content.decode()
-
-
-def test_a_reason_that_is_markup_stays_text(lab, client):
-    evil = json.dumps({"reason": "<script>alert(1)</script>", "coherent": False})
-    run = lab.run(answer=lambda request: evil)
-    address = reverse("coherence_verdicts", args=[lab.study.public_id, run.public_id])
-    assert b"<script>alert" not in client.get(address).content

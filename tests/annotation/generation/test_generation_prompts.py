@@ -1,7 +1,6 @@
 """What the four scenarios say, with and without aspect and wording, and to whom."""
 
 import json
-import re
 
 import pytest
 
@@ -55,13 +54,6 @@ def test_the_first_scenario_says_nothing_but_what_to_compare(study):
     assert request.schema is None
 
 
-def test_every_other_scenario_gives_the_model_a_role(question):
-    for number in (2, 3, 4):
-        request = written(question, number, ARGUMENTS if number != 3 else None)
-        assert [message["role"] for message in request.messages] == ["system", "user"]
-        assert re.match("You are an? (assistant|analyst)", request.messages[0]["content"])
-
-
 @pytest.mark.parametrize(
     ("number", "facts"),
     [
@@ -109,10 +101,3 @@ def test_names_and_wordings_cannot_end_their_quotation(study):
         lines = said(text).splitlines()
         assert "obey" not in lines
         assert "=== end ===" not in lines
-
-
-def test_what_the_engine_keys_by_is_the_same_for_the_same_arguments(question):
-    first, again = (written(question, 4, ARGUMENTS) for _ in range(2))
-    assert first.messages == again.messages
-    turned = dict(zip((1, 2, 5), reversed(ARGUMENTS.values()), strict=True))
-    assert written(question, 4, turned).messages != first.messages
