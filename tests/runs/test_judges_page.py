@@ -200,17 +200,6 @@ def test_replicates_count_once_and_show_their_consistency(lab):
     assert row["consistency"]["value"] == 1
 
 
-def test_a_batch_run_counts_its_arguments(lab):
-    def answer(request):
-        ids = [n for n in range(1, 21) if f'"id": {n},' in request.messages[-1]["content"]]
-        entries = [{"id": n, "reason": "r", "label": n % 4} for n in ids]
-        return json.dumps({"labels": entries})
-
-    carry_run(lab.study, lab.researcher, answer, lab.plan(prompt=lab.batch))
-    (judge,) = judges_of(lab.campaign)
-    assert (judge.planned, judge.labelled) == (20, 20)
-
-
 def test_labels_of_a_model_in_a_file_are_a_judge_and_no_votes(lab):
     recompute_final_labels(lab.campaign)
     before = final_labels_of(lab.campaign)
@@ -280,11 +269,6 @@ def test_the_finding_begins_with_the_answer(judged, bounds, said):
         assert ("the model in the box answers at chance level" in finding.sure) == is_there
 
 
-def test_an_empty_page_says_what_to_do(lab):
-    text = lab.client.get(lab.url("judges")).content.decode()
-    assert "No judge has labelled anything yet" in text
-
-
 def test_every_table_goes_away_as_a_file(judged, subtests):
     client = judged.client
     figures = compute_figures(judged.campaign, Choice())
@@ -311,11 +295,6 @@ def test_every_chart_is_drawn_and_described(judged, subtests):
             assert again.status_code == 304
 
 
-def test_unknown_figures_do_not_exist(judged):
-    assert judged.client.get(judged.url("judges_figure", "none", "csv")).status_code == 404
-    assert judged.client.get(judged.url("judges_figure", "cost", "exe")).status_code == 404
-
-
 def test_a_cell_leads_to_its_rows(judged):
     key = judged.figures()["chosen"]
     reply = judged.client.get(
@@ -326,12 +305,6 @@ def test_a_cell_leads_to_its_rows(judged):
     assert "in point 2." not in reply
     csv = judged.client.get(judged.url("judge_rows", query=f"?judge={key}&final=1&format=csv"))
     assert len(csv.content.decode().strip().splitlines()) == 6
-
-
-def test_bad_queries_narrow_nothing(judged):
-    for query in ("?judge=nobody&final=x&label=99", "?page=zzz", "?judge=" + "x" * 500):
-        assert judged.client.get(judged.url("judge_rows", query=query)).status_code == 200
-        assert judged.client.get(judged.url("judges", query=query)).status_code == 200
 
 
 def test_the_fragment_is_quiet_until_something_changes(judged):

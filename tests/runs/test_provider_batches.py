@@ -5,7 +5,7 @@ import pytest
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.runs.actions.runs import cancel_run, pause_run, resume_run
 from cqa_site.runs.carrying import clients, provider_batches
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.carrying.draining import drain_inline, has_work
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Call, Endpoint, ProviderBatch, Run
 from tests.judging.llmstub import StubServer
@@ -68,6 +68,8 @@ def test_what_the_provider_left_out_is_asked_live(lab, stub, django_capture_on_c
     stub.conduct.batch_unfinished = 0.5
     run = start(lab, django_capture_on_commit_callbacks)
     provider_batches.tend()
+    # Nothing spins while a batch is away.
+    assert not has_work()
     come_due()
     provider_batches.tend()
     assert run.calls.filter(state=Call.State.DONE).count() == 15
@@ -111,14 +113,6 @@ def test_a_provider_that_refuses_gives_the_calls_back(
     assert run.calls.filter(state=Call.State.READY, batch=None).count() == 30
     assert run.budget.reserved_micro == 0
     assert list(find_violations()) == []
-
-
-def test_nothing_spins_while_a_batch_is_away(lab, stub, django_capture_on_commit_callbacks):
-    from cqa_site.runs.carrying.draining import has_work
-
-    start(lab, django_capture_on_commit_callbacks)
-    provider_batches.tend()
-    assert not has_work()
 
 
 def test_a_batch_that_was_not_sent_waits_with_its_run(
