@@ -13,7 +13,6 @@ from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import FinalLabel
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import compare, final_labels_of, people_of
-from annotation.judges.reports.charts import CHARTS
 from annotation.judges.reports.figures import compute_figures
 from annotation.judges.reports.finding import judges_finding
 from annotation.judges.reports.judges import judges_of
@@ -279,20 +278,6 @@ def test_every_table_goes_away_as_a_file(judged, subtests):
                 reply = client.get(judged.url("judges_figure", slug, form))
                 assert reply.status_code == 200
                 assert f'filename="judges-{slug}.{form}"' in reply["Content-Disposition"]
-
-
-def test_every_chart_is_drawn_and_described(judged, subtests):
-    client = judged.client
-    figures = compute_figures(judged.campaign, Choice())
-    for name, chart in CHARTS.items():
-        with subtests.test(name):
-            svg = client.get(judged.url("judges_figure", name, "svg"))
-            assert svg.status_code == 200
-            assert svg.content.startswith(b"<svg")
-            assert any(char.isdigit() for char in chart.alt(figures))
-            seen = {"If-None-Match": svg["ETag"]}
-            again = client.get(judged.url("judges_figure", name, "svg"), headers=seen)
-            assert again.status_code == 304
 
 
 def test_a_cell_leads_to_its_rows(judged):
