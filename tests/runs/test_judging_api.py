@@ -19,7 +19,7 @@ from cqa_site.web.rest.throttle import CourtesyThrottle
 from tests.api.conftest import client_of
 from tests.api.routes import ENDPOINT, PROMPT
 from tests.cast import make_study
-from tests.runs.judging import Lab, answer_by_text, good, script
+from tests.runs.judging import Lab, answer_by_text, script
 from tests.runs.made_runs import SENTINEL
 from tests.worlds import built_once
 
@@ -126,16 +126,6 @@ def test_what_identifies_an_endpoint_stays_while_a_run_uses_it(program, monkeypa
     assert "A run uses this endpoint" in program.patch(here, 409, model="other")["detail"]
     assert program.post(f"{here}archive/", 409)["title"] == "Conflict"
     assert program.patch(here, 200, max_in_flight=3)["max_in_flight"] == 3
-
-
-def test_the_model_in_the_box_is_there_once_and_stays(program):
-    first, again = (program.post("endpoints/embedded/", 200) for _ in range(2))
-    assert first["id"] == again["id"]
-    assert first["kind"] == "embedded"
-    here = f"endpoints/{first['id']}/"
-    assert "stays" in program.post(f"{here}archive/", 409)["detail"]
-    assert set(program.patch(here, 400, model="gpt", key=SENTINEL)["errors"]) == {"model", "key"}
-    assert program.patch(here, 200, name="Tiny")["name"] == "Tiny"
 
 
 def test_a_probe_is_a_job_whose_findings_the_endpoint_shows(program, monkeypatch):
@@ -303,23 +293,6 @@ def test_a_refused_key_pauses_and_everything_can_be_steered(program, monkeypatch
     assert again["spec"]["reuse"] is False
     assert again["state"] == "paused"
     assert program.move(run, "again")["id"] == again["id"]
-
-
-def test_two_runs_are_compared(program, lab, monkeypatch):
-    script(monkeypatch, answer_by_text)
-    first = program.start(preflight="off")
-    script(monkeypatch, lambda request: good(2))
-    second = program.start(preflight="off", reuse=False, seed=2)
-    found = program.get(f"runs/{first['id']}/compare/{second['id']}/")
-    assert (found["n_common"], found["n_first"], found["n_second"]) == (30, 30, 30)
-    counts = Run.objects.get(number=1).judge_labels.values_list("label", flat=True)
-    assert found["confusion"] == [[0, 0, list(counts).count(v), 0] for v in range(4)]
-    exact = found["estimates"][0]
-    assert exact["value"] == pytest.approx(list(counts).count(2) / 30)
-    assert found["n_differing"] == 30 - list(counts).count(2)
-    apart = found["differing"][0]
-    assert apart["labels"][0] != apart["labels"][1] == 2
-    program.get(f"runs/{first['id']}/compare/{first['id']}/", 404)
 
 
 def test_a_plan_is_judged_by_the_form_of_the_page(program):

@@ -386,19 +386,6 @@ def test_the_list_filters_by_campaign_and_state(judged):
     assert numbers("?label_round=nonsense&state=nonsense") == [2, 1]
 
 
-def test_the_list_says_what_comes_first_and_where_a_run_is_started(lab, monkeypatch):
-    new = lab.url("run_new", lab.campaign.public_id)
-    shown = lab.get("runs")
-    assert "Choose a round and start" in shown.text
-    assert new in shown.text
-    # An older campaign is no choice of the filter, unless it was asked for.
-    monkeypatch.setattr("annotation.judges.views.runs.OFFERED_CAMPAIGNS", 0)
-    assert lab.campaign.name not in lab.get("runs").text
-    shown = lab.get("runs", query=f"?label_round={lab.campaign.public_id}")
-    assert f'<option value="{lab.campaign.public_id}" selected>' in shown.text
-    assert new in shown.text
-
-
 def test_pages_cost_the_same_queries_however_many_runs_and_calls(
     judged, django_assert_max_num_queries
 ):
