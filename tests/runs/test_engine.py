@@ -19,6 +19,12 @@ pytestmark = pytest.mark.django_db
 lab = built_once(Lab)
 
 
+@pytest.fixture
+def commits(django_capture_on_commit_callbacks):
+    """Runs what is asked for after a commit."""
+    return django_capture_on_commit_callbacks
+
+
 def run_to_end(lab: Lab, capture, **values) -> Run:
     with capture(execute=True):
         run = lab.start(**values)
@@ -27,41 +33,37 @@ def run_to_end(lab: Lab, capture, **values) -> Run:
     return run
 
 
-def test_a_cut_reply_is_asked_once_more_with_twice_the_limit(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_cut_reply_is_asked_once_more_with_twice_the_limit(lab, monkeypatch, commits):
     def answer(request):
         if request.params["max_tokens"] == 200:
             return ChatReply(text='{"reason": "It', finish_reason="length")
         return good(1)
 
     client = script(monkeypatch, answer)
-    run = run_to_end(lab, django_capture_on_commit_callbacks)
+    run = run_to_end(lab, commits)
     assert len(client.requests) == 60
     assert {request.params["max_tokens"] for request in client.requests} == {200, 400}
     assert run.calls.filter(state=Call.State.DONE).count() == 30
 
 
-def test_replicates_are_asked_apart(lab, monkeypatch, django_capture_on_commit_callbacks):
+def test_replicates_are_asked_apart(lab, monkeypatch, commits):
     client = script(monkeypatch, answer_by_text)
     params = {"temperature": 1, "max_tokens": 200, "seed": 5}
-    run = run_to_end(lab, django_capture_on_commit_callbacks, replicates=3, params=params)
+    run = run_to_end(lab, commits, replicates=3, params=params)
     assert len(client.requests) == 90
     assert {request.params["seed"] for request in client.requests} == {5, 6, 7}
     assert run.judge_labels.count() == 90
     assert Call.objects.values("content_key").distinct().count() == 90
 
 
-def test_the_batch_form_reads_each_item_apart(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_the_batch_form_reads_each_item_apart(lab, monkeypatch, commits):
     def answer(request):
         ids = [n for n in range(1, 21) if f'"id": {n},' in request.messages[-1]["content"]]
         entries = [{"id": n, "reason": "r", "label": 9 if n == 4 else n % 4} for n in ids]
         return json.dumps({"labels": entries})
 
     client = script(monkeypatch, answer)
-    run = run_to_end(lab, django_capture_on_commit_callbacks, prompt=lab.batch)
+    run = run_to_end(lab, commits, prompt=lab.batch)
     assert run.planned == 2
     assert len(client.requests) == 6
     rows = JudgeLabel.objects.filter(run=run)
@@ -70,36 +72,30 @@ def test_the_batch_form_reads_each_item_apart(
     assert rows.filter(label=None).count() == 2
 
 
-def test_the_canary_asks_before_the_rest_is_sent(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_the_canary_asks_before_the_rest_is_sent(lab, monkeypatch, commits):
     client = script(monkeypatch, lambda request: good(2))
-    run = run_to_end(lab, django_capture_on_commit_callbacks, preflight="ask")
+    run = run_to_end(lab, commits, preflight="ask")
     assert run.state == Run.State.CHECKED
     assert len(client.requests) == 20
     assert run.preflight["problems"] == ["constant"]
-    with django_capture_on_commit_callbacks(execute=True):
+    with commits(execute=True):
         control.go_on(run=run, actor=lab.researcher)
     run.refresh_from_db()
     assert run.state == Run.State.DONE
     assert len(client.requests) == 30
 
 
-def test_a_label_that_dominates_the_canary_waits_for_a_decision(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_label_that_dominates_the_canary_waits_for_a_decision(lab, monkeypatch, commits):
     labels = itertools.chain([3], itertools.repeat(1))
     script(monkeypatch, lambda request: good(next(labels)))
-    run = run_to_end(lab, django_capture_on_commit_callbacks, preflight="auto")
+    run = run_to_end(lab, commits, preflight="auto")
     assert (run.state, run.preflight["problems"]) == (Run.State.CHECKED, ["dominant"])
     assert run.preflight["dominant"] == {"label": "1", "count": 19, "of": 20}
     assert run.preflight["valid"] == 20
 
 
-def test_a_good_canary_goes_on_by_itself_if_told_so(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_good_canary_goes_on_by_itself_if_told_so(lab, monkeypatch, commits):
     script(monkeypatch, answer_by_text)
-    run = run_to_end(lab, django_capture_on_commit_callbacks, preflight="auto")
+    run = run_to_end(lab, commits, preflight="auto")
     assert run.state == Run.State.DONE
     assert run.preflight["passed"] is True

@@ -1,6 +1,7 @@
 """The ledger's turns, one at a time: claiming, fences, taking back what was lost."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db.models import F
@@ -14,18 +15,12 @@ from cqa_site.runs.models import Attempt, Call, Gate, Run
 from cqa_site.runs.progress import progress_of
 from tests.runs.judging import Lab
 from tests.runs.turns import A_DAY, change, failures, planned, readings, replies, states, turn
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab, items=40)
-
-
-@pytest.fixture
-def lab(built, db) -> Lab:
-    return built.copy()
+lab = built_once(partial(Lab, items=40))
 
 
 @pytest.fixture
