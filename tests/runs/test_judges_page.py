@@ -129,9 +129,6 @@ def test_figures_by_hand(judged):
     people = judged.figures()["people"]["agreement"]["value"]
     assert row["difference"]["value"] == pytest.approx(row["with_votes"]["value"] - people)
     assert row["difference"]["n_pairable_items"] == 20
-
-
-def test_confusion_and_labels_by_hand(judged):
     figures = judged.figures()
     assert figures["confusion"]["cells"] == [
         [5, 0, 0, 0],
@@ -152,13 +149,11 @@ def test_cost_counts_the_price_of_all_labels(judged):
     spent = judge.run.budget.spent_micro
     assert spent > 0
     assert judge.per_thousand == pytest.approx(spent / 1_000_000 / 20 * 1_000)
-
-
-def test_reused_replies_do_not_make_a_judge_look_cheap(judged):
+    # Reused replies do not make a judge look cheap.
     judge_all(judged)
-    newest, first = judges_of(judged.campaign)
+    newest, _first = judges_of(judged.campaign)
     assert newest.run.reused == 20
-    assert newest.per_thousand == pytest.approx(first.per_thousand)
+    assert newest.per_thousand == pytest.approx(judge.per_thousand)
 
 
 def test_unscored_replies_lower_the_coverage_and_the_rank(lab):

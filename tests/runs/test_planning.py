@@ -67,13 +67,7 @@ def test_every_prompt_is_written_once_however_many_replicates(lab, monkeypatch):
     asked = [subject for block in watched.asked for subject in block]
     assert len(asked) == len(set(asked)) == 30
     assert max(map(len, watched.asked)) == 7
-
-
-def test_prompts_are_written_before_the_transaction_begins(lab, monkeypatch):
-    """On SQLite an open one would keep everybody else from writing, for seconds."""
-    run = lab.start()
-    watched = Watched(monkeypatch)
-    write_calls(run)
+    # Before the transaction begins: on SQLite it would keep everybody else from writing.
     assert set(watched.depths) == {watched.before}
 
 
@@ -146,12 +140,10 @@ def test_the_seed_chooses_the_canaries_by_name(lab):
     chosen = run.calls.filter(is_canary=True)
     assert {(call.subject, call.replicate) for call in chosen} == {(name, 0) for name in wanted}
     assert run.state == Run.State.CHECKING
-
-
-def test_all_subjects_of_a_small_run_are_canaries():
-    lab = Lab(items=4)
-    run = planned(lab, preflight="ask", replicates=2, params=SEEDED)
-    assert run.calls.filter(is_canary=True).count() == 4
+    # All of a small run.
+    target = target_of(lab.campaign, choice="sample", sample=4)
+    small = planned(lab, preflight="ask", replicates=2, params=SEEDED, target=target)
+    assert small.calls.filter(is_canary=True).count() == 4
 
 
 # -- subjects ---------------------------------------------------------------------------------

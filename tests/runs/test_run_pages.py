@@ -149,12 +149,17 @@ def last_message(response):
     return str(list(get_messages(response.wsgi_request))[-1])
 
 
-def test_endpoints_that_answered_come_first_and_the_others_are_marked(lab):
-    silent = make_endpoint(lab.study, lab.researcher, "A silent one")
-    Endpoint.objects.filter(pk=silent.pk).update(probed_at=None)
-    shown = lab.get("run_new", lab.campaign.public_id)
-    labels = [label for _value, label in shown.context["form"].fields["endpoint"].choices]
+def test_the_form_says_what_does_not_fit_and_marks_endpoints_that_never_answered(lab):
+    Endpoint.objects.filter(pk=make_endpoint(lab.study, lab.researcher, "A silent one").pk).update(
+        probed_at=None
+    )
+    response = lab.new_run(choice="sample")
+    assert response.status_code == 422
+    for shown in (response, lab.estimate(choice="sample")):
+        assert "Say how large the sample is." in shown.text
+    labels = [label for _value, label in response.context["form"].fields["endpoint"].choices]
     assert labels == ["Stub · stub-1", "A silent one · stub-1 (no probe was answered yet)"]
+    assert not lab.study.runs.exists()
 
 
 def test_a_tight_limit_for_a_batch_is_pointed_out(lab):
@@ -186,20 +191,6 @@ def test_a_tight_limit_for_a_batch_is_pointed_out(lab):
 def test_a_wrong_value_is_an_error_of_its_field(lab, values, field, text):
     form = RunForm(FORM | lab.chosen | values, campaign=lab.campaign, actor=lab.researcher)
     assert any(text in error for error in form.errors[field])
-
-
-def test_what_does_not_fit_is_said_on_the_page_and_in_the_estimate(free):
-    for values, text in (
-        ({"choice": "sample"}, "Say how large the sample is."),
-        ({"replicates": "3"}, "Replicates at temperature 0"),
-    ):
-        response = free.new_run(**values)
-        assert response.status_code == 422
-        assert text in response.text
-    assert not free.study.runs.exists()
-    response = free.estimate(choice="sample")
-    assert response.status_code == 200
-    assert "Say how large the sample is." in response.text
 
 
 def test_a_run_may_travel_as_batches_but_not_to_the_model_in_the_box(free):

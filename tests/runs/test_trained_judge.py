@@ -33,6 +33,7 @@ from tests.cast import (
     make_study,
     sign_in,
 )
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 PAIRS = [("tea", "coffee"), ("cats", "dogs"), ("Rust", "Go"), ("Nike", "Puma"), ("Oslo", "Rome")]
@@ -100,34 +101,7 @@ class Workshop:
         return reverse(name, args=[self.study.public_id, self.campaign.public_id, *args])
 
 
-def build() -> tuple[Workshop, Workshop]:
-    """A campaign without a judge, and one whose judge learned from all labels."""
-    trained = Workshop()
-    trained.label()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judge_training, "embeddings_available", lambda: False)
-        trained.train()
-    return Workshop(), trained
-
-
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(build)
-
-
-@pytest.fixture
-def shops(built, db) -> tuple[Workshop, Workshop]:
-    return built.copy()
-
-
-@pytest.fixture
-def shop(shops) -> Workshop:
-    return shops[0]
-
-
-@pytest.fixture
-def trained(shops) -> Workshop:
-    return shops[1]
+shop = built_once(Workshop)
 
 
 def two_thirds(shop):
@@ -195,6 +169,8 @@ def test_another_scale_or_study_lends_nothing(shop):
     foreign = make_campaign(other)
     with pytest.raises(trained_judge.TrainingNotPossible):
         shop.train(source=foreign)
+    shop.client.post(shop.url("train_judge"), {"source": foreign.public_id})
+    assert not shop.study.jobs.filter(kind="train_judge").exists()
     scale = make_guideline(shop.study)
     scale.levels = scale.levels[:2]
     scale.save()
@@ -332,17 +308,13 @@ def test_one_click_trains_and_the_page_shows_the_figures(
     version = shop.client.get(shop.url("trained_judge", 1)).text
     assert "Label by label" in version
     assert shop.campaign.trained_judges.get(number=1).sha256 in version
-    judges = shop.client.get(shop.url("judges")).text
-    assert "out of fold" in judges
-
-
-def test_a_model_card_names_counts_recipe_and_figures_but_no_text(trained):
-    reply = trained.client.get(trained.url("trained_judge_card", 1))
-    card = reply.json()
+    assert "out of fold" in shop.client.get(shop.url("judges")).text
+    # A model card names counts, recipe and figures but no text.
+    reply = shop.client.get(shop.url("trained_judge_card", 1))
     assert "attachment" in reply["Content-Disposition"]
-    assert card["figures"]["n"] == len(trained.truth)
-    assert card["versions"]["scikit-learn"]
-    assert card["model_sha256"] == trained.campaign.trained_judges.get().sha256
+    assert reply.json()["figures"]["n"] == len(shop.truth)
+    assert reply.json()["versions"]["scikit-learn"]
+    assert reply.json()["model_sha256"] == shop.campaign.trained_judges.get(number=1).sha256
     assert "It rained" not in reply.text
 
 
@@ -372,25 +344,16 @@ def test_the_command_trains_and_prints_the_figures(shop):
     figures = shop.campaign.trained_judges.get().figures
     assert "Trained judge v1: 72 final labels, 8 pairs" in out.getvalue()
     assert f"alpha, ordinal: {figures['ordinal']['value']:.4f}" in out.getvalue()
+    FinalLabel.objects.filter(argument__in=list(shop.truth)[5:]).delete()
+    with pytest.raises(CommandError, match="30"):
+        call_command("train_judge", campaign=str(shop.campaign.public_id), stderr=io.StringIO())
+    assert shop.campaign.trained_judges.count() == 1
 
 
 @pytest.mark.parametrize("given", ["nonsense", "00000000-0000-0000-0000-000000000007"])
 def test_the_command_names_an_unknown_campaign(given):
     with pytest.raises(CommandError, match="no round"):
         call_command("train_judge", campaign=given)
-
-
-def test_the_command_says_why_nothing_can_be_trained(shop):
-    shop.label(list(shop.truth)[:5])
-    with pytest.raises(CommandError, match="30"):
-        call_command("train_judge", campaign=str(shop.campaign.public_id), stderr=io.StringIO())
-    assert not shop.campaign.trained_judges.exists()
-
-
-def test_a_foreign_source_is_refused_on_the_page(shop):
-    foreign = make_campaign(make_study("Foreign"))
-    shop.client.post(shop.url("train_judge"), {"source": foreign.public_id})
-    assert not shop.study.jobs.filter(kind="train_judge").exists()
 
 
 # -- order of the queue ------------------------------------------------------------------------

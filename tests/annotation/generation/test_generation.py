@@ -141,6 +141,7 @@ def test_a_sample_and_chosen_comparisons(lab):
 # -- what is no answer ----------------------------------------------------------------------------
 
 
+KEPT = "  Tea\twins.\r\n\r\n<b>Really</b> \n"
 # What is replied about a thing → why that is no answer, and how often it is asked for.
 NO_ANSWERS = (
     (ChatReply(text="Tea is", finish_reason="length"), "truncated", 2),
@@ -154,30 +155,24 @@ NO_ANSWERS = (
 
 
 def test_a_reply_without_a_whole_text_is_unscored_and_never_an_answer(carry, monkeypatch):
-    lab = GenerationLab(questions=len(NO_ANSWERS), arguments=0)
+    lab = GenerationLab(questions=len(NO_ANSWERS) + 2, arguments=0)
+    replies = [reply for reply, _reason, _asked in NO_ANSWERS]
+    replies += [ChatReply(f"{said}{KEPT}", "stop") for said in ("", "<think>Coffee?</think>\n\n")]
 
     def answer(request):
-        place = re.search(r"thing (\d)", request.messages[-1]["content"])[1]
-        return NO_ANSWERS[int(place)][0]
+        return replies[int(re.search(r"thing (\d)", request.messages[-1]["content"])[1])]
 
     client = script(monkeypatch, answer)
     run = carry(lab, number=1)
     calls = {call.subject_ids[0]: call for call in run.calls.all()}
-    for question, (reply, reason, asked) in zip(lab.questions, NO_ANSWERS, strict=True):
+    for question, (reply, reason, asked) in zip(lab.questions, NO_ANSWERS, strict=False):
         call = calls[question.pk]
         assert (call.state, call.reason) == (Call.State.UNSCORED, reason), reply
         assert call.attempts.count() == asked
-    assert not run.answers.exists()
-    assert Reply.objects.count() == len(client.requests) == 15
-
-
-def test_reasoning_stays_in_the_reply_and_the_text_is_kept_to_the_letter(lab, carry, monkeypatch):
-    text = "  Tea\twins.\r\n\r\n<b>Really</b> \n"
-    replies = iter([text, f"<think>Coffee?</think>\n\n{text}"] * 2)
-    script(monkeypatch, lambda request: ChatReply(text=next(replies), finish_reason="stop"))
-    run = carry(lab, number=1)
-    assert {answer.text for answer in run.answers.all()} == {text, text.lstrip()}
-    assert Reply.objects.filter(text__startswith="<think>").count() == 2
+    # Reasoning stays in the reply, and the text is kept to the letter.
+    assert {answer.text for answer in run.answers.all()} == {KEPT, KEPT.lstrip()}
+    assert Reply.objects.filter(text__startswith="<think>Coffee?").count() == 1
+    assert Reply.objects.count() == len(client.requests) == 15 + 2
 
 
 # -- systems --------------------------------------------------------------------------------------

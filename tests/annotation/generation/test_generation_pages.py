@@ -132,15 +132,19 @@ def of(lab) -> dict:
     return {"study": lab.study, "actor": lab.researcher}
 
 
-def test_a_wrong_value_is_said_on_the_page_and_in_the_estimate(client, lab):
+def test_a_wrong_value_is_said_and_a_run_that_waits_speaks_of_lengths(client, lab):
     values = form(lab, questions="sample")
     response = client.post(url(lab, "generation_new"), values)
     assert response.status_code == 422
     assert "sample" in response.context["form"].errors
-    shown = client.post(url(lab, "generation_estimate"), values)
-    assert shown.status_code == 200
-    assert "put right" in shown.text
+    assert "put right" in client.post(url(lab, "generation_estimate"), values).text
     assert not Run.objects.exists()
+    run = wrote(lab, number=1, replicates=2, preflight="ask")
+    shown = client.get(url(lab, "run", run.public_id)).text
+    assert "Lengths in words:" in shown
+    assert "Labels given" not in shown
+    waits = f"Run #{run.number} waits for you: Generated answers"
+    assert waits in client.get(url(lab, "study")).text
 
 
 def test_chosen_comparisons_and_a_link_that_begins_with_one(client, lab):
@@ -234,15 +238,6 @@ def test_lengths_and_choices_of_a_run(client, lab):
     assert spread.choices["neither"] == spread.choices["none"] == 1
     judged = client.get(url(lab, "generation_figures", lab.start(number=1).public_id))
     assert "There is no answer yet." in judged.text
-
-
-def test_a_run_that_waits_says_so_and_speaks_of_lengths(client, lab):
-    run = wrote(lab, number=1, replicates=2, preflight="ask")
-    shown = client.get(url(lab, "run", run.public_id)).text
-    assert "Lengths in words:" in shown
-    assert "Labels given" not in shown
-    shown = client.get(url(lab, "study"))
-    assert f"Run #{run.number} waits for you: Generated answers" in shown.text
 
 
 # -- comparing ------------------------------------------------------------------------------------

@@ -39,7 +39,6 @@ from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
 State = SystemRun.State
-KNOWN = ("night", "buses", "are", "safe", "and", "help", "people", "at", "work")
 
 
 class Lab:
@@ -356,48 +355,6 @@ def test_a_sequence_to_sequence_model_writes_for_clusters(lab, monkeypatch):
     assert all(is_own(made) for made in run.sets.all())
     made = run.sets.get(cell__stance=1)
     assert made.reason == "1 of 2 clusters have no key point (empty)."
-
-
-def make_tiny_t5(folder):
-    """A model of two small layers that knows some words and has learned nothing."""
-    transformers = pytest.importorskip("transformers")
-    tokenizers = pytest.importorskip("tokenizers")
-    words = ["<pad>", "</s>", "<unk>", *KNOWN]
-    model = tokenizers.models.WordLevel(
-        {word: place for place, word in enumerate(words)}, unk_token="<unk>"
-    )
-    tokenizer = tokenizers.Tokenizer(model)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    ).save_pretrained(folder)
-    config = transformers.T5Config(
-        vocab_size=len(words),
-        d_model=16,
-        d_kv=8,
-        d_ff=16,
-        num_layers=1,
-        num_heads=2,
-        decoder_start_token_id=0,
-        eos_token_id=None,
-    )
-    transformers.set_seed(1)
-    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
-
-
-@pytest.mark.long
-def test_a_small_t5_writes_the_same_every_time(settings, tmp_path, monkeypatch):
-    settings.DATA_DIR = tmp_path
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    make_tiny_t5(tmp_path / "models" / "tiny")
-    asked = {"topic": "Night buses", "stance": 1, "arguments": ["night buses help people"]}
-    first = seq2seq.Writer("tiny").write(**asked)
-    assert set(first.split()) <= set(KNOWN)
-    assert first
-    writer = seq2seq.Writer("tiny")
-    assert writer.write(**asked) == first
-    monkeypatch.setattr(writer, "_write", lambda prompt: pytest.fail("written twice"))
-    assert writer.write(**asked) == first
 
 
 class Words:

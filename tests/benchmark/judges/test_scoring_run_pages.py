@@ -9,7 +9,7 @@ from django.urls import reverse
 from benchmark.judges.actions.prompts import PROMPTS
 from benchmark.judges.forms import ScoringRunForm
 from cqa_site.runs.actions.first_prompts import first_prompts
-from tests.cast import make_study, sign_in
+from tests.cast import make_campaign, make_study, sign_in
 from tests.runs.made_runs import make_run
 from tests.worlds import built_once
 
@@ -119,15 +119,6 @@ def test_examples_are_chosen_or_drawn_and_held_out(lab, client):
     assert run.scoring.examples == [lab.answers[0].pk]
 
 
-def test_naming_an_example_as_judged_is_refused_in_the_form(lab, client):
-    make_sheets(lab.study, lab.answers[:2], [make_rater(lab.study, "Person")])
-    start = reverse("scoring_run_new", args=[lab.study.public_id])
-    named = "\n".join(str(answer.public_id) for answer in lab.answers[:3])
-    response = client.post(start, post(lab, choice="answers", answers=named, shots="1"))
-    assert response.status_code == 422
-    assert "cannot be judged: they are shown to the judge as examples" in words(response)
-
-
 def test_the_page_of_a_run(judged):
     client = sign_in(judged.researcher)
     run = judged.done
@@ -192,6 +183,10 @@ def test_sheets_of_a_run(lab, client):
         assert shown.context["page"].paginator.count == n, query
     assert "&lt;script&gt;alert(7)" in client.get(address).text
     assert "<script>alert" not in client.get(address).text
+    other = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
+    for name in ("scoring_run_sheets", "scoring_run_probes"):
+        none = reverse(name, args=[lab.study.public_id, other.public_id])
+        assert client.get(none).status_code == 404
     rows = list(
         csv.reader(io.StringIO(client.get(address + "?format=csv").content.decode("utf-8-sig")))
     )
@@ -206,12 +201,3 @@ def test_pages_take_few_queries(lab, client, django_assert_max_num_queries):
     for name, most in (("scoring_run_sheets", 14), ("scoring_run_probes", 16), ("run", 40)):
         with django_assert_max_num_queries(most):
             client.get(reverse(name, args=[lab.study.public_id, run.public_id]))
-
-
-def test_a_run_of_another_kind_has_no_sheets(lab, client):
-    from tests.cast import make_campaign
-
-    run = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
-    for name in ("scoring_run_sheets", "scoring_run_probes"):
-        address = reverse(name, args=[lab.study.public_id, run.public_id])
-        assert client.get(address).status_code == 404
