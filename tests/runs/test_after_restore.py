@@ -1,5 +1,7 @@
 """In a restored site nothing leaves by itself: runs, batches and jobs wait for a word."""
 
+from functools import partial
+
 import pytest
 from django.urls import reverse
 
@@ -14,18 +16,12 @@ from cqa_site.runs.tasks import wake
 from tests.cast import sign_in
 from tests.judging.llmstub import StubServer
 from tests.runs.judging import Lab, answer_by_text, script
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab, items=4)
-
-
-@pytest.fixture
-def lab(built, db) -> Lab:
-    return built.copy()
+lab = built_once(partial(Lab, items=4))
 
 
 @pytest.fixture
@@ -36,6 +32,12 @@ def stub(lab, settings):
         Endpoint.objects.update(base_url=server.base_url)
         lab.endpoint.refresh_from_db()
         yield server
+
+
+@pytest.fixture
+def commits(django_capture_on_commit_callbacks):
+    """Runs what is asked for after a commit."""
+    return django_capture_on_commit_callbacks
 
 
 def planned(lab: Lab, **values) -> Run:
@@ -60,29 +62,13 @@ def asked(stub: StubServer) -> int:
     return sum(stub.counts.values())
 
 
-def test_a_run_waits_until_somebody_resumes_it(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
-    client = script(monkeypatch, answer_by_text)
+def test_a_restored_run_says_why_it_waits_and_what_nobody_would_send_stays_as_it_is(lab):
     run = planned(lab)
-    assert run.state == Run.State.RUNNING
     assert hold_back("default") == Held(runs=1, jobs=0)
-    wake()
-    assert client.requests == []
     address = reverse("run", args=[lab.study.public_id, run.public_id])
     shown = sign_in(lab.researcher).get(address).text
     assert "was restored from a backup" in shown
     assert 'id="resume"' in shown
-    run.refresh_from_db()
-    with django_capture_on_commit_callbacks(execute=True):
-        control.resume_run(run=run, actor=lab.researcher)
-    run.refresh_from_db()
-    assert (run.state, run.pause_reason) == (Run.State.DONE, "")
-    assert len(client.requests) == 4
-
-
-def test_what_nobody_would_send_stays_as_it_is(lab):
-    run = planned(lab)
     for state, reason in (("checked", ""), ("paused", "person"), ("done", "")):
         Run.objects.filter(pk=run.pk).update(state=state, pause_reason=reason)
         assert hold_back("default") == Held(runs=0, jobs=0)
@@ -120,9 +106,7 @@ def test_a_batch_of_a_cancelled_run_is_given_up(lab, stub):
     assert list(find_violations()) == []
 
 
-def test_a_draft_is_planned_when_somebody_says_so(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_draft_is_planned_when_somebody_says_so(lab, monkeypatch, commits):
     client = script(monkeypatch, answer_by_text)
     run = lab.start()
     assert hold_back("default") == Held(runs=0, jobs=1)
@@ -132,7 +116,7 @@ def test_a_draft_is_planned_when_somebody_says_so(
     shown = sign_in(lab.researcher).get(address).text
     assert ENDED in shown
     assert "Try again" in shown
-    with django_capture_on_commit_callbacks(execute=True):
+    with commits(execute=True):
         control.go_on(run=run, actor=lab.researcher)
     assert len(client.requests) == 4
 

@@ -21,6 +21,12 @@ pytestmark = pytest.mark.django_db
 lab = built_once(Lab)
 
 
+@pytest.fixture
+def commits(django_capture_on_commit_callbacks):
+    """Runs what is asked for after a commit."""
+    return django_capture_on_commit_callbacks
+
+
 def refuse(*names, after=0):
     """Answers well until ``after`` requests came, then refuses some parameters by name."""
     came = []
@@ -53,29 +59,18 @@ def correct(lab, run, capture, correction=None):
     return run
 
 
-def test_a_refused_parameter_pauses_and_no_call_is_given_up(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
-    script(monkeypatch, refuse("max_tokens"))
-    run = start(lab, django_capture_on_commit_callbacks)
-    assert run.state == Run.State.PAUSED
-    assert run.pause_reason.startswith("parameter: max_tokens: ")
-    assert set(run.calls.values_list("state", flat=True)) == {Call.State.READY}
-    assert suggested(run) == Correction((), "max_completion_tokens")
-    assert run.budget.spent_micro == 0
-
-
-def test_a_corrected_run_goes_on_from_where_it_was(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_corrected_run_goes_on_from_where_it_was(lab, monkeypatch, commits):
     client = script(monkeypatch, refuse("max_tokens", after=7))
     lab.endpoint.max_in_flight = 1
     lab.endpoint.save()
-    run = start(lab, django_capture_on_commit_callbacks)
+    run = start(lab, commits)
     before = run.calls.filter(state=Call.State.DONE).count()
     assert (run.state, before) == (Run.State.PAUSED, 7)
+    assert run.pause_reason.startswith("parameter: max_tokens: ")
+    assert run.calls.filter(state=Call.State.READY).count() == 23
+    assert suggested(run) == Correction((), "max_completion_tokens")
     spec = dict(run.spec)
-    run = correct(lab, run, django_capture_on_commit_callbacks)
+    run = correct(lab, run, commits)
     assert run.state == Run.State.DONE
     assert run.calls.filter(state=Call.State.DONE).count() == 30
     # Seven answered before, one refused, twenty-three since.
@@ -93,42 +88,36 @@ def test_a_corrected_run_goes_on_from_where_it_was(
     assert list(find_violations()) == []
 
 
-def test_a_pre_flight_that_was_not_over_is_made_after_the_correction(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_pre_flight_that_was_not_over_is_made_after_the_correction(lab, monkeypatch, commits):
     script(monkeypatch, refuse("temperature"))
-    run = start(lab, django_capture_on_commit_callbacks, preflight="ask")
+    run = start(lab, commits, preflight="ask")
     assert run.state == Run.State.PAUSED
-    run = correct(lab, run, django_capture_on_commit_callbacks)
+    run = correct(lab, run, commits)
     assert (run.state, run.preflight["valid"]) == (Run.State.CHECKED, 20)
     assert "temperature" not in run.params
 
 
 def test_calls_given_up_because_every_request_was_refused_are_asked_again(
-    lab, monkeypatch, django_capture_on_commit_callbacks
+    lab, monkeypatch, commits
 ):
     unnamed = CallFailed(Failure.REQUEST, "the endpoint answered 400: bad request", status=400)
     script(monkeypatch, lambda request: unnamed)
-    run = start(lab, django_capture_on_commit_callbacks)
+    run = start(lab, commits)
     assert run.pause_reason.startswith("request: ")
     assert run.calls.filter(state=Call.State.UNSCORED).exists()
     script(monkeypatch, answer_by_text)
-    run = correct(
-        lab, run, django_capture_on_commit_callbacks, Correction(leave_out=("temperature",))
-    )
+    run = correct(lab, run, commits, Correction(leave_out=("temperature",)))
     assert (run.state, run.calls.filter(state=Call.State.DONE).count()) == (Run.State.DONE, 30)
     assert list(find_violations()) == []
 
 
-def test_replies_of_the_corrected_request_are_found_again(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_replies_of_the_corrected_request_are_found_again(lab, monkeypatch, commits):
     client = script(monkeypatch, refuse("temperature"))
-    first = start(lab, django_capture_on_commit_callbacks)
-    correct(lab, first, django_capture_on_commit_callbacks)
+    first = start(lab, commits)
+    correct(lab, first, commits)
     asked = len(client.requests)
-    second = start(lab, django_capture_on_commit_callbacks, reuse=True)
-    second = correct(lab, second, django_capture_on_commit_callbacks)
+    second = start(lab, commits, reuse=True)
+    second = correct(lab, second, commits)
     assert second.reused == 30
     assert [one for one in client.requests[asked:] if "temperature" not in one.params] == []
 
@@ -145,27 +134,21 @@ def test_replies_of_the_corrected_request_are_found_again(
         (Correction(leave_out=("max_tokens",)), "is not sent"),
     ],
 )
-def test_a_correction_that_cannot_be_is_refused(
-    correction, said, lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_correction_that_cannot_be_is_refused(correction, said, lab, monkeypatch, commits):
     script(monkeypatch, refuse("max_tokens"))
-    run = start(lab, django_capture_on_commit_callbacks)
+    run = start(lab, commits)
     with pytest.raises(RunRefused, match=said):
         correct_run(run=run, actor=lab.researcher, correction=correction)
     run.refresh_from_db()
     assert (run.state, run.amendments) == (Run.State.PAUSED, [])
-
-
-def test_other_pauses_are_no_reason_to_change_a_plan(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
-    script(monkeypatch, lambda request: CallFailed(Failure.DENIED, "the key", status=401))
-    run = start(lab, django_capture_on_commit_callbacks)
+    # Other pauses are no reason to change a plan.
+    Run.objects.update(pause_reason="denied: the key")
+    run.refresh_from_db()
     with pytest.raises(RunRefused, match="Only a run that is paused because"):
         correct_run(run=run, actor=lab.researcher, correction=Correction(("temperature",)))
 
 
-def test_runs_send_what_the_probe_found(lab, monkeypatch, django_capture_on_commit_callbacks):
+def test_runs_send_what_the_probe_found(lab, monkeypatch, commits):
     found = {
         "token_limit": {"works": True, "evidence": "", "parameter": "max_completion_tokens"},
         "temperature": {"works": False, "evidence": "400", "refused": True},
@@ -175,17 +158,15 @@ def test_runs_send_what_the_probe_found(lab, monkeypatch, django_capture_on_comm
     lab.endpoint.refresh_from_db()
     client = script(monkeypatch, refuse("max_tokens", "temperature"))
     params = {"temperature": 0, "max_tokens": 150, "seed": 1}
-    run = start(lab, django_capture_on_commit_callbacks, params=params)
+    run = start(lab, commits, params=params)
     assert run.state == Run.State.DONE
     assert client.requests[0].params == {"max_completion_tokens": 150, "seed": 1}
     assert run.spec["params_left_out"] == {"temperature": 0}
 
 
-def test_the_page_offers_the_correction_and_takes_it(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_the_page_offers_the_correction_and_takes_it(lab, monkeypatch, commits):
     script(monkeypatch, refuse("temperature"))
-    run = start(lab, django_capture_on_commit_callbacks)
+    run = start(lab, commits)
     client = sign_in(lab.researcher)
     here = [lab.study.public_id, run.public_id]
     page = client.get(reverse("run", args=here)).content.decode()
@@ -195,7 +176,7 @@ def test_the_page_offers_the_correction_and_takes_it(
     client.post(reverse("run_correct", args=here), sent)
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
-    with django_capture_on_commit_callbacks(execute=True):
+    with commits(execute=True):
         client.post(reverse("run_correct", args=here), sent | {"value": ""})
     run.refresh_from_db()
     assert run.state == Run.State.DONE

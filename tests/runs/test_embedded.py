@@ -108,17 +108,16 @@ def wait_until(is_so, seconds: float = 10.0) -> None:
         time.sleep(0.02)
 
 
-def test_the_server_starts_with_the_first_request_and_serves_the_next_drain(server):
+def test_one_server_for_all_clients_of_a_process_whichever_thread_asked_first(server):
     assert server.pid is None
-    first = ask(server)
-    assert first["pid"] == server.pid
-    assert ask(server)["pid"] == first["pid"]
-
-
-def test_all_clients_of_a_process_take_turns(server):
+    thread = threading.Thread(target=server.start)
+    thread.start()
+    thread.join()
+    pid = server.pid
+    time.sleep(0.1)
     seen = asyncio.run(asked(server, *["sleep 0.1"] * 4))
     assert {one["most"] for one in seen} == {1}
-    assert len({one["pid"] for one in seen}) == 1
+    assert {one["pid"] for one in seen} == {pid} == {ask(server)["pid"]}
 
 
 def test_an_idle_server_is_stopped_and_another_one_gets_another_key():
@@ -170,30 +169,18 @@ def test_a_cancelled_request_gives_its_turn_back(server):
     assert asyncio.run(cancel_and_ask())["pid"] == server.pid
 
 
-def test_the_server_outlives_the_thread_that_asked_first(server):
-    thread = threading.Thread(target=server.start)
-    thread.start()
-    thread.join()
-    pid = server.pid
-    time.sleep(0.1)
-    assert ask(server)["pid"] == pid
-
-
-def test_the_server_learns_no_secret_of_ours(server, monkeypatch):
+def test_the_server_learns_no_secret_of_ours_and_shows_nobody_its_key(server, monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "ours")
     monkeypatch.setenv("DATABASE_URL", "ours")
     assert set(ask(server)["environment"]) <= {
         "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH",
         "DYLD_LIBRARY_PATH", "OMP_WAIT_POLICY",
     }  # fmt: skip
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows processes as files")
-def test_the_key_is_no_part_of_what_people_see(server):
     address = server.start()
     assert address.key not in repr(address)
-    assert address.key not in Path(f"/proc/{server.pid}/cmdline").read_text()
-    assert address.key not in Path(f"/proc/{server.pid}/environ").read_text()
+    if sys.platform == "linux":  # which alone shows processes as files
+        for name in ("cmdline", "environ"):
+            assert address.key not in Path(f"/proc/{server.pid}/{name}").read_text()
 
 
 @pytest.mark.parametrize(

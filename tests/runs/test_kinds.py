@@ -214,6 +214,19 @@ def test_writing_requests_costs_the_same_queries_for_one_and_for_all(
         assert len(of_kind.questions(run, subjects)) == len(subjects)
 
 
+def test_a_prompt_is_previewed_as_it_would_be_sent(kind, world):
+    prompt, run = world.plan.prompt, world.start()
+    url = world.url("prompt_preview", prompt.public_id)
+    text = {"name": "x", "system": prompt.system, "user": prompt.user, "note": ""}
+    preview = sign_in(world.researcher).post(url, text).context["preview"]
+    questions = kind_of(run).questions(run, list(kind_of(run).subjects(run)))
+    asked = [question.messages for question in questions]
+    if kind == "writing":
+        # No study is asked for its clusters: the first arguments of a cell stand for one.
+        preview["messages"], asked = preview["messages"][0], [each[0] for each in asked]
+    assert preview["messages"] in asked
+
+
 # -- replies -------------------------------------------------------------------------------------
 
 
@@ -266,6 +279,7 @@ def test_a_late_reply_is_kept_and_changes_nothing(world, case):
     late = turn(world, "a", finished=[answered(each, "") for each in sent])
     assert late.to_read == []
     assert set(Attempt.objects.filter(fence=1).values_list("outcome", flat=True)) == {"stale"}
+    assert Reply.objects.filter(attempts__fence=1).count() == len(sent)
     assert stored(case, run) == []
     in_time = [answered(each, case.answer(each.request)) for each in taken]
     turn(world, "b", read=readings(turn(world, "b", finished=in_time)))
@@ -287,8 +301,13 @@ def test_what_contradicts_the_ledger_is_found(world, case, client):
         rows.filter(pk=first.pk).delete()
         assert any(f"call {first.call_id} " in said for said in violations()), name
     changed = getattr(run, case.rows[0]).order_by("pk").last()
+    rows = type(changed).objects.filter(pk=changed.pk)
+    if fence := getattr(changed, "fence", None):
+        rows.update(fence=99)
+        assert any(f"call {changed.call_id} " in said for said in violations())
+        rows.update(fence=fence)
     before = set(violations())
-    type(changed).objects.filter(pk=changed.pk).update(**case.changed)
+    rows.update(**case.changed)
     said = set(violations()) - before
     assert [each for each in said if any(words in each for words in CHANGED)], said
 

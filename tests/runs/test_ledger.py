@@ -1,6 +1,7 @@
 """The ledger's turns, one at a time: claiming, fences, taking back what was lost."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db.models import F
@@ -10,22 +11,16 @@ from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import Failure
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.models import Attempt, Call, Gate, Reply, Run
+from cqa_site.runs.models import Attempt, Call, Gate, Run
 from cqa_site.runs.progress import progress_of
-from tests.runs.judging import Lab, good
+from tests.runs.judging import Lab
 from tests.runs.turns import A_DAY, change, failures, planned, readings, replies, states, turn
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab, items=40)
-
-
-@pytest.fixture
-def lab(built, db) -> Lab:
-    return built.copy()
+lab = built_once(partial(Lab, items=40))
 
 
 @pytest.fixture
@@ -132,22 +127,6 @@ def test_only_a_plausible_waiting_time_is_waited_for(lab, run):
 
 
 # -- fences -----------------------------------------------------------------------------------
-
-
-def test_a_late_reply_is_kept_but_changes_nothing(lab, run):
-    sent = turn(lab).outgoing
-    change(sent, lease_until=timezone.now() - A_DAY)
-    # Long enough ago that the first worker has no share any more.
-    Gate.objects.update(workers={})
-    taken = turn(lab, "b", does_reap=True).outgoing
-    assert [one.call.pk for one in taken] == [one.call.pk for one in sent]
-    late = turn(lab, "a", finished=replies(sent, good(0)))
-    assert late.to_read == []
-    assert set(Attempt.objects.filter(fence=1).values_list("outcome", flat=True)) == {"stale"}
-    assert Reply.objects.filter(attempts__fence=1).count() == 16
-    turn(lab, "b", read=readings(turn(lab, "b", finished=replies(taken, good(3)))))
-    assert set(JudgeLabel.objects.values_list("label", "fence")) == {(3, 2)}
-    assert list(find_violations()) == []
 
 
 def test_a_late_failure_costs_the_call_no_try(lab, run):

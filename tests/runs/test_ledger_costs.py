@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -19,18 +20,12 @@ from cqa_site.runs.ledger.turns import Turn
 from cqa_site.runs.models import Call, Run
 from tests.runs.judging import Lab, good
 from tests.runs.turns import A_DAY, change, failures, planned, readings, replies, turn
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab, items=40)
-
-
-@pytest.fixture
-def lab(built, db) -> Lab:
-    return built.copy()
+lab = built_once(partial(Lab, items=40))
 
 
 @pytest.fixture

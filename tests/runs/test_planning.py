@@ -22,19 +22,13 @@ from cqa_site.runs.planning.planning import estimate_run, write_calls
 from tests.cast import make_arguments
 from tests.runs.judging import Lab
 from tests.runs.turns import planned
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 SEEDED = {"temperature": 1, "max_tokens": 200, "seed": 5}
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db) -> Lab:
-    return built.copy()
+lab = built_once(Lab)
 
 
 def add_pair(lab: Lab, pair: tuple[str, str], count: int) -> None:
@@ -73,13 +67,7 @@ def test_every_prompt_is_written_once_however_many_replicates(lab, monkeypatch):
     asked = [subject for block in watched.asked for subject in block]
     assert len(asked) == len(set(asked)) == 30
     assert max(map(len, watched.asked)) == 7
-
-
-def test_prompts_are_written_before_the_transaction_begins(lab, monkeypatch):
-    """On SQLite an open one would keep everybody else from writing, for seconds."""
-    run = lab.start()
-    watched = Watched(monkeypatch)
-    write_calls(run)
+    # Before the transaction begins: on SQLite it would keep everybody else from writing.
     assert set(watched.depths) == {watched.before}
 
 
@@ -152,12 +140,10 @@ def test_the_seed_chooses_the_canaries_by_name(lab):
     chosen = run.calls.filter(is_canary=True)
     assert {(call.subject, call.replicate) for call in chosen} == {(name, 0) for name in wanted}
     assert run.state == Run.State.CHECKING
-
-
-def test_all_subjects_of_a_small_run_are_canaries():
-    lab = Lab(items=4)
-    run = planned(lab, preflight="ask", replicates=2, params=SEEDED)
-    assert run.calls.filter(is_canary=True).count() == 4
+    # All of a small run.
+    target = target_of(lab.campaign, choice="sample", sample=4)
+    small = planned(lab, preflight="ask", replicates=2, params=SEEDED, target=target)
+    assert small.calls.filter(is_canary=True).count() == 4
 
 
 # -- subjects ---------------------------------------------------------------------------------

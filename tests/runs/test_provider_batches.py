@@ -5,7 +5,7 @@ import pytest
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.runs.actions.runs import cancel_run, pause_run, resume_run
 from cqa_site.runs.carrying import clients, provider_batches
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.carrying.draining import drain_inline, has_work
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Call, Endpoint, ProviderBatch, Run
 from tests.judging.llmstub import StubServer
@@ -29,6 +29,12 @@ def lab(stub, settings) -> Lab:
     return lab
 
 
+@pytest.fixture
+def commits(django_capture_on_commit_callbacks):
+    """Runs what is asked for after a commit."""
+    return django_capture_on_commit_callbacks
+
+
 def come_due() -> None:
     ProviderBatch.objects.update(check_after="2026-01-01T00:00Z")
 
@@ -49,10 +55,8 @@ def finish(run: Run, stub) -> None:
     run.refresh_from_db()
 
 
-def test_a_batch_run_ends_with_a_label_for_every_argument(
-    lab, stub, django_capture_on_commit_callbacks
-):
-    run = start(lab, django_capture_on_commit_callbacks)
+def test_a_batch_run_ends_with_a_label_for_every_argument(lab, stub, commits):
+    run = start(lab, commits)
     assert run.state == Run.State.RUNNING
     assert stub.counts["requests"] == 0
     finish(run, stub)
@@ -64,10 +68,12 @@ def test_a_batch_run_ends_with_a_label_for_every_argument(
     assert list(find_violations()) == []
 
 
-def test_what_the_provider_left_out_is_asked_live(lab, stub, django_capture_on_commit_callbacks):
+def test_what_the_provider_left_out_is_asked_live(lab, stub, commits):
     stub.conduct.batch_unfinished = 0.5
-    run = start(lab, django_capture_on_commit_callbacks)
+    run = start(lab, commits)
     provider_batches.tend()
+    # Nothing spins while a batch is away.
+    assert not has_work()
     come_due()
     provider_batches.tend()
     assert run.calls.filter(state=Call.State.DONE).count() == 15
@@ -79,10 +85,8 @@ def test_what_the_provider_left_out_is_asked_live(lab, stub, django_capture_on_c
     assert list(find_violations()) == []
 
 
-def test_a_process_that_died_after_submitting_finds_its_batch_again(
-    lab, stub, django_capture_on_commit_callbacks
-):
-    run = start(lab, django_capture_on_commit_callbacks)
+def test_a_process_that_died_after_submitting_finds_its_batch_again(lab, stub, commits):
+    run = start(lab, commits)
     provider_batches.tend()
     # The crash: the provider has the batch, the database does not know it.
     ProviderBatch.objects.update(
@@ -93,9 +97,7 @@ def test_a_process_that_died_after_submitting_finds_its_batch_again(
     assert len(stub.stub.batches.batches) == 1
 
 
-def test_a_provider_that_refuses_gives_the_calls_back(
-    lab, stub, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_provider_that_refuses_gives_the_calls_back(lab, stub, monkeypatch, commits):
     class Refusing:
         async def find_batch(self, metadata):
             raise CallFailed(Failure.DENIED, "the endpoint answered 401", status=401)
@@ -104,7 +106,7 @@ def test_a_provider_that_refuses_gives_the_calls_back(
             pass
 
     monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, lambda endpoint: Refusing())
-    run = start(lab, django_capture_on_commit_callbacks)
+    run = start(lab, commits)
     provider_batches.tend()
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
@@ -113,18 +115,8 @@ def test_a_provider_that_refuses_gives_the_calls_back(
     assert list(find_violations()) == []
 
 
-def test_nothing_spins_while_a_batch_is_away(lab, stub, django_capture_on_commit_callbacks):
-    from cqa_site.runs.carrying.draining import has_work
-
-    start(lab, django_capture_on_commit_callbacks)
-    provider_batches.tend()
-    assert not has_work()
-
-
-def test_a_batch_that_was_not_sent_waits_with_its_run(
-    lab, stub, django_capture_on_commit_callbacks
-):
-    run = start(lab, django_capture_on_commit_callbacks)
+def test_a_batch_that_was_not_sent_waits_with_its_run(lab, stub, commits):
+    run = start(lab, commits)
     provider_batches.prepare(run)
     # Somebody looked for what is due a moment before the run was paused.
     (batch,) = ProviderBatch.objects.select_related("run__endpoint")
@@ -139,10 +131,8 @@ def test_a_batch_that_was_not_sent_waits_with_its_run(
 
 
 @pytest.mark.parametrize("was_sent", [False, True])
-def test_of_a_cancelled_run_nothing_is_sent_and_what_was_is_kept(
-    lab, stub, django_capture_on_commit_callbacks, was_sent
-):
-    run = start(lab, django_capture_on_commit_callbacks)
+def test_of_a_cancelled_run_nothing_is_sent_and_what_was_is_kept(lab, stub, commits, was_sent):
+    run = start(lab, commits)
     batch = provider_batches.prepare(run)
     if was_sent:  # by a process that died before it could say so
         provider_batches.tend()

@@ -49,28 +49,19 @@ def test_a_job_waits_says_how_far_they_are_and_goes_on_by_itself(packages_are, r
         packages_are(Stage.FETCHING, done=done, total=13, now="torch")
         due(job)
         assert (job.state, ran) == ("ready", [])
+        # Others do not wait for it.
+        jobs.HANDLERS["easy"] = lambda work: None
+        jobs.enqueue(study=job.study, kind="easy", key="b")
+        assert jobs.drain() == 1
         assert f"{done} of 13 packages, now torch" in job.note
     packages_are(Stage.THERE)
     due(job)
     assert (job.state, ran) == ("done", [job.pk])
-
-
-def test_others_do_not_wait_for_it(packages_are, ran):
-    study = make_study()
-    packages_are(Stage.FETCHING)
-    jobs.HANDLERS["easy"] = lambda work: ran.append("easy")
-    waiting = jobs.enqueue(study=study, kind="needy", key="a")
-    jobs.enqueue(study=study, kind="easy", key="b")
-    assert jobs.drain() == 2
-    waiting.refresh_from_db()
-    assert (waiting.state, ran) == ("ready", ["easy"])
-
-
-def test_where_nobody_fetches_them_the_handler_says_so(packages_are, ran):
+    # Where nobody fetches them, the handler says so.
     packages_are(Stage.ABSENT)
-    job = jobs.enqueue(study=make_study(), kind="needy", key="a")
-    due(job)
-    assert ran == [job.pk]
+    again = jobs.enqueue(study=job.study, kind="needy", key="a")
+    due(again)
+    assert ran == [job.pk, again.pk]
 
 
 def test_kinds_of_jobs_that_load_them_wait(packages_are):

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import pytest
 from django.urls import reverse
@@ -14,16 +13,18 @@ from annotation.faithfulness.actions.coherence_texts import (
     count_other_conditions,
     target_of,
 )
+from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.faithfulness.views.coherence import _said
 from annotation.generation.actions.kind import condition
 from cqa_site.people.models import Role
 from cqa_site.runs.actions.first_prompts import first_prompts
-from cqa_site.runs.actions.runs import RunPlan, draft
+from cqa_site.runs.actions.runs import RunPlan, RunRefused, draft, start_run
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Run
 from cqa_site.stats.as_json import to_json
 from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -90,9 +91,7 @@ def cited(lab, **target):
     return list(chosen_citations(lab.study, target_of(**target), 1))
 
 
-def test_one_request_a_citation_that_exists_of_a_text_with_figures(lab):
-    listed = lab.answers[0].argument_list
-    make_answer(lab.answers[0].question, text="Tea wins [1].", listed=listed, choice=2)
+def test_one_request_a_citation_that_exists(lab):
     found = cited(lab)
     assert len(found) == 9
     one = [each for each in found if each.answer == lab.answers[0].pk]
@@ -112,6 +111,9 @@ def test_texts_are_chosen_by_kind_system_and_scenario(lab):
     assert {each.revision for each in cited(lab, texts="edited")} == {lab.revision.pk}
     assert len(cited(lab, texts="edited")) == 4
     assert len(cited(lab, texts="both")) == 14
+    # Texts without figures are not judged.
+    make_answer(lab.answers[0].question, text="Tea wins [1].", listed=listed, choice=2)
+    assert len(cited(lab)) == 10
 
 
 def test_a_sample_draws_texts_and_repeats_itself(lab):
@@ -146,8 +148,10 @@ def test_what_tries_to_talk_to_the_judge_is_noticed(lab):
     make_answer(lab.answers[0].question, text=evil, listed=lab.answers[0].argument_list, choice=2)
     compute(lab.study)
     run = draft(lab.plan(), lab.study)
-    kind = CoherenceKind()
-    flags = [question.flags for question in kind.questions(run, kind.subjects(run))]
+    flags = [
+        question.flags
+        for question in CoherenceKind().questions(run, CoherenceKind().subjects(run))
+    ]
     assert ("addresses_judge",) in flags
     assert flags.count(()) == 9
 
@@ -174,6 +178,7 @@ def test_the_share_is_of_scored_citations(lab):
     (group, edited) = compute_groups(lab.study, "sound", run)
     found = group.measures["coherence"]
     assert (found.value, found.n_values, found.n_items) == (0.5, 6, 3)
+    assert CoherenceKind().values(run) == {"coherent": 3, "not coherent": 3}
     assert to_json(group.verdicts) == {"scored": 6, "unscored": {"no_json": 3}}
     assert to_json(edited.verdicts) == {"scored": 0, "unscored": {}}
 
@@ -214,6 +219,10 @@ def post(lab, **changed):
     } | changed
 
 
+def asked_page(run):
+    return reverse("run", args=[run.study.public_id, run.public_id])
+
+
 @pytest.fixture
 def probe(lab):
     """One of the three answers was written from useless arguments."""
@@ -234,12 +243,15 @@ def test_a_run_judges_plain_answers_unless_others_are_chosen(lab, probe):
     old = target_of()
     del old["conditions"]
     assert {each.answer for each in chosen_citations(lab.study, old, 1)} == {first, odd, last}
-    # An expert's version goes with what was edited.
+
+
+def test_experts_versions_are_chosen_by_the_condition_of_what_they_edited(lab):
     edited = lab.revision.sheet.answer
-    for found, is_plain in ((condition(lab.study, scenario=4), True), (probe, False)):
-        Answer.objects.filter(pk=edited.pk).update(condition=found)
-        assert bool(cited(lab, texts="edited")) == is_plain
-    assert cited(lab, texts="edited", conditions=[str(probe.public_id)])
+    assert cited(lab, texts="edited")
+    edited.condition = condition(lab.study, scenario=4, filters={"relevance": "0-1"})
+    edited.save()
+    assert not cited(lab, texts="edited")
+    assert cited(lab, texts="edited", conditions=[str(edited.condition.public_id)])
 
 
 def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, probe):
@@ -253,16 +265,67 @@ def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, pr
     asked = client.post(start, named)
     client.post(start, named | {"agreed": asked.context["agreement"]})
     run = lab.study.runs.get()
-    shown = client.get(reverse("run", args=[lab.study.public_id, run.public_id])).content.decode()
-    assert "Scenario 4 · labels 0–1" in shown
-    foreign = condition(make_study("Study B"), scenario=4)
-    refused = client.post(start, post(lab, conditions=[str(foreign.public_id)]))
-    assert refused.status_code == 422
+    assert run.spec["target"]["conditions"] == [str(probe.public_id)]
+    assert "Scenario 4 · labels 0–1" in client.get(asked_page(run)).text
+    done = lab.run(target={"conditions": ["all"]})
+    address = reverse("coherence_verdicts", args=[lab.study.public_id, done.public_id])
+    shown = client.get(f"{address}?condition={probe.public_id}")
+    assert shown.context["page"].paginator.count == 3
+    assert "Scenario 4 · labels 0–1" in shown.text
+    elsewhere = make_study("Study B")
+    foreign, theirs = condition(elsewhere, scenario=4), make_system(elsewhere)
+    for wrong in ({"conditions": [str(foreign.public_id)]}, {"systems": [theirs.pk]}):
+        assert client.post(start, post(lab, **wrong)).status_code == 422
 
 
-def test_verdicts_with_segment_and_argument(judged):
+def test_runs_are_listed_beside_faithfulness(lab, client):
+    run, other = lab.run(), lab.run(target={"texts": "edited"})
+    address = reverse("coherence_runs", args=[lab.study.public_id])
+    shown = client.get(address)
+    assert list(shown.context["page"]) == [other, run]
+    text = flat(shown.content.decode())
+    assert 'data-page="coherence_runs" aria-current="page"' in text
+    assert list(client.get(address, {"state": "paused"}).context["page"]) == []
+    with pytest.raises(RunRefused):
+        start_run(study=lab.study, actor=lab.researcher, plan=lab.plan(scenarios=[1]))
+    # A run of another kind has no verdicts.
+    Run.objects.filter(pk=other.pk).update(kind="answers")
+    verdicts = reverse("coherence_verdicts", args=[lab.study.public_id, other.public_id])
+    assert client.get(verdicts).status_code == 404
+    faithfulness = reverse("faithfulness", args=[lab.study.public_id])
+    assert address in client.get(faithfulness).content.decode()
+
+
+def test_a_study_without_citations_is_sent_to_the_figures(lab, client):
+    start = reverse("coherence_run_new", args=[lab.study.public_id])
+    figures = FaithfulnessFigures.objects
+    figures.filter(answer__isnull=False).update(citations=[])
+    assert client.get(start).context["has_things"], "an expert's version still cites"
+    figures.update(citations=[])
+    shown = client.get(start)
+    assert not shown.context["has_things"]
+    assert "Bring the figures up to date first" in shown.content.decode()
+
+
+def test_the_page_of_a_run(lab, client):
+    run = lab.run(target={"systems": [lab.answers[0].system.public_id], "scenarios": [4]})
+    shown = client.get(reverse("run", args=[lab.study.public_id, run.public_id]))
+    assert shown.status_code == 200
+    text = " ".join(shown.content.decode().split())
+    assert "66.7 %" in text
+    assert "answers as written" in text
+    assert "Model A" in text
+    calls = client.get(reverse("run_calls", args=[lab.study.public_id, run.public_id]))
+    assert "not coherent" in calls.content.decode()
+
+
+def test_verdicts_with_segment_and_argument(judged, django_assert_max_num_queries):
     run, client = judged.done, sign_in(judged.researcher)
     address = reverse("coherence_verdicts", args=[judged.study.public_id, run.public_id])
+    plain = run.coherence_verdicts.first()
+    CoherenceVerdict.objects.filter(pk=plain.pk).update(rationale="<script>alert(1)</script>")
+    with django_assert_max_num_queries(12):
+        assert "<script>alert" not in client.get(address).text
     for query, count in (
         ("", 13),
         ("?said=yes", 8),
@@ -283,10 +346,3 @@ def test_verdicts_with_segment_and_argument(judged):
     )
     assert len(rows) == 14
     assert {row[10] for row in rows[1:]} == {"0", "1"}
-
-
-def test_a_reason_that_is_markup_stays_text(lab, client):
-    evil = json.dumps({"reason": "<script>alert(1)</script>", "coherent": False})
-    run = lab.run(answer=lambda request: evil)
-    address = reverse("coherence_verdicts", args=[lab.study.public_id, run.public_id])
-    assert b"<script>alert" not in client.get(address).content

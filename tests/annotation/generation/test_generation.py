@@ -23,18 +23,12 @@ from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.made_generations import write_by_text
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(GenerationLab)
-
-
-@pytest.fixture
-def lab(built, db) -> GenerationLab:
-    return built.copy()
+lab = built_once(GenerationLab)
 
 
 @pytest.fixture
@@ -104,12 +98,12 @@ def test_an_answer_knows_its_arguments_by_the_numbers_that_the_model_saw(lab, ca
     assert ArgumentList.objects.count() == 4
 
 
-@pytest.mark.parametrize("number", [1, 3])
-def test_scenarios_without_arguments_keep_no_list(lab, carry, monkeypatch, number):
+def test_scenarios_without_arguments_keep_no_list(lab, carry, monkeypatch):
     script(monkeypatch, echo)
-    run = carry(lab, number=number)
-    assert {answer.scenario for answer in run.answers.all()} == {number}
-    assert not run.answers.exclude(argument_list=None).exists()
+    for number in (1, 3):
+        run = carry(lab, number=number)
+        assert {answer.scenario for answer in run.answers.all()} == {number}
+    assert not Answer.objects.exclude(argument_list=None).exists()
     assert not ArgumentList.objects.exists()
 
 
@@ -124,26 +118,6 @@ def test_labels_that_change_after_the_plan_change_no_request(lab, monkeypatch):
         control.draft(lab.plan(target={"relevance": "2-3"}), lab.study)
     )
     assert estimate.requests == 0
-
-
-def test_questions_without_an_argument_are_not_asked_and_are_counted(lab, monkeypatch):
-    FinalLabel.objects.all().delete()
-    lab.study.arguments.filter(comparison=lab.questions[0].comparison).delete()
-    run = lab.start()
-    assert write_calls(run) == 3
-    run.generation.refresh_from_db()
-    assert run.generation.left_out == {"questions": 1}
-    assert write_calls(lab.start(number=3)) == 4
-
-
-def test_an_estimate_keeps_no_list_and_no_system_and_nothing_to_answer_is_refused(lab):
-    plan = lab.plan(replicates=2, target={"relevance": "2-3", "favoured": "object1"})
-    assert estimate_run(control.draft(plan, lab.study))[0].requests == 8
-    assert not ArgumentList.objects.exists()
-    assert not System.objects.exists()
-    with pytest.raises(control.RunRefused, match="Nothing fits"):
-        lab.start(target={"favoured": "object2"})
-    assert not Run.objects.exists()
 
 
 def test_a_sample_and_chosen_comparisons(lab):
@@ -167,6 +141,7 @@ def test_a_sample_and_chosen_comparisons(lab):
 # -- what is no answer ----------------------------------------------------------------------------
 
 
+KEPT = "  Tea\twins.\r\n\r\n<b>Really</b> \n"
 # What is replied about a thing → why that is no answer, and how often it is asked for.
 NO_ANSWERS = (
     (ChatReply(text="Tea is", finish_reason="length"), "truncated", 2),
@@ -180,30 +155,24 @@ NO_ANSWERS = (
 
 
 def test_a_reply_without_a_whole_text_is_unscored_and_never_an_answer(carry, monkeypatch):
-    lab = GenerationLab(questions=len(NO_ANSWERS), arguments=0)
+    lab = GenerationLab(questions=len(NO_ANSWERS) + 2, arguments=0)
+    replies = [reply for reply, _reason, _asked in NO_ANSWERS]
+    replies += [ChatReply(f"{said}{KEPT}", "stop") for said in ("", "<think>Coffee?</think>\n\n")]
 
     def answer(request):
-        place = re.search(r"thing (\d)", request.messages[-1]["content"])[1]
-        return NO_ANSWERS[int(place)][0]
+        return replies[int(re.search(r"thing (\d)", request.messages[-1]["content"])[1])]
 
     client = script(monkeypatch, answer)
     run = carry(lab, number=1)
     calls = {call.subject_ids[0]: call for call in run.calls.all()}
-    for question, (reply, reason, asked) in zip(lab.questions, NO_ANSWERS, strict=True):
+    for question, (reply, reason, asked) in zip(lab.questions, NO_ANSWERS, strict=False):
         call = calls[question.pk]
         assert (call.state, call.reason) == (Call.State.UNSCORED, reason), reply
         assert call.attempts.count() == asked
-    assert not run.answers.exists()
-    assert Reply.objects.count() == len(client.requests) == 15
-
-
-def test_reasoning_stays_in_the_reply_and_the_text_is_kept_to_the_letter(lab, carry, monkeypatch):
-    text = "  Tea\twins.\r\n\r\n<b>Really</b> \n"
-    replies = iter([text, f"<think>Coffee?</think>\n\n{text}"] * 2)
-    script(monkeypatch, lambda request: ChatReply(text=next(replies), finish_reason="stop"))
-    run = carry(lab, number=1)
-    assert {answer.text for answer in run.answers.all()} == {text, text.lstrip()}
-    assert Reply.objects.filter(text__startswith="<think>").count() == 2
+    # Reasoning stays in the reply, and the text is kept to the letter.
+    assert {answer.text for answer in run.answers.all()} == {KEPT, KEPT.lstrip()}
+    assert Reply.objects.filter(text__startswith="<think>Coffee?").count() == 1
+    assert Reply.objects.count() == len(client.requests) == 15 + 2
 
 
 # -- systems --------------------------------------------------------------------------------------
@@ -221,6 +190,18 @@ def test_one_system_stands_for_an_endpoint_s_model_whatever_it_is_called(lab, ca
     assert set(Answer.objects.values_list("system", flat=True)) == {system.pk}
 
 
+def test_nothing_to_answer_is_refused_and_an_estimate_keeps_nothing(lab):
+    FinalLabel.objects.all().delete()
+    lab.study.arguments.filter(comparison=lab.questions[0].comparison).delete()
+    assert estimate_run(control.draft(lab.plan(replicates=2), lab.study))[0].requests == 6
+    assert not ArgumentList.objects.exists()
+    assert not System.objects.exists()
+    with pytest.raises(control.RunRefused, match="Nothing fits"):
+        lab.start(target={"favoured": "object2"})
+    assert not Run.objects.exists()
+    assert write_calls(lab.start(number=3)) == 4
+
+
 def test_another_endpoint_or_model_is_another_system(lab):
     System.objects.create(study=lab.study, name="stub-1", kind="imported")
     assert lab.start().generation.system.name == "stub-1 · Stub"
@@ -231,9 +212,6 @@ def test_another_endpoint_or_model_is_another_system(lab):
     run = lab.start()
     assert (run.generation.system.name, run.generation.system.model) == ("stub-2", "stub-2")
     assert system_of(run) == run.generation.system
-
-
-def test_a_long_model_name_still_makes_systems(lab):
     lab.endpoint.model = "m" * 200
     lab.endpoint.save()
     assert lab.start().generation.system.name == "m" * 120
@@ -343,17 +321,3 @@ def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
 
 
 # -- size -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_fifty_questions_under_four_scenarios_with_three_choices(carry, monkeypatch):
-    lab = GenerationLab(questions=50)
-    client = script(monkeypatch, write_by_text)
-    for number in (1, 2, 3, 4):
-        run = carry(lab, number=number, replicates=3)
-        assert (run.state, run.answers.count()) == (Run.State.DONE, 150)
-    assert len(client.requests) == Answer.objects.count() == 600
-    each = Answer.objects.values_list("question", "scenario", "choice").distinct()
-    assert each.count() == 600
-    assert Answer.objects.exclude(argument_list=None).count() == 300
-    assert ArgumentList.objects.count() == 50

@@ -12,20 +12,14 @@ from tests.annotation.made_generations import write_by_text
 from tests.api.conftest import client_of
 from tests.cast import make_study
 from tests.runs.judging import script
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 assert handlers  # registers the jobs these tests run
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(GenerationLab)
-
-
-@pytest.fixture
-def lab(built, db) -> GenerationLab:
-    return built.copy()
+lab = built_once(GenerationLab)
 
 
 @pytest.fixture
@@ -74,17 +68,6 @@ def test_a_run_from_the_estimate_to_its_answers(lab, ask, plan, monkeypatch):
     assert ask("runs/?kind=relevance")["count"] == 0
 
 
-def test_requests_name_their_question(lab, ask, plan, monkeypatch):
-    script(monkeypatch, write_by_text)
-    run = ask("runs/", plan | {"replicates": 1}, 201)
-    calls = ask(f"runs/{run['id']}/calls/")["results"]
-    assert {call["question"] for call in calls} == {str(one.public_id) for one in lab.questions}
-    assert all(call["arguments"] == [] for call in calls)
-    call = ask(f"runs/{run['id']}/calls/{calls[0]['id']}/")
-    assert (call["question"], call["labels"]) == (calls[0]["question"], [])
-    assert call["asked"]["is_same"] is True
-
-
 def test_comparisons_are_chosen_by_id(lab, ask, plan):
     pair = lab.questions[1].comparison
     chosen = plan | {"questions": "comparisons", "comparisons": [str(pair.public_id)]}
@@ -127,11 +110,6 @@ def test_what_does_not_fit_is_400(lab, ask, plan, wrong, field):
     assert not Run.objects.exists()
 
 
-def test_a_judge_s_prompt_writes_no_answers(lab, ask, plan):
-    prompts = ask("prompts/?kind=relevance_single")["results"]
-    assert "prompt" in ask("runs/", plan | {"prompt": prompts[0]["id"]}, 400)["errors"]
-
-
 def test_two_runs_are_compared(lab, ask, plan, monkeypatch):
     script(monkeypatch, write_by_text)
     first = ask("runs/", plan | {"replicates": 2}, 201)
@@ -144,15 +122,3 @@ def test_two_runs_are_compared(lab, ask, plan, monkeypatch):
     assert sorted(set(numbers)) == [1, 2]
     ask(f"runs/{first['id']}/compare-answers/{first['id']}/", status=404)
     ask(f"runs/{first['id']}/compare/{second['id']}/", status=404)
-
-
-def test_a_scenario_is_tried_out_on_a_question(lab, ask):
-    prompt = lab.prompt(2).public_id
-    question = lab.questions[3]
-    shown = ask(f"prompts/{prompt}/preview/", {"item": str(question.public_id)})
-    assert shown["items"] == [str(question.public_id)]
-    assert '"thing 3"' in shown["messages"][1]["content"]
-    assert shown["messages"][1]["content"].count('"sentence"') == 8
-    argument = lab.study.arguments.first()
-    body = {"item": str(argument.public_id)}
-    assert "item" in ask(f"prompts/{prompt}/preview/", body, 400)["errors"]

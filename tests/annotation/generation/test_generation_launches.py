@@ -17,6 +17,7 @@ from cqa_site.runs.models import Endpoint, Run
 from tests.cast import make_campaign, make_study, sign_in
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 from ..generation_lab import GenerationLab
 from ..made_generations import write_by_text
@@ -33,14 +34,7 @@ class LaunchLab(GenerationLab):
         self.others = [self.endpoint, other]
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(LaunchLab)
-
-
-@pytest.fixture
-def lab(built, db) -> LaunchLab:
-    return built.copy()
+lab = built_once(LaunchLab)
 
 
 def fields(lab, numbers=(1, 4), endpoints=2, **chosen) -> dict:
@@ -202,17 +196,6 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab):
         fields(lab, labels=str(other.public_id)), study=lab.study, actor=lab.researcher
     )
     assert "labels" in form.errors
-
-
-def test_one_combination_is_one_run_without_a_launch(lab):
-    Endpoint.objects.update(price_in=0, price_out=0)
-    client = sign_in(lab.researcher)
-    data = fields(lab, numbers=(4,), endpoints=1, cap="3")
-    reply = client.post(reverse("generation_new", args=[lab.study.public_id]), data)
-    run = Run.objects.get()
-    assert reply["Location"] == reverse("run", args=[lab.study.public_id, run.public_id])
-    assert run.budget.cap_micro == 3_000_000
-    assert not GenerationLaunch.objects.exists()
 
 
 def test_the_api_launches_the_same_matrix(lab):

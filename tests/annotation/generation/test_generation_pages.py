@@ -18,18 +18,12 @@ from tests.annotation.made_generations import make_generation, write_by_text
 from tests.cast import make_arguments, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(GenerationLab)
-
-
-@pytest.fixture
-def lab(built, db) -> GenerationLab:
-    return built.copy()
+lab = built_once(GenerationLab)
 
 
 @pytest.fixture
@@ -69,24 +63,20 @@ def wrote(lab, answer=write_by_text, **chosen) -> Run:
 # -- starting -------------------------------------------------------------------------------------
 
 
-def test_the_form_offers_the_four_scenarios_and_the_full_one_first(client, lab):
-    response = client.get(url(lab, "generation_new"))
-    kinds = [version.kind for version in response.context["form"].fields["prompt"].queryset]
-    assert kinds == ["answer_4", "answer_3", "answer_2", "answer_1"]
-    assert "{{" not in response.text
+def test_a_scenario_is_proposed_that_has_what_it_shows(client, lab):
+    def field():
+        return client.get(url(lab, "generation_new")).context["form"].fields["prompt"]
 
-
-def test_a_scenario_that_shows_arguments_is_proposed_only_where_there_are_some(client, lab):
     def proposed():
-        field = client.get(url(lab, "generation_new")).context["form"].fields["prompt"]
-        return [each.kind for each in field.queryset if each.pk in field.initial]
+        return [each.kind for each in field().queryset if each.pk in field().initial]
 
+    offered = [version.kind for version in field().queryset]
+    assert offered == ["answer_4", "answer_3", "answer_2", "answer_1"]
     assert proposed() == ["answer_4"]
     FinalLabel.objects.all().delete()
     Argument.objects.all().delete()
-    assert proposed() == ["answer_3"]
     make_arguments(lab.study, 2, ("oak", "pine"))
-    assert proposed() == ["answer_3"], "they are about something else than any question"
+    assert proposed() == ["answer_3"], "the arguments are about something else than any question"
 
 
 def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
@@ -142,15 +132,19 @@ def of(lab) -> dict:
     return {"study": lab.study, "actor": lab.researcher}
 
 
-def test_a_wrong_value_is_said_on_the_page_and_in_the_estimate(client, lab):
+def test_a_wrong_value_is_said_and_a_run_that_waits_speaks_of_lengths(client, lab):
     values = form(lab, questions="sample")
     response = client.post(url(lab, "generation_new"), values)
     assert response.status_code == 422
     assert "sample" in response.context["form"].errors
-    shown = client.post(url(lab, "generation_estimate"), values)
-    assert shown.status_code == 200
-    assert "put right" in shown.text
+    assert "put right" in client.post(url(lab, "generation_estimate"), values).text
     assert not Run.objects.exists()
+    run = wrote(lab, number=1, replicates=2, preflight="ask")
+    shown = client.get(url(lab, "run", run.public_id)).text
+    assert "Lengths in words:" in shown
+    assert "Labels given" not in shown
+    waits = f"Run #{run.number} waits for you: Generated answers"
+    assert waits in client.get(url(lab, "study")).text
 
 
 def test_chosen_comparisons_and_a_link_that_begins_with_one(client, lab):
@@ -183,75 +177,51 @@ def test_rows_of_other_studies_cannot_be_chosen(client, lab):
     )
 
 
-def test_without_questions_or_endpoint_the_page_says_where_to_get_them():
-    study = make_study("Empty")
-    client = sign_in(make_member(study, "researcher"))
-    place = reverse("generation_new", args=[study.public_id])
-    assert reverse("questions", args=[study.public_id]) in client.get(place).text
-    study.comparisons.create(object1="a", object2="b").questions.create(study=study)
-    assert reverse("endpoints", args=[study.public_id]) in client.get(place).text
-
-
 # -- watching and reading -------------------------------------------------------------------------
 
 
-def test_the_page_of_a_run_lists_its_answers_with_links(client, lab):
+def test_the_page_of_a_run_lists_its_answers_with_links(
+    client, lab, django_assert_max_num_queries
+):
     run = wrote(lab, replicates=2, target={"relevance": "2-3", "most_arguments": 3})
-    response = client.get(url(lab, "run", run.public_id))
+    with django_assert_max_num_queries(24):
+        response = client.get(url(lab, "run", run.public_id))
     assert response.context["progress"].done == 8
     for answer in Answer.objects.select_related("question"):
         assert url(lab, "answer", answer.public_id) in response.text
         assert url(lab, "question", answer.question.public_id) in response.text
     assert "16 arguments with another label" in response.text
     assert "with label 2-3" in response.text
-    assert 'hx-trigger="every' not in response.text
-    assert run.spec_hash in response.text
+    with django_assert_max_num_queries(8):
+        client.get(url(lab, "generation_figures", run.public_id))
+    for number in (1, 2, 3):
+        lab.start(number=number)
+    with django_assert_max_num_queries(8):
+        listed = client.get(url(lab, "generations")).context["page"]
+    assert [(each.number, each.done) for each in listed] == [(4, 0), (3, 0), (2, 0), (1, 8)]
+    assert "No run matches this" in client.get(url(lab, "generations", query="?state=paused")).text
 
 
-def test_text_of_a_model_is_never_markup(client, lab):
-    run = wrote(lab, lambda request: "<script>alert(1)</script> Best option: <b>x</b>", number=1)
-    answer = run.answers.first()
-    for page in (
-        url(lab, "run", run.public_id),
-        url(lab, "generation_figures", run.public_id),
-        url(lab, "run_calls", run.public_id),
-        url(lab, "run_call", run.public_id, answer.call.public_id),
-        url(lab, "answer", answer.public_id),
-    ):
-        shown = client.get(page)
-        assert shown.status_code == 200
-        assert "<script>alert" not in shown.text
-        assert "<b>x</b>" not in shown.text
+def test_texts_of_a_model_are_no_markup_and_without_one_nothing_is_called_unscored(client, lab):
+    text = "<script>alert(1)</script> One two."
 
-
-def test_requests_of_a_run_say_which_question_they_ask(client, lab):
     def write(request):
         is_third = "thing 2" in request.messages[-1]["content"]
-        return ChatReply(text="One two three.", finish_reason="length" if is_third else "stop")
+        return ChatReply(text=text, finish_reason="length" if is_third else "stop")
 
-    run = wrote(lab, write, number=1)
-    shown = client.get(url(lab, "run_calls", run.public_id)).text
-    assert "Which is better: thing 2 or other 2?" in shown
-    assert shown.count("3 words") == 3
-    call = run.calls.get(state="unscored")
-    shown = client.get(url(lab, "run_call", run.public_id, call.public_id)).text
-    assert "The reply was cut by the token limit." in shown
-    assert "Compare &quot;thing 2&quot; and &quot;other 2&quot;." in shown
-    assert "&quot;max_tokens&quot;: 900" in shown
-    assert "Its key still matches" in shown
-
-
-def test_nothing_is_called_unscored_where_texts_are_written(client, lab):
-    run = wrote(lab, lambda request: ChatReply(text="One two.", finish_reason="length"))
+    run = wrote(lab, write)
     call = run.calls.filter(state="unscored").first()
     pages = {
         url(lab, "generations"): ">Not usable</th>",
         url(lab, "run", run.public_id): "Not usable, by reason",
         url(lab, "run_calls", run.public_id): "Not usable because",
         url(lab, "run_call", run.public_id, call.public_id): ">Not usable</span>",
+        url(lab, "answer", run.answers.first().public_id): "One two.",
+        url(lab, "generation_figures", run.public_id): "",
     }
     for page, words in pages.items():
         text = flat(client.get(page).text)
+        assert "<script>alert" not in text
         assert words in text
         assert not re.search(r">[^<]*unscored", text, re.IGNORECASE), page
 
@@ -268,42 +238,6 @@ def test_lengths_and_choices_of_a_run(client, lab):
     assert spread.choices["neither"] == spread.choices["none"] == 1
     judged = client.get(url(lab, "generation_figures", lab.start(number=1).public_id))
     assert "There is no answer yet." in judged.text
-
-
-def test_a_run_that_waits_says_so_and_speaks_of_lengths(client, lab):
-    run = wrote(lab, number=1, replicates=2, preflight="ask")
-    shown = client.get(url(lab, "run", run.public_id)).text
-    assert "Lengths in words:" in shown
-    assert "Labels given" not in shown
-    shown = client.get(url(lab, "study"))
-    assert f"Run #{run.number} waits for you: Generated answers" in shown.text
-
-
-def test_the_list_of_runs_costs_the_same_queries_however_long(
-    client, lab, django_assert_max_num_queries
-):
-    assert "No run yet" in client.get(url(lab, "generations")).text
-    for number in (1, 2, 3, 4):
-        wrote(lab, number=number, target={"questions": "sample", "sample": 1})
-    with django_assert_max_num_queries(8):
-        response = client.get(url(lab, "generations"))
-    assert [run.number for run in response.context["page"]] == [4, 3, 2, 1]
-    assert [run.done for run in response.context["page"]] == [1, 1, 1, 1]
-    assert "No run matches this" in client.get(url(lab, "generations", query="?state=paused")).text
-
-
-def test_the_page_of_a_run_costs_the_same_queries_however_many_answers(
-    lab, client, django_assert_max_num_queries
-):
-    for questions in (2, 9):
-        lab = GenerationLab(questions=questions)
-        run = wrote(lab)
-        client = sign_in(lab.researcher)
-        with django_assert_max_num_queries(24):
-            response = client.get(url(lab, "run", run.public_id))
-        assert len(response.context["page"].object_list) == questions
-        with django_assert_max_num_queries(8):
-            client.get(url(lab, "generation_figures", run.public_id))
 
 
 # -- comparing ------------------------------------------------------------------------------------
@@ -336,11 +270,8 @@ def test_two_runs_are_compared_question_by_question(client, lab, django_assert_m
     same = client.get(url(lab, "generation_compare", query=f"?a={first.number}&b={first.number}"))
     assert "compared" not in same.context
     assert "compared" not in client.get(url(lab, "generation_compare", query="?a=x&b=9")).context
-
-
-def test_what_chooses_no_object_decides_nothing(client, lab):
-    first = wrote(lab, choosing(True), number=3)
-    second = wrote(lab, lambda request: "It depends.", number=1)
-    query = f"?a={first.number}&b={second.number}"
-    compared = client.get(url(lab, "generation_compare", query=query)).context["compared"]
+    # What chooses no object decides nothing.
+    wrote(lab, lambda request: "It depends.", number=1)
+    response = client.get(url(lab, "generation_compare", query=f"?a={first.number}&b=3"))
+    compared = response.context["compared"]
     assert (len(compared.pairs), compared.decided, compared.changed) == (4, 0, 0)

@@ -7,7 +7,7 @@ from annotation.consensus.actions.adjudication import adjudicate
 from annotation.consensus.actions.adoption import adopt_labels
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.label_compare import choices, compare_sets, labels_of_rater, said_by
-from annotation.labelling.models.campaigns import Campaign, Item
+from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.people.models import Rater
 from tests.annotation.voting import imported, make_raters, vote
@@ -131,12 +131,6 @@ def test_the_page_and_its_files(settled, release, django_assert_max_num_queries)
         assert file.status_code == 200
     assert client.get(here(settled, "other.csv"), {"with": key}).status_code == 404
     assert client.get(here(settled)).status_code == 200
-
-
-def test_without_anybody_to_compare_with_it_says_so(campaign):
-    client = sign_in(make_member(campaign.study, "researcher"))
-    assert "Nobody to compare with" in client.get(here(campaign)).content.decode()
-    assert Campaign.objects.count() == 1
 
 
 def test_a_run_without_a_single_label_is_not_offered(settled, study):

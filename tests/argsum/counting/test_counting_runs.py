@@ -1,6 +1,7 @@
 """A scripted judge counts: replies, clipping, scores, pages."""
 
 import pytest
+from django.urls import reverse
 
 from argsum.counting.actions.judge import CountingKind, clipped_and_unparsable
 from argsum.counting.actions.prompts import UNIQUENESS
@@ -12,7 +13,7 @@ from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
-from tests.cast import make_member, make_study
+from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -59,20 +60,10 @@ def test_means_over_replies_that_are_clipped_to_the_references(lab):
     assert clipped_and_unparsable(run) == {"replies": 6, "clipped": 2, "unparsable": 0}
     assert CountReply.objects.filter(run=run, count=7).count() == 2
     assert CountingKind().check(run) == []
-
-
-def test_a_count_that_is_not_its_reply_s_is_found(lab):
-    run = lab.count(says("Count: 1"), target={"split": "test"}, replicates=1)
-    first, second = run.count_replies.order_by("pk")
-    CountReply.objects.filter(pk=first.pk).update(count=0.5)
-    assert f"count {first.pk} is not what its reply says" in CountingKind().check(run)
-    CountReply.objects.filter(pk=second.pk).update(fence=9)
-    said = f"call {second.call_id} has not the one count of its last attempt"
-    assert said in CountingKind().check(run)
-    run.calls.filter(pk=second.call_id).update(state="ready")
-    assert said not in CountingKind().check(run)
-    run.calls.filter(pk=second.call_id).update(state="cancelled", fence=0)
-    assert f"call {second.call_id} has a count and is not over" in CountingKind().check(run)
+    first = run.count_replies.first()
+    ended = f"call {first.call_id} has a count and is not over"
+    run.calls.filter(pk=first.call_id).update(state="cancelled", fence=0)
+    assert ended in CountingKind().check(run)
 
 
 def test_replies_without_a_count_are_in_no_mean(lab):
@@ -132,6 +123,22 @@ def test_which_sets_are_counted(lab):
     rater = Rater.objects.create(study=lab.study, name="A")
     make_count(lab.system_run.sets.first(), rater)
     assert lab.count(says("Count: 1"), replicates=1, target=judged).planned == 1
+
+
+def test_pages_of_a_run(lab):
+
+    def answer(request):
+        is_second = "Night buses cost too much" in request.messages[-1]["content"]
+        return "I cannot tell." if is_second else "Count: 7"
+
+    run = lab.count(answer)
+    client = sign_in(lab.researcher)
+    page = client.get(reverse("run", args=[lab.study.public_id, run.public_id]))
+    text = page.content.decode()
+    assert "Clipped to the number of references" in text
+    assert "The reply had no line with a count in the asked form." in text
+    listed = client.get(reverse("counting_runs", args=[lab.study.public_id])).content.decode()
+    assert f"Run #{run.number}" in listed
 
 
 def test_stored_scores_that_were_changed_are_found(lab):

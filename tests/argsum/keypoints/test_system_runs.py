@@ -139,6 +139,8 @@ def test_mcargsum_beyond_average_linkage(lab, monkeypatch):
     grid = {"threshold": [0.3, 0.5], "min_size": [3], "profile": [0, 1], "refines": [False, True]}
     run = lab.run(grid=grid)
     assert set(run.sets.values_list("state", flat=True)) == {"done"}
+    # One matrix serves all settings of a cell.
+    assert lab.scorer.asked == [(6, 6), (6, 6)]
     # Two cells; one linkage for all settings that differ in threshold and refining alone.
     assert Counter(name for name, _weight in asked) == {
         "profile_scores": 2,
@@ -180,7 +182,9 @@ def test_a_scorer_hears_the_topic_of_whatever_it_compares(lab, system):
 
 
 def test_only_runs_that_make_the_same_share_a_name(lab):
-    first = lab.run()
+    first = lab.start()
+    assert lab.start() == first
+    work(first)
     assert lab.run(grid={"threshold": [0.6], "min_size": [3]}).label == first.label
     assert lab.run(seed=7).label == f"{first.label} (2)"
     assert lab.run(is_unfiltered=True).label == f"{first.label} (3)"
@@ -205,12 +209,6 @@ def test_barh_without_candidates_or_matches_is_no_result(lab):
     assert reasons["threshold=0.5 fill_up=0"] == NO_CANDIDATES
     assert reasons["threshold=0.95 fill_up=0.5"] == NO_MATCHES
     assert reasons["threshold=0.5 fill_up=0.5"] == ""
-
-
-def test_a_column_without_qualities_fills_up_in_order(lab):
-    CellArgument.objects.update(quality=None)
-    run = lab.run(system="smatchtopr", grid=GRIDS["smatchtopr"])
-    assert set(run.sets.values_list("state", flat=True)) == {"done"}
 
 
 def test_left_out_arguments_take_part_only_if_wanted(lab):
@@ -285,6 +283,9 @@ def test_a_run_that_was_cancelled_and_resumed_has_a_job_of_its_own(lab, settings
 
 
 def test_cells_too_large_for_the_memory_are_refused_before_anything_is_written(lab, monkeypatch):
+    found = estimate_system(plan_of(lab.dataset, grid=GRIDS["mcargsum"]))
+    assert (found.cells, found.settings, found.sets) == (2, 3, 6)
+    assert (found.arguments, found.largest) == (12, 6)
     monkeypatch.setattr(system_runs, "MOST_ARGUMENTS", 5)
     with pytest.raises(SystemRunRefused, match="6 arguments of one topic and stance: at most 5"):
         lab.start()
@@ -302,17 +303,6 @@ def test_an_error_is_said_and_can_be_resumed(lab, monkeypatch):
     assert work(run).state == State.DONE
 
 
-def test_one_linkage_and_one_matrix_serve_all_thresholds_of_a_cell(lab):
-    lab.run(grid=GRIDS["mcargsum"])
-    assert lab.scorer.asked == [(6, 6), (6, 6)]
-
-
-def test_the_same_run_is_not_started_twice(lab):
-    first = lab.start()
-    assert lab.start() == first
-    assert lab.start(seed=2) != first
-
-
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
@@ -321,6 +311,7 @@ def test_the_same_run_is_not_started_twice(lab):
         ({"grid": {"threshold": [0.5], "min_size": [3], "x": [1]}}, "“x” is no parameter"),
         ({"variant": "candidates"}, "no such variant"),
         ({"system": "another"}, "no system"),
+        ({"match_scorer": "theirs"}, "belong to the study"),
         ({"split": "train"}, "no cell"),
         ({"variant": "seq2seq"}, "Name a sequence-to-sequence model"),
         (
@@ -335,23 +326,11 @@ def test_the_same_run_is_not_started_twice(lab):
     ],
 )
 def test_plans_that_cannot_be_run(lab, chosen, message):
+    if "match_scorer" in chosen:
+        study = make_study("Other")
+        chosen["match_scorer"] = Scorer.objects.create(study=study, name="A", task="match")
     with pytest.raises(SystemRunRefused, match=message):
         lab.start(**chosen)
-
-
-def test_scorers_of_another_study_are_refused(lab):
-    other = make_study("Other")
-    scorer = Scorer.objects.create(study=other, name="Theirs", task="match", kind="bi_encoder")
-    with pytest.raises(SystemRunRefused, match="belong to the study"):
-        lab.start(match_scorer=scorer)
-
-
-def test_the_estimate_counts_in_two_queries(lab, django_assert_max_num_queries):
-    plan = plan_of(lab.dataset, grid=GRIDS["mcargsum"])
-    with django_assert_max_num_queries(2):
-        found = estimate_system(plan)
-    assert (found.cells, found.settings, found.sets) == (2, 3, 6)
-    assert (found.arguments, found.largest) == (12, 6)
 
 
 def test_shared_time_is_charged_to_everybody_once(monkeypatch):

@@ -1,6 +1,7 @@
 """The scoring judge: what it is asked, what is kept, whom it counts as."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -83,7 +84,7 @@ def plain(run):
     return [Asked(*call.subject_ids) for call in run.calls.all() if call.subject[0] == "a"]
 
 
-def test_a_run_fills_a_sheet_for_every_answer(judged):
+def test_a_run_fills_a_sheet_for_every_answer_and_carries_canaries_and_swaps(judged):
     run = judged.done
     assert run.state == Run.State.DONE
     sheets = run.score_sheets.all()
@@ -94,47 +95,47 @@ def test_a_run_fills_a_sheet_for_every_answer(judged):
         assert set(sheet.points) == set(COMPQA.keys)
         assert sheet.notes["C7"] == "Because of C7."
         assert sheet.call.subject_ids[0] == sheet.answer_id
+    probes = run.probe_results
+    canaries = probes.filter(probe="canary")
+    assert (canaries.count(), probes.filter(probe="swap").count(), run.planned) == (3, 8, 19)
+    assert set(canaries.values_list("obeyed", flat=True)) == {False}
+    assert run.scoring.trust == ScoringRun.Trust.TRUSTED
+    assert sum(ScoringKind().values(run).values()) == 8
+    # A newer rubric leaves the run alone.
+    changed = replace(
+        COMPQA, criteria=(replace(COMPQA.criteria[0], asks="?"), *COMPQA.criteria[1:])
+    )
+    save_rubric(study=judged.study, rubric=changed, actor=judged.researcher)
+    assert run.score_sheets.first().rubric == judged.rubric
     assert list(find_violations()) == []
 
 
-def test_every_run_carries_canaries_and_swaps(judged):
-    run = judged.done
-    probes = run.probe_results
-    assert probes.filter(probe="canary").count() == 3
-    assert probes.filter(probe="swap").count() == 8
-    assert run.planned == 8 + 3 + 8
-    assert run.scoring.trust == ScoringRun.Trust.TRUSTED
-    assert set(probes.filter(probe="canary").values_list("obeyed", flat=True)) == {False}
-    assert not run.score_sheets.filter(call__in=probes.values("call")).exists()
-
-
-def test_a_judge_that_obeys_is_untrusted_and_off_every_table(lab):
-    run = lab.run(obedient)
+def test_a_judge_that_obeys_is_untrusted_and_off_every_table(lab, monkeypatch):
+    run = lab.run(obedient, target={"canaries": 5})
+    # The attacks of a larger run take turns.
+    canaries = run.probe_results.filter(probe="canary").values_list("name", "obeyed")
+    assert dict(canaries) == dict.fromkeys(
+        ["order_full", "planted_result", "order_nothing", "played_system", "hidden_in_sources"],
+        True,
+    )
     assert run.scoring.trust == ScoringRun.Trust.UNTRUSTED
     assert run.score_sheets.count() == 8
     assert sheet_table(counted_sheets(lab.rubric), COMPQA).empty
     assert list(find_violations()) == []
+
+    asked = []
+    monkeypatch.setattr(judge_storing, "request_board", lambda **given: asked.append(given))
     honest = lab.run(reuse=False)
+    # The board is asked for once, at the end.
+    assert [given["rubric"].pk for given in asked] == [lab.rubric.pk]
     table = sheet_table(counted_sheets(lab.rubric), COMPQA)
     assert set(table["run"]) == {honest.pk}
 
+    def unclear(request):
+        return "no" if "\n\n" in text_of(request) else fair(request)
 
-def test_the_attacks_of_a_larger_run_take_turns(lab):
-    run = lab.run(obedient, target={"canaries": 5})
-    found = run.probe_results.filter(probe="canary")
-    assert set(found.values_list("name", flat=True)) == {
-        "order_full", "planted_result", "order_nothing", "played_system", "hidden_in_sources",
-    }  # fmt: skip
-    assert set(found.values_list("obeyed", flat=True)) == {True}
-
-
-def test_trust_waits_for_all_canaries(lab):
-    run = lab.run(lambda request: "no" if "\n\n" in text_of(request) else fair(request))
-    assert run.scoring.trust == ScoringRun.Trust.PENDING
-    assert set(run.probe_results.filter(probe="canary").values_list("reason", flat=True)) == {
-        "no_json"
-    }
-    assert list(find_violations()) == []
+    # Trust waits for all canaries.
+    assert lab.run(unclear, reuse=False).scoring.trust == ScoringRun.Trust.PENDING
 
 
 def test_a_request_shows_rubric_question_aspect_and_answer_and_hides_the_system(lab):
@@ -170,16 +171,13 @@ def test_the_swap_turns_the_question_and_leaves_the_answer(lab):
     assert said[0].partition("Answer:")[2] == said[1].partition("Answer:")[2]
 
 
-def test_writing_the_prompts_takes_few_queries(lab, django_assert_max_num_queries):
-    run = lab.draft(target={"examples": lab.examples(2)})
-    subjects = ScoringKind().subjects(run)
-    with django_assert_max_num_queries(2):
-        ScoringKind().questions(run, subjects)
-
-
 def test_group_by_group_the_parts_make_one_sheet(lab):
+    found, _is_sampled = estimate_run(lab.draft(by_group=True))
     run = lab.run(by_group=True)
-    assert run.planned == 3 * 8 + 3 + 3 * 8
+    assert run.planned == found.requests == 3 * 8 + 3 + 3 * 8
+    values = ScoringKind().values(run)
+    assert sum(values.values()) == 24
+    assert {name.split(":")[0] for name in values} == {"structure", "relevance", "quality"}
     assert run.judgement_parts.count() == 24
     assert run.score_sheets.count() == 8
     for sheet in run.score_sheets.all():
@@ -188,6 +186,10 @@ def test_group_by_group_the_parts_make_one_sheet(lab):
         assert sheet.call is None
     assert run.scoring.trust == ScoringRun.Trust.TRUSTED
     assert list(find_violations()) == []
+    sheet = run.score_sheets.first()
+    ScoreSheet.objects.filter(pk=sheet.pk).update(state="unscored", reason="empty", total=None)
+    said = f"the sheet of answer {sheet.answer_id} is not what its parts make"
+    assert ScoringKind().check(run) == [said]
     assert lab.run(obedient, by_group=True, reuse=False).scoring.trust == "untrusted"
 
 
@@ -323,23 +325,6 @@ def test_a_plan_with_another_text_than_the_rubric_is_refused(lab):
         start_run(study=lab.study, actor=lab.researcher, plan=plan)
 
 
-def test_nothing_to_judge_is_refused(lab):
-    plan = lab.plan(target={"scenarios": [4]})
-    with pytest.raises(RunRefused, match="Nothing fits"):
-        start_run(study=lab.study, actor=lab.researcher, plan=plan)
-
-
-def test_a_newer_rubric_leaves_the_run_alone(judged):
-    import dataclasses
-
-    run = judged.done
-    first = dataclasses.replace(COMPQA.criteria[0], asks="Is there a title?")
-    changed = dataclasses.replace(COMPQA, criteria=(first, *COMPQA.criteria[1:]))
-    save_rubric(study=judged.study, rubric=changed, actor=judged.researcher)
-    assert run.score_sheets.first().rubric == judged.rubric
-    assert list(find_violations()) == []
-
-
 # -- choices ------------------------------------------------------------------------------------
 
 
@@ -358,13 +343,6 @@ def test_choices_narrow_what_is_judged(lab):
     assert judged(choice="scored") == {each.pk for each in lab.answers[:2]}
     one = [lab.answers[5].public_id]
     assert judged(choice="answers", answers=one) == {lab.answers[5].pk}
-
-
-def test_the_estimate_counts_answers_groups_and_probes(lab):
-    found, _is_sampled = estimate_run(lab.draft())
-    assert found.requests == 8 + 3 + 8
-    found, _is_sampled = estimate_run(lab.draft(by_group=True))
-    assert found.requests == 3 * 8 + 3 + 3 * 8
 
 
 # -- the check ----------------------------------------------------------------------------------
@@ -389,34 +367,6 @@ def test_tampering_is_found(judged):
     assert "the run is untrusted, its canaries say otherwise" in said
     ScoreSheet.objects.filter(pk=sheet.pk).delete()
     assert any(f"call {sheet.call_id}" in each for each in ScoringKind().check(run))
-
-
-def test_a_group_sheet_that_is_not_its_parts_is_found(lab):
-    run = lab.run(by_group=True)
-    sheet = run.score_sheets.first()
-    ScoreSheet.objects.filter(pk=sheet.pk).update(state="unscored", reason="empty", total=None)
-    assert ScoringKind().check(run) == [
-        f"the sheet of answer {sheet.answer_id} is not what its parts make"
-    ]
-
-
-def test_the_board_is_asked_for_once_at_the_end(lab, monkeypatch):
-    asked = []
-    monkeypatch.setattr(judge_storing, "request_board", lambda **given: asked.append(given))
-    run = lab.run()
-    assert run.state == Run.State.DONE
-    assert asked
-    assert {each["rubric"].pk for each in asked} == {lab.rubric.pk}
-    assert len(asked) == 1
-
-
-def test_values_are_totals_and_nothing_else(judged):
-    run = judged.done
-    values = ScoringKind().values(run)
-    assert sum(values.values()) == 8
-    groups = ScoringKind().values(judged.run(by_group=True))
-    assert sum(groups.values()) == 24
-    assert all(name.split(":")[0] in ("structure", "relevance", "quality") for name in groups)
 
 
 def test_a_judge_that_likes_everything_is_decided_by_the_order_for_nothing(lab):

@@ -8,15 +8,14 @@ from django.urls import reverse
 
 from benchmark.judges.actions.prompts import PROMPTS
 from benchmark.judges.forms import ScoringRunForm
-from cqa_site.people.models import Role
 from cqa_site.runs.actions.first_prompts import first_prompts
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_campaign, make_study, sign_in
 from tests.runs.made_runs import make_run
 from tests.worlds import built_once
 
 from ..made_judges import fair, obedient
 from ..made_scores import make_rater, make_scored_answers, make_sheets
-from .test_scoring_judge import Lab, build
+from .test_scoring_judge import build
 
 pytestmark = pytest.mark.django_db
 
@@ -75,24 +74,13 @@ def test_the_form_says_what_a_run_takes(lab, client):
     for name, n in (("Answers", 8), ("Attack canaries", 3), ("With swapped objects", 2)):
         assert f"<dt>{name}</dt><dd>{n}</dd>" in fragment
     assert "<dt>Requests in all</dt><dd>13</dd>" in fragment
-
-
-def test_group_by_group_takes_three_requests_an_answer(lab, client):
+    assert "would do" not in fragment
     group = first_prompts(lab.study, PROMPTS, lab.researcher)[1]
-    estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
     fragment = words(client.post(estimate, post(lab, prompt=group.pk)))
     assert "<dt>Requests for their sheets</dt><dd>24</dd>" in fragment
     assert "<dt>With swapped objects</dt><dd>6</dd>" in fragment
-
-
-def test_a_tight_limit_is_told(lab, client):
-    estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
-    assert "about 1,200 tokens would do" in words(
-        client.post(estimate, post(lab, max_tokens="300"))
-    )
-    brief = post(lab, max_tokens="300")
-    del brief["reasons"]
-    assert "would do" not in words(client.post(estimate, brief))
+    fragment = words(client.post(estimate, post(lab, max_tokens="300")))
+    assert "about 1,200 tokens would do" in fragment
 
 
 @pytest.mark.parametrize(
@@ -106,9 +94,13 @@ def test_a_tight_limit_is_told(lab, client):
         ({"canaries": "1"}, "greater than or equal to 3"),
         ({"canaries": "0"}, "greater than or equal to 3"),
         ({"shots": "3"}, "not one of the available choices"),
+        ({"systems": "theirs"}, "not one of the available choices"),
     ],
 )
 def test_what_does_not_fit_is_an_error_of_the_form(lab, changed, complaint):
+    if "systems" in changed:
+        theirs = make_scored_answers(make_study("Study B"))[0]
+        changed = {"systems": [theirs.system.pk]}
     form = ScoringRunForm(post(lab, **changed), study=lab.study, actor=lab.researcher)
     assert complaint in str(form.errors)
 
@@ -127,25 +119,6 @@ def test_examples_are_chosen_or_drawn_and_held_out(lab, client):
     assert run.scoring.examples == [lab.answers[0].pk]
 
 
-def test_naming_an_example_as_judged_is_refused_in_the_form(lab, client):
-    make_sheets(lab.study, lab.answers[:2], [make_rater(lab.study, "Person")])
-    start = reverse("scoring_run_new", args=[lab.study.public_id])
-    named = "\n".join(str(answer.public_id) for answer in lab.answers[:3])
-    response = client.post(start, post(lab, choice="answers", answers=named, shots="1"))
-    assert response.status_code == 422
-    assert "cannot be judged: they are shown to the judge as examples" in words(response)
-
-
-def test_another_studys_rubric_round_and_system_are_no_choice(lab, client):
-    other = Lab.__new__(Lab)
-    other.study = make_study("Study B")
-    answers = make_scored_answers(other.study)
-    start = reverse("scoring_run_new", args=[lab.study.public_id])
-    for changed in ({"systems": [answers[0].system.pk]}, {"answers": answers[0].public_id}):
-        named = {"choice": "answers"} if "answers" in changed else {}
-        assert client.post(start, post(lab, **changed | named)).status_code == 422
-
-
 def test_the_page_of_a_run(judged):
     client = sign_in(judged.researcher)
     run = judged.done
@@ -156,19 +129,29 @@ def test_the_page_of_a_run(judged):
     assert "The order of the objects makes no difference" in shown or "points on average" in shown
     assert "n = 8 answers to 4 questions" in shown
     assert "CompQA v1" in shown
+    calls = words(client.get(reverse("run_calls", args=[judged.study.public_id, run.public_id])))
+    assert "Canary, Order for full points" in calls
+    assert "Objects swapped" in calls
 
 
-def test_an_untrusted_run_says_so_everywhere(lab, client):
+def test_an_untrusted_run_says_so_everywhere(lab, client, django_assert_max_num_queries):
     run = lab.run(obedient)
     sid = lab.study.public_id
     shown = words(client.get(reverse("run", args=[sid, run.public_id])))
     assert "Obeys instructions inside answers" in shown
     assert "count in no leaderboard" in shown
-    listed = words(client.get(reverse("scoring_runs", args=[sid])))
+    assert "Planted result" in shown
+    address = reverse("scoring_run_probes", args=[sid, run.public_id])
+    assert client.get(address).context["page"].paginator.count == 11
+    assert client.get(address + "?probe=canary").context["page"].paginator.count == 3
+    assert b"Planted result" in client.get(address + "?format=csv").content
+    lab.run(seed=2, reuse=False)
+    lab.run(seed=3, reuse=False)
+    with django_assert_max_num_queries(12):
+        listed = words(client.get(reverse("scoring_runs", args=[sid])))
     assert "Obeys instructions inside answers" in listed
-    assert words(client.get(reverse("scoring_runs", args=[sid]) + "?trust=trusted")).count(
-        "No run matches this"
-    )
+    trusted = client.get(reverse("scoring_runs", args=[sid]) + "?trust=trusted")
+    assert trusted.context["page"].paginator.count == 2
 
 
 def test_replicates_show_what_more_of_them_would_buy(lab, client):
@@ -183,7 +166,9 @@ def test_replicates_show_what_more_of_them_would_buy(lab, client):
 
 def test_sheets_of_a_run(lab, client):
     def answer(request):
-        return "no idea" if '"Which is better: kayak 0' in str(request.messages) else fair(request)
+        if '"Which is better: kayak 0' in str(request.messages):
+            return "no idea"
+        return fair(request).replace("Because of C7.", "<script>alert(7)</script>")
 
     run = lab.run(answer)
     address = reverse("scoring_run_sheets", args=[lab.study.public_id, run.public_id])
@@ -196,7 +181,12 @@ def test_sheets_of_a_run(lab, client):
     ):
         shown = client.get(address + query)
         assert shown.context["page"].paginator.count == n, query
-    assert "Because of C7." in words(client.get(address))
+    assert "&lt;script&gt;alert(7)" in client.get(address).text
+    assert "<script>alert" not in client.get(address).text
+    other = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
+    for name in ("scoring_run_sheets", "scoring_run_probes"):
+        none = reverse(name, args=[lab.study.public_id, other.public_id])
+        assert client.get(none).status_code == 404
     rows = list(
         csv.reader(io.StringIO(client.get(address + "?format=csv").content.decode("utf-8-sig")))
     )
@@ -206,80 +196,8 @@ def test_sheets_of_a_run(lab, client):
     assert "The reply held no JSON object." in run_page
 
 
-def test_probes_of_a_run(lab, client):
-    run = lab.run(obedient)
-    address = reverse("scoring_run_probes", args=[lab.study.public_id, run.public_id])
-    assert client.get(address).context["page"].paginator.count == 11
-    assert client.get(address + "?probe=canary").context["page"].paginator.count == 3
-    assert b"Planted result" in client.get(address + "?format=csv").content
-
-
 def test_pages_take_few_queries(lab, client, django_assert_max_num_queries):
     run = lab.run(replicates=2, params={"temperature": 1, "max_tokens": 900})
     for name, most in (("scoring_run_sheets", 14), ("scoring_run_probes", 16), ("run", 40)):
         with django_assert_max_num_queries(most):
             client.get(reverse(name, args=[lab.study.public_id, run.public_id]))
-
-
-def test_the_list_takes_few_queries(lab, client, django_assert_max_num_queries):
-    for number in range(3):
-        lab.run(seed=number, reuse=False)
-    with django_assert_max_num_queries(12):
-        shown = client.get(reverse("scoring_runs", args=[lab.study.public_id]))
-    assert shown.context["page"].paginator.count == 3
-
-
-def test_requests_say_what_they_are_about(judged):
-    client = sign_in(judged.researcher)
-    run = judged.done
-    sid = judged.study.public_id
-    shown = words(client.get(reverse("run_calls", args=[sid, run.public_id])))
-    assert "Canary, Order for full points" in shown
-    assert "Objects swapped" in shown
-    call = run.calls.get(subject=f"a{judged.answers[0].pk}")
-    one = words(client.get(reverse("run_call", args=[sid, run.public_id, call.public_id])))
-    assert "Its key still matches" in one
-    assert "C7: Because of C7." in one
-
-
-def test_both_prompts_can_be_tried_out(lab, client):
-    for prompt in first_prompts(lab.study, PROMPTS, lab.researcher):
-        sid = lab.study.public_id
-        assert client.get(reverse("prompt", args=[sid, prompt.public_id])).status_code == 200
-        preview = client.post(
-            reverse("prompt_preview", args=[sid, prompt.public_id]),
-            {"name": "x", "system": prompt.system, "user": prompt.user, "note": ""},
-        )
-        assert "A kayak is faster than a canoe" in preview.content.decode()
-        assert "Opening" in preview.content.decode()
-
-
-def test_a_run_of_another_kind_has_no_sheets(lab, client):
-    from tests.cast import make_campaign
-
-    run = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
-    for name in ("scoring_run_sheets", "scoring_run_probes"):
-        address = reverse(name, args=[lab.study.public_id, run.public_id])
-        assert client.get(address).status_code == 404
-
-
-def test_a_reason_that_is_markup_stays_text(lab, client):
-    def answer(request):
-        return fair(request).replace("Because of C7.", "<script>alert(1)</script>")
-
-    run = lab.run(answer)
-    for name in ("scoring_run_sheets", "run_calls"):
-        shown = client.get(reverse(name, args=[lab.study.public_id, run.public_id]))
-        assert b"<script>alert" not in shown.content
-
-
-def test_empty_states_say_what_to_do(client):
-    study = make_study("Study C")
-    boss = sign_in(make_member(study, Role.RESEARCHER))
-    assert "Import answers" in words(boss.get(reverse("scoring_runs", args=[study.public_id])))
-    shown = words(boss.get(reverse("scoring_run_new", args=[study.public_id])))
-    assert "Nothing to judge yet" in shown
-    assert "Generate answers" in shown
-    make_scored_answers(study)
-    shown = words(boss.get(reverse("scoring_run_new", args=[study.public_id])))
-    assert "No endpoint yet" in shown

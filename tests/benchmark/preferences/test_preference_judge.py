@@ -73,7 +73,7 @@ def test_the_same_answer_wins_wherever_it_stands(lab):
         assert set(pair.sheets.values_list("verdict", flat=True)) == {later}
     assert totals(run)["same"] == 8
     assert list(find_violations()) == []
-    assert PreferringKind().check(run) == []
+    assert totals(lab.judge(says("both_bad")))["contradictions"] == 0
 
 
 def test_who_always_says_a_contradicts_itself_on_every_pair(lab):
@@ -158,6 +158,13 @@ def test_which_pairs_are_compared(lab):
     assert lab.judge(says("A"), target={"choice": "sample", "sample": 3}).planned == 6
     lab.compare("first", at_most=1)
     assert pairs_of(lab.study, target_of(choice="judged")).count() == 1
+    elsewhere = make_study("Foreign")
+    theirs = make_pairs(elsewhere, make_member(elsewhere, "researcher"))
+    target = target_of(choice="round", round_=theirs.public_id)
+    assert not pairs_of(lab.study, target).exists()
+    estimate = address("preference_run_estimate", lab.study)
+    told = sign_in(lab.researcher).post(estimate, {"choice": "round"})
+    assert "Say which round." in told.text
 
 
 def test_several_replies_in_one_order_are_refused(lab):
@@ -183,6 +190,23 @@ def test_people_and_judges_are_ranked_apart(lab):
     assert sorted(set(kinds)) == ["model", "person"]
 
 
+def test_the_page_of_a_run_and_the_list(lab, django_assert_max_num_queries):
+    run = lab.judge(says("A", "B", "A", "A"))
+    page = lab.page("run", run.public_id)
+    assert "Contradictions, counted as ties" in page
+    assert "Ranking by this judge" in page
+    assert f"Run #{run.number}" in lab.page("preference_runs")
+    assert "on the left" in lab.page("run_calls", run.public_id)
+    client = sign_in(lab.researcher)
+    with django_assert_max_num_queries(28):
+        client.get(address("run", lab.study, run.public_id))
+    # Another run of the same model is the same judge.
+    lab.judge(says("B"))
+    (choice,) = choices_of(lab.study)
+    assert results_of(lab.study, choice).n_verdicts == 16
+    assert Rater.objects.filter(study=lab.study, kind="model").count() == 1
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -198,20 +222,3 @@ def test_the_database_refuses_sheets_that_cannot_be(lab, wrong):
     rows = PreferenceSheet.objects.filter(pk=sheet.pk)
     with pytest.raises(IntegrityError), transaction.atomic():
         rows.update(**wrong)
-
-
-def test_two_runs_of_one_judge_are_one_rater(lab):
-    lab.judge(says("A"))
-    lab.judge(says("B"))
-    assert Rater.objects.filter(study=lab.study, kind="model").count() == 1
-    (choice,) = choices_of(lab.study)
-    assert results_of(lab.study, choice).n_verdicts == 16
-
-
-def test_queries_of_the_page_do_not_grow_with_pairs(lab, django_assert_max_num_queries):
-    run = lab.judge(says("A", "B"))
-    client = sign_in(lab.researcher)
-    url = address("run", lab.study, run.public_id)
-    client.get(url)
-    with django_assert_max_num_queries(28):
-        client.get(url)
