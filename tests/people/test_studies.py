@@ -1,10 +1,12 @@
-"""Opening a study, its settings, and the list of studies."""
+"""Opening a study, its settings, its log, and the list of studies."""
 
 import pytest
 from django.urls import reverse
 
+from cqa_site.people.access import record
 from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
 from tests import cast
+from tests.flat import flat
 
 
 def test_site_administrator_opens_a_study_and_is_its_admin(site_admin):
@@ -21,11 +23,6 @@ def test_site_administrator_opens_a_study_and_is_its_admin(site_admin):
     assert AuditEvent.objects.get(study=study).verb == "study_created"
 
 
-def test_staff_may_open_studies_too(db):
-    staff = User.objects.create_user("staff@site.example", "a long password", is_staff=True)
-    assert cast.sign_in(staff).get("/studies/new/").status_code == 200
-
-
 @pytest.mark.parametrize("role", [Role.RESEARCHER, Role.ADMIN])
 def test_whoever_runs_a_study_opens_another_where_the_site_allows_it(people, role, settings):
     client = cast.sign_in(people[role])
@@ -39,62 +36,38 @@ def test_whoever_runs_a_study_opens_another_where_the_site_allows_it(people, rol
     assert b"Can a judge replace my annotators?" in client.get(reply.url).content
 
 
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.EXPERT])
-def test_whoever_works_in_a_study_opens_none(people, role, settings):
-    settings.RESEARCHERS_OPEN_STUDIES = True
-    assert cast.sign_in(people[role]).get("/studies/new/").status_code == 403
-
-
-def test_a_goal_nobody_knows_is_refused(site_admin):
-    reply = cast.sign_in(site_admin).post("/studies/new/", {"name": "Tea", "goal": "gold"})
-    assert reply.status_code == 422
-    assert not Study.objects.exists()
-
-
-@pytest.mark.parametrize("role", list(Role.values))
-def test_members_may_not_open_studies(people, role, settings):
-    settings.RESEARCHERS_OPEN_STUDIES = False
-    client = cast.sign_in(people[role])
-    assert client.get("/studies/new/").status_code == 403
-    assert client.post("/studies/new/", {"name": "Mine"}).status_code == 403
+def test_nobody_else_opens_one(people, settings):
+    staff = User.objects.create_user("staff@site.example", "a long password", is_staff=True)
+    assert cast.sign_in(staff).get("/studies/new/").status_code == 200
+    for is_allowed, roles in ((False, Role.values), (True, (Role.ANNOTATOR, Role.EXPERT))):
+        settings.RESEARCHERS_OPEN_STUDIES = is_allowed
+        for role in roles:
+            client = cast.sign_in(people[role])
+            assert client.get("/studies/new/").status_code == 403
+            assert client.post("/studies/new/", {"name": "Mine"}).status_code == 403
     assert Study.objects.count() == 1
 
 
-def test_study_without_a_name_is_refused(site_admin):
-    assert cast.sign_in(site_admin).post("/studies/new/", {"name": ""}).status_code == 422
+@pytest.mark.parametrize("fields", [{"name": ""}, {"name": "Tea", "goal": "gold"}])
+def test_a_study_without_a_name_or_with_an_unknown_goal_is_refused(site_admin, fields):
+    assert cast.sign_in(site_admin).post("/studies/new/", fields).status_code == 422
     assert not Study.objects.exists()
-
-
-def test_site_administrator_is_no_member_of_other_studies(site_admin, study):
-    client = cast.sign_in(site_admin)
-    assert client.get(reverse("study", args=[study.public_id])).status_code == 404
-    assert "Study A" not in client.get("/").content.decode()
 
 
 def test_admin_changes_name_and_description_only(admin, study, people):
     before = Study.objects.values().get(pk=study.pk)
+    settings_page = reverse("study_settings", args=[study.public_id])
+    refused = admin.post(settings_page, {"name": ""})
+    assert refused.status_code == 422
+    assert "Study A</a>" in refused.content.decode(), "not as if it were stored"
     admin.post(
-        reverse("study_settings", args=[study.public_id]),
+        settings_page,
         {"name": "Renamed", "description": "New", "is_demo": "on", "public_id": "0" * 32},
     )
     after = Study.objects.values().get(pk=study.pk)
     assert after == before | {"name": "Renamed", "description": "New"}
     event = AuditEvent.objects.get()
     assert (event.verb, event.details) == ("study_changed", {"before": "Study A"})
-
-
-def test_refused_name_is_not_shown_as_if_it_were_stored(admin, study):
-    page = admin.post(reverse("study_settings", args=[study.public_id]), {"name": ""})
-    assert page.status_code == 422
-    assert "Study A</a>" in page.content.decode()
-
-
-@pytest.mark.parametrize("role", ["annotator", "expert", "researcher"])
-def test_others_may_not_change_the_study(study, people, role):
-    client = cast.sign_in(people[role])
-    path = reverse("study_settings", args=[study.public_id])
-    assert client.get(path).status_code == 403
-    assert client.post(path, {"name": "Mine"}).status_code == 403
 
 
 def test_member_of_one_study_goes_straight_to_it(people, study):
@@ -110,9 +83,11 @@ def test_member_of_two_studies_chooses(people, study, other_study):
     assert "New study" not in page
 
 
-def test_person_without_a_study_is_told_how_to_get_into_one(db):
+def test_person_without_a_study_is_told_how_to_get_into_one(site_admin, study):
     person = User.objects.create_user("alone@site.example", "a long password")
     assert b"invitation" in cast.sign_in(person).get("/").content
+    # Who looks after the site is no member of its studies.
+    assert "Study A" not in cast.sign_in(site_admin).get("/").content.decode()
 
 
 def test_list_of_studies_costs_the_same_for_many(site_admin, django_assert_max_num_queries):
@@ -128,3 +103,44 @@ def test_whoever_opens_no_study_gets_back_to_the_list(study):
     client = cast.sign_in(cast.make_member(study, "admin"))
     page = client.get(reverse("study_new")).content.decode()
     assert page.count(f'href="{reverse("home")}?all=1"') == 2
+
+
+# -- the log --------------------------------------------------------------------------------------
+
+
+def log(client, study, page=1):
+    return client.get(reverse("audit", args=[study.public_id]) + f"?page={page}").content.decode()
+
+
+def test_log_is_paginated_newest_first(
+    researcher, study, other_study, people, django_assert_max_num_queries
+):
+    record(study=other_study, actor=None, verb="thing_done", subject="PRIVATE")
+    record(study=None, actor=people["admin"], verb="token_created", subject="PRIVATE")
+    assert "Nothing happened yet" in log(researcher, study)
+    for number in range(60):
+        record(study=study, actor=people["admin"], verb="thing_done", subject=f"thing {number}")
+    with django_assert_max_num_queries(5):
+        text = log(researcher, study)
+    assert "1–50 of 60" in text
+    assert "PRIVATE" not in text
+    assert "Thing done" in text
+    assert text.index("thing 59") < text.index("thing 58")
+    assert "thing 9<" not in text
+    assert "thing 0<" in log(researcher, study, 2)
+
+
+def test_log_shows_reason_and_details_as_text_and_nested_counts_in_words(
+    researcher, study, people
+):
+    counts = {"items": {"new": 3, "same": 0}, "votes": {"new": 0}}
+    details = {"counts": counts, "items": [1, 2], "before": "in"}
+    said = {"reason": "<b>always 3</b>"} | details
+    record(study=study, actor=people["admin"], verb="import_applied", subject="x", **said)
+    text = flat(log(researcher, study))
+    assert "&lt;b&gt;always 3&lt;/b&gt;" in text
+    assert "<b>always" not in text
+    assert "before" in text
+    assert "items new 3" in text
+    assert "votes" not in text
+    assert "</span> 1, 2" in text
