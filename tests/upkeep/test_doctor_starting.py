@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cqa_site.upkeep.doctor import starting
+from tests.people.test_production import long
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,9 +34,9 @@ def doctor(folder, *arguments, **environment):
     [
         ({"PRODUCTION": "true"}, "PRODUCTION needs SECRET_KEY", "secrets.token_urlsafe(64)"),
         ({"DATABASE_URL": "mysql://u:hunter2@h/d"}, "must begin with sqlite://", ".env"),
-        ({"DATABASE_URL": "postgres://u:hunter2/x@h/d"}, "DATABASE_URL", ".env"),
-        ({"EXPORT_RETENTION_DAYS": "hunter2"}, "EXPORT_RETENTION_DAYS", ".env"),
-        ({"DATA_DIR": "/proc/nowhere"}, "/proc/nowhere", "DATA_DIR"),
+        long({"DATABASE_URL": "postgres://u:hunter2/x@h/d"}, "DATABASE_URL", ".env"),
+        long({"EXPORT_RETENTION_DAYS": "hunter2"}, "EXPORT_RETENTION_DAYS", ".env"),
+        long({"DATA_DIR": "/proc/nowhere"}, "/proc/nowhere", "DATA_DIR"),
     ],
 )
 def test_settings_that_are_refused_are_named(tmp_path, environment, words, remedy):
@@ -77,6 +78,7 @@ def test_a_missing_package_is_looked_for_where_it_is_named(monkeypatch, module, 
     assert found.command.endswith(f"-m pip install -r {file}")
 
 
+@pytest.mark.long
 def test_a_database_that_hangs_costs_seconds_and_all_else_is_examined(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"postgres://site:hunter2@127.0.0.1:{silent.getsockname()[1]}/lab"
