@@ -9,6 +9,7 @@ import time
 from threading import Event
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 
@@ -109,6 +110,12 @@ def test_id_tokens_that_are_wrong(provider, member, alone):
             assert_refused(client, sign_in_there(client, provider), before)
 
 
+def test_user_information_about_somebody_else(provider, member):
+    before, client = as_it_was(), Client()
+    provider.userinfo = {"sub": "person-2"}
+    assert_refused(client, sign_in_there(client, provider), before)
+
+
 def test_id_tokens_that_the_provider_did_not_sign(provider, member, alone):
     before = as_it_was()
     for signing in WRONG_SIGNATURES:
@@ -122,12 +129,6 @@ def test_id_tokens_that_the_provider_did_not_sign(provider, member, alone):
         provider.reset()
         provider.key_id = "key-2"
         assert_refused(client, sign_in_there(client, provider), before)
-
-
-def test_user_information_about_somebody_else(provider, member):
-    before, client = as_it_was(), Client()
-    provider.userinfo = {"sub": "person-2"}
-    assert_refused(client, sign_in_there(client, provider), before)
 
 
 @pytest.mark.parametrize(
@@ -364,32 +365,27 @@ def test_a_verified_address_opens_no_account_of_somebody_else(provider, trust, a
             assert_refused(client, sign_in_there(client, provider, {"email": email}), before)
 
 
-def test_a_provider_trusted_for_addresses_opens_no_account_with_a_second_step(
-    provider, trust, ada
-):
-    from allauth.mfa.totp.internal.auth import TOTP
-
-    TOTP.activate(ada, "A" * 32)
-    trust(joins_by_email=True)
-    before, client = as_it_was(), Client()
-    assert_refused(client, sign_in_there(client, provider), before)
+def with_an_app(user):
+    TOTP.activate(user, "A" * 32)
 
 
-def test_a_provider_trusted_for_addresses_opens_no_account_with_another_way_in(
-    provider, trust, ada
-):
+def with_another_way_in(user):
     """Whoever made the account with somebody else's address would keep that way."""
-    SocialAccount.objects.create(user=ada, provider="uni", uid="person-666")
-    trust(joins_by_email=True)
-    before, client = as_it_was(), Client()
-    assert_refused(client, sign_in_there(client, provider), before)
+    SocialAccount.objects.create(user=user, provider="uni", uid="person-666")
 
 
-def test_a_provider_trusted_for_addresses_still_has_to_verify_them(provider, trust, ada):
+@pytest.mark.parametrize(
+    ("prepare", "person"),
+    [(with_an_app, {}), (with_another_way_in, {}), (lambda user: None, {"email_verified": False})],
+)
+def test_a_provider_trusted_for_addresses_opens_no_account_but_a_plain_one(
+    provider, trust, ada, prepare, person
+):
+    """Of a verified address."""
+    prepare(ada)
     trust(joins_by_email=True)
     before, client = as_it_was(), Client()
-    answer = sign_in_there(client, provider, {"email_verified": False})
-    assert_refused(client, answer, before)
+    assert_refused(client, sign_in_there(client, provider, person), before)
 
 
 def test_an_account_at_the_provider_is_connected_to_one_person(provider, member, people):
@@ -405,17 +401,12 @@ def test_an_account_at_the_provider_is_connected_to_one_person(provider, member,
 
 
 def test_connecting_asks_who_it_is(provider, people):
-    """A session that somebody left open is not enough."""
-    client = cast.sign_in(people["expert"])
+    """A session that somebody left open is not enough, and none at all neither."""
     before = as_it_was()
-    answer = sign_in_there(client, provider, process="connect")
+    left_open, nobody = cast.sign_in(people["expert"]), Client()
+    answer = sign_in_there(left_open, provider, process="connect")
     assert answer.url.startswith("/accounts/again/")
-    assert as_it_was() == before
-
-
-def test_connecting_needs_somebody_who_is_signed_in(provider):
-    before, client = as_it_was(), Client()
-    answer = client.post(BEGIN, {"process": "connect"})
+    answer = nobody.post(BEGIN, {"process": "connect"})
     assert answer.url.startswith("/accounts/login/")
     assert as_it_was() == before
 
