@@ -13,24 +13,8 @@ from cqa_site.files.menu import files_waiting
 from cqa_site.files.models import ImportFile
 from cqa_site.tabular import Limits, UnreadableFile
 from cqa_site.tabular.archives import place_in, unpacked
-from tests import cast
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def client(study):
-    return cast.sign_in(cast.make_member(study, "researcher"))
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
 
 
 def sample(kind):

@@ -5,48 +5,17 @@ import json
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from annotation.answers.models.answers import Answer, System
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.files.actions import batches
 from cqa_site.files.models import ImportFile
-from cqa_site.people.tokens import create_token
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
-from tests import cast
 from tests.benchmark.score_files import ALL_ONES, judged_record
 
 pytestmark = pytest.mark.django_db
 NO_JSON = b"nothing to import"
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return cast.make_member(study, "researcher")
-
-
-@pytest.fixture
-def client(researcher):
-    return cast.sign_in(researcher)
-
-
-@pytest.fixture
-def api(researcher):
-    _row, told = create_token(user=researcher, name="batch", scope="write")
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {told}")
-    return client
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
 
 
 def judged(*texts: str) -> bytes:

@@ -26,7 +26,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
 from cqa_site.web.housekeeping import CHORES, keep_house
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_campaign, sign_in
 
 pytestmark = pytest.mark.django_db
 NOTHING = {
@@ -44,19 +44,9 @@ NOTHING = {
 
 
 @pytest.fixture(autouse=True)
-def media(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
-
-
-@pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return make_member(study, "researcher")
+def media(files_apart, settings):
+    settings.MEDIA_ROOT.mkdir()
+    return settings.MEDIA_ROOT
 
 
 def days_ago(days):
