@@ -1,12 +1,10 @@
-"""Opening a study, its settings, its log, and the list of studies."""
+"""Opening a study, its settings, and the list of studies."""
 
 import pytest
 from django.urls import reverse
 
-from cqa_site.people.access import record
 from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
 from tests import cast
-from tests.flat import flat
 
 
 def test_site_administrator_opens_a_study_and_is_its_admin(site_admin):
@@ -103,44 +101,3 @@ def test_whoever_opens_no_study_gets_back_to_the_list(study):
     client = cast.sign_in(cast.make_member(study, "admin"))
     page = client.get(reverse("study_new")).content.decode()
     assert page.count(f'href="{reverse("home")}?all=1"') == 2
-
-
-# -- the log --------------------------------------------------------------------------------------
-
-
-def log(client, study, page=1):
-    return client.get(reverse("audit", args=[study.public_id]) + f"?page={page}").content.decode()
-
-
-def test_log_is_paginated_newest_first(
-    researcher, study, other_study, people, django_assert_max_num_queries
-):
-    record(study=other_study, actor=None, verb="thing_done", subject="PRIVATE")
-    record(study=None, actor=people["admin"], verb="token_created", subject="PRIVATE")
-    assert "Nothing happened yet" in log(researcher, study)
-    for number in range(60):
-        record(study=study, actor=people["admin"], verb="thing_done", subject=f"thing {number}")
-    with django_assert_max_num_queries(5):
-        text = log(researcher, study)
-    assert "1–50 of 60" in text
-    assert "PRIVATE" not in text
-    assert "Thing done" in text
-    assert text.index("thing 59") < text.index("thing 58")
-    assert "thing 9<" not in text
-    assert "thing 0<" in log(researcher, study, 2)
-
-
-def test_log_shows_reason_and_details_as_text_and_nested_counts_in_words(
-    researcher, study, people
-):
-    counts = {"items": {"new": 3, "same": 0}, "votes": {"new": 0}}
-    details = {"counts": counts, "items": [1, 2], "before": "in"}
-    said = {"reason": "<b>always 3</b>"} | details
-    record(study=study, actor=people["admin"], verb="import_applied", subject="x", **said)
-    text = flat(log(researcher, study))
-    assert "&lt;b&gt;always 3&lt;/b&gt;" in text
-    assert "<b>always" not in text
-    assert "before" in text
-    assert "items new 3" in text
-    assert "votes" not in text
-    assert "</span> 1, 2" in text
