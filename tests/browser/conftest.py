@@ -74,7 +74,7 @@ COLOURS = ("color-contrast", "link-in-text-block")
 PLACES = ("target-size", "scrollable-region-focusable")
 # Everything that those rules look at, and how many of the elements with one look they are shown.
 SEEN_LOOKS = set()
-LOOKS = """() => {
+LOOKS_OF_TEXTS = """() => {
   const grounds = new Map([[null, '']])
   const ground = each => {
     if (!grounds.has(each)) {

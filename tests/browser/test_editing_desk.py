@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,11 @@ from playwright.sync_api import expect
 
 from annotation.answers.methods.citations import find_citations
 from annotation.editing.models import EarlierDraft, EditingSheet, KeptText, Revision
-from benchmarks.campaign_server import PASSWORD, CampaignServer
 from cqa_site.rounds.opening import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
 
-from .conftest import LOOKS, Visitor
+from .conftest import LOOKS
 
 pytestmark = pytest.mark.browser
 
@@ -519,83 +517,6 @@ def test_a_round_that_ends_meanwhile_keeps_the_text(desk, sheet, editing_round):
     expect(page.locator("main")).to_contain_text("This round is closed")
     expect(editor(page)).not_to_be_editable()
     desk.console.clear()
-
-
-# -- the server dies -----------------------------------------------------------------------------
-
-PREPARE = """
-import json, sys
-import django
-django.setup()
-from django.contrib.auth.hashers import make_password
-from django.core.management import call_command
-call_command("createcachetable", verbosity=0)
-from cqa_site.people.models import Membership, Study, User
-from tests.annotation.editing_cast import make_answers, make_round
-study = Study.objects.create(name="Killed")
-expert = User.objects.create_user("expert@killed.example", sys.argv[1])
-Membership.objects.create(study=study, user=expert, role="expert")
-make_answers(study, questions=1)
-sheet = make_round(study, people=[expert], individual=0).sheets.get()
-print(json.dumps([str(study.public_id), str(sheet.public_id)]))
-"""
-SHOW = """
-import django
-django.setup()
-from annotation.editing.models import EditingSheet
-sheet = EditingSheet.objects.get()
-print(sheet.version, repr(sheet.text), sheet.kept.count())
-"""
-
-
-class EditingServer(CampaignServer):
-    """The production web server in front of one answer to edit."""
-
-    def prepare_on(self, empty_file):
-        shutil.copy(empty_file, self.folder / "site.sqlite3")
-        made = self.python("-c", PREPARE, PASSWORD)
-        self.study, self.sheet = json.loads(made.splitlines()[-1])
-        self.python("manage.py", "collectstatic", "--noinput", "-v0")
-
-
-@pytest.fixture
-def killable(empty_file):
-    server = EditingServer(workers=1)
-    try:
-        server.prepare_on(empty_file)
-        server.start()
-        yield server
-    finally:
-        server.remove()
-
-
-@pytest.mark.long
-def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
-    address = f"http://127.0.0.1:{killable.port}"
-    visitor = Visitor(browser, address, None)
-    page = visitor.page
-    page.goto(f"{address}/accounts/login/?next=/s/{killable.study}/editing/{killable.sheet}/")
-    page.get_by_label("Email").fill("expert@killed.example")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("main").get_by_role("button").first.click()
-    editor(page).wait_for()
-    put_caret(page, "Tea is calmer")
-    page.keyboard.type(" before the crash")
-    expect_saved(page)
-    page.keyboard.type(", during")
-    killable.kill()
-    page.keyboard.type(" and after it")
-    expect(page.locator("#saved")).to_contain_text("No connection", timeout=15_000)
-    page.close(run_before_unload=False)  # the lid is closed
-    killable.start()
-    page = visitor.context.new_page()
-    page.goto(f"{address}/s/{killable.study}/editing/{killable.sheet}/")
-    words = "calmer before the crash, during and after it"
-    expect(editor(page)).to_have_value(re.compile(words))
-    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
-    assert words in killable.python("-c", SHOW)
-    assert killable.python("-c", SHOW).split()[-1] == "0"
-    visitor.context.close()
 
 
 def test_what_is_written_before_the_scripts_are_there_is_kept(visit, sheet):

@@ -17,8 +17,8 @@ from cqa_site.rounds.serving import next_sheet
 from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
-from tests.people.works import JSON, address, sheet_at, work_page
-from tests.rounds.made_work import SERVED, World
+from tests.people.works import address, sheet_at, work_page
+from tests.rounds.made_work import JSON, SERVED, World
 
 CODES = {
     "completed_code": "CODE-COMPLETED",
