@@ -6,6 +6,7 @@ the world of its test file stands already.
 """
 
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -282,3 +283,18 @@ def visit(browser, server):
         visitor.context.close()
         assert visitor.foreign == []
         assert visitor.console == []
+
+
+def lose_first(routes, pattern):
+    """Let the server do what is sent, and lose its first reply; its status stands in the list."""
+    lost = []
+
+    def lose(route):
+        reply = route.fetch()
+        if lost:
+            return route.fulfill(response=reply)
+        lost.append(reply.status)
+        return route.abort()
+
+    routes.route(re.compile(pattern), lose)
+    return lost

@@ -15,7 +15,7 @@ from cqa_site.rounds.opening import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
 
-from .conftest import LOOKS
+from .conftest import LOOKS, lose_first
 
 pytestmark = pytest.mark.browser
 
@@ -26,6 +26,7 @@ SELECTED = """() => {
 READ = """(text) => findCitations(text).map(
     ({ start, end, numbers, isGenerated }) => [text.slice(start, end), numbers, isGenerated]
 )"""
+LEAVES = "dispatchEvent(new Event('beforeunload', { cancelable: true }))"
 SAVED = re.compile(r"^Saved \d+ s ago")
 PLACED = """([before, after]) => {
     const { at, inserted } = placeCitation(before + after, before.length, 8);
@@ -133,6 +134,11 @@ def test_what_is_typed_is_saved_by_itself(desk, sheet):
     assert stored(sheet) == sheet.machine_text.replace("Tea is calmer", "Tea is calmer and kinder")
     page.reload()
     assert editor(page).input_value() == stored(sheet)
+    put_caret(page, "Best Option:\nTea")
+    page.keyboard.type("pot")
+    page.keyboard.press("Control+s")
+    expect_saved(page, timeout=1_000)
+    assert stored(sheet).endswith("Teapot")
 
 
 def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, sheet):
@@ -149,14 +155,6 @@ def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, sheet):
     page.clock.run_for(1600)
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     assert "calmer...........!" in stored(sheet)
-
-
-def test_ctrl_s_saves_at_once(desk, sheet):
-    put_caret(desk.page, "Best Option:\nTea")
-    desk.page.keyboard.type("pot")
-    desk.page.keyboard.press("Control+s")
-    expect_saved(desk.page, timeout=1_000)
-    assert stored(sheet).endswith("Teapot")
 
 
 def test_an_argument_is_cited_where_the_caret_is_and_undo_takes_it_back(desk, sheet):
@@ -319,17 +317,8 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
 
 
 def test_a_submission_whose_reply_was_lost_is_made_once(desk, sheet):
-    lost = []
-
-    def lose_first(route):
-        reply = route.fetch()
-        if lost:
-            return route.fulfill(response=reply)
-        lost.append(reply.status)
-        return route.abort()
-
     page = desk.page
-    page.route(re.compile("/submit/"), lose_first)
+    lost = lose_first(page, "/submit/")
     put_caret(page, "Best Option:\nTea")
     page.keyboard.type("!")
     page.get_by_label("Length").check()
@@ -353,6 +342,7 @@ def test_text_written_offline_arrives(desk, sheet):
     page.keyboard.type(" offline")
     expect(page.locator("#saved")).to_contain_text("No connection. The text is kept")
     assert stored(sheet) == sheet.machine_text
+    assert page.evaluate(LEAVES) is False, "leaving with unsent text asks first"
     page.keyboard.type(" and still")
     desk.context.set_offline(False)
     expect_saved(page)
@@ -363,16 +353,7 @@ def test_text_written_offline_arrives(desk, sheet):
 
 def test_a_lost_reply_is_no_conflict(desk, sheet):
     page = desk.page
-    lost = []
-
-    def lose_first(route):
-        reply = route.fetch()
-        if lost:
-            return route.fulfill(response=reply)
-        lost.append(reply.status)
-        return route.abort()
-
-    page.route(re.compile("/save/"), lose_first)
+    lost = lose_first(page, "/save/")
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" once")
     expect(page.locator("#saved")).to_contain_text("No connection")
@@ -463,19 +444,6 @@ def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, sheet,
     desk.console.clear()
 
 
-def test_leaving_with_unsent_text_asks_first(desk, sheet):
-    page = desk.page
-    desk.context.route(re.compile("/save/"), lambda route: route.abort())
-    put_caret(page, "Tea is calmer")
-    page.keyboard.type(" unsent")
-    expect(page.locator("#saved")).to_contain_text("No connection")
-    asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    desk.go("editing", sheet.round.study.public_id)
-    assert asked == ["beforeunload"]
-    desk.console.clear()
-
-
 def test_signed_out_in_the_middle_and_back_again(desk, sheet):
     page = desk.page
     cookies = desk.context.cookies()
@@ -516,6 +484,8 @@ def test_a_round_that_ends_meanwhile_keeps_the_text(desk, sheet, editing_round):
     page.reload()
     expect(page.locator("main")).to_contain_text("This round is closed")
     expect(editor(page)).not_to_be_editable()
+    page.get_by_role("button", name="Instructions").click()
+    expect(page.locator("#guideline-dialog")).to_contain_text(sheet.round.instructions)
     desk.console.clear()
 
 
@@ -600,11 +570,3 @@ def test_instructions_beside_leave_room_for_the_text(desk):
     panel = page.locator("#guideline-panel").bounding_box()
     assert editor(page).bounding_box()["width"] > panel["width"]
     assert desk.has_no_sideways_scroll()
-
-
-@pytest.mark.long
-def test_instructions_of_a_closed_round_can_be_read(visit, sheet):
-    close_round(round_=sheet.round, actor=sheet.round.created_by)
-    page = open_desk(visit(sheet.rater.user), sheet)
-    page.get_by_role("button", name="Instructions").click()
-    expect(page.locator("#guideline-dialog")).to_contain_text(sheet.round.instructions)

@@ -16,7 +16,7 @@ from cqa_site.rounds.opening import close_round, open_round
 from tests.annotation.voting import imported, make_raters
 from tests.cast import make_campaign, make_member, make_study
 
-from .conftest import LOOKS
+from .conftest import LOOKS, lose_first
 
 pytestmark = pytest.mark.browser
 
@@ -209,19 +209,10 @@ def test_answers_given_offline_arrive_once(desk):
 
 def test_a_lost_reply_is_asked_for_again_with_the_same_key(desk):
     """The server stored the answer, the reply was lost on the way."""
-    cut = []
-
-    def lose_first(route):
-        reply = route.fetch()
-        if cut:
-            return route.fulfill(response=reply)
-        cut.append(reply.status)
-        return route.abort()
-
-    desk.context.route(re.compile("/label/answer/"), lose_first)
+    lost = lose_first(desk.context, "/label/answer/")
     first = press(desk.page, "2")
     expect_saved(desk.page)
-    assert cut == [200]
+    assert lost == [200]
     assert stored() == {first: 2}
     assert VoteEvent.objects.count() == 1
     desk.console.clear()

@@ -13,6 +13,7 @@ import pytest
 from cryptography.fernet import Fernet
 from django.core.management import call_command
 from django.db import connection
+from django.test import override_settings
 
 from argsum.scorers.actions.models import SHIPPED
 from argsum.scorers.models import SHIPPED_MATCH
@@ -90,36 +91,33 @@ def test_static_files_of_another_version(finds, settings, tmp_path):
 
 
 @pytest.mark.django_db
-class TestKeys:
-    @pytest.fixture(autouse=True)
-    def stored(self, settings):
-        """A key of an endpoint, encrypted with the key that is set now."""
-        settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
-        return Endpoint.objects.create(
-            study=make_study(), name="A", base_url="https://a.example", key_ciphertext=seal("sk-1")
-        )
-
-    def test_keys_that_are_missing(self, finds, settings):
-        assert finds("keys.stored_secrets").state == State.WELL
-        settings.SECRETS_KEYS = []
-        found = finds("keys.stored_secrets")
-        assert found.state == State.WRONG
-        assert "Fernet.generate_key" in found.command
-
-    def test_keys_of_another_site(self, finds, settings):
-        earlier = settings.SECRETS_KEYS
-        settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
-        found = finds("keys.stored_secrets")
-        assert found.state == State.WRONG
-        assert "1 stored secret of 1" in found.says
-        assert "enter the keys of the endpoints again" in found.remedy
-        assert "backup" not in found.remedy
-        settings.SECRETS_KEYS = settings.SECRETS_KEYS + earlier
-        assert finds("keys.stored_secrets").state == State.WELL
+def test_keys_that_are_missing_or_of_another_site(finds, settings):
+    mine, other = ([Fernet.generate_key().decode()] for _each in "ab")
+    settings.SECRETS_KEYS = mine
+    Endpoint.objects.create(
+        study=make_study(), name="A", base_url="https://a.example", key_ciphertext=seal("sk-1")
+    )
+    assert finds("keys.stored_secrets").state == State.WELL
+    settings.SECRETS_KEYS = []
+    found = finds("keys.stored_secrets")
+    assert found.state == State.WRONG
+    assert "Fernet.generate_key" in found.command
+    settings.SECRETS_KEYS = other
+    found = finds("keys.stored_secrets")
+    assert found.state == State.WRONG
+    assert "1 stored secret of 1" in found.says
+    assert "enter the keys of the endpoints again" in found.remedy
+    assert "backup" not in found.remedy
+    settings.SECRETS_KEYS = other + mine
+    assert finds("keys.stored_secrets").state == State.WELL
 
 
 def test_key_files_that_others_read_or_own(finds, settings, tmp_path):
     settings.DATA_DIR = settings.BASE_DIR = tmp_path
+    with override_settings(SECRET_KEY="short"):
+        found = finds("keys.key_files")
+        assert found.state == State.LOOK
+        assert "token_urlsafe" in found.command
     path = tmp_path / "secrets_key"
     path.touch(mode=0o640)
     # Nobody else comes into the folder.
@@ -162,13 +160,6 @@ def test_a_database_file_that_others_read(finds, settings, tmp_path, monkeypatch
     tmp_path.chmod(0o755)
     found = finds("keys.key_files")
     assert (found.state, found.command) == (State.WRONG, f"chmod 600 {path}")
-
-
-def test_a_weak_secret_key(finds, settings, tmp_path):
-    settings.DATA_DIR, settings.SECRET_KEY = tmp_path, "short"
-    found = finds("keys.key_files")
-    assert found.state == State.LOOK
-    assert "token_urlsafe" in found.command
 
 
 def install(folder: Path, name: str, file: str, content: bytes) -> Path:

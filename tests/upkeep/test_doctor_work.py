@@ -60,12 +60,16 @@ def test_a_worker_that_was_killed(finds, process):
     assert found.command == "make worker"
 
 
-def test_a_site_that_was_never_started(finds):
+def test_a_site_that_was_never_started_and_a_worker_that_takes_nothing_up(finds):
     assert finds("work.workers").state == State.LOOK
     job = wait_for_a_worker(minutes=3)
     assert finds("work.workers").state == State.LOOK
     Job.objects.filter(pk=job.pk).update(run_after=timezone.now() - timedelta(hours=1))
     assert finds("work.workers").state == State.WRONG
+    beat()
+    found = finds("work.workers")
+    assert found.state == State.WRONG
+    assert "although a worker is there" in found.says
 
 
 def test_a_worker_of_another_version(finds):
@@ -75,14 +79,6 @@ def test_a_worker_of_another_version(finds):
     found = finds("work.workers")
     assert found.state == State.LOOK
     assert "process 77" in found.says
-
-
-def test_a_worker_that_takes_nothing_up(finds):
-    beat()
-    wait_for_a_worker(minutes=40)
-    found = finds("work.workers")
-    assert found.state == State.WRONG
-    assert "although a worker is there" in found.says
 
 
 def test_nobody_keeps_house(finds, settings, tmp_path, monkeypatch):
