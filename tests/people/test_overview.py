@@ -159,16 +159,6 @@ def test_each_question_has_its_own_way(researcher, study):
             assert researcher.get(step.url).status_code == 200
 
 
-def test_words_to_look_up_are_those_that_the_steps_use(researcher, study):
-    for path in paths():
-        text = overview(researcher, study, f"?path={path.key}")
-        begins = text.index('<ol class="steps">')
-        words = re.findall(r'class="term"[^>]*>(.*?)</button>', text[:begins])
-        assert words
-        said = (text[begins : text.index("</ol>", begins)] + str(path.about)).casefold()
-        assert [word for word in words if word.casefold() not in said] == []
-
-
 def test_a_study_leads_to_what_it_was_opened_for(researcher, study):
     Study.objects.filter(pk=study.pk).update(goal="judge")
     assert "Have labels of people" in next_card(overview(researcher, study))

@@ -5,7 +5,7 @@ from django.apps import apps
 
 from benchmark.preferences.actions import Plan as PairPlan
 from benchmark.preferences.actions import plan_round as plan_pairs
-from cqa_site.rounds.kind import kind_of
+from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.opening import close_round, open_round
 from tests import cast
 from tests.flat import flat
@@ -133,3 +133,7 @@ def test_known_pairs_look_like_any_other(researcher, study, people):
     pages = [researcher.get(trial(round_, "", number)) for number in range(1, 9)]
     assert len({tuple(sorted(page.context["page"])) for page in pages}) == 1
     assert not [page for page in pages if "known" in page.text]
+
+
+def test_every_kind_can_be_tried():
+    assert set(KINDS) == {each.name for each in kinds()}
