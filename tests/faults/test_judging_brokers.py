@@ -5,7 +5,6 @@ import signal
 import socket
 
 import pytest
-import redis
 
 from benchmarks.judging_site import end
 from tests.faults.fault_site import wait_until
@@ -41,26 +40,6 @@ def test_every_message_five_times_changes_nothing(site):
         site.wait(run, 90)
         assert stub.counts["answered"] == 300
     assert site.check(run, kept=300)["outcomes"] == {"replied": 300}
-
-
-@pytest.mark.long
-def test_a_broker_that_is_emptied_costs_nothing(postgres_site):
-    site = postgres_site
-    if not site.broker.startswith("redis"):
-        pytest.skip("Redis does not answer on 127.0.0.1:6379")
-    with site.stub(latency=0.05) as stub, redis.Redis.from_url(site.broker) as broker:
-        run = site.begin(stub, sample=300)
-        assert broker.dbsize() > 0
-        broker.flushdb()
-        site.nursery.celery("emptied")
-        wait_until(
-            lambda: broker.flushdb() and site.state_of(run) == "done",
-            90,
-            lambda: site.summary(run),
-        )
-        assert stub.counts["answered"] == 300
-    site.nursery.kill_all()
-    site.check(run, kept=300)
 
 
 @pytest.mark.long

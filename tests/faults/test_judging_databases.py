@@ -1,17 +1,10 @@
 """The database goes away, fills up, or its clock jumps, while a run is carried."""
 
-import os
 import resource
-import shutil
-import subprocess
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
-from benchmarks.campaign_server import free_port
-from tests.faults.conftest import prepared
 from tests.faults.fault_site import FaultSite, wait_until
 from tests.faults.nursery import HASTY, kill, lives
 
@@ -105,44 +98,3 @@ def test_connections_that_are_cut_lose_nothing(postgres_site):
         assert lives(worker)
     site.nursery.kill_all()
     site.check(run, kept=300)
-
-
-@pytest.fixture
-def restartable():
-    """A site on a PostgreSQL server of its own, and how to stop that server at once."""
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not folders or os.getuid() != 0:
-        pytest.skip("initdb was not found, or nobody may become its user")
-    with tempfile.TemporaryDirectory(prefix="cluster-") as folder:
-        shutil.chown(folder, "postgres", "postgres")
-        port = free_port()
-
-        def postgres(program: str, *arguments: str) -> None:
-            command = [folders[-1] / program, "-D", f"{folder}/data", *arguments]
-            with open(f"{folder}/log", "ab") as log:
-                subprocess.run(command, user="postgres", cwd=folder, check=True, stdout=log)
-
-        postgres("initdb", "--auth", "trust")
-        start = ["-w", "-l", f"{folder}/server", "-o", f"-p {port} -k {folder} -c fsync=off"]
-        postgres("pg_ctl", "start", *start)
-        try:
-            url = f"postgres://postgres@127.0.0.1:{port}/postgres"
-            for site in prepared(FaultSite(database_url=url, stub_port=free_port(), items=300)):
-                yield site, lambda: postgres("pg_ctl", "restart", "-m", "immediate", *start)
-        finally:
-            postgres("pg_ctl", "stop", "-m", "immediate")
-
-
-@pytest.mark.long
-def test_a_database_server_that_is_restarted_loses_nothing(restartable):
-    """The worker outlives three crashes of its database."""
-    site, restart = restartable
-    with site.stub(latency=0.1) as stub:
-        run = site.begin(stub)
-        worker = site.nursery.work()
-        for number in range(3):
-            wait_until(lambda n=number: stub.counts["answered"] > 50 * (n + 1), 60, every=0.02)
-            restart()
-        site.wait(run, 120)
-        assert lives(worker)
-    site.check(run, kept=1000)

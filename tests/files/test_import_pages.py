@@ -103,14 +103,11 @@ def test_a_choice_that_cannot_work_is_explained(client, study, changes, words):
     assert ImportFile.objects.get().state == "uploaded"
 
 
-def test_the_sheet_of_a_workbook_can_be_chosen(client, study):
-    file = uploaded(client, study, workbook(HEADER), name="book.xlsx")
-    page = client.get(address("import_mapping", study, file))
+def test_another_sheet_or_encoding_can_be_chosen(client, study, inline):
+    book = uploaded(client, study, workbook(HEADER), name="book.xlsx")
+    page = client.get(address("import_mapping", study, book))
     assert page.status_code == 422  # a header without rows
     assert "no rows below it" in page.content.decode()
-
-
-def test_another_encoding_can_be_chosen(client, study, inline):
     file = uploaded(client, study, TABLE.replace(b"wins", "gagné".encode("cp1252")))
     first = client.get(address("import_mapping", study, file))
     assert first.status_code == 422

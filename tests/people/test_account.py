@@ -73,13 +73,9 @@ def whole_database() -> str:
     return "\n".join(texts)
 
 
-@pytest.mark.parametrize("fields", [{"scope": "admin"}, {"name": ""}, {"scope": ""}])
-def test_bad_token_form_makes_nothing(client, fields):
-    assert make_token(client, **fields).status_code == 422
-    assert not ApiToken.objects.exists()
-
-
-def test_token_belongs_to_whoever_asked(client, person, people):
+def test_token_belongs_to_whoever_asked_for_what_there_is(client, person, people):
+    for fields in ({"scope": "admin"}, {"name": ""}, {"scope": ""}):
+        assert make_token(client, **fields).status_code == 422
     make_token(client, user=people["admin"].pk, expires_at="2999-01-01", secret_hash="x")
     token = ApiToken.objects.get()
     assert token.user == person

@@ -68,14 +68,11 @@ def test_admin_changes_name_and_description_only(admin, study, people):
     assert (event.verb, event.details) == ("study_changed", {"before": "Study A"})
 
 
-def test_member_of_one_study_goes_straight_to_it(people, study):
-    response = cast.sign_in(people["annotator"]).get("/")
-    assert response.url == reverse("study", args=[study.public_id])
-
-
-def test_member_of_two_studies_chooses(people, study, other_study):
+def test_member_of_one_study_goes_straight_to_it_and_of_two_chooses(people, study, other_study):
+    client = cast.sign_in(people["annotator"])
+    assert client.get("/").url == reverse("study", args=[study.public_id])
     other_study.memberships.create(user=people["annotator"], role=Role.EXPERT)
-    page = cast.sign_in(people["annotator"]).get("/").content.decode()
+    page = client.get("/").content.decode()
     for words in ("Study A", "Study B", "Annotator", "Expert"):
         assert words in page
     assert "New study" not in page
