@@ -123,8 +123,12 @@ def test_whoever_did_everything_is_not_asked_to_go_on(world, other):
 
 
 def test_from_the_platform_to_the_code(world, round_):
-    client, reply = come_in(make_link(world)[1])
-    assert reply["Location"] == work_page(round_)
+    client = Client()
+    client.get(reverse("join", args=[make_link(world)[1]]), IDS)
+    text = client.get("/join/start/").text
+    assert "You will fill in 2 sheets." in text
+    assert kind_of(round_).card(0).text in text
+    assert client.post("/join/start/")["Location"] == work_page(round_)
     submit(client, world)
     assert "1 item to go" in client.get(DONE).text
     assert finish(client) == []
@@ -137,14 +141,6 @@ def test_from_the_platform_to_the_code(world, round_):
     assert Participant.objects.get().outcome == "completed"
     home = client.get(reverse("study", args=[world.study.public_id])).text
     assert "To your completion code" in home
-
-
-def test_before_they_begin_people_read_what_is_asked(world, round_):
-    client = Client()
-    client.get(reverse("join", args=[make_link(world)[1]]), IDS)
-    text = client.get("/join/start/").content.decode()
-    assert "You will fill in 2 sheets." in text
-    assert kind_of(round_).card(0).text in text
 
 
 def test_a_participant_finds_no_other_round(world, round_, other, inside):
@@ -191,7 +187,7 @@ def test_links_and_people_of_another_round_are_not_found(round_, other, inside, 
     assert link.is_open
 
 
-def test_a_researcher_makes_a_link_on_the_page_of_the_round(round_, researcher):
+def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, researcher):
     page = address("crowd_links", round_, round_.public_id)
     shown = researcher.get(address(kind_of(round_).audit.round, round_, round_.public_id))
     assert page in shown.content.decode()
@@ -207,6 +203,14 @@ def test_a_researcher_makes_a_link_on_the_page_of_the_round(round_, researcher):
     link = round_.links.get()
     assert secret not in link.secret_hash
     assert come_in(secret, {"ID": "W1"})[1]["Location"] == work_page(round_)
+    # A draft gets none.
+    draft = world.make_round(name="Draft", opens=False)
+    page = address("crowd_links", draft, draft.public_id)
+    refused = researcher.post(page, CODES | fields | {"required_items": "1"})
+    assert refused.status_code == 422
+    assert "or open it first" in refused.text
+    shown = researcher.get(address(kind_of(draft).audit.round, draft, draft.public_id))
+    assert page not in shown.text
 
 
 def test_a_submission_asks_no_more_of_the_database_for_members(
@@ -288,21 +292,6 @@ def test_an_answer_the_server_lost_is_a_fault(world, inside, monkeypatch):
 
 def broken(**_fields):
     raise RuntimeError("the disk is full")
-
-
-def test_a_draft_gets_no_link(world, researcher):
-    draft = world.make_round(name="Draft", opens=False)
-    page = address("crowd_links", draft, draft.public_id)
-    fields = {"platform": "P", "max_participants": "3", "days": "30", "participant_param": "ID"}
-    refused = researcher.post(page, CODES | fields | {"required_items": "1"})
-    assert refused.status_code == 422
-    assert "or open it first" in refused.content.decode()
-    assert (
-        page
-        not in researcher.get(
-            address(kind_of(draft).audit.round, draft, draft.public_id)
-        ).content.decode()
-    )
 
 
 def test_a_link_into_a_round_of_another_study_is_found(world, other_study):
