@@ -6,6 +6,7 @@ the world of its test file stands already.
 """
 
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +75,7 @@ COLOURS = ("color-contrast", "link-in-text-block")
 PLACES = ("target-size", "scrollable-region-focusable")
 # Everything that those rules look at, and how many of the elements with one look they are shown.
 SEEN_LOOKS = set()
-LOOKS = """() => {
+LOOKS_OF_TEXTS = """() => {
   const grounds = new Map([[null, '']])
   const ground = each => {
     if (!grounds.has(each)) {
@@ -286,3 +287,18 @@ def visit(browser, server):
         visitor.context.close()
         assert visitor.foreign == []
         assert visitor.console == []
+
+
+def lose_first(routes, pattern):
+    """Let the server do what is sent, and lose its first reply; its status stands in the list."""
+    lost = []
+
+    def lose(route):
+        reply = route.fetch()
+        if lost:
+            return route.fulfill(response=reply)
+        lost.append(reply.status)
+        return route.abort()
+
+    routes.route(re.compile(pattern), lose)
+    return lost

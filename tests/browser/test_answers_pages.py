@@ -54,11 +54,3 @@ def test_a_citation_leads_to_its_argument(visit, question, width):
     )
     head = page.locator(".topbar").evaluate("bar => bar.getBoundingClientRect().bottom")
     assert head <= top < bottom <= 900
-
-
-def test_an_expert_sees_texts_without_names(visit, question):
-    visitor = look(visit, question, "expert")
-    text = visitor.page.locator("main").inner_text()
-    assert "Text 1" in text
-    assert "Model" not in text
-    assert visitor.axe() == []

@@ -61,34 +61,6 @@ def expect_saved(page):
     expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Saved \d+ s ago"))
 
 
-@pytest.mark.long
-def test_two_people_judge_six_sets_by_keys_alone(visit, counting):
-    for name, second in (("Ann", "2"), ("Ben", "3")):
-        visitor = visit(make_member(counting.study, "annotator", name))
-        open_form(visitor, counting)
-        page = visitor.page
-        for _turn in range(6):
-            first = page.url
-            # Covered, by summaries 1 and 3; partly (or not); three statements, one of them again.
-            press(page, "Shift+Digit1", "Shift+Digit3", "1", second)
-            press(page, "1", "b", "p", "2")
-            # After the last row the button to submit has the focus.
-            assert page.evaluate("document.activeElement.id") == "submit"
-            expect(page.locator("#unique-shown")).to_have_text("1.5")
-            expect(page.locator("#covered-shown")).to_have_text("1.5" if second == "2" else "1")
-            press(page, "Enter")
-            page.wait_for_url(lambda url, before=first: url != before)
-    sheets = CountSheet.objects.filter(state="submitted", is_extra=False)
-    assert sheets.count() == 12
-    assert set(sheets.values_list("rater__user__name", "covered", "unique")) == {
-        ("Ann", 1.5, 1.5),
-        ("Ben", 1.0, 1.5),
-    }
-    assert all(
-        sheet.marks["references"]["0"] == {"level": "full", "by": [0, 2]} for sheet in sheets
-    )
-
-
 def test_a_key_that_answers_a_row_leads_to_the_next_without_an_answer(form):
     page = form.page
     press(page, "1", "3")

@@ -17,7 +17,7 @@ from cqa_site.rounds.opening import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
 
-from .conftest import LOOKS, Visitor
+from .conftest import LOOKS, Visitor, lose_first
 
 pytestmark = pytest.mark.browser
 
@@ -28,6 +28,7 @@ SELECTED = """() => {
 READ = """(text) => findCitations(text).map(
     ({ start, end, numbers, isGenerated }) => [text.slice(start, end), numbers, isGenerated]
 )"""
+LEAVES = "dispatchEvent(new Event('beforeunload', { cancelable: true }))"
 SAVED = re.compile(r"^Saved \d+ s ago")
 PLACED = """([before, after]) => {
     const { at, inserted } = placeCitation(before + after, before.length, 8);
@@ -135,6 +136,11 @@ def test_what_is_typed_is_saved_by_itself(desk, sheet):
     assert stored(sheet) == sheet.machine_text.replace("Tea is calmer", "Tea is calmer and kinder")
     page.reload()
     assert editor(page).input_value() == stored(sheet)
+    put_caret(page, "Best Option:\nTea")
+    page.keyboard.type("pot")
+    page.keyboard.press("Control+s")
+    expect_saved(page, timeout=1_000)
+    assert stored(sheet).endswith("Teapot")
 
 
 def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, sheet):
@@ -151,14 +157,6 @@ def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, sheet):
     page.clock.run_for(1600)
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     assert "calmer...........!" in stored(sheet)
-
-
-def test_ctrl_s_saves_at_once(desk, sheet):
-    put_caret(desk.page, "Best Option:\nTea")
-    desk.page.keyboard.type("pot")
-    desk.page.keyboard.press("Control+s")
-    expect_saved(desk.page, timeout=1_000)
-    assert stored(sheet).endswith("Teapot")
 
 
 def test_an_argument_is_cited_where_the_caret_is_and_undo_takes_it_back(desk, sheet):
@@ -321,17 +319,8 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
 
 
 def test_a_submission_whose_reply_was_lost_is_made_once(desk, sheet):
-    lost = []
-
-    def lose_first(route):
-        reply = route.fetch()
-        if lost:
-            return route.fulfill(response=reply)
-        lost.append(reply.status)
-        return route.abort()
-
     page = desk.page
-    page.route(re.compile("/submit/"), lose_first)
+    lost = lose_first(page, "/submit/")
     put_caret(page, "Best Option:\nTea")
     page.keyboard.type("!")
     page.get_by_label("Length").check()
@@ -355,6 +344,7 @@ def test_text_written_offline_arrives(desk, sheet):
     page.keyboard.type(" offline")
     expect(page.locator("#saved")).to_contain_text("No connection. The text is kept")
     assert stored(sheet) == sheet.machine_text
+    assert page.evaluate(LEAVES) is False, "leaving with unsent text asks first"
     page.keyboard.type(" and still")
     desk.context.set_offline(False)
     expect_saved(page)
@@ -365,16 +355,7 @@ def test_text_written_offline_arrives(desk, sheet):
 
 def test_a_lost_reply_is_no_conflict(desk, sheet):
     page = desk.page
-    lost = []
-
-    def lose_first(route):
-        reply = route.fetch()
-        if lost:
-            return route.fulfill(response=reply)
-        lost.append(reply.status)
-        return route.abort()
-
-    page.route(re.compile("/save/"), lose_first)
+    lost = lose_first(page, "/save/")
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" once")
     expect(page.locator("#saved")).to_contain_text("No connection")
@@ -465,19 +446,6 @@ def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, sheet,
     desk.console.clear()
 
 
-def test_leaving_with_unsent_text_asks_first(desk, sheet):
-    page = desk.page
-    desk.context.route(re.compile("/save/"), lambda route: route.abort())
-    put_caret(page, "Tea is calmer")
-    page.keyboard.type(" unsent")
-    expect(page.locator("#saved")).to_contain_text("No connection")
-    asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    desk.go("editing", sheet.round.study.public_id)
-    assert asked == ["beforeunload"]
-    desk.console.clear()
-
-
 def test_signed_out_in_the_middle_and_back_again(desk, sheet):
     page = desk.page
     cookies = desk.context.cookies()
@@ -518,84 +486,9 @@ def test_a_round_that_ends_meanwhile_keeps_the_text(desk, sheet, editing_round):
     page.reload()
     expect(page.locator("main")).to_contain_text("This round is closed")
     expect(editor(page)).not_to_be_editable()
+    page.get_by_role("button", name="Instructions").click()
+    expect(page.locator("#guideline-dialog")).to_contain_text(sheet.round.instructions)
     desk.console.clear()
-
-
-# -- the server dies -----------------------------------------------------------------------------
-
-PREPARE = """
-import json, sys
-import django
-django.setup()
-from django.contrib.auth.hashers import make_password
-from django.core.management import call_command
-call_command("createcachetable", verbosity=0)
-from cqa_site.people.models import Membership, Study, User
-from tests.annotation.editing_cast import make_answers, make_round
-study = Study.objects.create(name="Killed")
-expert = User.objects.create_user("expert@killed.example", sys.argv[1])
-Membership.objects.create(study=study, user=expert, role="expert")
-make_answers(study, questions=1)
-sheet = make_round(study, people=[expert], individual=0).sheets.get()
-print(json.dumps([str(study.public_id), str(sheet.public_id)]))
-"""
-SHOW = """
-import django
-django.setup()
-from annotation.editing.models import EditingSheet
-sheet = EditingSheet.objects.get()
-print(sheet.version, repr(sheet.text), sheet.kept.count())
-"""
-
-
-class EditingServer(CampaignServer):
-    """The production web server in front of one answer to edit."""
-
-    def prepare_on(self, empty_file):
-        shutil.copy(empty_file, self.folder / "site.sqlite3")
-        made = self.python("-c", PREPARE, PASSWORD)
-        self.study, self.sheet = json.loads(made.splitlines()[-1])
-        self.python("manage.py", "collectstatic", "--noinput", "-v0")
-
-
-@pytest.fixture
-def killable(empty_file):
-    server = EditingServer(workers=1)
-    try:
-        server.prepare_on(empty_file)
-        server.start()
-        yield server
-    finally:
-        server.remove()
-
-
-@pytest.mark.long
-def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
-    address = f"http://127.0.0.1:{killable.port}"
-    visitor = Visitor(browser, address, None)
-    page = visitor.page
-    page.goto(f"{address}/accounts/login/?next=/s/{killable.study}/editing/{killable.sheet}/")
-    page.get_by_label("Email").fill("expert@killed.example")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("main").get_by_role("button").first.click()
-    editor(page).wait_for()
-    put_caret(page, "Tea is calmer")
-    page.keyboard.type(" before the crash")
-    expect_saved(page)
-    page.keyboard.type(", during")
-    killable.kill()
-    page.keyboard.type(" and after it")
-    expect(page.locator("#saved")).to_contain_text("No connection", timeout=15_000)
-    page.close(run_before_unload=False)  # the lid is closed
-    killable.start()
-    page = visitor.context.new_page()
-    page.goto(f"{address}/s/{killable.study}/editing/{killable.sheet}/")
-    words = "calmer before the crash, during and after it"
-    expect(editor(page)).to_have_value(re.compile(words))
-    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
-    assert words in killable.python("-c", SHOW)
-    assert killable.python("-c", SHOW).split()[-1] == "0"
-    visitor.context.close()
 
 
 def test_what_is_written_before_the_scripts_are_there_is_kept(visit, sheet):
@@ -681,9 +574,78 @@ def test_instructions_beside_leave_room_for_the_text(desk):
     assert desk.has_no_sideways_scroll()
 
 
+# -- the server dies -----------------------------------------------------------------------------
+
+PREPARE = """
+import json, sys
+import django
+django.setup()
+from django.contrib.auth.hashers import make_password
+from django.core.management import call_command
+call_command("createcachetable", verbosity=0)
+from cqa_site.people.models import Membership, Study, User
+from tests.annotation.editing_cast import make_answers, make_round
+study = Study.objects.create(name="Killed")
+expert = User.objects.create_user("expert@killed.example", sys.argv[1])
+Membership.objects.create(study=study, user=expert, role="expert")
+make_answers(study, questions=1)
+sheet = make_round(study, people=[expert], individual=0).sheets.get()
+print(json.dumps([str(study.public_id), str(sheet.public_id)]))
+"""
+SHOW = """
+import django
+django.setup()
+from annotation.editing.models import EditingSheet
+sheet = EditingSheet.objects.get()
+print(sheet.version, repr(sheet.text), sheet.kept.count())
+"""
+
+
+class EditingServer(CampaignServer):
+    """The production web server in front of one answer to edit."""
+
+    def prepare_on(self, empty_file):
+        shutil.copy(empty_file, self.folder / "site.sqlite3")
+        made = self.python("-c", PREPARE, PASSWORD)
+        self.study, self.sheet = json.loads(made.splitlines()[-1])
+        self.python("manage.py", "collectstatic", "--noinput", "-v0")
+
+
+@pytest.fixture
+def killable(empty_file):
+    server = EditingServer(workers=1)
+    try:
+        server.prepare_on(empty_file)
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
 @pytest.mark.long
-def test_instructions_of_a_closed_round_can_be_read(visit, sheet):
-    close_round(round_=sheet.round, actor=sheet.round.created_by)
-    page = open_desk(visit(sheet.rater.user), sheet)
-    page.get_by_role("button", name="Instructions").click()
-    expect(page.locator("#guideline-dialog")).to_contain_text(sheet.round.instructions)
+def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
+    address = f"http://127.0.0.1:{killable.port}"
+    visitor = Visitor(browser, address, None)
+    page = visitor.page
+    page.goto(f"{address}/accounts/login/?next=/s/{killable.study}/editing/{killable.sheet}/")
+    page.get_by_label("Email").fill("expert@killed.example")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button").first.click()
+    editor(page).wait_for()
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" before the crash")
+    expect_saved(page)
+    page.keyboard.type(", during")
+    killable.kill()
+    page.keyboard.type(" and after it")
+    expect(page.locator("#saved")).to_contain_text("No connection", timeout=15_000)
+    page.close(run_before_unload=False)  # the lid is closed
+    killable.start()
+    page = visitor.context.new_page()
+    page.goto(f"{address}/s/{killable.study}/editing/{killable.sheet}/")
+    words = "calmer before the crash, during and after it"
+    expect(editor(page)).to_have_value(re.compile(words))
+    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
+    assert words in killable.python("-c", SHOW)
+    assert killable.python("-c", SHOW).split()[-1] == "0"
+    visitor.context.close()

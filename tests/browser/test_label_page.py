@@ -1,24 +1,21 @@
 """The label page as people use it: keys, undo, no connection, two tabs, no script."""
 
-import gzip
 import re
 from collections import Counter
 
-import brotli
 import pytest
 from playwright.sync_api import expect
 
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import Adjudication
 from annotation.labelling.actions import guidelines
-from annotation.labelling.actions.guidelines import default_levels
 from annotation.labelling.models.campaigns import Slot
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.rounds.opening import close_round, open_round
 from tests.annotation.voting import imported, make_raters
 from tests.cast import make_campaign, make_member, make_study
 
-from .conftest import LOOKS
+from .conftest import LOOKS, lose_first
 
 pytestmark = pytest.mark.browser
 
@@ -78,12 +75,9 @@ def stored():
 # -- the usual way --------------------------------------------------------------------------------
 
 
-def test_undo_with_nothing_before_says_so(desk):
+def test_ten_labels_by_keyboard(desk):
     desk.page.keyboard.press("u")
     expect(desk.page.locator("#toasts")).to_contain_text("nothing earlier")
-
-
-def test_ten_labels_by_keyboard(desk):
     given = {press(desk.page, key): int(key) for key in "2103321012"}
     expect_saved(desk.page)
     assert stored() == given
@@ -155,25 +149,21 @@ def test_skipping_with_reason_and_flagging_with_comment(desk):
     assert (flagged.label, flagged.is_flagged, flagged.comment) == (1, True, "odd 1 s u i ?")
 
 
-def test_a_double_click_is_one_answer(desk):
-    first = sentence(desk.page)
-    desk.page.locator(".level").nth(2).dblclick()
-    expect(desk.page.locator("[data-sentence]")).not_to_have_text(first)
-    expect_saved(desk.page)
-    assert stored() == {first: 2}
-
-
-def test_a_held_key_and_keys_with_modifiers_do_nothing(desk):
+def test_one_answer_a_press_and_none_for_keys_with_modifiers(desk):
     first = sentence(desk.page)
     for modifier in ("Control", "Alt", "Meta"):
         desk.page.keyboard.press(f"{modifier}+2")
     assert sentence(desk.page) == first
-    desk.page.keyboard.down("2")
-    desk.page.keyboard.down("2")
-    desk.page.keyboard.down("2")
+    for _held in range(3):
+        desk.page.keyboard.down("2")
     desk.page.keyboard.up("2")
     expect_saved(desk.page)
     assert stored() == {first: 2}
+    second = sentence(desk.page)
+    desk.page.locator(".level").nth(2).dblclick()
+    expect(desk.page.locator("[data-sentence]")).not_to_have_text(second)
+    expect_saved(desk.page)
+    assert stored() == {first: 2, second: 2}
 
 
 def test_reloading_in_the_middle_goes_on_where_it_was(desk):
@@ -218,46 +208,30 @@ def test_answers_given_offline_arrive_once(desk):
 
 def test_a_lost_reply_is_asked_for_again_with_the_same_key(desk):
     """The server stored the answer, the reply was lost on the way."""
-    cut = []
-
-    def lose_first(route):
-        reply = route.fetch()
-        if cut:
-            return route.fulfill(response=reply)
-        cut.append(reply.status)
-        return route.abort()
-
-    desk.context.route(re.compile("/label/answer/"), lose_first)
+    lost = lose_first(desk.context, "/label/answer/")
     first = press(desk.page, "2")
     expect_saved(desk.page)
-    assert cut == [200]
+    assert lost == [200]
     assert stored() == {first: 2}
     assert VoteEvent.objects.count() == 1
     desk.console.clear()
 
 
-def test_what_was_not_sent_survives_the_page(desk, visit, person, campaign):
+def test_what_was_not_sent_asks_before_it_is_left_and_survives_the_page(desk, campaign):
     page = desk.page
     desk.context.route(re.compile("/label/answer/"), lambda route: route.abort())
     first = press(page, "3")
     here = sentence(page)
     expect(page.locator("#trouble")).to_contain_text("1 answer")
-    page.once("dialog", lambda dialog: dialog.accept())
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    desk.go("label_answers", campaign.study.public_id, campaign.public_id)
+    assert asked == ["beforeunload"]
     desk.context.unroute_all()
     desk.go("label", campaign.study.public_id, campaign.public_id)
     expect_saved(page)
     assert sentence(page) == here
     assert stored() == {first: 3}
-    desk.console.clear()
-
-
-def test_leaving_with_unsent_answers_asks_first(desk, campaign):
-    desk.context.route(re.compile("/label/answer/"), lambda route: route.abort())
-    press(desk.page, "3")
-    asked = []
-    desk.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    desk.go("label_answers", campaign.study.public_id, campaign.public_id)
-    assert asked == ["beforeunload"]
     desk.console.clear()
 
 
@@ -581,37 +555,18 @@ def test_a_screen_reader_hears_the_next_sentence(desk):
     assert heard.endswith(sentence(desk.page))
 
 
-def test_a_long_word_does_not_widen_the_page(visit, person, campaign):
-    argument = campaign.items.first().argument
-    argument.comparison.object1 = "Donaudampfschifffahrtsgesellschaft" * 3
-    argument.comparison.save()
-    visitor = visit(person, viewport={"width": 360, "height": 740})
-    visitor.go("label", campaign.study.public_id, campaign.public_id)
-    assert visitor.has_no_sideways_scroll()
-
-
-def test_everything_together_is_under_80_kilobytes(visit, person, campaign):
-    visitor = visit(person)
-    bodies = {}
-    visitor.context.on("response", lambda reply: bodies.setdefault(reply.url, reply))
-    visitor.go("label", campaign.study.public_id, campaign.public_id)
-    visitor.page.wait_for_load_state("networkidle")
-    kinds = {url.rsplit(".", 1)[-1] for url in bodies}
-    assert {"css", "js"} <= kinds
-    bytes_of = [reply.body() for reply in bodies.values() if reply.ok]
-    weighed = {
-        "gzip": sum(len(gzip.compress(body)) for body in bytes_of),
-        "brotli": sum(len(brotli.compress(body)) for body in bytes_of),
-    }
-    assert weighed["brotli"] > 5_000, "something was not counted"
-    assert max(weighed.values()) < 80_000
-
-
-def test_all_levels_are_in_sight_on_a_phone(visit, person, campaign):
-    campaign.guideline.levels = default_levels()
-    campaign.guideline.save()
+def test_all_levels_are_in_sight_on_a_phone_and_a_long_word_does_not_widen_it(
+    visit, person, campaign
+):
+    comparison = campaign.items.first().argument.comparison
+    comparison.object1 = "Donaudampfschifffahrtsgesellschaft" * 3
+    comparison.save()
     visitor = visit(person, viewport={"width": 360, "height": 740})
     page = visitor.go("label", campaign.study.public_id, campaign.public_id)
+    assert visitor.has_no_sideways_scroll()
+    comparison.object1 = "tea"
+    comparison.save()
+    page.reload()
     press(page, "2")
     expect_saved(page)
     last, bar = page.locator(".level").last.bounding_box(), page.locator(".tools").bounding_box()

@@ -61,16 +61,22 @@ def scoring(study):
     return make_round(study, make_member(study, "researcher"))
 
 
+def at_a_sheet(visit):
+    """A visitor at a sheet that the worker keeps, and the round."""
+    made = scoring(make_study())
+    visitor = visit(make_member(made.study, "annotator"), service_workers="allow")
+    open_kept(visitor, "score", made.study.public_id, made.public_id)
+    return visitor, made
+
+
 def press(page, keys):
     for key in keys:
         page.keyboard.press(key)
 
 
 def test_a_sheet_goes_on_where_it_was(visit, server):
-    study = make_study()
-    made = scoring(study)
-    visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    visitor, _round = at_a_sheet(visit)
+    page = visitor.page
     press(page, "10")
     expect(page.locator("#saved [data-text]")).to_contain_text("Saved")
     visitor.context.set_offline(True)
@@ -89,10 +95,8 @@ def test_a_sheet_goes_on_where_it_was(visit, server):
 
 
 def test_the_next_sheet_comes_with_the_reply_to_the_last_one(visit, server):
-    study = make_study()
-    made = scoring(study)
-    visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    visitor, _round = at_a_sheet(visit)
+    page = visitor.page
     before, asked = page.url, []
 
     def note(environ, **_kwargs):
@@ -225,11 +229,10 @@ def is_closed_to(visitor, address):
 
 
 def test_only_the_last_work_page_is_kept(visit, server):
-    study = make_study()
-    made = scoring(study)
-    visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    visitor, made = at_a_sheet(visit)
+    page = visitor.page
     address = page.url
+    study = made.study
     visitor.go("score_own", study.public_id, made.public_id)
     visitor.go("study", study.public_id)
     assert kept(page) == [address]
@@ -238,10 +241,8 @@ def test_only_the_last_work_page_is_kept(visit, server):
 
 
 def test_signing_out_forgets_the_page(visit, server):
-    study = make_study()
-    made = scoring(study)
-    visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    visitor, _round = at_a_sheet(visit)
+    page = visitor.page
     address = page.url
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -250,11 +251,8 @@ def test_signing_out_forgets_the_page(visit, server):
 
 def test_somebody_else_who_signs_in_does_not_find_it(visit, server):
     """Without a word of the one before, whose session just ran out."""
-    study = make_study()
-    made = scoring(study)
-    other = make_member(study, "annotator")
-    visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    visitor, made = at_a_sheet(visit)
+    page, other = visitor.page, make_member(made.study, "annotator")
     address = page.url
     visitor.context.clear_cookies(name="sessionid")
     visitor.go("account_login")

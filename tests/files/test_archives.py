@@ -13,24 +13,8 @@ from cqa_site.files.menu import files_waiting
 from cqa_site.files.models import ImportFile
 from cqa_site.tabular import Limits, UnreadableFile
 from cqa_site.tabular.archives import place_in, unpacked
-from tests import cast
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def client(study):
-    return cast.sign_in(cast.make_member(study, "researcher"))
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
 
 
 def sample(kind):
@@ -104,6 +88,14 @@ def test_a_group_is_taken_out_once_and_looked_at(
     batch = study.import_batches.get()
     assert judged["Location"] == reverse("import_batch", args=[study.public_id, batch.public_id])
     assert [each.name for each in batch.files.order_by("pk")] == ["cam.json", "yahoo.json"]
+    # The folder says who judged, and the way leads back.
+    assert {(each.options["rater"], each.state) for each in batch.files.all()} == {
+        ("two", "checked")
+    }
+    for page in (judged["Location"], page_of(one)):
+        assert f'<a href="{page_of(file)}">release.zip</a>' in client.get(page).text
+    # Two files that came together are one thing to look at.
+    assert files_waiting(study) == 2
     assert take(client, file, 2)["Location"] == judged["Location"]
     groups = client.get(page_of(file)).context["inside"]["groups"]
     assert [bool(each["page"]) for each in groups] == [True, False, True, False]
@@ -114,23 +106,6 @@ def test_a_group_is_taken_out_once_and_looked_at(
     assert study.import_files.filter(name=one.name).count() == 1
     assert take(client, file, 4)["Location"] == page_of(file)
     assert study.import_files.count() == 4
-
-
-def test_the_folder_says_who_judged_and_the_way_leads_back(
-    client, study, django_capture_on_commit_callbacks
-):
-    file = send(client, study, release())
-    with django_capture_on_commit_callbacks(execute=True):
-        take(client, file, 0)
-        judged = take(client, file, 2)
-    batch = study.import_batches.get()
-    assert {each.options["rater"] for each in batch.files.all()} == {"two"}
-    assert {each.state for each in batch.files.all()} == {"checked"}
-    way = reverse("import_file", args=[study.public_id, file.public_id])
-    for page in (judged["Location"], page_of(study.import_files.get(kind="answers"))):
-        assert f'<a href="{way}">release.zip</a>' in client.get(page).content.decode()
-    # Two files that came together are one thing to look at.
-    assert files_waiting(study) == 2
 
 
 def test_an_archive_that_unpacks_to_too_much_says_so(client, study, monkeypatch):

@@ -53,26 +53,6 @@ PAPERS = ("annotation", "benchmark", "argsum")
 NOTHING = {"new": 0, "same": 0, "changed": 0, "rejected": 0}
 
 
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return cast.make_member(study, "researcher")
-
-
-@pytest.fixture
-def client(researcher):
-    return cast.sign_in(researcher)
-
-
 def rows_of_papers() -> dict[str, list[tuple]]:
     """All that stands in the tables of the papers, and in that of raters."""
     models = [model for app in PAPERS for model in apps.get_app_config(app).get_models()]

@@ -5,48 +5,17 @@ import json
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from annotation.answers.models.answers import Answer, System
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.files.actions import batches
 from cqa_site.files.models import ImportFile
-from cqa_site.people.tokens import create_token
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
-from tests import cast
 from tests.benchmark.score_files import ALL_ONES, judged_record
 
 pytestmark = pytest.mark.django_db
 NO_JSON = b"nothing to import"
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return cast.make_member(study, "researcher")
-
-
-@pytest.fixture
-def client(researcher):
-    return cast.sign_in(researcher)
-
-
-@pytest.fixture
-def api(researcher):
-    _row, told = create_token(user=researcher, name="batch", scope="write")
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {told}")
-    return client
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
 
 
 def judged(*texts: str) -> bytes:
@@ -103,26 +72,20 @@ def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
     assert "2 files are ready to import" in page
     assert "3 new answers, 3 new score sheets" in page
     assert batch.files.get(name="broken.json").refusal in page
+    # A file can be left out, and taken later.
+    apply(client, study, batch, "beta.json")
+    assert states(batch)["beta.json"] == "checked"
+    assert set(System.objects.values_list("name", flat=True)) == {"alpha"}
     assert apply(client, study, batch).status_code == 302
     assert sorted(states(batch).values()) == ["applied", "applied", "refused"]
     assert ScoreSheet.objects.count() == Answer.objects.count() == 3
     assert set(ScoreSheet.objects.values_list("rater__name", flat=True)) == {"gpt4"}
     shown = Answer.objects.values_list("system__name", "scenario")
     assert set(shown) == {("alpha", 3), ("beta", 0)}
-    assert (
-        "2 files are imported"
-        in client.get(page_of("import_batch", study, batch)).content.decode()
-    )
-
-
-def test_a_file_is_left_out(client, study):
-    batch = sent(client, study)
-    apply(client, study, batch, "beta.json")
-    assert states(batch)["beta.json"] == "checked"
-    assert set(System.objects.values_list("name", flat=True)) == {"alpha"}
+    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    assert "2 files are imported" in page
     client.post(page_of("import_batch_discard", study, batch))
-    assert [file.name for file in study.import_files.all()] == ["alpha_scenario_3.json"]
-    assert ScoreSheet.objects.count() == 2
+    assert {file.state for file in study.import_files.all()} == {"applied"}
 
 
 def test_an_error_of_ours_in_one_file_keeps_no_other_out(client, study, monkeypatch):
@@ -164,24 +127,20 @@ def test_a_worker_that_lost_the_job_imports_nothing_and_the_next_goes_on(
     assert Answer.objects.filter(source="beta.json").count() == 1
 
 
-def test_work_that_broke_off_is_offered_again(client, study):
-    batch = sent(client, study)
+def test_the_judge_can_be_named_later_and_work_that_broke_off_is_offered_again(client, study):
+    batch = sent(client, study, rater="")
+    assert set(states(batch).values()) == {"refused"}
+    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    assert "None of the files can be taken" in page
+    client.post(page_of("import_batch_check", study, batch), {"rater": "llama"})
+    jobs.drain()
+    assert sorted(states(batch).values()) == ["checked", "checked", "refused"]
     files = [str(each.public_id) for each in batch.files.filter(state="checked")]
     client.post(page_of("import_batch_apply", study, batch), {"files": files})
     Job.objects.filter(kind="import_batch", state="ready").update(state="failed")
     page = client.get(page_of("import_batch", study, batch)).content.decode()
     assert "The work on these files broke off" in page
     client.post(page_of("import_batch_check", study, batch), {"rater": "gpt4"})
-    jobs.drain()
-    assert sorted(states(batch).values()) == ["checked", "checked", "refused"]
-
-
-def test_the_judge_can_be_named_later(client, study):
-    batch = sent(client, study, rater="")
-    assert set(states(batch).values()) == {"refused"}
-    page = client.get(page_of("import_batch", study, batch)).content.decode()
-    assert "None of the files can be taken" in page
-    client.post(page_of("import_batch_check", study, batch), {"rater": "llama"})
     jobs.drain()
     assert sorted(states(batch).values()) == ["checked", "checked", "refused"]
 

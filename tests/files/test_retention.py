@@ -26,7 +26,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
 from cqa_site.web.housekeeping import CHORES, keep_house
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_campaign, sign_in
 
 pytestmark = pytest.mark.django_db
 NOTHING = {
@@ -44,19 +44,9 @@ NOTHING = {
 
 
 @pytest.fixture(autouse=True)
-def media(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
-
-
-@pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return make_member(study, "researcher")
+def media(files_apart, settings):
+    settings.MEDIA_ROOT.mkdir()
+    return settings.MEDIA_ROOT
 
 
 def days_ago(days):
@@ -107,27 +97,23 @@ def test_old_exports_lose_their_files_and_keep_their_rows(study, researcher, med
     assert keep_house() == NOTHING
 
 
-def test_the_number_of_days_is_a_setting(study, researcher, settings):
-    exported(make_campaign(study), researcher, 8)
-    settings.EXPORT_RETENTION_DAYS = 7
-    assert keep_house()["expired exports"] == 1
-
-
-@pytest.mark.parametrize("page", ["export_download", "export_manifest"])
-def test_an_expired_export_says_so_and_cannot_be_downloaded(study, researcher, page):
+def test_an_expired_export_says_so_and_cannot_be_downloaded(study, researcher, settings):
     campaign = make_campaign(study)
-    file, client = exported(campaign, researcher, 31), sign_in(researcher)
+    settings.EXPORT_RETENTION_DAYS = 7
+    file, client = exported(campaign, researcher, 8), sign_in(researcher)
     place = [study.public_id, campaign.public_id]
-    address = reverse(page, args=[*place, file.public_id])
-    assert client.get(address).status_code == 200
-    keep_house()
-    gone = client.get(address)
-    assert gone.status_code == 404
-    assert "deleted because it is old" in gone.text
+    names = ("export_download", "export_manifest")
+    addresses = [reverse(name, args=[*place, file.public_id]) for name in names]
+    assert [client.get(address).status_code for address in addresses] == [200, 200]
+    assert keep_house()["expired exports"] == 1
     shown = client.get(reverse("exports", args=place)).text
     assert "Expired" in shown
     assert file.sha256[:12] in shown
-    assert address not in shown
+    for address in addresses:
+        gone = client.get(address)
+        assert gone.status_code == 404
+        assert "deleted because it is old" in gone.text
+        assert address not in shown
 
 
 def test_what_killed_processes_left_behind_goes_after_a_day(study, media):
@@ -167,17 +153,14 @@ def test_an_old_upload_somebody_looked_at_lately_is_kept(study, researcher):
     assert file.job.finished_at
 
 
-def test_sessions_that_ran_out_are_deleted(researcher):
+def test_worker_and_command_do_the_same(study, researcher, capsys):
+    """Sessions that ran out are deleted, too."""
     sign_in(researcher)
     sign_in(researcher)
     Session.objects.filter(pk=Session.objects.first().pk).update(expire_date=days_ago(0.1))
-    assert keep_house() == NOTHING | {"sessions that ran out": 1}
-    assert Session.objects.count() == 1
-
-
-def test_worker_and_command_do_the_same(study, researcher, capsys):
     exported(make_campaign(study), researcher, 31)
     housekeeping()
+    assert Session.objects.count() == 1
     call_command("housekeeping")
     assert capsys.readouterr().out.splitlines() == [f"{name}: 0" for name in NOTHING]
 

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from cqa_site.files.formats import FORMATS
-from cqa_site.files.looking import csv_of, json_of
+from cqa_site.files.looking import csv_of
 from cqa_site.files.models import ImportFile
 from cqa_site.files.views.imports import _samples
 from tests import cast
@@ -18,27 +18,6 @@ pytestmark = pytest.mark.django_db
 
 
 # -- the way with a sample ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def client(study):
-    return cast.sign_in(cast.make_member(study, "researcher"))
-
-
-@pytest.fixture
-def inline(django_capture_on_commit_callbacks):
-    """Background work runs when the block ends, as it would after the commit."""
-    return lambda: django_capture_on_commit_callbacks(execute=True)
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
 
 
 def url(name, study, *ids):
@@ -70,19 +49,18 @@ def take_in(client, study, kind, inline):
 def test_a_sample_comes_in_by_its_button_or_by_hand(client, study, inline):
     file = take_in(client, study, "table", inline)
     assert (file.state, file.refusal) == ("applied", "")
+    client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
+    file.refresh_from_db()
+    assert (file.kind, file.state) == ("table", "applied"), "what is imported keeps its kind"
     page = client.get(url("import_file", study, file.public_id)).content.decode()
     assert "the sample of this site" in page
     reply = client.get(url("import_sample", study, "table"))
     name = FORMATS["table"].sample.name
     assert reply["Content-Disposition"] == f'attachment; filename="{name}"'
-
-
-def test_the_page_offers_each_and_says_that_it_is_invented(client, study):
+    assert client.get(url("import_sample", study, "nothing")).status_code == 404
     page = client.get(url("imports", study)).content.decode()
     assert "All of it is invented" in page
-    for kind in FORMATS:
-        assert url("import_sample", study, kind) in page
-    assert client.get(url("import_sample", study, "nothing")).status_code == 404
+    assert all(url("import_sample", study, kind) in page for kind in FORMATS)
 
 
 # -- what a file is taken for ---------------------------------------------------------------------
@@ -123,12 +101,6 @@ def test_where_two_kinds_fit_a_person_is_asked(client, study, inline):
     assert "fits" not in file.options
 
 
-def test_what_nothing_fits_is_asked_about(client, study, inline):
-    reply, file = sent(client, study, "x.csv", b"colour,size\nred,3\n", inline)
-    assert file.state == "uploaded"
-    assert "of no kind that is known here" in client.get(reply["Location"]).content.decode()
-
-
 def test_a_row_that_cannot_be_read_hides_no_kind(client, study, inline):
     content = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee\n"
     reply, file = sent(client, study, "x.csv", content, inline)
@@ -145,39 +117,26 @@ def test_a_wrong_guess_can_be_corrected(client, study, inline):
     assert reply["Location"] == url("import_scores", study, file.public_id)
     file.refresh_from_db()
     assert (file.kind, file.state, file.counts) == ("score_sheets", "uploaded", {})
-
-
-def test_what_was_said_is_not_doubted(client, study, inline):
-    content = csv_of(("object1", "object2", "text"), [("tea", "coffee", "Tea wins.")])
-    _reply, file = sent(client, study, "x.csv", content, inline, kind="questions")
+    # What was said is not doubted.
+    _reply, file = sent(client, study, "y.csv", content, inline, kind="questions")
     assert file.kind == "questions"
     assert "fits" not in file.options
 
 
-def test_an_imported_file_keeps_its_kind(client, study, inline):
-    file = take_in(client, study, "table", inline)
-    client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
-    file.refresh_from_db()
-    assert (file.kind, file.state) == ("table", "applied")
-
-
-def test_many_files_of_one_kind_are_recognised_together(client, study, inline):
-    records = [{"object1": "a", "object2": "b", "aspect": "", "comparison": "A is better."}]
-    files = [
-        SimpleUploadedFile(f"m{number}_scenario_1.json", json_of(records)) for number in (1, 2)
-    ]
-    with inline():
-        client.post(url("import_upload", study), {"file": files, "kind": ""})
-    assert set(ImportFile.objects.values_list("kind", flat=True)) == {"answers"}
-
-
-def test_files_of_several_kinds_are_uploaded_apart(client, study):
+def test_many_files_of_one_kind_are_recognised_together_and_others_uploaded_apart(
+    client, study, inline
+):
     made = {kind: FORMATS[kind].sample for kind in ("answers", "judged")}
     files = [SimpleUploadedFile(each.name, each.make()) for each in made.values()]
-    with_files = client.post(url("import_upload", study), {"file": files, "kind": ""})
-    assert with_files.status_code == 422
-    assert "of several kinds" in with_files.content.decode()
+    mixed = client.post(url("import_upload", study), {"file": files, "kind": ""})
+    assert mixed.status_code == 422
+    assert "of several kinds" in mixed.content.decode()
     assert not ImportFile.objects.exists()
+    content = made["answers"].make()
+    files = [SimpleUploadedFile(f"m{number}_scenario_1.json", content) for number in (1, 2)]
+    with inline():
+        client.post(url("import_upload", study), {"file": files, "kind": ""})
+    assert list(ImportFile.objects.values_list("kind", flat=True)) == ["answers"] * 2
 
 
 def test_an_archive_of_other_files_is_not_taken_for_key_points(client, study, inline):
@@ -186,6 +145,10 @@ def test_an_archive_of_other_files_is_not_taken_for_key_points(client, study, in
         archive.writestr("photographs/1.txt", "A picture.")
     reply, file = sent(client, study, "compqa.zip", target.getvalue(), inline)
     assert file.options["fits"] == {}
+    _reply, table = sent(client, study, "x.csv", b"colour,size\nred,3\n", inline)
+    assert table.state == "uploaded"
+    asked = client.get(url("import_file", study, table.public_id), follow=True).content.decode()
+    assert "of no kind that is known here" in asked
     assert (
         "No file in it is of a kind that is known here."
         in client.get(reply["Location"]).content.decode()

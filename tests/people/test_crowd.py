@@ -128,18 +128,21 @@ def post_link(client, campaign, **fields):
     return client.post(path, data | fields)
 
 
-def test_researcher_makes_a_link_that_is_shown_once(researcher, campaign, people):
-    text = post_link(researcher, campaign).content.decode()
+def test_researcher_makes_a_link_that_is_shown_once(researcher, campaign, other_study, people):
+    """Whatever else a form may send."""
+    more = {"study": other_study.pk, "secret_hash": "x", "closed_at": "2020-01-01"}
+    text = post_link(researcher, campaign, **more).content.decode()
     address = text.split('id="new-link" value="')[1].split('"')[0]
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in address
     secret = address.split("/join/")[1].split("/")[0]
     assert text.count(secret) == 1
     link = ParticipantLink.objects.get()
-    assert link.round_id == campaign.pk
+    assert (link.study, link.round_id) == (campaign.study, campaign.pk)
+    assert (link.created_by, link.closed_at) == (people["researcher"], None)
+    assert len(link.secret_hash) == 64
     assert secret not in (link.secret_hash, str(link.public_id))
     path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
-    page = researcher.get(path).content.decode()
-    assert secret not in page
+    assert secret not in researcher.get(path).content.decode()
     assert AuditEvent.objects.filter(verb="participant_link_created").count() == 1
 
 
@@ -190,13 +193,6 @@ def test_a_link_asks_for_what_the_round_has_for_one_person(
         label_items(person, 1)
 
 
-def test_a_round_without_items_gets_no_link(researcher, study):
-    empty = cast.make_campaign(study, name="Empty", ordinary=0, controls=0)
-    text = post_link(researcher, empty, required_items="1").content.decode()
-    assert "nothing to work on yet" in text
-    assert not ParticipantLink.objects.exists()
-
-
 def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher, campaign, people):
     path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
     text = researcher.get(path).content.decode()
@@ -209,50 +205,31 @@ def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher,
     assert text.count("The round has 10") == 1
 
 
-def test_link_form_sets_declared_fields_only(researcher, campaign, other_study, people):
-    post_link(researcher, campaign, study=other_study.pk, secret_hash="x", closed_at="2020-01-01")
-    link = ParticipantLink.objects.get()
-    assert (link.study, link.created_by) == (campaign.study, people["researcher"])
-    assert link.closed_at is None
-    assert len(link.secret_hash) == 64
-
-
 # -- coming in ------------------------------------------------------------------------------
 
 
-def test_opening_the_link_makes_nobody_yet(secret):
+def test_opening_the_link_makes_nobody_and_the_button_an_annotator(secret, campaign, study):
     client = Client()
     assert open_link(client, secret).url == "/join/start/"
     assert client.get("/join/start/").status_code == 200
     assert not Participant.objects.exists()
     assert not User.objects.filter(email=None).exists()
-
-
-def test_button_makes_an_annotator_without_a_password(secret, campaign, study):
-    client = Client()
-    open_link(client, secret)
     before = client.session.session_key
     response = client.post("/join/start/")
     assert response.url == reverse("label", args=[study.public_id, campaign.public_id])
     assert client.session.session_key != before
     assert "crowd_entry" not in client.session
     person = Participant.objects.select_related("user").get()
-    assert (person.participant_id, person.platform_study_id, person.session_id) == (
-        "PID-5f1",
-        "STUDY-1",
-        "SESSION-1",
-    )
+    ids = (person.participant_id, person.platform_study_id, person.session_id)
+    assert ids == tuple(IDS.values())
     assert not person.user.has_usable_password()
     assert person.user.email is None
     assert Membership.objects.get(user=person.user).role == "annotator"
     assert client.get(response.url).status_code == 200
-
-
-def test_addresses_after_the_link_carry_no_ids(secret):
-    client, response = come_in(secret)
-    for word in (secret, *IDS.values()):
-        assert word not in response.url
-        assert word not in client.get("/join/start/", follow=True).content.decode()
+    for page in (response.url, "/join/start/"):
+        shown = client.get(page, follow=True)
+        for word in (secret, *IDS.values()):
+            assert word not in page + shown.text
 
 
 def sessionless(client):
@@ -267,16 +244,12 @@ def test_coming_back_is_the_same_person(secret):
     first, _ = come_in(secret)
     client, response = come_in(secret, client=sessionless(first))
     assert "/label/" in response.url
-    assert Participant.objects.count() == 1
-    assert User.objects.filter(email=None).count() == 1
-    assert open_link(client, secret).url == response.url
-
-
-def test_another_session_of_the_same_id_is_noted(secret):
-    client, _ = come_in(secret)
+    # Another session of the same id is noted.
     come_in(secret, IDS | {"SESSION_ID": "SESSION-2"}, client=sessionless(client))
     assert Participant.objects.get().session_id == "SESSION-1"
     assert AuditEvent.objects.filter(verb="participant_came_with_another_session").count() == 1
+    assert User.objects.filter(email=None).count() == 1
+    assert open_link(client, secret).url == response.url
 
 
 BAD_IDS = [
@@ -307,22 +280,18 @@ def test_odd_ids_are_refused_with_a_page(secret, subtests):
     assert not Participant.objects.exists()
 
 
-def test_parameter_names_belong_to_the_link(campaign, people):
-    _link, secret = make_link(
-        campaign, people, participant_param="worker", study_param="", session_param=""
-    )
+def test_links_and_the_names_of_their_parameters_are_known(campaign, people):
+    response = open_link(Client(), "nonsense")
+    assert response.status_code == 404
+    assert b"does not exist" in response.content
+    names = {"participant_param": "worker", "study_param": "", "session_param": ""}
+    _link, secret = make_link(campaign, people, **names)
     assert open_link(Client(), secret).status_code == 400
     _client, response = come_in(secret, {"worker": "W1"})
     assert "/label/" in response.url
 
 
-def test_unknown_link_says_so(db):
-    response = open_link(Client(), "nonsense")
-    assert response.status_code == 404
-    assert b"does not exist" in response.content
-
-
-def test_somebody_else_is_not_signed_out_silently(secret, people):
+def test_somebody_else_is_not_signed_out_silently_nor_becomes_another(secret, people):
     client = cast.sign_in(people["researcher"])
     response = open_link(client, secret)
     assert response.status_code == 409
@@ -330,11 +299,8 @@ def test_somebody_else_is_not_signed_out_silently(secret, people):
     assert client.post("/join/start/").status_code == 404
     assert client.session["_auth_user_id"] == str(people["researcher"].pk)
     assert not Participant.objects.exists()
-
-
-def test_one_participant_does_not_become_another(secret):
-    client, _ = come_in(secret)
-    assert open_link(client, secret, IDS | {"PROLIFIC_PID": "PID-2"}).status_code == 409
+    participant, _ = come_in(secret)
+    assert open_link(participant, secret, IDS | {"PROLIFIC_PID": "PID-2"}).status_code == 409
     assert Participant.objects.count() == 1
 
 
@@ -370,40 +336,31 @@ def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, campaig
     assert Participant.objects.count() == 1
 
 
-def test_before_the_button_every_id_is_told_the_same(secret):
-    come_in(secret)
-    pages = []
-    for name in ("PID-5f1", "PID-nobody"):
-        client = Client()
-        open_link(client, secret, IDS | {"PROLIFIC_PID": name})
-        page = client.get("/join/start/")
-        text = page.content.decode()
-        token = text.split('csrfmiddlewaretoken" value="')[1].split('"')[0]
-        pages.append((page.status_code, text.split("<main")[1].replace(token, "")))
-    assert pages[0] == pages[1]
-
-
 @pytest.mark.parametrize(
-    "end",
+    ("end", "status"),
     [
-        {"closed_at": timezone.now()},
-        {"expires_at": timezone.now()},
-        {"max_participants": 1},
+        ({}, 200),
+        ({"closed_at": timezone.now()}, 410),
+        ({"expires_at": timezone.now()}, 410),
+        ({"max_participants": 1}, 410),
     ],
 )
-def test_a_link_that_takes_nobody_tells_every_id_the_same(secret, end):
+def test_before_the_button_every_id_is_told_the_same(secret, end, status):
     come_in(secret)
     ParticipantLink.objects.update(**end)
     texts = []
     for name in ("PID-5f1", "PID-nobody"):
-        page = refusal(secret, IDS | {"PROLIFIC_PID": name})
-        assert page.status_code == 410
-        texts.append(page.content.split(b"<main")[1])
+        client = Client()
+        open_link(client, secret, IDS | {"PROLIFIC_PID": name})
+        page = client.get("/join/start/")
+        assert page.status_code == status
+        token = r'csrfmiddlewaretoken" value="[^"]+"'
+        texts.append(re.sub(token, "", page.text.split("<main")[1]))
     assert texts[0] == texts[1]
 
 
-def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret):
-    _client, response = come_in(secret)
+def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret, campaign, people):
+    client, response = come_in(secret)
     cookie = response.cookies["place"]
     assert cookie["httponly"]
     assert cookie["samesite"] == "Lax"
@@ -417,14 +374,10 @@ def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret):
         other.cookies["place"] = value
         open_link(other, secret)
         assert other.post("/join/start/").status_code == 409
-
-
-def test_the_hash_differs_between_links_of_one_browser(secret, campaign, people):
-    client, _ = come_in(secret)
+    # It differs between links of one browser.
     _link, second = make_link(campaign, people, platform="Other")
     come_in(second, client=sessionless(client))
-    first, other = Participant.objects.values_list("browser_hash", flat=True)
-    assert first != other
+    assert Participant.objects.exclude(browser_hash=kept).count() == 1
 
 
 def test_a_signed_in_person_whose_cookie_is_gone_keeps_the_place(secret):
@@ -461,29 +414,20 @@ def test_a_released_place_goes_to_the_next_browser_and_is_logged(
 # -- refusals ------------------------------------------------------------------------------------
 
 
-def test_closed_link_lets_back_in_but_nobody_new(researcher, campaign, people):
-    link, secret = make_link(campaign, people)
+@pytest.mark.parametrize(("places", "words"), [(3, b"no longer takes"), (1, b"All places")])
+def test_a_closed_or_full_link_lets_back_in_but_nobody_new(
+    researcher, campaign, people, places, words
+):
+    link, secret = make_link(campaign, people, max_participants=places)
     client, _ = come_in(secret)
-    researcher.post(
-        reverse(
-            "crowd_link_close",
-            args=[campaign.study.public_id, campaign.public_id, link.public_id],
-        )
-    )
+    if places > 1:
+        ids = [campaign.study.public_id, campaign.public_id, link.public_id]
+        researcher.post(reverse("crowd_link_close", args=ids))
     assert "/label/" in come_in(secret, client=sessionless(client))[1].url
     page = refusal(secret, IDS | {"PROLIFIC_PID": "PID-2"})
     assert page.status_code == 410
-    assert b"no longer takes new participants" in page.content
+    assert words in page.content
     assert Participant.objects.count() == 1
-
-
-def test_full_link_lets_nobody_new_in(campaign, people):
-    _link, secret = make_link(campaign, people, max_participants=1)
-    client, _ = come_in(secret)
-    assert "/label/" in come_in(secret, client=sessionless(client))[1].url
-    page = refusal(secret, IDS | {"PROLIFIC_PID": "PID-2"})
-    assert page.status_code == 410
-    assert b"All places" in page.content
 
 
 def test_same_id_by_a_second_link_of_the_campaign_is_refused(campaign, people, secret):
@@ -518,15 +462,12 @@ def test_participant_sees_own_campaign_only(secret, study, people):
     assert "Round 2" not in text
 
 
-def test_platform_ids_are_for_researchers_only(secret, campaign, researcher, people, study):
+def test_platform_ids_are_for_researchers_only(secret, campaign, researcher, study):
     client, _ = come_in(secret)
     path = reverse("crowd_links", args=[study.public_id, campaign.public_id])
     text = researcher.get(path).content.decode()
     for word in IDS.values():
         assert word in text
-    for role in ("annotator", "expert"):
-        assert cast.sign_in(people[role]).get(path).status_code == 403
-    assert client.get(path).status_code == 403
     for other in (
         reverse("members", args=[study.public_id]),
         reverse("audit", args=[study.public_id]),
@@ -580,15 +521,23 @@ def test_no_page_before_the_end_holds_a_code(secret, study, campaign):
     assert person.outcome == "running"
 
 
-def test_finished_work_shows_the_completed_code(secret):
+def test_finished_work_shows_the_completed_code(secret, study):
     client, _ = come_in(secret)
+    home = reverse("study", args=[study.public_id])
     label_items(Participant.objects.get(), 1)
     assert "3 items to go" in client.get(DONE).text
     assert "There are items left" in client.post(DONE).text
+    assert "Go on labelling" in client.get(home).text
     label_items(Participant.objects.get(), 3)
     assert not codes_in(client.get(DONE).text)
-    assert codes_in(finish(client)) == ["CODE-COMPLETED"]
-    assert codes_in(client.get(DONE).content.decode()) == ["CODE-COMPLETED"]
+    for _state in ("all done", "code shown"):
+        text = client.get(home).text
+        assert "To your completion code" in text
+        assert DONE in text
+        assert "Go on labelling" not in text
+        assert "report a fault" not in text
+        assert codes_in(finish(client)) == ["CODE-COMPLETED"]
+    assert codes_in(client.get(DONE).text) == ["CODE-COMPLETED"]
     person = Participant.objects.get()
     assert person.outcome == "completed"
     assert person.ended_at is not None
@@ -607,18 +556,12 @@ def test_answers_in_another_campaign_do_not_count(secret, study, people):
 
 
 @pytest.mark.parametrize("fields", [{"is_stopped": True}, {"excluded_at": timezone.now()}])
-def test_stopped_or_excluded_participant_gets_the_screened_out_code(secret, fields):
-    client, _ = come_in(secret)
-    label_items(Participant.objects.get(), 1)
-    Place.objects.update(**fields)
-    assert codes_in(finish(client)) == ["CODE-SCREENED"]
-
-
-def test_work_that_was_done_is_completed_even_when_excluded_later(secret):
-    client, _ = come_in(secret)
-    label_items(Participant.objects.get(), 4)
-    Place.objects.update(excluded_at=timezone.now())
-    assert codes_in(finish(client)) == ["CODE-COMPLETED"]
+def test_who_is_kept_out_is_screened_out_and_who_was_done_is_paid(secret, fields):
+    for name, labels, code in (("P1", 1, "CODE-SCREENED"), ("P2", 4, "CODE-COMPLETED")):
+        client, _ = come_in(secret, IDS | {"PROLIFIC_PID": name})
+        label_items(Participant.objects.get(participant_id=name), labels)
+        Place.objects.update(**fields)
+        assert codes_in(finish(client)) == [code]
 
 
 def test_somebody_whose_round_ran_out_is_not_told_to_go_on(campaign, people):
@@ -634,21 +577,6 @@ def test_somebody_whose_round_ran_out_is_not_told_to_go_on(campaign, people):
     end = finish(client)
     assert "Others finished the rest" not in end
     assert codes_in(end) == ["CODE-NOWORK"]
-
-
-def test_first_page_leads_to_the_code_once_nothing_more_is_asked(secret, study):
-    client, _ = come_in(secret)
-    home = reverse("study", args=[study.public_id])
-    label_items(Participant.objects.get(), 3)
-    assert "Go on labelling" in client.get(home).content.decode()
-    label_items(Participant.objects.get(), 1)
-    for _state in ("all done", "code shown"):
-        text = client.get(home).content.decode()
-        assert "To your completion code" in text
-        assert DONE in text
-        assert "Go on labelling" not in text
-        assert "report a fault" not in text
-        finish(client)
 
 
 def test_a_participant_who_signs_out_learns_the_way_back(secret, people):
@@ -722,24 +650,18 @@ def broken(**_fields):
     raise RuntimeError("the disk is full")
 
 
-def test_an_answer_the_server_lost_is_a_fault(secret, campaign, study, monkeypatch):
-    client, response = come_in(secret)
-    client.get(response.url)
-    lose_an_answer(client, campaign, monkeypatch)
-    assert codes_in(report(client)) == ["CODE-FAULT"]
-    assert Participant.objects.get().outcome == "fault"
-
-
-def test_the_note_of_a_lost_answer_is_of_one_browser(secret, campaign, monkeypatch):
+def test_an_answer_the_server_lost_is_a_fault_of_one_browser(secret, campaign, monkeypatch):
     client, response = come_in(secret)
     client.get(response.url)
     lose_an_answer(client, campaign, monkeypatch)
     other, _ = come_in(secret, IDS | {"PROLIFIC_PID": "PID-2"})
     other.cookies["lost-answer"] = client.cookies["lost-answer"].value
     assert not codes_in(report(other))
+    assert codes_in(report(client)) == ["CODE-FAULT"]
+    assert Participant.objects.get(participant_id="PID-5f1").outcome == "fault"
 
 
-def test_outcome_is_the_servers_and_fixed_once(secret):
+def test_outcome_is_the_servers_and_fixed_once_and_the_link_leads_back_to_it(secret):
     client, _ = come_in(secret)
     client.post(DONE, {"outcome": "completed", "answered": "99"})
     assert Participant.objects.get().outcome == "running"
@@ -747,15 +669,8 @@ def test_outcome_is_the_servers_and_fixed_once(secret):
     finish(client)
     client.post("/join/fault/", {"comment": "Another code, please"})
     assert codes_in(client.get(DONE).content.decode()) == ["CODE-COMPLETED"]
-
-
-def test_link_leads_back_to_the_code_after_the_end(secret):
-    client, _ = come_in(secret)
-    label_items(Participant.objects.get(), 4)
-    finish(client)
     assert open_link(client, secret).url == DONE
-    _again, response = come_in(secret, client=sessionless(client))
-    assert response.url == DONE
+    assert come_in(secret, client=sessionless(client))[1].url == DONE
 
 
 def test_end_page_is_for_participants(people):

@@ -1,4 +1,4 @@
-"""The menu of a study and its search box."""
+"""The menu of a study, its search box, and the tour that leads through it."""
 
 import re
 
@@ -12,9 +12,13 @@ from cqa_site.web.navigation.search import SHOWN
 from tests.cast import make_member, sign_in
 from tests.security.matrix import STUDY_ROUTES
 
+pytestmark = pytest.mark.django_db
+
 # Where people work, alone with what they work on.
 WORK = re.compile(r"^(label|desk|score|count|prefer)(_|$)")
 # Pages of all kinds of runs and rounds say at which list they stand.
+NEXT = re.compile(r'<a class="button small primary" href="([^"]+\?tour=1)">Next</a>')
+BACK = re.compile(r'<a class="button small" href="([^"]+\?tour=1)">Back</a>')
 SAY_IT_THEMSELVES = {"run", "crowd_links"}
 ELSEWHERE = {"study", "study_waiting", "study_search", "job_progress", "packages_state"}
 
@@ -67,7 +71,6 @@ def current(page) -> list[str]:
     return [re.search(r'data-page="(\w+)"|home', each)[1] or "study" for each in found]
 
 
-@pytest.mark.django_db
 def test_each_role_has_its_own_menu(study):
     pages = {}
     for role in ("annotator", "expert", "researcher", "admin"):
@@ -81,7 +84,6 @@ def test_each_role_has_its_own_menu(study):
     assert len(pages["researcher"]) > 30
 
 
-@pytest.mark.django_db
 def test_a_page_says_where_it_is(study):
     client = sign_in(make_member(study, "researcher"))
     for page in ("study", "imports", "members"):
@@ -101,7 +103,6 @@ def make_things(study) -> None:
     System.objects.create(study=study, name="Tea leaves 3B")
 
 
-@pytest.mark.django_db
 def test_search_finds_things_of_the_own_study_alone(study, other_study):
     make_things(study)
     make_things(other_study)
@@ -115,16 +116,11 @@ def test_search_finds_things_of_the_own_study_alone(study, other_study):
     assert find(client, study, " ") == []
     for each in found:
         assert client.get(each["url"]).status_code == 200
+    # Experts find what they may open.
+    expert = sign_in(make_member(study, "expert", name="Tea Taster"))
+    assert {each["kind"] for each in find(expert, study, "tea")} == {"Question"}
 
 
-@pytest.mark.django_db
-def test_experts_find_what_they_may_open(study):
-    make_things(study)
-    client = sign_in(make_member(study, "expert", name="Tea Taster"))
-    assert {each["kind"] for each in find(client, study, "tea")} == {"Question"}
-
-
-@pytest.mark.django_db
 def test_search_asks_once_for_each_kind(study, django_assert_max_num_queries):
     for number in range(SHOWN + 3):
         System.objects.create(study=study, name=f"Tea {number}")
@@ -133,10 +129,49 @@ def test_search_asks_once_for_each_kind(study, django_assert_max_num_queries):
         assert len(find(client, study, "tea")) == SHOWN
 
 
-@pytest.mark.django_db
 def test_what_waits_is_counted_after_the_page(study, django_assert_max_num_queries):
     client = sign_in(make_member(study, "researcher"))
     with django_assert_max_num_queries(20):
         reply = client.get(reverse("study_waiting", args=[study.public_id]))
     assert reply.json()["waiting"]["imports"] == 0
     assert reply["Cache-Control"] == "private, max-age=15"
+
+
+# -- the tour: every stop opens, says what its page is for, and leads to the next -----------------
+
+
+def said(client, address):
+    reply = client.get(address)
+    assert reply.status_code == 200, address
+    found = re.search(r'<section class="tour".*?</section>', reply.content.decode(), re.DOTALL)
+    return found[0] if found else ""
+
+
+def test_the_tour_leads_through_the_menu_and_ends(study):
+    client = sign_in(make_member(study, "researcher"))
+    overview = client.get(reverse("study", args=[study.public_id])).content.decode()
+    begin = re.search(r'href="([^"]+\?tour=1)">Take the tour', overview)
+    assert begin is not None
+    seen, address = [], begin[1]
+    while address:
+        stop = said(client, address)
+        number, stops = re.search(r"Tour, (\d+) of (\d+):", stop).groups()
+        assert int(number) == len(seen) + 1
+        back = BACK.search(stop)
+        assert (back[1] if back else None) == (seen[-1] if seen else None)
+        seen.append(address)
+        following = NEXT.search(stop)
+        address = following[1] if following else ""
+    assert len(seen) == int(stops) > 8
+    assert len(set(seen)) == len(seen)
+    assert "End the tour" in stop
+
+
+def test_a_page_says_nothing_of_a_tour_that_nobody_takes(study):
+    client = sign_in(make_member(study, "researcher"))
+    assert not said(client, reverse("imports", args=[study.public_id]))
+    assert not said(client, reverse("audit", args=[study.public_id]) + "?tour=1")
+    annotator = sign_in(make_member(study, "annotator"))
+    page = annotator.get(reverse("study", args=[study.public_id]) + "?tour=1").content.decode()
+    assert "Take the tour" not in page
+    assert 'class="tour"' not in page

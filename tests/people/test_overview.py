@@ -66,20 +66,15 @@ def next_card(text):
     return text.split('aria-current="step"')[1].split("</li>")[0]
 
 
-def test_empty_study_begins_with_an_import(researcher, study):
+def test_empty_study_begins_with_an_import_then_comes_a_round(researcher, study):
     card = next_card(overview(researcher, study))
     assert "Import arguments" in card
     assert reverse("imports", args=[study.public_id]) in card
-
-
-def test_then_comes_a_round(researcher, study):
     cast.make_arguments(study, 3)
     text = overview(researcher, study)
     assert "3 arguments are here" in text
     assert reverse("campaign_new", args=[study.public_id]) in next_card(text)
-
-
-def test_a_draft_is_finished_first(researcher, study):
+    # A draft is finished first.
     campaign = cast.make_campaign(study, name="Draft one")
     card = next_card(overview(researcher, study))
     assert "Draft one" in card
@@ -164,16 +159,6 @@ def test_each_question_has_its_own_way(researcher, study):
             assert researcher.get(step.url).status_code == 200
 
 
-def test_words_to_look_up_are_those_that_the_steps_use(researcher, study):
-    for path in paths():
-        text = overview(researcher, study, f"?path={path.key}")
-        begins = text.index('<ol class="steps">')
-        words = re.findall(r'class="term"[^>]*>(.*?)</button>', text[:begins])
-        assert words
-        said = (text[begins : text.index("</ol>", begins)] + str(path.about)).casefold()
-        assert [word for word in words if word.casefold() not in said] == []
-
-
 def test_a_study_leads_to_what_it_was_opened_for(researcher, study):
     Study.objects.filter(pk=study.pk).update(goal="judge")
     assert "Have labels of people" in next_card(overview(researcher, study))
@@ -219,10 +204,7 @@ def test_a_run_is_under_way_from_its_start(researcher, study, people, state, sai
     assert reverse("run", args=[study.public_id, run.public_id]) in part
     assert re.search(r"<p[^>]*>([^<]+)</p>", part)[1].strip() == said
     assert "no judge is at work" not in part
-
-
-def test_a_run_that_could_not_be_planned_is_not_under_way(researcher, study, people):
-    run = started(study, people["admin"])
+    # One that could not be planned is not under way.
     Run.objects.filter(pk=run.pk).update(state="draft")
     Job.objects.filter(key=f"plan_run:{run.public_id}").update(state="failed")
     assert "no judge is at work" in under_way(researcher, study)
@@ -236,35 +218,29 @@ def under_way(client, study):
     return flat(overview(client, study).split('id="lanes-title"')[1].split("</section>")[0])
 
 
-def test_waiting_import_comes_first(researcher, study):
+def test_researcher_sees_waiting_imports_progress_and_disputes(researcher, study, people):
     ImportFile.objects.create(
         study=study, kind="table", name="x.csv", sha256="0", size=1, stored_as="x", state="checked"
     )
-    assert "1 upload waits for your yes" in overview(researcher, study)
-
-
-def test_researcher_sees_progress_and_disputes(researcher, study, people):
     campaign = opened(study, people, ordinary=8, controls=2)
     dispute(campaign)
     text = flat(overview(researcher, study))
+    assert "1 upload waits for your yes" in text
     assert "1 label in dispute" in text
     assert "24 / 24" in text
     assert reverse("adjudication", args=[study.public_id, campaign.public_id]) in text
 
 
 def test_expert_is_led_to_the_queue_then_to_labelling(study, people):
-    campaign = opened(study, people)
     client = cast.sign_in(people["expert"])
+    assert "Nothing waits for you" in overview(client, study)
+    campaign = opened(study, people)
     assert "Start labelling" in overview(client, study)
     dispute(campaign)
     text = overview(client, study)
     assert "1 open" in text
     queue = reverse("adjudication", args=[study.public_id, campaign.public_id])
     assert text.index(queue) < text.index("Start labelling")
-
-
-def test_expert_without_work_is_told_so(study, people):
-    assert "Nothing waits for you" in overview(cast.sign_in(people["expert"]), study)
 
 
 def test_annotator_continues_where_they_stopped(study, people):

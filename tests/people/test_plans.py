@@ -53,35 +53,24 @@ def test_every_kind_has_a_case():
     assert set(FILLS) == set(KINDS)
 
 
-def test_a_plan_can_be_opened_as_it_comes(kind, researcher, study, people):
-    values = begun(researcher, kind, study)
-    reply = researcher.post(address(kind, "new", study), values | {"then": "open"})
-    made = Round.objects.get()
-    assert reply["Location"] == reverse(kind.audit.round, args=[study.public_id, made.public_id])
-    assert made.state == "open"
-    assert made.name == "Round 1"
-
-
-def test_the_work_that_is_said_is_the_work_that_is_made(kind, researcher, study, people):
+def test_a_plan_opens_as_it_comes_with_the_work_that_is_said(kind, researcher, study, people):
     values = begun(researcher, kind, study)
     said = figures(researcher.get(address(kind, "new", study)))
     again = figures(researcher.post(address(kind, "extent", study), values))
     assert said == again
-    researcher.post(address(kind, "new", study), values | {"then": "open"})
-    assert Round.objects.count() == 1
-    own = kind.own(Round.objects.get())
-    made = kind.Round.objects.annotate(**kind.counts()).get(pk=own.pk)
+    reply = researcher.post(address(kind, "new", study), values | {"then": "open"})
+    made = Round.objects.get()
+    assert reply["Location"] == reverse(kind.audit.round, args=[study.public_id, made.public_id])
+    assert (made.state, made.name) == ("open", "Round 1")
+    made = kind.Round.objects.annotate(**kind.counts()).get(pk=kind.own(made).pk)
     assert (said.items, said.answers) == (made.size, made.wanted)
     assert said.items > 0
 
 
-def test_enter_opens_the_round_and_does_not_count(kind, researcher, study, people):
+def test_enter_opens_the_round_and_counting_stores_nothing(kind, researcher, study, people):
     text = researcher.get(address(kind, "new", study)).content.decode()
     form = text[text.index('id="extent"') :]
     assert re.findall(r'name="then" value="(\w+)"', form) == ["open", "draft", "count"]
-
-
-def test_counting_stores_nothing(kind, researcher, study, people):
     values = begun(researcher, kind, study)
     reply = researcher.post(address(kind, "new", study), values | {"then": "count", "pay": "12"})
     assert reply.status_code == 200
@@ -167,22 +156,20 @@ def test_control_items_are_proposed_where_people_agreed(researcher, study, agree
     assert made.slots.count() == 8 * 3
 
 
-def test_without_agreement_there_are_no_control_items(researcher, study):
-    cast.make_arguments(study, 6)
-    values = begun(researcher, KINDS["label"], study)
-    assert (values["known"], values["controls_per_block"]) == (0, 0)
-
-
-def test_no_more_control_items_than_agreed_labels(researcher, study, agreed):
+def test_there_are_no_more_control_items_than_agreed_labels(researcher, study, agreed):
     kind = KINDS["label"]
     values = begun(researcher, kind, study) | {"known": 3, "then": "open"}
     reply = researcher.post(address(kind, "new", study), values)
     assert reply.status_code == 422
     assert "People agreed on 2 arguments" in reply.content.decode()
-
-
-def test_agreement_by_another_scale_is_none(study, agreed):
+    # Agreement by another scale is none.
     assert agreed_labels(study, [0, 1]) == []
+
+
+def test_without_agreement_there_are_no_control_items(researcher, study):
+    cast.make_arguments(study, 6)
+    values = begun(researcher, KINDS["label"], study)
+    assert (values["known"], values["controls_per_block"]) == (0, 0)
 
 
 def test_only_what_no_round_holds_yet(researcher, study, agreed):

@@ -9,7 +9,7 @@ from django.core import mail
 from django.test import Client
 from django.urls import get_resolver, reverse
 
-from cqa_site.people.models import Role, User
+from cqa_site.people.models import User
 from tests import cast
 
 LOGIN = "/accounts/login/"
@@ -32,15 +32,12 @@ def test_right_password_signs_in_and_gives_the_session_a_new_key(client, people)
     session["seen"] = True
     session.save()
     before = session.session_key
-    response = log_in(client, people["annotator"].email)
+    # The address is found whatever its case.
+    response = log_in(client, people["annotator"].email.upper())
     assert response.status_code == 302
     assert response.url == "/"
     assert client.session.session_key != before
     assert client.get("/account/").status_code == 200
-
-
-def test_address_is_found_whatever_its_case(client, people):
-    assert log_in(client, people["expert"].email.upper()).status_code == 302
 
 
 def test_unknown_address_and_wrong_password_get_the_same_answer(client, people):
@@ -97,18 +94,14 @@ def test_right_passwords_are_not_counted(client, people):
         assert log_in(Client(), people["annotator"].email).status_code == 302
 
 
-def test_inactive_person_cannot_sign_in(client, people):
+def test_inactive_person_cannot_sign_in_and_loses_an_open_session(client, people):
+    before = cast.sign_in(people["annotator"])
     User.objects.filter(pk=people["annotator"].pk).update(is_active=False)
     response = log_in(client, people["annotator"].email)
     assert response.url == reverse("account_inactive")
     assert client.get("/account/").status_code == 302
     assert client.get(response.url).status_code == 200
-
-
-def test_deactivated_person_loses_an_open_session(people):
-    client = cast.sign_in(people["annotator"])
-    User.objects.filter(pk=people["annotator"].pk).update(is_active=False)
-    assert client.get("/account/").status_code == 302
+    assert before.get("/account/").status_code == 302
 
 
 def test_signing_out_needs_a_post(people):
@@ -139,25 +132,21 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("target", FOREIGN)
-def test_next_never_leads_to_another_site(people, target):
+def test_next_never_leads_to_another_site(people, subtests):
     client = Client()
-    response = client.post(
-        LOGIN, {"login": people["annotator"].email, "password": PASSWORD, "next": target}
-    )
-    assert response.status_code == 302
-    assert host_after(response) == "testserver"
-    assert host_after(client.post("/accounts/logout/", {"next": target})) == "testserver"
+    for target in FOREIGN:
+        with subtests.test(target):
+            response = log_in(client, people["annotator"].email, next=target)
+            assert response.status_code == 302
+            assert host_after(response) == "testserver"
+            left = client.post("/accounts/logout/", {"next": target})
+            assert host_after(left) == "testserver"
 
 
 def host_after(response):
     """Where a browser ends up, which reads a backslash as a slash."""
     target = response.url.replace("\\", "/")
     return urlsplit(urljoin("http://testserver/accounts/login/", target)).netloc
-
-
-def test_next_inside_the_site_is_followed(client, people):
-    assert log_in(client, people["annotator"].email, next="/account/").url == "/account/"
 
 
 def test_there_is_no_public_sign_up(client, db):
@@ -208,36 +197,20 @@ def test_reset_flow_sets_a_password_once(client, people):
     assert other_session.get("/account/").status_code == 302
     assert log_in(Client(), person.email).status_code == 200
     assert log_in(Client(), person.email, words["password1"]).status_code == 302
-    assert b"no longer works" in Client().get(link).content
+    for spent in (link, "/accounts/reset/1-nonsense/"):
+        assert b"no longer works" in Client().get(spent).content
 
 
-def test_reset_of_an_incomplete_link_says_so(client, db):
-    response = client.get("/accounts/reset/1-nonsense/")
-    assert b"no longer works" in response.content
-
-
-def test_password_change_ends_other_sessions(people):
+def test_password_change_needs_the_old_one_and_ends_other_sessions(people):
     person = people["researcher"]
     here, there = cast.sign_in(person), cast.sign_in(person)
-    response = here.post(
-        "/accounts/password/",
-        {
-            "oldpassword": PASSWORD,
-            "password1": "four unrelated dull words",
-            "password2": "four unrelated dull words",
-        },
-    )
+    words = {"password1": "four unrelated dull words", "password2": "four unrelated dull words"}
+    assert here.post("/accounts/password/", words | {"oldpassword": "no"}).status_code == 200
+    assert there.get("/account/").status_code == 200
+    response = here.post("/accounts/password/", words | {"oldpassword": PASSWORD})
     assert response.url == "/account/"
     assert here.get("/account/").status_code == 200
     assert there.get("/account/").status_code == 302
-
-
-def test_password_change_needs_the_old_one(people):
-    client = cast.sign_in(people["researcher"])
-    words = {"password1": "four unrelated dull words", "password2": "four unrelated dull words"}
-    assert client.post("/accounts/password/", words | {"oldpassword": "no"}).status_code == 200
-    people["researcher"].refresh_from_db()
-    assert people["researcher"].check_password(PASSWORD)
 
 
 def test_passwords_are_kept_with_argon2(db, settings):
@@ -249,13 +222,7 @@ def test_passwords_are_kept_with_argon2(db, settings):
     assert person.check_password(PASSWORD)
 
 
-def test_signed_out_visitor_is_sent_to_sign_in_and_back(client, study):
+def test_signed_out_visitor_is_sent_to_sign_in_and_back(client, study, people):
     path = reverse("members", args=[study.public_id])
-    response = client.get(path)
-    assert response.status_code == 302
-    assert response.url == f"{LOGIN}?next={path}"
-
-
-def test_every_role_may_open_the_account_page(people):
-    for role in Role.values:
-        assert cast.sign_in(people[role]).get("/account/").status_code == 200
+    assert client.get(path).url == f"{LOGIN}?next={path}"
+    assert log_in(client, people["admin"].email, next=path).url == path

@@ -1,30 +1,10 @@
-"""Work of three kinds: how a round of each is made, and what a filled-in form of it sends."""
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+"""Things to work on, and addresses of a round and of its sheets."""
 
 from django.urls import reverse
 
 from cqa_site.rounds.kind import kind_of
-from tests.argsum.counting.made_counting import marked_form, open_counting
 from tests.argsum.made_cells import make_dataset, make_set
-from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
-from tests.benchmark.preferences.made_preferences import make_pairs_round
-
-JSON = {"HTTP_ACCEPT": "application/json"}
-
-
-@dataclass(frozen=True)
-class Work:
-    """How a round of a kind is made, and what a filled-in form of it sends."""
-
-    fill: Callable[[Any], Any]
-    round_: Callable[..., Any]
-    form: Callable[[], dict[str, Any]]
-    # Fields of a round in which everything goes to several people.
-    several: dict[str, Any]
 
 
 def fill_sets(study):
@@ -35,13 +15,6 @@ def fill_sets(study):
 
 def fill_answers(study):
     make_scored_answers(study, systems=("Alpha", "Beta", "Gamma"), questions=4)
-
-
-WORKS = {
-    "score": Work(fill_answers, make_round, full_form, {"overlap_share": 1.0}),
-    "count": Work(fill_sets, open_counting, marked_form, {"raters": 3}),
-    "prefer": Work(fill_answers, make_pairs_round, lambda: {"verdict": "left"}, {"raters": 3}),
-}
 
 
 def address(name, round_, *ids):

@@ -27,15 +27,11 @@ def drawn(board: Board) -> str:
     return flat(render_to_string("results/_board.html", {"board": board}, request))
 
 
-def test_heads_of_columns_say_what_their_words_mean():
+def test_heads_explain_their_words_and_a_row_says_place_interval_and_group():
     said = shown()
     assert 'class="term" popovertarget="term-1">Rank</button>' in said
     assert 'class="term" popovertarget="term-2">Mean</button>' in said
     assert "the places that are possible for it" in said
-
-
-def test_a_row_says_place_interval_and_group():
-    said = shown()
     assert '<strong>1</strong> <span class="soft small">1–2</span>' in said
     assert "group 2" in said
     assert '<tr class=" even">' in said

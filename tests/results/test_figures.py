@@ -1,6 +1,7 @@
 """A figure: its files, and what there is none of."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from django.http import Http404
@@ -11,7 +12,8 @@ from cqa_site.home import pages as home
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.page_tables import joined, turned
 from cqa_site.web.charts.intervals import intervals
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, one_line
+from cqa_site.web.templatetags.figures import paragraphs
 from tests.flat import flat
 
 ROWS = [{"who": "A", "value": 0.5}]
@@ -109,3 +111,19 @@ def test_instead_of_heads_alone_there_is_what_would_fill_the_table():
         assert "<table" not in page
         assert needed in page
         assert '<a class="button small" href="/rounds/">Scoring rounds</a>' in page
+
+
+RECIPE = "Ten questions.\n\nShown: points\nof answers.\n\nHow sure: 95 %."
+
+
+def test_a_method_is_a_list_of_its_named_parts_and_one_sentence_stays_one():
+    assert paragraphs(RECIPE) == [
+        ("", "Ten questions."),
+        ("Shown", "points of answers."),
+        ("How sure", "95 %."),
+    ]
+    card = SimpleNamespace(title="Board", recipe=RECIPE, rows=None, links=[])
+    said = flat(render_to_string("results/_tools.html", {"card": card}))
+    assert "<dt>How sure</dt><dd>95 %.</dd>" in said
+    assert paragraphs("Rows: labels.") == [("", "Rows: labels.")]
+    assert one_line(RECIPE).endswith("answers. How sure: 95 %.")

@@ -4,6 +4,7 @@ import json
 import os
 import zipfile
 from datetime import UTC, datetime, timedelta
+from unittest import mock
 
 import pytest
 from django.urls import reverse
@@ -14,7 +15,7 @@ from cqa_site.runs.models import Job
 from cqa_site.upkeep.backups import handlers, kept, making
 from cqa_site.upkeep.backups.archive import FORMAT, MANIFEST, Archive, Manifest, Writer
 from cqa_site.upkeep.backups.refusals import BackupRefused
-from cqa_site.web.housekeeping import CHORES, keep_house
+from cqa_site.web.housekeeping import CHORES
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -78,18 +79,15 @@ def test_of_each_day_and_each_week_the_newest_stays(folder, settings):
     assert earlier_that_day.name in gone
 
 
-def test_the_newest_stays_and_so_do_backups_of_long_ago_while_no_others_come(folder):
+def test_the_newest_stays_and_what_is_not_whole_counts_for_nothing(folder):
+    """So do backups of long ago, while no others come."""
     paths = put_days(folder, 5)
     assert kept.throw_away_old() == []
     assert kept.newest() == NOW
     assert [each.path for each in kept.all_kept()] == paths
-
-
-def test_what_is_not_whole_is_listed_but_counts_for_nothing(folder):
-    put(folder, NOW - timedelta(days=2))
-    damaged = put(folder, NOW)
+    damaged = put(folder, NOW + timedelta(days=2))
     damaged.write_bytes(damaged.read_bytes()[:-200])
-    assert kept.newest() == NOW - timedelta(days=2)
+    assert kept.newest() == NOW
     assert kept.all_kept()[0].manifest is None
     assert kept.throw_away_old() == []
 
@@ -125,35 +123,17 @@ def test_odd_files_in_the_folder_keep_nobody_from_the_rest(admin, folder):
     assert kept.throw_away_old() == []
 
 
-def test_a_chore_that_breaks_is_logged_and_the_others_are_done(monkeypatch, settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-
-    def odd():
-        raise ValueError("time data does not match")
-
-    monkeypatch.setattr("cqa_site.web.housekeeping.CHORES", {"odd": odd, "other": lambda: 3})
-    assert keep_house() == {"odd": None, "other": 3}
-
-
-def test_a_backup_is_due_when_the_newest_is_older_than_the_schedule(settings):
+def test_a_backup_is_due_when_the_newest_is_older_than_the_schedule(settings, folder, quick):
     settings.BACKUP_EVERY_HOURS = 24
     assert kept.is_due(None)
     assert kept.is_due(timezone.now() - timedelta(hours=25))
     assert not kept.is_due(timezone.now() - timedelta(hours=23))
+    assert CHORES["scheduled backups"]() == 1
+    assert Job.objects.get().study is None
+    # Never two at a time.
+    assert handlers.ask_for_backup() == Job.objects.get()
     settings.BACKUP_EVERY_HOURS = 0
     assert not kept.is_due(None)
-
-
-def test_housekeeping_makes_one_when_it_is_due(settings, folder, quick):
-    settings.BACKUP_EVERY_HOURS = 24
-    with_commit = CHORES["scheduled backups"]
-    assert with_commit() == 1
-    assert Job.objects.get().study is None
-
-
-def test_never_two_at_a_time(quick):
-    first = handlers.ask_for_backup()
-    assert handlers.ask_for_backup() == first
 
 
 def test_an_administrator_makes_checks_and_takes_one(
@@ -177,23 +157,19 @@ def test_an_administrator_makes_checks_and_takes_one(
     assert list(verbs) == ["backup.asked", "backup.downloaded"]
 
 
-def test_a_damaged_one_is_shown_as_such(admin, folder, django_capture_on_commit_callbacks):
+def test_what_is_damaged_and_why_none_could_be_made_is_shown(
+    admin, folder, monkeypatch, django_capture_on_commit_callbacks
+):
     path = put(folder, NOW)
     content = bytearray(path.read_bytes())
     content[10] ^= 1
     path.write_bytes(content)
+    refuse = mock.Mock(side_effect=BackupRefused("A backup may need 900 MiB, and the disk has 3."))
+    monkeypatch.setattr(handlers, "make_backup", refuse)
     with django_capture_on_commit_callbacks(execute=True):
         admin.post(reverse("site_backup_check", args=[path.name]))
-    assert "The backup is damaged: what stands between its parts" in (
-        admin.get(reverse("site_backups")).content.decode()
-    )
-
-
-def test_why_none_could_be_made_is_shown(admin, monkeypatch, django_capture_on_commit_callbacks):
-    def refuse(*arguments, **named):
-        raise BackupRefused("A backup may need 900 MiB, and the disk has 3.")
-
-    monkeypatch.setattr(handlers, "make_backup", refuse)
+    shown = admin.get(reverse("site_backups")).content.decode()
+    assert "The backup is damaged: what stands between its parts" in shown
     with django_capture_on_commit_callbacks(execute=True):
         admin.post(reverse("site_backup_new"))
     assert "may need 900 MiB" in admin.get(reverse("site_backups")).content.decode()
@@ -219,15 +195,10 @@ def test_no_name_but_one_of_the_list_is_ever_opened(admin, folder, tmp_path):
 
 def test_nobody_else_sees_or_does_anything(folder):
     path = put(folder, NOW)
-    study = cast.make_study()
-    client = cast.sign_in(cast.make_member(study, "admin"))
-    for name, arguments in (
-        ("site_backups", []),
-        ("site_backup_new", []),
-        ("site_backup_file", [path.name]),
-        ("site_backup_check", [path.name]),
-    ):
-        address = reverse(name, args=arguments)
+    client = cast.sign_in(cast.make_member(cast.make_study(), "admin"))
+    for name in ("site_backups", "site_backup_new", "site_backup_file", "site_backup_check"):
+        ids = [path.name] if name in ("site_backup_file", "site_backup_check") else []
+        address = reverse(name, args=ids)
         assert client.get(address).status_code == 403
         assert client.post(address).status_code == 403
 

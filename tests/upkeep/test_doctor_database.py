@@ -2,9 +2,11 @@
 
 import sqlite3
 from datetime import datetime, timedelta
+from types import SimpleNamespace
+from unittest import mock
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
@@ -40,8 +42,18 @@ def test_a_database_that_cannot_be_opened(finds, tmp_path, monkeypatch):
     assert "DATABASE_URL" in found.remedy
 
 
-def test_a_database_that_answers(finds):
+def test_a_server_that_does_not_answer(finds, monkeypatch):
+    """How long that may take: test_doctor_page.py; with a server that hangs: `make test-all`."""
     assert finds("database.answers").state == State.WELL
+    place = {"HOST": "127.0.0.1", "PORT": "5433", "NAME": "lab", "PASSWORD": "hunter2"}
+    away = SimpleNamespace(vendor="postgresql", settings_dict=place)
+    monkeypatch.setattr(database, "connection", away)
+    monkeypatch.setattr(database, "ask_database", mock.Mock(side_effect=OperationalError("gone")))
+    found = finds("database.answers")
+    assert found.state == State.WRONG
+    assert "PostgreSQL on 127.0.0.1 (database lab) does not answer" in found.says
+    assert found.command == "pg_isready -h 127.0.0.1 -p 5433"
+    assert "hunter2" not in repr(found)
 
 
 @on_sqlite

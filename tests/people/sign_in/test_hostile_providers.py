@@ -9,6 +9,7 @@ import time
 from threading import Event
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 
@@ -109,6 +110,12 @@ def test_id_tokens_that_are_wrong(provider, member, alone):
             assert_refused(client, sign_in_there(client, provider), before)
 
 
+def test_user_information_about_somebody_else(provider, member):
+    before, client = as_it_was(), Client()
+    provider.userinfo = {"sub": "person-2"}
+    assert_refused(client, sign_in_there(client, provider), before)
+
+
 def test_id_tokens_that_the_provider_did_not_sign(provider, member, alone):
     before = as_it_was()
     for signing in WRONG_SIGNATURES:
@@ -122,12 +129,6 @@ def test_id_tokens_that_the_provider_did_not_sign(provider, member, alone):
         provider.reset()
         provider.key_id = "key-2"
         assert_refused(client, sign_in_there(client, provider), before)
-
-
-def test_user_information_about_somebody_else(provider, member):
-    before, client = as_it_was(), Client()
-    provider.userinfo = {"sub": "person-2"}
-    assert_refused(client, sign_in_there(client, provider), before)
 
 
 @pytest.mark.parametrize(
@@ -290,10 +291,17 @@ def test_states_that_are_not_of_this_browser(provider, member, alone):
             assert_refused(client, come_back(client, provider, query, **changed), before)
 
 
-def test_a_state_serves_once(provider, member):
+def test_a_state_serves_once_and_the_session_gets_a_new_key(provider, member):
+    """Whoever planted a session in a browser does not come in with it."""
     client = Client()
     query = begin(client)
+    planted = client.session.session_key
     assert come_back(client, provider, query).status_code == 302
+    assert is_in(client)
+    assert client.session.session_key != planted
+    thief = Client()
+    thief.cookies["sessionid"] = planted
+    assert not is_in(thief)
     client.post("/accounts/logout/")
     before = as_it_was()
     assert_refused(client, come_back(client, provider, query), before)
@@ -339,10 +347,9 @@ def test_a_tampered_address_to_return_to_is_refused_by_the_exchange(provider, me
     assert_refused(client, come_back(client, provider, tampered), before)
 
 
-@pytest.mark.parametrize("next_page", ["//evil.example", "https://evil.example", "javascript:a()"])
-def test_next_leads_nowhere_else(provider, member, next_page):
-    client = Client()
-    assert sign_in_there(client, provider, next=next_page).url == "/"
+def test_next_leads_nowhere_else(provider, member):
+    for next_page in ("//evil.example", "https://evil.example", "javascript:a()"):
+        assert sign_in_there(Client(), provider, next=next_page).url == "/"
 
 
 def test_nobody_begins_or_returns_by_the_wrong_method_or_at_an_unknown_provider(provider):
@@ -364,32 +371,27 @@ def test_a_verified_address_opens_no_account_of_somebody_else(provider, trust, a
             assert_refused(client, sign_in_there(client, provider, {"email": email}), before)
 
 
-def test_a_provider_trusted_for_addresses_opens_no_account_with_a_second_step(
-    provider, trust, ada
-):
-    from allauth.mfa.totp.internal.auth import TOTP
-
-    TOTP.activate(ada, "A" * 32)
-    trust(joins_by_email=True)
-    before, client = as_it_was(), Client()
-    assert_refused(client, sign_in_there(client, provider), before)
+def with_an_app(user):
+    TOTP.activate(user, "A" * 32)
 
 
-def test_a_provider_trusted_for_addresses_opens_no_account_with_another_way_in(
-    provider, trust, ada
-):
+def with_another_way_in(user):
     """Whoever made the account with somebody else's address would keep that way."""
-    SocialAccount.objects.create(user=ada, provider="uni", uid="person-666")
-    trust(joins_by_email=True)
-    before, client = as_it_was(), Client()
-    assert_refused(client, sign_in_there(client, provider), before)
+    SocialAccount.objects.create(user=user, provider="uni", uid="person-666")
 
 
-def test_a_provider_trusted_for_addresses_still_has_to_verify_them(provider, trust, ada):
+@pytest.mark.parametrize(
+    ("prepare", "person"),
+    [(with_an_app, {}), (with_another_way_in, {}), (lambda user: None, {"email_verified": False})],
+)
+def test_a_provider_trusted_for_addresses_opens_no_account_but_a_plain_one(
+    provider, trust, ada, prepare, person
+):
+    """Of a verified address."""
+    prepare(ada)
     trust(joins_by_email=True)
     before, client = as_it_was(), Client()
-    answer = sign_in_there(client, provider, {"email_verified": False})
-    assert_refused(client, answer, before)
+    assert_refused(client, sign_in_there(client, provider, person), before)
 
 
 def test_an_account_at_the_provider_is_connected_to_one_person(provider, member, people):
@@ -405,17 +407,12 @@ def test_an_account_at_the_provider_is_connected_to_one_person(provider, member,
 
 
 def test_connecting_asks_who_it_is(provider, people):
-    """A session that somebody left open is not enough."""
-    client = cast.sign_in(people["expert"])
+    """A session that somebody left open is not enough, and none at all neither."""
     before = as_it_was()
-    answer = sign_in_there(client, provider, process="connect")
+    left_open, nobody = cast.sign_in(people["expert"]), Client()
+    answer = sign_in_there(left_open, provider, process="connect")
     assert answer.url.startswith("/accounts/again/")
-    assert as_it_was() == before
-
-
-def test_connecting_needs_somebody_who_is_signed_in(provider):
-    before, client = as_it_was(), Client()
-    answer = client.post(BEGIN, {"process": "connect"})
+    answer = nobody.post(BEGIN, {"process": "connect"})
     assert answer.url.startswith("/accounts/login/")
     assert as_it_was() == before
 
@@ -444,15 +441,3 @@ def test_many_tries_are_counted(provider, settings):
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": "3/m/ip"}
     client = Client()
     assert [client.post(BEGIN).status_code for _ in range(4)] == [200] * 3 + [429]
-
-
-def test_the_session_gets_a_new_key(provider, member):
-    """Whoever planted a session in a browser does not come in with it."""
-    client = Client()
-    query = begin(client)
-    planted = client.session.session_key
-    assert come_back(client, provider, query).status_code == 302
-    assert is_in(client)
-    assert client.session.session_key != planted
-    client.cookies["sessionid"] = planted
-    assert not is_in(client)

@@ -117,17 +117,16 @@ def test_who_is_in_no_group_any_more_needs_no_provider(provider, member):
     assert is_in(client)
 
 
-def test_a_provider_that_is_gone_locks_nobody_out_and_gives_nothing(member, settings):
-    settings.OIDC_PROVIDERS = {}
+@pytest.mark.parametrize("is_connected", [True, False])
+def test_a_provider_that_is_gone_or_disconnected_locks_nobody_out_and_gives_nothing(
+    member, settings, is_connected
+):
+    if is_connected:
+        settings.OIDC_PROVIDERS = {}
+    else:
+        SocialAccount.objects.filter(user=member).delete()
     client, answer = use(member)
     assert answer.url == "/"
-    assert is_in(client)
-    assert standing(member) == (None, False)
-
-
-def test_an_account_that_was_disconnected_gives_nothing(member):
-    SocialAccount.objects.filter(user=member).delete()
-    client, _answer = use(member)
     assert is_in(client)
     assert standing(member) == (None, False)
 

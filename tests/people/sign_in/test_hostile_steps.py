@@ -121,24 +121,16 @@ def test_wrong_codes(half, ada, people, alone):
             assert_still_out(half, before)
 
 
-def test_a_code_counts_once(half, ada):
-    assert half.post(STEP, {"code": code()}).status_code == 302
+@pytest.mark.parametrize("is_recovery", [False, True])
+def test_a_code_counts_once(half, ada, is_recovery):
+    given = RecoveryCodes.activate(ada).get_unused_codes()[0] if is_recovery else code()
+    assert half.post(STEP, {"code": given}).status_code == 302
     assert is_in(half)
     second = Client()
     give_password(second, ada)
     before = as_it_was()
-    assert second.post(STEP, {"code": code()}).status_code == 200
+    assert second.post(STEP, {"code": given}).status_code == 200
     assert_still_out(second, before)
-
-
-def test_a_recovery_code_counts_once(half, ada):
-    first = RecoveryCodes.activate(ada).get_unused_codes()[0]
-    assert half.post(STEP, {"code": first}).status_code == 302
-    assert is_in(half)
-    second = Client()
-    give_password(second, ada)
-    assert second.post(STEP, {"code": first}).status_code == 200
-    assert not is_in(second)
 
 
 def test_codes_cannot_be_tried_out(half, ada):
@@ -211,16 +203,14 @@ def other_keys(ada, settings):
     settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
 
 
-def test_codes_that_cannot_be_read_are_wrong(half, other_keys, alone):
+def test_codes_that_cannot_be_read_are_wrong(half, ada, other_keys, alone):
     before = as_it_was()
     for name, given in {"right once": code(), "of an empty key": code("")}.items():
         with alone(name):
             page = half.post(STEP, {"code": given})
             assert "Incorrect code" in page.content.decode()
             assert_still_out(half, before)
-
-
-def test_a_code_that_can_be_read_counts_beside_an_app_that_cannot(half, ada, other_keys):
+    # One that can be read counts beside an app that cannot.
     Authenticator.objects.filter(user=ada, type="recovery_codes").delete()
     first = RecoveryCodes.activate(ada).get_unused_codes()[0]
     assert half.post(STEP, {"code": first}).status_code == 302
@@ -339,12 +329,6 @@ def passkey(people):
     return found
 
 
-def test_a_passkey_signs_in_by_itself(passkey, people):
-    client = secure()
-    assert try_passkey(client, passkey.use(options_for(client))).url == "/"
-    assert is_in(client)
-
-
 def test_passkeys_that_must_not_sign_in(passkey, people, ada, alone):
     stranger = Passkey(passkey.handle)
     other, _made = add_passkey(people["annotator"])
@@ -396,6 +380,7 @@ def test_an_answer_of_a_passkey_counts_once(passkey):
     client = secure()
     answer = passkey.use(options_for(client))
     assert try_passkey(client, answer).url == "/"
+    assert is_in(client)
     client.post("/accounts/logout/")
     before = as_it_was()
     for second in (client, secure()):
@@ -412,6 +397,13 @@ def test_a_copied_passkey_gives_itself_away(passkey):
     try_passkey(thief, passkey.use(options_for(thief)))
     assert_still_out(thief, before)
     assert AuditEvent.objects.filter(verb="passkey_copied").exists()
+
+
+def test_a_passkey_of_a_closed_account_stays_out(passkey, people):
+    User.objects.filter(pk=people["expert"].pk).update(is_active=False)
+    client = secure()
+    assert try_passkey(client, passkey.use(options_for(client))).url == "/accounts/inactive/"
+    assert not is_in(client)
 
 
 def test_the_last_way_in_stays(people):
@@ -433,13 +425,6 @@ def test_the_last_way_in_stays(people):
     with override_settings(OIDC_PROVIDERS={"uni": None}):
         client.post(remove)
     assert not Authenticator.objects.filter(pk=kept.pk).exists()
-
-
-def test_a_passkey_of_a_closed_account_stays_out(passkey, people):
-    User.objects.filter(pk=people["expert"].pk).update(is_active=False)
-    client = secure()
-    assert try_passkey(client, passkey.use(options_for(client))).url == "/accounts/inactive/"
-    assert not is_in(client)
 
 
 def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):

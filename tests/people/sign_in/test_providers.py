@@ -15,6 +15,8 @@ from cqa_site.people.actions.members import change_role, deactivate_member
 from cqa_site.people.models import AuditEvent, GroupRole, Membership, User
 from cqa_site.people.sign_in.providers import GroupRule, read_providers
 from cqa_site.people.tokens import create_token
+from cqa_site.upkeep.doctor.examinations import sign_in
+from cqa_site.upkeep.doctor.findings import State
 from tests import cast
 
 from .flows import PASSWORD, WAYS, begin, come_back, give_password, is_in, sign_in_there
@@ -23,29 +25,30 @@ from .provider import SECRET
 pytestmark = pytest.mark.django_db
 
 
-def test_buttons_stand_on_the_pages_where_people_come_in(provider, study, people):
-    _invitation, secret = create_invitation(
-        study=study, role="expert", note="x", days=1, actor=people["admin"]
-    )
-    client = Client()
-    login = client.get("/accounts/login/?next=/account/").content.decode()
-    assert "Sign in with The University" in login
-    assert login.count('name="next" value="/account/"') >= 2
-    invited = client.get(f"/invitations/{secret}/", follow=True).content.decode()
-    assert "Sign in with The University" in invited
-    assert SECRET not in login + invited
-
-
-def test_no_provider_no_button(client, db):
-    assert "/accounts/oidc/" not in client.get("/accounts/login/").content.decode()
-
-
-def test_an_invited_person_gets_account_and_membership_at_once(provider, study, people):
+@pytest.fixture
+def invited(study, people):
+    """An invitation, and a browser that followed it."""
     invitation, secret = create_invitation(
         study=study, role="expert", note="x", days=1, actor=people["admin"]
     )
     client = Client()
-    client.get(f"/invitations/{secret}/")
+    page = client.get(f"/invitations/{secret}/", follow=True)
+    return invitation, client, page.content.decode()
+
+
+def test_buttons_stand_on_the_pages_where_people_come_in(provider, invited, settings):
+    _invitation, _client, page = invited
+    login = Client().get("/accounts/login/?next=/account/").content.decode()
+    assert "Sign in with The University" in login
+    assert login.count('name="next" value="/account/"') >= 2
+    assert "Sign in with The University" in page
+    assert SECRET not in login + page
+    settings.OIDC_PROVIDERS = {}
+    assert "/accounts/oidc/" not in Client().get("/accounts/login/").content.decode()
+
+
+def test_an_invited_person_gets_account_and_membership_at_once(provider, study, invited):
+    invitation, client, _page = invited
     answer = sign_in_there(client, provider, {"email": "Ada@Uni.example"}, next="/invitations/")
     assert answer.url == reverse("study", args=[study.public_id])
     ada = User.objects.get(email="ada@uni.example")
@@ -56,14 +59,10 @@ def test_an_invited_person_gets_account_and_membership_at_once(provider, study, 
     assert is_in(client)
 
 
-def test_an_account_that_is_there_is_asked_before_it_joins(provider, study, people):
+def test_an_account_that_is_there_is_asked_before_it_joins(provider, study, invited):
     other = cast.make_member(cast.make_study("B"), "annotator")
     SocialAccount.objects.create(user=other, provider="uni", uid="person-1")
-    _invitation, secret = create_invitation(
-        study=study, role="expert", note="x", days=1, actor=people["admin"]
-    )
-    client = Client()
-    client.get(f"/invitations/{secret}/")
+    _invitation, client, _page = invited
     assert sign_in_there(client, provider, next="/invitations/").url == "/invitations/"
     assert "Join the study" in client.get("/invitations/").content.decode()
     assert not study.memberships.filter(user=other).exists()
@@ -112,23 +111,23 @@ def test_an_account_is_connected_and_disconnected_by_its_owner(provider, people)
     assert [each.verb for each in verbs] == ["account_connected", "account_disconnected"]
 
 
-def test_connecting_goes_on_after_the_password(provider, people):
-    client = cast.sign_in(people["expert"])
+def test_connecting_and_disconnecting_ask_who_it_is(provider, people, settings):
+    """Even of a provider that is gone; and nobody disconnects the account of another."""
+    person, client = people["expert"], cast.sign_in(people["expert"])
     asked = sign_in_there(client, provider, process="connect")
     assert asked.url.startswith("/accounts/again/")
     assert client.post(asked.url, {"password": PASSWORD}).url == WAYS
-    assert SocialAccount.objects.get(user=people["expert"]).uid == "person-1"
-
-
-def test_disconnecting_asks_who_it_is_even_of_a_provider_that_is_gone(provider, people, settings):
-    account = SocialAccount.objects.create(user=people["expert"], provider="uni", uid="person-1")
+    account = SocialAccount.objects.get(user=person)
+    assert account.uid == "person-1"
+    foreign = SocialAccount.objects.create(user=people["admin"], provider="uni", uid="boss")
+    assert client.post(f"{WAYS}providers/{foreign.pk}/remove/").status_code == 404
     settings.OIDC_PROVIDERS = {}
-    client = cast.sign_in(people["expert"])
-    asked = client.post(f"{WAYS}providers/{account.pk}/remove/")
+    later = cast.sign_in(person)
+    asked = later.post(f"{WAYS}providers/{account.pk}/remove/")
     assert asked.url.startswith("/accounts/again/")
-    assert SocialAccount.objects.exists()
-    client.post(asked.url, {"password": PASSWORD})
-    assert not SocialAccount.objects.exists()
+    assert SocialAccount.objects.filter(user=person).exists()
+    later.post(asked.url, {"password": PASSWORD})
+    assert list(SocialAccount.objects.all()) == [foreign]
 
 
 def test_the_only_way_in_stays(provider, trust):
@@ -139,14 +138,6 @@ def test_the_only_way_in_stays(provider, trust):
     page = client.post(f"{WAYS}providers/{account.pk}/remove/", follow=True)
     assert "your only way in" in page.content.decode()
     assert SocialAccount.objects.exists()
-
-
-def test_nobody_disconnects_the_account_of_another(provider, people):
-    account = SocialAccount.objects.create(user=people["admin"], provider="uni", uid="boss")
-    client = Client()
-    give_password(client, people["expert"])
-    client.post("/accounts/again/", {"password": PASSWORD})
-    assert client.post(f"{WAYS}providers/{account.pk}/remove/").status_code == 404
 
 
 def test_who_comes_by_a_provider_alone_shows_there_once_more_who_they_are(provider, trust):
@@ -163,11 +154,7 @@ def test_who_comes_by_a_provider_alone_shows_there_once_more_who_they_are(provid
     assert (query["prompt"], query["max_age"]) == ("login", "0")
     assert come_back(client, provider, query).url == f"{WAYS}app/"
     assert client.get(f"{WAYS}app/").status_code == 200
-
-
-def test_who_comes_by_a_provider_alone_gets_no_password_by_mail(provider, trust):
-    trust(new_people="anyone")
-    sign_in_there(Client(), provider)
+    # And gets no password by mail.
     mail.outbox.clear()
     Client().post("/accounts/reset/", {"email": "ada@uni.example"})
     assert mail.outbox == []
@@ -260,6 +247,7 @@ def standing(provider, groups):
 
 
 def test_roles_come_and_go_with_groups(provider, by_groups):
+    assert come_with(provider, ["unknown"]) == (None, None), "nor an account"
     for groups, role, is_staff in [
         (["raters", "unknown"], "annotator", False),
         (["raters", "lab"], "researcher", False),
@@ -281,10 +269,6 @@ def test_roles_come_and_go_with_groups(provider, by_groups):
         "given",
     ]
     assert all(each.actor is None and each.details["provider"] == "uni" for each in verbs)
-
-
-def test_nobody_without_a_group_gets_an_account(provider, by_groups):
-    assert come_with(provider, ["unknown"]) == (None, None)
 
 
 def test_a_role_given_by_hand_stays(provider, by_groups, people):
@@ -364,9 +348,35 @@ def test_a_wrong_setting_is_refused_in_words_without_the_secret(changed, words):
     with pytest.raises(ImproperlyConfigured, match=words) as refused:
         read_providers(json.dumps([GOOD | changed]))
     assert "hush" not in str(refused.value)
+    for text in ("{", "7", '["uni"]', json.dumps([GOOD, GOOD])):
+        with pytest.raises(ImproperlyConfigured, match="OIDC_PROVIDERS"):
+            read_providers(text)
 
 
-@pytest.mark.parametrize("text", ["{", "7", '["uni"]', json.dumps([GOOD, GOOD])])
-def test_a_setting_that_is_no_list_of_providers_is_refused(text):
-    with pytest.raises(ImproperlyConfigured, match="OIDC_PROVIDERS"):
-        read_providers(text)
+# -- the doctor asks as a sign-in would --------------------------------------------------------
+
+
+def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust, settings):
+    well = sign_in.providers()
+    assert well.state == State.WELL
+    assert "The University: answers" in well.says
+
+    def wrong(words):
+        found = sign_in.providers()
+        assert found.state == State.WRONG
+        assert words in found.says
+        assert "The University" in found.says
+        assert "OIDC_PROVIDERS" in found.remedy
+
+    provider.description = {"issuer": "https://another.example"}
+    wrong("as another one")
+    provider.description = {}
+    provider.instead["/keys"] = lambda handler: handler.answer(200, {"keys": []})
+    wrong("PyJWKSetError")
+    provider.instead = {}
+    trust(issuer=f"{provider.issuer}/moved")
+    wrong("cannot be asked")
+    trust(issuer="http://127.0.0.1:9")
+    wrong("cannot be asked")
+    settings.OIDC_PROVIDERS = {}
+    assert sign_in.providers().state == State.WELL
