@@ -13,13 +13,12 @@ def test_names_and_titles():
     assert title_of("rouge_l:f1") == "ROUGE-L, soft F1"
     assert dimension_of("llm_redundancy") == "redundancy"
     assert dimension_of("rouge_1:precision") == "coverage"
-
-
-def test_names_that_cannot_be_stored():
     with pytest.raises(ValueError, match="no soft score"):
         soft_name("rouge_1", "accuracy")
     with pytest.raises(ValueError, match="longer"):
         soft_name("x" * 60, "recall")
+    with pytest.raises(ValueError, match="no variant"):
+        rouge_matrix("bleu", ["a"], ["a"])
 
 
 def test_rouge_by_hand():
@@ -35,8 +34,3 @@ def test_rouge_looks_at_the_order_of_words():
     assert rouge_matrix("rouge_2", [reference], [turned])[0, 0] == 0.5
     # The longest common subsequence is "night buses": 2 of 3 both ways.
     assert rouge_matrix("rouge_l", [reference], [turned])[0, 0] == pytest.approx(2 / 3)
-
-
-def test_only_variants_of_rouge():
-    with pytest.raises(ValueError, match="no variant"):
-        rouge_matrix("bleu", ["a"], ["a"])

@@ -30,11 +30,8 @@ def test_names(name, family):
     assert family_of(name) == family
 
 
-def test_the_first_name_that_says_anything_counts():
+def test_the_first_name_that_says_anything_counts_and_a_laboratory_may_say_otherwise():
     assert family_of("", "our-endpoint", "llama3-8b") == "llama"
-
-
-def test_a_laboratory_may_say_otherwise():
     known = {"Our Judge": "qwen", "gpt-like": ""}
     assert family_of("our judge", known=known) == "qwen"
     assert family_of("gpt-like", known=known) is None
