@@ -90,15 +90,11 @@ def test_identical_systems_share_everything():
     assert {(pair.mean, pair.p, pair.is_separable) for pair in tied} == {(0, 1, False)}
 
 
-def test_the_smallest_difference_is_the_median_over_pairs():
-    found = board(simulated())
+def test_the_smallest_difference_is_the_median_over_pairs_and_holm_counts_them():
+    found = board(simulated(seed=3))
     assert found.detectable == pytest.approx(np.median([pair.detectable for pair in found.pairs]))
     # Single scores have sd 1, so paired differences have sqrt 2; 2.80 standard errors.
     assert found.detectable == pytest.approx(2.83 * 2**0.5 / 80**0.5, rel=0.15)
-
-
-def test_holm_counts_every_pair():
-    found = board(simulated(seed=3))
     assert len(found.pairs) == 6
     assert min(pair.p_holm / pair.p for pair in found.pairs) >= 1
     sharpest = min(found.pairs, key=lambda pair: pair.p)
@@ -157,22 +153,16 @@ def test_what_cannot_be_ranked_says_why(rows, reason, n_common):
     assert all(each.rank is None and each.mean is None for each in found.standings)
 
 
-def test_one_system_is_first_without_pairs():
+def test_one_system_is_first_without_pairs_and_what_is_no_board_is_refused():
     found = board([[1, 2, 6]])
     assert (found.standings[0].rank, found.standings[0].p_best, found.pairs) == (1, 1, ())
     assert found.detectable is None
-
-
-@pytest.mark.parametrize(
-    ("frame", "match"),
-    [
-        (pd.DataFrame([[1, 2, 3]] * 2, index=["a", "a"]), "twice"),
-        (pd.DataFrame([[1, 2, np.inf]], index=["a"]), "infinite"),
-    ],
-)
-def test_what_is_no_board_is_refused(frame, match):
-    with pytest.raises(ValueError, match=match):
-        rank_systems(frame)
+    for rows, names, match in (
+        ([[1, 2, 3]] * 2, "aa", "twice"),
+        ([[1, 2, np.inf]], "a", "infinite"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            board(rows, names)
 
 
 def test_p_is_that_of_the_paired_t_test():
@@ -194,9 +184,6 @@ def test_p_is_never_below_what_flipping_signs_could_give():
     constant = np.full((5, 1), 0.1) + np.array([0.0, 0.7])
     nearly = np.array([[1.0], [1.001], [1.0], [0.999], [1.0]])
     assert paired_t_p(np.hstack([constant, nearly])).tolist() == [1 / 16] * 3
-
-
-def test_no_difference_has_p_one():
     assert paired_t_p(np.zeros((9, 2))).tolist() == [1, 1]
 
 
