@@ -10,6 +10,7 @@ from benchmark.agreement.methods.agreement import Options, agreement
 from benchmark.agreement.methods.columns import column_figures, two_raters
 from benchmark.agreement.methods.draws import Draws
 from benchmark.agreement.methods.grid import PEOPLE, grid_of
+from benchmark.agreement.methods.model_families import family_of
 from benchmark.agreement.methods.pairs import MOST_POINTS, _points, concatenated
 from benchmark.agreement.methods.repeats import self_consistency, spearman_brown
 from cqa_site.stats.as_json import from_json, to_json
@@ -303,3 +304,35 @@ def test_no_answer_is_left_out_of_a_plot_of_differences():
     points, _step = _points(drawn.mean(axis=0), drawn[0] - drawn[1])
     assert len(points) <= MOST_POINTS
     assert sum(n for _mean, _difference, n in points) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("gpt-4o-2024-08-06", "gpt"),
+        ("gpt3-5", "gpt"),
+        ("o3-mini", "gpt"),
+        ("meta-llama/Meta-Llama-3-70B-Instruct", "llama"),
+        ("mixtral", "mistral"),
+        ("mistral-small", "mistral"),
+        ("lmsys/vicuna-13b", "vicuna"),
+        ("Qwen2.5-7B", "qwen"),
+        ("gemini-1.5-pro", "gemini"),
+        ("Claude 3 Opus", "claude"),
+        ("perplexity", "perplexity"),
+        ("yahoo", None),
+        ("cam", None),
+        ("human", None),
+        ("Photo 3", None),
+        ("", None),
+    ],
+)
+def test_names(name, family):
+    assert family_of(name) == family
+
+
+def test_the_first_name_that_says_anything_counts_and_a_laboratory_may_say_otherwise():
+    assert family_of("", "our-endpoint", "llama3-8b") == "llama"
+    known = {"Our Judge": "qwen", "gpt-like": ""}
+    assert family_of("our judge", known=known) == "qwen"
+    assert family_of("gpt-like", known=known) is None
