@@ -97,6 +97,12 @@ def test_the_key_of_a_group_is_no_other_column(key):
         rubric_from_dict(made)
 
 
+@pytest.mark.parametrize("other", [None, [], "rubric", 3])
+def test_something_else_is_no_rubric(other):
+    with pytest.raises(RubricError):
+        rubric_from_dict(other)
+
+
 # -- points -----------------------------------------------------------------------------------
 
 
