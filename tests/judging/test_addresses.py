@@ -1,9 +1,14 @@
-"""Which addresses are public, and how an operator lists others."""
+"""Which addresses may be asked, what a GET for JSON becomes, and that no key comes back."""
 
+import math
+import time
 from ipaddress import ip_address
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from cqa_site.judging.chat import Failure
 from cqa_site.judging.transport.addresses import (
     Allowed,
     NotAnAllowList,
@@ -12,6 +17,10 @@ from cqa_site.judging.transport.addresses import (
     parse_allowed,
     unfold,
 )
+from cqa_site.judging.transport.json_service import ServiceFailed, get_json
+from cqa_site.judging.transport.scrubbing import PIECE, Scrubber
+
+from .json_stub import JsonStub
 
 INSIDE = """
 0.0.0.0 0.0.0.1 127.0.0.1 127.255.255.254 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1
@@ -90,3 +99,128 @@ def test_a_wrong_entry_is_named_with_what_to_write(text, words):
     with pytest.raises(NotAnAllowList, match=words) as problem:
         parse_allowed(f"10.0.0.1:80, {text}")
     assert "write 127.0.0.1:8931" in str(problem.value)
+
+
+def listed(stub):
+    return [Allowed("127.0.0.1/32", stub.port)]
+
+
+def refused(kind, stub, **options):
+    with pytest.raises(ServiceFailed) as problem:
+        get_json(stub.address, allowed=options.pop("allowed", listed(stub)), **options)
+    assert problem.value.kind is kind
+    return str(problem.value)
+
+
+def test_parameters_go_into_the_query_whatever_they_hold():
+    params = {"objectA": "a&b=c #?", "objectB": "Žižek 東京", "empty": " "}
+    with JsonStub({"found": [1, None]}) as stub:
+        assert get_json(stub.address, params, allowed=listed(stub)) == {"found": [1, None]}
+        assert stub.asked == [("/cam", params)]
+
+
+def test_no_parameters_leave_the_address_alone():
+    with JsonStub([]) as stub:
+        assert get_json(f"{stub.address}/a%2Fb,c/10", allowed=listed(stub)) == []
+        assert stub.asked == [("/cam/a%2Fb,c/10", {})]
+
+
+def test_addresses_that_nobody_listed_are_not_asked():
+    with JsonStub({}) as stub:
+        said = refused(Failure.BLOCKED, stub, allowed=[])
+        assert stub.asked == []
+    assert "127" not in said
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(404, Failure.REQUEST), (429, Failure.REQUEST), (500, Failure.SERVER), (503, Failure.SERVER)],
+)
+def test_other_statuses_are_named(status, kind):
+    with JsonStub({"secret": "inside"}, status=status) as stub:
+        said = refused(kind, stub)
+    assert str(status) in said
+    assert "inside" not in said
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"\xff\xfe", b"[" * 200_000])
+def test_what_is_no_json_is_garbage(body):
+    with JsonStub(body=body) as stub:
+        refused(Failure.GARBAGE, stub)
+
+
+def test_lenient_json_is_taken():
+    with JsonStub(body=b'{"score": NaN, "text": "\\ud800"}') as stub:
+        found = get_json(stub.address, allowed=listed(stub))
+    assert math.isnan(found["score"])
+
+
+def test_redirects_are_not_followed():
+    with (
+        JsonStub({"inside": 1}) as inner,
+        JsonStub({}, status=302, headers={"Location": inner.address}) as stub,
+    ):
+        refused(Failure.BLOCKED, stub, allowed=[*listed(stub), *listed(inner)])
+        assert inner.asked == []
+
+
+def test_size_and_time_are_bounded():
+    with JsonStub(["x" * 5_000]) as stub:
+        refused(Failure.TOO_LARGE, stub, max_bytes=4_000)
+        assert get_json(stub.address, allowed=listed(stub), max_bytes=6_000)
+    with JsonStub([], seconds=2.0) as stub:
+        refused(Failure.TIMEOUT, stub, deadline=0.3)
+
+
+KEY = "sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz012345"
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (f"key {KEY}.", "key [key]."),
+        (f"{KEY}{KEY}", "[key][key]"),
+        (f"Bearer {KEY[:20]} and {KEY[-12:]}", "Bearer [key] and [key]"),
+        (
+            "Incorrect API key provided: sk-proj-**********2345.",
+            "Incorrect API key provided: [key].",
+        ),
+        ("sk-pr...2345 is wrong", "[key] is wrong"),
+        ("sk-pr… is wrong", "[key] is wrong"),
+        ("it ends in ***2345", "it ends in [key]"),
+        ("•••••45", "[key]"),
+        ("●●●45 or *•*45", "[key] or [key]"),
+        ("nothing... here *** at all", "nothing... here *** at all"),
+        ("2345 is a number, sk-p a start", "2345 is a number, sk-p a start"),
+        ("", ""),
+    ],
+)
+def test_a_key_and_its_parts_are_replaced(text, clean):
+    assert Scrubber(KEY)(text) == clean
+
+
+@given(st.text(max_size=30), st.integers(0, len(KEY) - PIECE), st.integers(PIECE, len(KEY)))
+def test_no_piece_of_the_key_is_left(around, start, length):
+    clean = Scrubber(KEY)(around + KEY[start : start + length] + around)
+    assert not any(KEY[at : at + PIECE] in clean for at in range(len(KEY) - PIECE + 1))
+
+
+@given(st.text("ab-", min_size=PIECE, max_size=30), st.data())
+def test_no_piece_of_any_key_is_left(key, data):
+    start = data.draw(st.integers(0, len(key) - PIECE))
+    clean = Scrubber(key)("so " + key[start : start + PIECE] + ".")
+    assert not any(key[at : at + PIECE] in clean for at in range(len(key) - PIECE + 1))
+
+
+def test_short_keys_are_placeholders_and_no_key_is_shown():
+    assert Scrubber("")("nothing") == "nothing"
+    assert Scrubber("ollama")("ollama says") == "ollama says"
+    assert Scrubber("12345678")("x12345678x") == "x[key]x"
+    assert "proj" not in repr(Scrubber(KEY))
+
+
+@pytest.mark.parametrize("part", ["a", "a-", "*", ".", "*a", "... ", KEY[:7], KEY[:PIECE]])
+def test_a_hostile_text_takes_no_longer_than_a_harmless_one(part):
+    started = time.process_time()
+    Scrubber(KEY)(part * (1_048_576 // len(part)))
+    assert time.process_time() - started < 2

@@ -1,4 +1,4 @@
-"""Replies of any shape: read, or named as what they are; never an exception of another kind."""
+"""Replies of any shape are read or named as what they are, and what becomes of a call then."""
 
 import json
 
@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqa_site.judging.answers import answer_of, batch_of, model_names, refusal_of
-from cqa_site.judging.chat import CallFailed, Failure
+from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
 from cqa_site.judging.completions import decode, reply_of, storable
+from cqa_site.judging.parameters import named
+from cqa_site.judging.transport import retries
 from cqa_site.judging.transport.refusals import retry_after
+from cqa_site.judging.transport.retries import Next, after_failure, after_unusable_reply, backoff
 
 
 def read(content, headers=None):
@@ -26,11 +29,11 @@ def test_the_least_a_server_may_send():
     reply = read(completion())
     assert (reply.text, reply.finish_reason, reply.model, reply.request_id) == ("x", "", "", "")
     assert (reply.tokens_in, reply.tokens_out, reply.tokens_cached) == (None, None, None)
-
-
-def test_text_may_come_in_parts():
     parts = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}, 7]
     assert read(completion({"content": parts})).text == "ab"
+    # Names are cut.
+    reply = read(completion(model="m" * 500), {"x-request-id": "r" * 500})
+    assert (reply.model, reply.request_id) == ("m" * 200, "r" * 200)
 
 
 def test_what_no_database_stores_is_replaced():
@@ -46,11 +49,6 @@ def test_counts_that_are_none_are_unknown(tokens):
     reply = read(completion(usage=usage))
     assert (reply.tokens_in, reply.tokens_out) == (None, 2**31 - 1)
     assert read(completion(usage={"completion_tokens": 0})).tokens_out == 0
-
-
-def test_names_are_cut():
-    reply = read(completion(model="m" * 500), {"x-request-id": "r" * 500})
-    assert (reply.model, reply.request_id) == ("m" * 200, "r" * 200)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +101,7 @@ def test_messages_are_short_and_on_one_line():
     assert str(found) == "the endpoint answered 400: a b\ufffd" + "c" * 296
     assert str(refusal(400, {"error": "plain words"})).endswith(": plain words")
     assert str(refusal(500, ["x"])) == "the endpoint answered 500"
-
-
-def test_long_error_bodies_are_cut():
-    found = refusal_of(500, {}, b"x" * 100_000, 3, lambda text: text)
-    assert len(found.body) == 65_536
+    assert len(refusal_of(500, {}, b"x" * 100_000, 3, lambda text: text).body) == 65_536
 
 
 @pytest.mark.parametrize(
@@ -141,23 +135,15 @@ def test_batches_and_models_of_another_shape():
     def answer(document):
         return answer_of({}, json.dumps(document).encode(), 1, lambda text: text)
 
-    for document in (
-        None,
-        [],
-        {},
-        {"id": "b"},
-        {"id": 7, "status": "x"},
-        {"id": "b", "status": 1},
-    ):
+    good = {"id": "b", "status": "s"}
+    for document in (None, [], {}, {"id": "b"}, good | {"id": 7}, good | {"status": 1}):
         with pytest.raises(CallFailed) as problem:
             batch_of(answer(document))
         assert problem.value.kind is Failure.GARBAGE
     odd = {"total": "5", "completed": -1, "failed": 2}
-    state = batch_of(
-        answer({"id": "b", "status": "s", "output_file_id": 7, "request_counts": odd})
-    )
+    state = batch_of(answer(good | {"output_file_id": 7, "request_counts": odd}))
     assert (state.output_file, state.total, state.completed, state.failed) == ("", 0, 0, 2)
-    assert batch_of(answer({"id": "b", "status": "s", "request_counts": [1]})).total == 0
+    assert batch_of(answer(good | {"request_counts": [1]})).total == 0
     assert model_names(answer({"data": [{"id": "a"}, {"id": 7}, "b", None]})) == ["a"]
     assert model_names(answer({"data": "no"})) == model_names(answer([])) == []
 
@@ -192,3 +178,133 @@ def test_no_shape_raises_anything_else(document):
 def test_no_bytes_raise_anything(content):
     decode(content)
     storable(content).encode()
+
+
+ASKED = ChatRequest(
+    "m", ({"role": "user", "content": "x"},), {"max_tokens": 5, "temperature": 0, "top_k": 3}, {}
+)
+
+
+def refused_with(document, status=400):
+    body = document if isinstance(document, str) else json.dumps(document)
+    return CallFailed(Failure.REQUEST, "the endpoint answered", status=status, body=body)
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        ({"error": {"message": "Use another one.", "param": "max_tokens"}}, "max_tokens"),
+        ({"error": {"message": "'max_tokens' goes as 'max_completion_tokens'."}}, "max_tokens"),
+        ({"error": {"message": "`temperature` takes only 1 with this model"}}, "temperature"),
+        ({"detail": [{"loc": ["body", "top_k"], "msg": "Extra inputs"}]}, "top_k"),
+        ({"error": {"param": "response_format.type", "message": "?"}}, "response_format"),
+        ({"error": "unknown field top_k"}, "top_k"),
+    ],
+)
+def test_a_parameter_that_was_sent_is_named(document, name):
+    found = named(refused_with(document), ASKED)
+    assert found.kind is Failure.PARAMETER
+    assert str(found).startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"error": {"message": "No such model.", "param": "model"}},
+        {"error": {"message": "The temperature of the room does not matter."}},
+        {"error": {"message": "'seed' is not supported"}},
+        {"error": {"message": "maximum context length is 8; max_tokens is too large"}},
+        "<html>",
+        [],
+    ],
+)
+def test_other_refusals_concern_their_request_alone(document):
+    failure = refused_with(document)
+    assert named(failure, ASKED) is failure
+
+
+def test_only_refusals_of_the_request_are_looked_at():
+    failure = refused_with({"error": {"param": "max_tokens"}}, status=404)
+    assert named(failure, ASKED) is failure
+
+
+def tries_until_given_up(failure: Failure, most: int = 200) -> int:
+    """How many requests a call makes if each fails in the same way."""
+    tries = throttles = 0
+    for count in range(1, most + 1):
+        step = after_failure(failure, tries=tries, throttles=throttles)
+        if step.next is Next.GIVE_UP:
+            return count
+        tries += step.counts_as_try
+        throttles += step.counts_as_throttle
+    return most + 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "count"),
+    [
+        (Failure.REQUEST, 1),
+        (Failure.GARBAGE, 3),
+        (Failure.TOO_LARGE, 3),
+        (Failure.TIMEOUT, 4),
+        (Failure.SERVER, 8),
+        (Failure.CONNECTION, 8),
+        (Failure.THROTTLED, 100),
+    ],
+)
+def test_how_often_each_failure_is_tried(failure, count):
+    assert tries_until_given_up(failure) == count
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [Failure.QUOTA, Failure.DENIED, Failure.KEY, Failure.BLOCKED, Failure.CERTIFICATE],
+)
+def test_what_a_person_must_mend_pauses_the_run_and_costs_the_call_nothing(failure):
+    step = after_failure(failure, tries=7, throttles=99)
+    assert (step.next, step.counts_as_try) == (Next.PAUSE_RUN, False)
+    assert not step.counts_as_throttle
+
+
+def test_being_told_to_wait_is_no_try_and_is_waited_for():
+    step = after_failure(Failure.THROTTLED, tries=7, throttles=3, retry_after=60.0)
+    assert (step.next, step.delay) == (Next.AGAIN, 60.0)
+    assert (step.counts_as_try, step.counts_as_throttle) == (False, True)
+    first = {"tries": 0, "throttles": 0}
+    assert after_failure(Failure.SERVER, **first, retry_after=45.0).delay == 45.0
+    assert after_failure(Failure.SERVER, **first, retry_after=0.1).delay >= 1.0
+    assert after_failure(Failure.GARBAGE, **first).delay == 0.0
+    for failure in Failure:
+        assert after_failure(failure, **first).next in Next
+
+
+@pytest.mark.parametrize(
+    ("tries", "longest"), [(1, 2), (2, 4), (3, 8), (6, 64), (9, 300), (60, 300)]
+)
+def test_backoff_doubles_to_an_end_and_is_spread_over_half_of_it(tries, longest):
+    drawn = [backoff(tries) for _ in range(400)]
+    assert longest / 2 <= min(drawn) < max(drawn) <= longest
+    assert max(drawn) - min(drawn) > longest / 3
+
+
+def test_the_longest_wait_fits_what_the_ledger_takes_for_a_clock_that_jumped():
+    from cqa_site.settings import CALL_LONGEST_WAIT
+
+    assert CALL_LONGEST_WAIT.total_seconds() >= max(retries.LONGEST_BACKOFF, 900.0)
+
+
+@pytest.mark.parametrize(
+    ("is_refusal", "is_truncated", "requests"),
+    [(False, False, 3), (False, True, 2), (True, False, 1), (True, True, 1)],
+)
+def test_how_often_an_unusable_reply_is_asked_for(is_refusal, is_truncated, requests):
+    count = 0
+    while True:
+        step = after_unusable_reply(
+            format_tries=count, is_refusal=is_refusal, is_truncated=is_truncated
+        )
+        count += 1
+        if step.next is Next.GIVE_UP:
+            break
+        assert step.delay == 0.0
+    assert count == requests

@@ -130,7 +130,7 @@ def test_every_checked_address_is_tried_in_order(resolver, dialled):
 
 
 def test_a_dead_first_address_does_not_hide_a_second_one(stub, resolver):
-    listed = [Allowed("127.0.0.1", stub.port), Allowed("127.0.0.2", stub.port)]
+    listed = [Allowed(f"127.0.0.{n}", stub.port) for n in (1, 2)]
     resolver.answers = {"judge.test": ["127.0.0.2", "127.0.0.1"]}
     reply = asyncio.run(fetch(f"http://judge.test:{stub.port}/stub/counts", allowed=listed))
     assert reply.status == 200
@@ -164,49 +164,46 @@ def test_the_environment_names_no_proxy_and_no_password(
     assert canary.connections == 0
 
 
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
-def test_redirects_are_not_followed(status, stub, allowed, canary):
+@pytest.mark.parametrize("status", [101, 300, 301, 302, 303, 304, 307, 308])
+def test_redirects_are_not_followed_and_upgrades_are_no_reply(status, stub, allowed, canary):
     listed = [*allowed, Allowed("127.0.0.1", canary.port)]
     stub.conduct.redirected, stub.conduct.redirect_status = 1.0, status
     stub.conduct.redirect_to = f"http://127.0.0.1:{canary.port}/v1"
-    refused(post_json(f"{stub.base_url}/chat/completions", {}, allowed=listed))
-    refused(ask(OpenAIClient(stub.base_url, "k", listed)))
+    url, upgrade = f"{stub.base_url}/chat/completions", {"Connection": "Upgrade", "Upgrade": "x"}
+    refused(post_json(url, {}, allowed=listed, headers=upgrade if status == 101 else {}))
+    kind = Failure.CONNECTION if status == 101 else Failure.BLOCKED
+    refused(ask(OpenAIClient(stub.base_url, "k", listed)), kind)
     assert stub.counts["redirected"] == 2
     assert canary.connections == 0
 
 
-def test_an_upgrade_is_no_reply(stub, allowed):
-    stub.conduct.redirected, stub.conduct.redirect_status = 1.0, 101
-    headers = {"Connection": "Upgrade", "Upgrade": "other"}
-    url = f"{stub.base_url}/chat/completions"
-    refused(post_json(url, {}, allowed=allowed, headers=headers))
-
-
-def bounded(stub, allowed, *, seconds=5.0, **options):
-    """Time until a request fails, and how."""
-    url, started = f"{stub.base_url}/chat/completions", time.monotonic()
-    kinds = options.pop("kinds")
-    failure = refused(
-        post_json(url, {"messages": []}, allowed=allowed, deadline=seconds, **options), *kinds
-    )
-    return time.monotonic() - started, failure
-
-
-def test_a_compressed_reply_is_refused_and_none_is_asked_for(stub, allowed):
-    stub.conduct.gzipped = 1.0
-    _, failure = bounded(
-        stub, allowed, kinds=[Failure.TOO_LARGE], headers={"Accept-Encoding": "gzip, br"}
-    )
-    assert str(failure) == "the reply is compressed"
-    assert stub.stub.last_headers["accept-encoding"] == "identity"
-
-
-@pytest.mark.parametrize("fault", ["huge", "endless"])
-def test_a_reply_ends_at_its_largest_size(fault, stub, allowed):
+@pytest.mark.parametrize(
+    ("fault", "kind", "words"),
+    [
+        ("gzipped", Failure.TOO_LARGE, "the reply is compressed"),
+        ("huge", Failure.TOO_LARGE, "the reply is larger than 1,048,576 bytes"),
+        ("endless", Failure.TOO_LARGE, "the reply is larger than 1,048,576 bytes"),
+        ("headers", Failure.CONNECTION, ""),
+        ("reset", Failure.CONNECTION, "the connection broke"),
+        ("dripped", Failure.TIMEOUT, "no complete reply before the deadline"),
+        ("hung", Failure.TIMEOUT, "no complete reply before the deadline"),
+    ],
+)
+def test_a_reply_beyond_its_bounds_is_given_up(fault, kind, words, stub, allowed):
     setattr(stub.conduct, fault, 1.0)
-    took, failure = bounded(stub, allowed, kinds=[Failure.TOO_LARGE])
-    assert took < 3
-    assert str(failure) == "the reply is larger than 1,048,576 bytes"
+    started, seconds = time.monotonic(), 0.5 if kind is Failure.TIMEOUT else 5.0
+    asked = post_json(
+        f"{stub.base_url}/chat/completions",
+        {"messages": []},
+        allowed=allowed,
+        deadline=seconds,
+        headers={"Accept-Encoding": "gzip, br"},
+    )
+    failure = refused(asked, kind)
+    took = time.monotonic() - started
+    assert words in str(failure)
+    assert 0.4 < took < 1.5 if kind is Failure.TIMEOUT else took < 3
+    assert fault == "headers" or stub.stub.last_headers["accept-encoding"] == "identity"
 
 
 def test_a_reply_of_exactly_the_largest_size_is_fine(stub, allowed):
@@ -215,20 +212,6 @@ def test_a_reply_of_exactly_the_largest_size_is_fine(stub, allowed):
     reply = asyncio.run(post_json(url, {}, allowed=allowed, max_bytes=5000))
     assert len(reply.body) == 5000
     refused(post_json(url, {}, allowed=allowed, max_bytes=4999), Failure.TOO_LARGE)
-
-
-def test_headers_without_end_are_cut(stub, allowed):
-    stub.conduct.headers = 1.0
-    took, _ = bounded(stub, allowed, kinds=[Failure.CONNECTION])
-    assert took < 3
-
-
-@pytest.mark.parametrize("fault", ["dripped", "hung"])
-def test_the_deadline_covers_everything(fault, stub, allowed):
-    setattr(stub.conduct, fault, 1.0)
-    took, failure = bounded(stub, allowed, seconds=0.5, kinds=[Failure.TIMEOUT])
-    assert 0.4 < took < 1.5
-    assert str(failure) == "no complete reply before the deadline"
 
 
 def test_a_slow_resolver_is_given_up(resolver, dialled):
@@ -242,12 +225,6 @@ def test_a_slow_resolver_is_given_up(resolver, dialled):
     failure = refused(attempt(connect_timeout=0.2), Failure.CONNECTION)
     assert str(failure) == "no connection within the time"
     assert dialled == []
-
-
-def test_a_torn_connection_says_so(stub, allowed):
-    stub.conduct.reset = 1.0
-    _, failure = bounded(stub, allowed, kinds=[Failure.CONNECTION])
-    assert str(failure) == "the connection broke"
 
 
 async def answered_with(data, scheme="http"):
@@ -281,24 +258,22 @@ def test_what_is_not_http_breaks_the_connection(data):
     assert str(refused(answered_with(data), Failure.CONNECTION)) == "the connection broke"
 
 
-def test_an_empty_content_encoding_is_none():
-    data = b"HTTP/1.1 200 OK\r\ncontent-encoding: Identity\r\ncontent-length: 2\r\n\r\nok"
-    assert asyncio.run(answered_with(data)).body == b"ok"
+def test_every_encoding_but_the_identity_is_refused():
+    data = b"HTTP/1.1 200 OK\r\ncontent-encoding: %b\r\ncontent-length: 2\r\n\r\nok"
+    assert asyncio.run(answered_with(data % b"Identity")).body == b"ok"
+    for encoding in (b"gzip", b"br", b"identity, gzip", b"x"):
+        refused(answered_with(data.replace(b"200 OK", b"500 No") % encoding), Failure.TOO_LARGE)
 
 
-@pytest.mark.parametrize("encoding", [b"gzip", b"br", b"identity, gzip", b"x"])
-def test_every_encoding_is_refused(encoding):
-    data = b"HTTP/1.1 500 No\r\ncontent-encoding: %b\r\ncontent-length: 0\r\n\r\n" % encoding
-    refused(answered_with(data), Failure.TOO_LARGE)
-
-
-def test_any_other_status_is_a_reply(stub, allowed):
+def test_any_other_status_is_a_reply_and_a_document_with_nan_is_not_sent(stub, allowed):
     stub.conduct.broken, stub.conduct.broken_status = 1.0, 503
     url = f"{stub.base_url}/chat/completions"
     reply = asyncio.run(post_json(url, {}, allowed=allowed))
     assert (reply.status, reply.headers["retry-after"]) == (503, "1")
     assert reply.body == b'{"error": {"message": "broken"}}'
     assert reply.milliseconds >= 0
+    with pytest.raises(ValueError, match="Out of range"):
+        asyncio.run(post_json(stub.base_url, {"a": float("nan")}, allowed=allowed))
 
 
 def test_headers_are_sent_as_given_and_never_split(stub, allowed):
@@ -313,11 +288,6 @@ def test_headers_are_sent_as_given_and_never_split(stub, allowed):
         Failure.BLOCKED,
     )
     refused(fetch(url, headers={"X-Signature": "\ud800"}, allowed=allowed))
-
-
-def test_a_document_with_nan_is_not_json(stub, allowed):
-    with pytest.raises(ValueError, match="Out of range"):
-        asyncio.run(post_json(stub.base_url, {"a": float("nan")}, allowed=allowed))
 
 
 class TestKeptConnections:
@@ -361,66 +331,41 @@ class TestKeptConnections:
 
 
 class TestTls:
-    @pytest.fixture
-    def trusted(self, authority, monkeypatch):
+    @pytest.fixture(autouse=True)
+    def _trusted(self, authority, monkeypatch, resolver):
         monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-
-    def url(self, server):
-        return f"https://judge.test:{server.port}/stub/counts"
-
-    def listed(self, server):
-        return [Allowed("127.0.0.1", server.port)]
-
-    def test_the_name_stays_the_name(self, authority, trusted, resolver):
         resolver.answers = {"judge.test": ["127.0.0.1"]}
-        asked = []
-        with StubServer(tls=authority.context("judge.test", asked)) as server:
-            url = f"https://judge.test:{server.port}/v1/models"
-            reply = asyncio.run(fetch(url, allowed=self.listed(server)))
-            assert reply.status == 200
-            assert asked == ["judge.test"]
+
+    async def asked(self, server, times=1, **options):
+        """Requests in a row to a server whose address is listed."""
+        url = f"https://judge.test:{server.port}/v1/models"
+        async with guarded_client([Allowed("127.0.0.1", server.port)]) as client:
+            for _ in range(times):
+                assert (await client.get(url, **options)).status_code == 200
+
+    def test_the_name_stays_the_name_and_is_agreed_on_once(self, authority):
+        names = []
+        with StubServer(tls=authority.context("judge.test", names)) as server:
+            asyncio.run(self.asked(server, times=3))
+            assert (names, server.counts["connections"]) == (["judge.test"], 1)
             assert server.stub.last_headers["host"] == f"judge.test:{server.port}"
 
-    def test_is_agreed_on_once_for_requests_in_a_row(self, authority, trusted, resolver):
-        resolver.answers = {"judge.test": ["127.0.0.1"]}
-
-        async def ask(server):
-            async with guarded_client(self.listed(server)) as client:
-                for _ in range(3):
-                    assert (await client.get(self.url(server))).status_code == 200
-
-        asked = []
-        with StubServer(tls=authority.context("judge.test", asked)) as server:
-            asyncio.run(ask(server))
-            assert (asked, server.counts["connections"]) == (["judge.test"], 1)
-
-    def test_another_name_does_not_do(self, authority, trusted, resolver):
-        resolver.answers = {"judge.test": ["127.0.0.1"]}
+    def test_another_name_does_not_do_and_cannot_be_set_from_outside(self, authority):
         with StubServer(tls=authority.context("other.test")) as server:
-            failure = refused(
-                fetch(self.url(server), allowed=self.listed(server)), Failure.CERTIFICATE
-            )
-            client = OpenAIClient(f"https://judge.test:{server.port}/v1", "k", self.listed(server))
+            failure = refused(self.asked(server), Failure.CERTIFICATE)
+            named = {"extensions": {"sni_hostname": "other.test"}}
+            refused(self.asked(server, **named), Failure.CERTIFICATE)
+            listed = [Allowed("127.0.0.1", server.port)]
+            client = OpenAIClient(f"https://judge.test:{server.port}/v1", "k", listed)
             refused(ask(client), Failure.CERTIFICATE)
             assert server.counts["requests"] == 0
         assert str(failure) == "the certificate could not be verified"
 
-    def test_the_name_to_verify_cannot_be_set_from_outside(self, authority, trusted, resolver):
-        resolver.answers = {"judge.test": ["127.0.0.1"]}
-
-        async def attempt(server):
-            async with guarded_client(self.listed(server)) as client:
-                await client.get(self.url(server), extensions={"sni_hostname": "other.test"})
-
-        with StubServer(tls=authority.context("other.test")) as server:
-            refused(attempt(server), Failure.CERTIFICATE)
-
-    def test_an_unknown_authority_does_not_do(self, authority, resolver, monkeypatch):
-        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    def test_an_unknown_authority_does_not_do(self, authority, monkeypatch):
+        monkeypatch.delenv("SSL_CERT_FILE")
         monkeypatch.delenv("SSL_CERT_DIR", raising=False)
-        resolver.answers = {"judge.test": ["127.0.0.1"]}
         with StubServer(tls=authority.context("judge.test")) as server:
-            refused(fetch(self.url(server), allowed=self.listed(server)), Failure.CERTIFICATE)
+            refused(self.asked(server), Failure.CERTIFICATE)
 
     def test_a_server_without_tls_is_no_certificate_problem(self):
         data = b"HTTP/1.1 400 Bad Request\r\n\r\n"

@@ -28,25 +28,23 @@ def lone(gate: Gate, **values) -> Gate:
     return after(replace(gate, refused_share=0.0), Outcome.THROTTLED, **told)
 
 
-def test_slow_start_doubles_after_as_many_successes_as_the_limit():
-    gate = note(Gate(limit=4), Outcome.SUCCESS, 3)
-    assert gate.limit == 4
-    gate = note(gate, Outcome.SUCCESS)
-    assert (gate.limit, gate.successes) == (8, 0)
-    assert note(gate, Outcome.SUCCESS, 8).limit == 16
-
-
-def test_growth_ends_at_the_ceiling():
-    assert note(Gate(limit=10), Outcome.SUCCESS, 10, ceiling=15).limit == 15
-    assert note(Gate(limit=15), Outcome.SUCCESS, 500, ceiling=15).limit == 15
-    assert room(Gate(limit=64), in_flight=3, ceiling=10, now=0.0) == 7
-
-
-def test_after_the_first_refusal_the_limit_grows_by_one_for_twenty_successes():
-    gate = Gate(limit=10, is_slow_start=False)
-    assert note(gate, Outcome.SUCCESS, 19).limit == 10
-    assert note(gate, Outcome.SUCCESS, 20).limit == 11
-    assert note(gate, Outcome.SUCCESS, 40).limit == 12
+@pytest.mark.parametrize(
+    ("start", "successes", "ceiling", "limit"),
+    [
+        # It doubles after as many successes as the limit …
+        (Gate(limit=4), 3, CEILING, 4),
+        (Gate(limit=4), 4, CEILING, 8),
+        (Gate(limit=4), 4 + 8, CEILING, 16),
+        # … up to the ceiling, and after the first refusal grows by one for twenty.
+        (Gate(limit=10), 10, 15, 15),
+        (Gate(limit=15), 500, 15, 15),
+        (Gate(limit=10, is_slow_start=False), 19, CEILING, 10),
+        (Gate(limit=10, is_slow_start=False), 20, CEILING, 11),
+        (Gate(limit=10, is_slow_start=False), 40, CEILING, 12),
+    ],
+)
+def test_growth(start, successes, ceiling, limit):
+    assert note(start, Outcome.SUCCESS, successes, ceiling=ceiling).limit == limit
 
 
 @pytest.mark.parametrize(
@@ -72,6 +70,13 @@ def test_a_refusal_closes_the_gate_for_everybody_as_long_as_was_asked():
     gate = note(Gate(limit=8), Outcome.THROTTLED, retry_after=7.0)
     assert room(gate, in_flight=0, ceiling=CEILING, now=106.9) == 0
     assert room(gate, in_flight=0, ceiling=CEILING, now=107.0) == 4
+    # Room ends at the ceiling and is never negative.
+    assert room(Gate(limit=64), in_flight=3, ceiling=10, now=0.0) == 7
+    assert room(Gate(limit=4), in_flight=9, ceiling=CEILING, now=0.0) == 0
+    # An absurd time is cut, and a shorter one does not open early.
+    assert note(Gate(), Outcome.THROTTLED, retry_after=86_400.0).open_until == 100.0 + 900.0
+    gate = note(Gate(limit=8, open_until=150.0), Outcome.THROTTLED, retry_after=1.0)
+    assert gate.open_until == 150.0
 
 
 def test_without_a_time_from_the_endpoint_waits_double_and_have_an_end():
@@ -85,15 +90,6 @@ def test_without_a_time_from_the_endpoint_waits_double_and_have_an_end():
     assert note(calm, Outcome.THROTTLED, now=10_000.0).open_until == 10_002.0
 
 
-def test_an_absurd_waiting_time_is_cut():
-    assert note(Gate(), Outcome.THROTTLED, retry_after=86_400.0).open_until == 100.0 + 900.0
-
-
-def test_a_shorter_wait_does_not_open_the_gate_early():
-    gate = note(Gate(limit=8, open_until=150.0), Outcome.THROTTLED, retry_after=1.0)
-    assert gate.open_until == 150.0
-
-
 def test_after_a_decrease_the_limit_rests():
     gate = note(Gate(limit=32), Outcome.THROTTLED, retry_after=1.0)
     assert gate.rests_until == 100.0 + 1.0 + rules.REST
@@ -103,19 +99,19 @@ def test_after_a_decrease_the_limit_rests():
 
 
 def test_the_breaker_opens_after_five_failures_in_a_row_and_sends_one_probe():
-    gate = note(Gate(limit=40), Outcome.BROKEN, 4, break_seconds=60.0)
+    start = Gate(limit=40)
+    gate = note(start, Outcome.BROKEN, 4, break_seconds=60.0)
     assert (gate.limit, room(gate, in_flight=0, ceiling=CEILING, now=100.0)) == (40, 40)
     gate = note(gate, Outcome.BROKEN, break_seconds=60.0)
     assert room(gate, in_flight=0, ceiling=CEILING, now=159.9) == 0
     assert room(gate, in_flight=0, ceiling=CEILING, now=160.0) == 1
     assert note(gate, Outcome.SUCCESS, now=160.0).limit == 2
-
-
-def test_a_success_between_failures_keeps_the_breaker_closed():
-    gate = Gate(limit=40)
+    # Failures of requests sent before it opened do not prolong it.
+    assert note(gate, Outcome.BROKEN, 35, epoch=start.epoch, now=140.0) == gate
+    # A success between failures keeps it closed.
     for _ in range(10):
-        gate = note(note(gate, Outcome.BROKEN, 4), Outcome.SUCCESS)
-    assert gate.open_until == 0.0
+        start = note(note(start, Outcome.BROKEN, 4), Outcome.SUCCESS)
+    assert start.open_until == 0.0
 
 
 def test_a_wall_met_by_a_doubling_gives_the_doubling_back_and_leaves_the_gate_open():
@@ -128,12 +124,6 @@ def test_a_wall_met_by_a_doubling_gives_the_doubling_back_and_leaves_the_gate_op
     again = note(gate, Outcome.THROTTLED, 4, retry_after=7.0)
     assert again.limit == 7
     assert room(again, in_flight=0, ceiling=CEILING, now=106.9) == 0
-
-
-def test_failures_of_requests_sent_before_the_breaker_opened_do_not_prolong_it():
-    start = Gate(limit=40)
-    gate = note(start, Outcome.BROKEN, 5, break_seconds=60.0)
-    assert note(gate, Outcome.BROKEN, 35, epoch=start.epoch, now=140.0) == gate
 
 
 def test_a_lone_refusal_makes_nobody_else_wait_and_takes_back_one_step():
@@ -166,19 +156,21 @@ def test_an_endpoint_that_refuses_one_in_twenty_by_chance_stays_fast():
     assert gate.limit >= 16
 
 
-def test_no_room_is_never_negative():
-    assert room(Gate(limit=4), in_flight=9, ceiling=CEILING, now=0.0) == 0
-
-
 def test_buckets_fill_with_time_and_hold_ten_seconds():
-    gate = refill(Gate(), now=1000.0, per_minute=60, tokens=6_000)
+    def filled(gate, now):
+        return refill(gate, now=now, per_minute=60, tokens=6_000)
+
+    gate = filled(Gate(), 1000.0)
     assert (gate.requests_left, gate.tokens_left) == (10.0, 1_000.0)
     gate = spend(gate, requests=10, tokens=2_500)
     assert (gate.requests_left, gate.tokens_left) == (0.0, -1_500.0)
-    gate = refill(gate, now=1003.0, per_minute=60, tokens=6_000)
+    gate = filled(gate, 1003.0)
     assert (gate.requests_left, gate.tokens_left) == (3.0, -1_200.0)
-    gate = refill(gate, now=1100.0, per_minute=60, tokens=6_000)
+    gate = filled(gate, 1100.0)
     assert (gate.requests_left, gate.tokens_left) == (10.0, 1_000.0)
+    # No limit means no bucket, and a clock set back fills none.
+    assert refill(Gate(), now=5.0, per_minute=None, tokens=None).requests_left is None
+    assert filled(Gate(requests_left=3.0, refilled_at=1000.0), 500.0).requests_left == 3.0
 
 
 def test_buckets_bound_what_leaves_in_a_minute():
@@ -190,12 +182,6 @@ def test_buckets_bound_what_leaves_in_a_minute():
         sent += going
     assert 120 <= sent <= 140
     assert gate.tokens_left is None
-
-
-def test_no_limit_means_no_bucket_and_a_clock_set_back_fills_none():
-    assert refill(Gate(), now=5.0, per_minute=None, tokens=None).requests_left is None
-    gate = Gate(requests_left=3.0, refilled_at=1000.0)
-    assert refill(gate, now=500.0, per_minute=60, tokens=None).requests_left == 3.0
 
 
 @dataclass
@@ -240,14 +226,12 @@ def simulate(cap: int, calls: int) -> tuple[Endpoint, list[float]]:
     return endpoint, answered
 
 
-def test_a_hidden_limit_of_sixteen_is_used_fully_with_few_refusals():
-    endpoint, answered = simulate(cap=16, calls=4_000)
-    assert endpoint.refusals <= 60
+@pytest.mark.parametrize(
     # Sixteen at once for a second each is 16 calls a second; the gate loses less than a fifth.
-    assert 4_000 / (answered[-1] - 1.0) > 0.8 * 16
-
-
-def test_a_generous_endpoint_is_found_in_seconds():
-    endpoint, answered = simulate(cap=10_000, calls=4_000)
-    assert endpoint.refusals == 0
-    assert answered[-1] < 20.0
+    ("cap", "refusals", "seconds"),
+    [(16, 60, 4_000 / (0.8 * 16)), (10_000, 0, 19.0)],
+)
+def test_a_hidden_limit_is_used_fully_with_few_refusals(cap, refusals, seconds):
+    endpoint, answered = simulate(cap=cap, calls=4_000)
+    assert endpoint.refusals <= refusals
+    assert answered[-1] - 1.0 < seconds

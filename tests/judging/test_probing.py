@@ -55,11 +55,14 @@ def test_a_server_that_ignores_something(setting, name, stub):
     assert found == dict.fromkeys(ALL, True) | {name: False}
 
 
-def test_always_the_same_answer_is_no_honoured_seed():
-    client = ScriptedClient(lambda request: "the same")
-    found = asyncio.run(probe(client, "m"))
-    assert not found.seed.works
-    assert found.seed.evidence == "the same | the same | the same"
+def test_always_the_same_answer_is_no_honoured_seed_and_no_probabilities():
+    for body in ("", "[]", '{"choices": [1]}', '{"choices": [{"logprobs": 1}]}'):
+        client = ScriptedClient(lambda request, body=body: ChatReply("the same", body=body))
+        found = asyncio.run(probe(client, "m"))
+        assert not found.seed.works
+        assert found.seed.evidence == "the same | the same | the same"
+        assert (found.logprobs.works, found.logprobs.evidence) == (False, "no probabilities")
+        assert not found.n.works
 
 
 def test_a_refused_parameter_is_evidence():
@@ -126,25 +129,14 @@ def test_a_model_that_thinks_first_gets_room_to_think():
     assert "hello" in found.temperature.evidence
 
 
-@pytest.mark.parametrize("kind", [Failure.DENIED, Failure.THROTTLED, Failure.CONNECTION])
-def test_an_endpoint_that_stops_to_answer_is_no_finding(kind):
-    def respond(request):
-        return CallFailed(kind, "no") if request.schema else "hello"
-
-    with pytest.raises(CallFailed) as problem:
-        asyncio.run(probe(ScriptedClient(respond), "m"))
-    assert problem.value.kind is kind
-
-
-def test_an_endpoint_that_refuses_the_plainest_question_is_no_finding():
+def test_an_endpoint_that_stops_to_answer_is_no_finding():
+    for kind in (Failure.DENIED, Failure.THROTTLED, Failure.CONNECTION):
+        gone = CallFailed(kind, "no")
+        refuses = ScriptedClient(lambda asked, gone=gone: gone if asked.schema else "hello")
+        with pytest.raises(CallFailed) as problem:
+            asyncio.run(probe(refuses, "m"))
+        assert problem.value.kind is kind
+    # Neither is one that refuses the plainest question.
     client = ScriptedClient(lambda request: CallFailed(Failure.REQUEST, "no such model"))
     with pytest.raises(CallFailed, match="no such model"):
         asyncio.run(probe(client, "m"))
-
-
-@pytest.mark.parametrize("body", ["", "[]", '{"choices": [1]}', '{"choices": [{"logprobs": 1}]}'])
-def test_bodies_of_any_shape_are_no_probabilities(body):
-    client = ScriptedClient(lambda request: ChatReply("x", body=body))
-    found = asyncio.run(probe(client, "m"))
-    assert (found.logprobs.works, found.logprobs.evidence) == (False, "no probabilities")
-    assert not found.n.works

@@ -39,13 +39,11 @@ def test_only_a_lower_case_name_in_double_braces_is_a_placeholder():
     assert placeholders(text) == ("x", "f", "y_2")
 
 
-@pytest.mark.parametrize(
-    "text", ["{{ x }}", "{{X}}", "{{1}}", "{{a-b}}", "{{a.b}}", "{{two words}}"]
-)
-def test_near_misses_are_refused_instead_of_sent(text):
-    with pytest.raises(PromptNotValid) as caught:
-        placeholders(f"first\n{text}")
-    assert (caught.value.line, caught.value.name) == (2, text.strip("{} "))
+def test_near_misses_are_refused_instead_of_sent():
+    for text in ("{{ x }}", "{{X}}", "{{1}}", "{{a-b}}", "{{a.b}}", "{{two words}}"):
+        with pytest.raises(PromptNotValid) as caught:
+            placeholders(f"first\n{text}")
+        assert (caught.value.line, caught.value.name) == (2, text.strip("{} "))
 
 
 def test_hostile_repetition_takes_no_time():
@@ -60,16 +58,13 @@ def test_render():
         {"role": "system", "content": "Rate by 0, 1."},
         {"role": "user", "content": "About oak:\nhard"},
     ]
-
-
-def test_an_empty_system_part_sends_no_system_message():
+    # An empty system part sends no system message.
     assert [message["role"] for message in render(parts(system=" \n"), values())] == ["user"]
-
-
-def test_texts_are_never_searched_for_placeholders():
-    _, user = render(
-        parts(), values(object1="{{sentence}} {{oops}} {{ x }}", sentence="\\1 {{levels}}")
-    )
+    # Texts are never searched for placeholders, and braces that are none stay.
+    literal = 'Answer {"label": {"value": 1}} or {{"x": 2}} or {}'
+    odd = values(object1="{{sentence}} {{oops}} {{ x }}", sentence="\\1 {{levels}}")
+    system, user = render(parts(system=literal), odd)
+    assert system["content"] == literal
     assert user["content"] == "About {{sentence}} {{oops}} {{ x }}:\n\\1 {{levels}}"
 
 
@@ -77,12 +72,6 @@ def test_texts_are_never_searched_for_placeholders():
 def test_texts_are_put_in_as_they_are(text):
     _, user = render(parts(), values(sentence=text))
     assert user["content"] == f"About oak:\n{text}"
-
-
-def test_braces_that_are_no_placeholder_stay():
-    literal = 'Answer {"label": {"value": 1}} or {{"x": 2}} or {}'
-    system, _ = render(parts(system=literal), values())
-    assert system["content"] == literal
 
 
 @pytest.mark.parametrize(
@@ -105,23 +94,15 @@ def test_templates_that_cannot_be_used(changed, part, line, name):
         assert (caught.value.part, caught.value.line, caught.value.name) == (part, line, name)
 
 
-def test_a_prompt_may_do_without_what_is_the_same_for_all():
+def test_every_name_needs_a_text_and_every_text_a_name():
+    # A prompt may do without what is the same for all.
     check(parts(system="Rate.", user="{{sentence}} about {{object1}}"))
     check(parts(system="", user="{{levels}}\n{{object1}}: {{sentence}}"))
-
-
-def test_every_name_needs_a_text_and_every_text_a_name():
-    missing = values()
-    del missing["object1"]
-    with pytest.raises(PromptNotValid, match="object1") as caught:
-        render(parts(), missing)
-    assert caught.value.name == "object1"
-    with pytest.raises(PromptNotValid, match="object2") as caught:
-        render(parts(), values(object2="pine"))
-    assert caught.value.name == "object2"
-
-
-def test_the_message_says_where():
+    without = {name: text for name, text in values().items() if name != "object1"}
+    for texts, name in ((without, "object1"), (values(object2="pine"), "object2")):
+        with pytest.raises(PromptNotValid, match=name) as caught:
+            render(parts(), texts)
+        assert caught.value.name == name
     with pytest.raises(PromptNotValid, match=r"^user line 2: .*\{\{typo\}\} .*object1"):
         check(parts(user="{{object1}} {{sentence}}\n{{typo}}"))
 

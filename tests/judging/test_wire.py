@@ -74,8 +74,29 @@ def replies(answer, *, times=3, between=lambda server: asyncio.sleep(0.02), **op
 THREE = [b"1", b"2", b"3"]
 
 
-def test_one_connection_does_for_requests_in_a_row():
-    assert replies(plain) == (THREE, 1)
+async def hung_up(reader, writer, place):
+    writer.write(OK % place)
+    writer.close()
+
+
+async def goodbye(reader, writer, place):
+    writer.write(LAST % place)
+
+
+async def hinted(reader, writer, place):
+    writer.write(HINTS + OK % place)
+
+
+@pytest.mark.parametrize(
+    ("answer", "connections"), [(plain, 1), (hinted, 1), (hung_up, 3), (goodbye, 3)]
+)
+def test_one_connection_does_for_requests_in_a_row_until_the_server_ends_it(answer, connections):
+    assert replies(answer) == (THREE, connections)
+
+
+def test_a_connection_that_rested_long_is_given_up(monkeypatch):
+    monkeypatch.setattr(wire, "LONGEST_IDLE", 0.01)
+    assert replies(plain) == (THREE, 3)
 
 
 @pytest.mark.parametrize("second", [OK % 9, GONE, b"?"])
@@ -110,33 +131,6 @@ def test_a_server_that_hung_up_unnoticed_is_called_again():
         listener.close()
 
     asyncio.run(run())
-
-
-def test_a_server_that_hung_up_is_called_again():
-    async def answer(reader, writer, place):
-        writer.write(OK % place)
-        writer.close()
-
-    assert replies(answer) == (THREE, 3)
-
-
-def test_a_goodbye_in_the_head_is_heard():
-    async def answer(reader, writer, place):
-        writer.write(LAST % place)
-
-    assert replies(answer) == (THREE, 3)
-
-
-def test_a_connection_that_rested_long_is_given_up(monkeypatch):
-    monkeypatch.setattr(wire, "LONGEST_IDLE", 0.01)
-    assert replies(plain) == (THREE, 3)
-
-
-def test_preliminary_replies_are_passed_over():
-    async def answer(reader, writer, place):
-        writer.write(HINTS + OK % place)
-
-    assert replies(answer) == (THREE, 1)
 
 
 def test_an_abandoned_request_takes_its_connection_along():
@@ -269,21 +263,18 @@ def test_a_big_reply_arrives_as_fast_as_it_is_taken():
     assert size == times * len(part)
 
 
-def test_an_encoding_named_in_a_second_header_is_refused():
-    head = b"HTTP/1.1 200 OK\r\ncontent-encoding: identity\r\ncontent-encoding: gzip\r\n"
-
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"content-encoding: identity\r\ncontent-encoding: gzip", Failure.TOO_LARGE),
+        (b"content-length: " + b"9" * 15, Failure.TOO_LARGE),
+        (b"content-length: " + b"9" * 5000, Failure.CONNECTION),
+    ],
+    ids=["a second encoding", "15 digits", "5,000 digits"],
+)
+def test_heads_beyond_reading_are_refused(head, kind):
     async def answer(reader, writer, place):
-        writer.write(head + b"content-length: 0\r\n\r\n")
-
-    with pytest.raises(EgressFailed) as problem:
-        replies(answer)
-    assert str(problem.value) == "the reply is compressed"
-
-
-@pytest.mark.parametrize(("digits", "kind"), [(15, Failure.TOO_LARGE), (5000, Failure.CONNECTION)])
-def test_lengths_beyond_counting_are_refused(digits, kind):
-    async def answer(reader, writer, place):
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %b\r\n\r\n" % (b"9" * digits))
+        writer.write(b"HTTP/1.1 200 OK\r\n%b\r\n\r\n" % head)
 
     with pytest.raises(EgressFailed) as problem:
         replies(answer)

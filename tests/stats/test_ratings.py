@@ -28,47 +28,37 @@ def test_counts_by_used_and_by_given_categories():
     ratings = ratings_of([[3, 0, 3], [0, None, None]])
     assert ratings.counts().tolist() == [[1, 2], [1, 0]]
     assert ratings.counts([0, 1, 2, 3]).tolist() == [[1, 0, 0, 2], [1, 0, 0, 0]]
+    empty = Ratings.from_frame(long_table([[1]])[:0])
+    assert empty.n_items == empty.n_raters == empty.n_values == 0
+    assert empty.counts().shape == (0, 0)
+    assert empty.counts([0, 1]).shape == (0, 2)
 
 
-@pytest.mark.parametrize("scale", [[0, 1, 2], [1, 2, 3], [0, 2, 3.5], []])
-def test_a_value_off_the_scale_is_an_error(scale):
-    with pytest.raises(UnknownCategoryError):
-        ratings_of([[3, 0, 1]]).counts(scale)
-
-
-@pytest.mark.parametrize("scale", [[0, 0, 1], [1, 0]])
-def test_a_scale_is_distinct_and_ascending(scale):
-    with pytest.raises(RatingsError, match="ascending"):
-        ratings_of([[1, 0]]).counts(scale)
+def test_a_value_off_the_scale_and_a_scale_that_is_not_ascending_are_errors():
+    for scale in ([0, 1, 2], [1, 2, 3], [0, 2, 3.5], []):
+        with pytest.raises(UnknownCategoryError):
+            ratings_of([[3, 0, 1]]).counts(scale)
+    for scale in ([0, 0, 1], [1, 0]):
+        with pytest.raises(RatingsError, match="ascending"):
+            ratings_of([[1, 0]]).counts(scale)
 
 
 def test_duplicates_name_the_item_and_the_rater():
     table = pd.concat([long_table([[1, 2], [3, 3]]), long_table([[0, None]])])
     with pytest.raises(DuplicateRatingError, match="item 'i0' by rater 'r0'"):
         Ratings.from_frame(table)
-
-
-def test_a_repeated_missing_rating_is_no_duplicate():
+    # A repeated missing rating is none.
     table = pd.concat([long_table([[1, 2]]), long_table([[None, None]])])
     assert Ratings.from_frame(table).n_values == 2
 
 
-@pytest.mark.parametrize("value", ["two", float("inf"), -float("inf")])
-def test_values_are_finite_numbers(value):
-    table = pd.DataFrame({"item": ["a", "b"], "rater": ["x", "x"], "value": [1.0, value]})
-    with pytest.raises(NotNumericError):
-        Ratings.from_frame(table)
-
-
-def test_numbers_written_as_text_are_read():
-    table = pd.DataFrame({"item": ["a", "b"], "rater": ["x", "x"], "value": ["2", "0"]})
-    assert Ratings.from_frame(table).values.tolist() == [2, 0]
-
-
-def test_nullable_integers_are_read():
-    values = pd.array([1, None, 3], dtype="Int64")
-    table = pd.DataFrame({"item": ["a", "b", "c"], "rater": "x", "value": values})
-    assert Ratings.from_frame(table).values.tolist() == [1, 3]
+def test_values_are_finite_numbers_also_written_as_text():
+    table = pd.DataFrame({"item": ["a", "b", "c"], "rater": "x"})
+    for value in ("two", float("inf"), -float("inf")):
+        with pytest.raises(NotNumericError):
+            Ratings.from_frame(table.assign(value=[1.0, value, 2.0]))
+    for values in (["1", None, "3"], pd.array([1, None, 3], dtype="Int64")):
+        assert Ratings.from_frame(table.assign(value=values)).values.tolist() == [1, 3]
 
 
 def test_a_missing_column_or_name_is_an_error():
@@ -99,13 +89,6 @@ def test_a_series_is_one_rater():
     ratings = Ratings.from_series(pd.Series([1.0, np.nan, 2.0], index=["a", "b", "c"]), "judge")
     assert ratings.items.tolist() == ["a", "c"]
     assert ratings.raters.tolist() == ["judge"]
-
-
-def test_an_empty_table_has_no_counts():
-    empty = Ratings.from_frame(long_table([[1]])[:0])
-    assert empty.n_items == empty.n_raters == empty.n_values == 0
-    assert empty.counts().shape == (0, 0)
-    assert empty.counts([0, 1]).shape == (0, 2)
 
 
 @pytest.mark.long

@@ -387,20 +387,11 @@ def test_reading_waits_for_a_slow_consumer(tmp_path, monkeypatch):
     assert rows == 8_000
 
 
-def test_names_are_shown_without_paths_and_direction_marks(tmp_path):
+def test_names_are_shown_without_paths_and_what_is_no_regular_file_is_refused(tmp_path):
     path = saved(tmp_path, b"")
     with pytest.raises(UnreadableFile, match=r"^x\?vsc\.csv: is empty$"):
         open_table(path, name="C:\\secret\\x\u202evsc.csv")
-
-
-def test_what_is_no_regular_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, tmp_path / "absent"):
         with pytest.raises(UnreadableFile, match=r"^a\.csv: "):
             open_table(path, name="a.csv")
-
-
-def test_the_lying_workbook_really_lies():
-    with zipfile.ZipFile(io.BytesIO(lying_workbook())) as archive:
-        declared = archive.getinfo("xl/worksheets/sheet1.xml").file_size
-    assert declared == 200

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+from datetime import datetime
 
 import openpyxl
 import pytest
@@ -47,21 +48,33 @@ def book_bytes(*sheets):
     return buffer.getvalue()
 
 
-def test_csv_rows_are_numbered_by_the_line_they_start_on(tmp_path):
-    text = 'a,b\r\n1,"two\r\nlines, one cell"\r\n\r\n3,4\r\n'
-    columns, rows = read(saved(tmp_path, text), "votes.csv")
-    assert columns == ["a", "b"]
-    assert rows == [(2, ["1", "two\r\nlines, one cell"]), (5, ["3", "4"])]
-
-
-def test_white_space_and_quotation_marks_in_cells_stay(tmp_path):
-    _, rows = read(saved(tmp_path, 'a\tb\n  x \t""" said"\n'), "votes.tsv")
-    assert rows == [(2, ["  x ", '" said'])]
-
-
-def test_line_separators_of_other_alphabets_are_not_line_ends(tmp_path):
-    _, rows = read(saved(tmp_path, "a,b\nx\u2028y\x85,z\x0c\n1,2\n"), "votes.csv")
-    assert rows == [(2, ["x\u2028y\x85", "z\x0c"]), (3, ["1", "2"])]
+@pytest.mark.parametrize(
+    ("text", "name", "columns", "rows"),
+    [
+        # Rows are numbered by the line they start on.
+        (
+            'a,b\r\n1,"two\r\nlines, one cell"\r\n\r\n3,4\r\n',
+            "a.csv",
+            ["a", "b"],
+            [(2, ["1", "two\r\nlines, one cell"]), (5, ["3", "4"])],
+        ),
+        # White space and quotation marks in cells stay.
+        ('a\tb\n  x \t""" said"\n', "a.tsv", ["a", "b"], [(2, ["  x ", '" said'])]),
+        # Line separators of other alphabets are no line ends.
+        ("a\nx\u2028y\x85z\x0c\n1\n", "a.csv", ["a"], [(2, ["x\u2028y\x85z\x0c"]), (3, ["1"])]),
+        # One column needs no separator.
+        ("text\nshort and plain\n", "a.csv", ["text"], [(2, ["short and plain"])]),
+        # Repeated and empty headers get visible names.
+        (
+            "Label,Label, ,Label\n1,2,3,4\n",
+            "a.csv",
+            ["Label", "Label (2)", "Column 3", "Label (3)"],
+            [(2, ["1", "2", "3", "4"])],
+        ),
+    ],
+)
+def test_what_a_text_holds(tmp_path, text, name, columns, rows):
+    assert read(saved(tmp_path, text), name) == (columns, rows)
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
@@ -77,29 +90,13 @@ def test_separator_is_found(tmp_path, mark):
     assert shown.kind == ("tsv" if mark == "\t" else "csv")
 
 
-def test_one_column_needs_no_separator(tmp_path):
-    columns, rows = read(saved(tmp_path, "text\nshort and plain\n"), "a.csv")
-    assert (columns, rows) == (["text"], [(2, ["short and plain"])])
-
-
-def test_repeated_and_empty_headers_get_visible_names(tmp_path):
-    columns, _ = read(saved(tmp_path, "Label,Label, ,Label\n1,2,3,4\n"), "a.csv")
-    assert columns == ["Label", "Label (2)", "Column 3", "Label (3)"]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_byte_order_marks_are_accepted(tmp_path, encoding):
+def test_byte_order_marks_and_a_chosen_encoding_are_used_and_a_wrong_byte_is_named(tmp_path):
     text = "größe,b\n1,€\n"
-    path = saved(tmp_path, text.encode(encoding))
-    assert read(path, "a.csv") == (["größe", "b"], [(2, ["1", "€"])])
-
-
-def test_chosen_encoding_is_used(tmp_path):
+    for encoding in ("utf-8-sig", "utf-16"):
+        path = saved(tmp_path, text.encode(encoding))
+        assert read(path, "a.csv") == (["größe", "b"], [(2, ["1", "€"])])
     path = saved(tmp_path, "größe,b\n1,2\n".encode("latin-1"))
     assert read(path, "a.csv", encoding="latin-1")[0] == ["größe", "b"]
-
-
-def test_wrong_encoding_names_byte_and_line(tmp_path):
     error = refused(saved(tmp_path, b"a,b\n1,2\n3,caf\xe9\n"), "a.csv")
     assert error.row == 3
     assert "byte 0xE9 at offset 13 is not UTF-8" in error.reason
@@ -154,24 +151,21 @@ def test_sheet_can_be_chosen_by_title_and_place(tmp_path):
     assert "no sheet number 3" in refused(path, "a.xlsx", sheet=2).reason
 
 
-def test_values_beside_the_header_are_not_dropped(tmp_path):
+def test_values_beside_the_header_and_those_of_formulas_are_kept(tmp_path):
     content = book_bytes(("One", [["a"], [1, None, "note"]]))
-    assert read(saved(tmp_path, content), "a.xlsx") == (
-        ["a", "Column 2", "Column 3"],
-        [(2, [1, None, "note"])],
-    )
-
-
-def test_formulas_give_the_value_stored_with_them(tmp_path):
+    columns, rows = read(saved(tmp_path, content), "a.xlsx")
+    assert columns == ["a", "Column 2", "Column 3"]
+    assert rows == [(2, [1, None, "note"])]
     row = '<row r="2"><c r="A2"><f>1+1</f><v>2</v></c></row>'
     assert read(saved(tmp_path, workbook(HEADER + row)), "a.xlsx")[1] == [(2, [2, None])]
 
 
-def test_dates_in_sheets_become_text(tmp_path, child):
-    from datetime import datetime
-
-    content = book_bytes(("One", [["a"], [datetime(2024, 2, 4, 19, 13)]]))
-    assert read(saved(tmp_path, content), "a.xlsx")[1] == [(2, ["2024-02-04T19:13:00"])]
+def test_dates_become_text_and_rows_can_be_left_half_read(tmp_path, child):
+    moment = datetime(2024, 2, 4, 19, 13)
+    content = book_bytes(("One", [["a"], [moment], *([n] for n in range(5000))]))
+    with open_table(saved(tmp_path, content), name="a.xlsx") as table:
+        values = [row.values["a"] for row in itertools.islice(table.rows, 2)]
+    assert values == ["2024-02-04T19:13:00", 0]
 
 
 def test_preview_stops_after_twenty_rows(tmp_path):
@@ -188,12 +182,6 @@ def test_kind_overrides_the_name_but_not_the_content(tmp_path):
         "was to be read as json but holds plain text" in refused(path, "a.csv", kind="json").reason
     )
     assert "not an .xlsx" in refused(path, "a.csv", kind="xlsx").reason
-
-
-def test_rows_can_be_left_half_read(tmp_path, child):
-    content = book_bytes(("One", [["a"], *([n] for n in range(5000))]))
-    with open_table(saved(tmp_path, content), name="a.xlsx") as table:
-        assert [row.values["a"] for row in itertools.islice(table.rows, 2)] == [0, 1]
 
 
 @pytest.mark.parametrize(

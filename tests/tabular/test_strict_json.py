@@ -1,11 +1,15 @@
-"""The strict parser on whole documents."""
+"""The strict parser on whole documents, names of columns, and what reading loads."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cqa_site.tabular.headers import unique_headers
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"))
@@ -67,3 +71,31 @@ def test_an_object_of_many_keys_with_a_late_repeat_is_refused_quickly():
     keys = ",".join(f'"{n}":0' for n in range(100_000))
     with pytest.raises(StrictJsonError, match="'99999' occurs twice"):
         loads("{" + keys + ',"99999":1}', max_bytes=10**7)
+
+
+@given(
+    st.lists(st.sampled_from(["a", "a (2)", "a (3)", "", " a ", "Column 2", None]), max_size=12)
+)
+def test_names_are_unique_and_none_is_lost(cells):
+    names = unique_headers(cells)
+    assert len(names) == len(cells) == len(set(names))
+    assert all(names)
+
+
+def test_a_numbered_header_that_exists_is_not_taken_away():
+    assert unique_headers(["a", "a", "a (2)"]) == ["a", "a (3)", "a (2)"]
+    assert unique_headers(["Column 2", ""]) == ["Column 2", "Column 2 (2)"]
+
+
+PROJECT = Path(__file__).resolve().parents[2]
+FORBIDDEN = ("django", "celery", "openpyxl", "pyarrow", "numpy", "pandas")
+
+
+def test_importing_the_readers_is_light():
+    papers = "annotation.imports.methods.toloka, annotation.corpus.methods.generic_table"
+    modules = f"cqa_site.tabular, {papers}"
+    program = f"import {modules}, sys; print(*sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert not set(FORBIDDEN) & set(done.stdout.split())

@@ -98,16 +98,14 @@ def test_files_written_can_be_opened_again(tmp_path):
             assert [tuple(row.values.values()) for row in table.rows] == rows, name
 
 
-def test_error_words_and_missing_values_in_sheets():
+def test_error_words_and_missing_values_in_sheets_and_text_too_long_for_one():
     rows = [("#N/A", None), (True, 1.5)]
     book = openpyxl.load_workbook(io.BytesIO(written(write_xlsx, ["a", "b"], rows)))
     (_, _), (error, missing), (yes, number) = book.active.iter_rows()
     assert (error.value, error.data_type) == ("#N/A", "s")
     assert missing.value is None
     assert (yes.value, number.value) == ("true", 1.5)
-
-
-def test_text_too_long_for_a_sheet_is_refused_not_cut():
+    # Refused, not cut.
     fits, too_long = "x" * 32_767, "😀" * 16_384
     assert written(write_xlsx, ["a"], [(fits,)])
     with pytest.raises(ValueError, match="row 2, column a: longer than 32,767"):

@@ -24,13 +24,12 @@ from tests.argsum.made_cells import (
     make_system_run,
 )
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
-    return make_study("Metrics")
+study = built_once(make_study)
 
 
 @pytest.fixture
@@ -111,13 +110,19 @@ def test_bert_score_with_the_packaged_model(study):
     assert row.value == pytest.approx(1, abs=1e-4)
 
 
-def test_what_cannot_be_computed_is_refused(study):
+def test_asking_twice_asks_once_and_other_metrics_wait(study, settings):
+    for functions in ((), ("coverage_score",)):
+        with pytest.raises(MetricsRefused):
+            MetricPlan(functions)
+    plan = MetricPlan(("rouge_1",))
+    ask = {"study": study, "choice": Choice(), "actor": None}
     with pytest.raises(MetricsRefused):
-        MetricPlan(())
-    with pytest.raises(MetricsRefused):
-        MetricPlan(("coverage_score",))
-    with pytest.raises(MetricsRefused):
-        request_metrics(study=study, plan=MetricPlan(("rouge_1",)), choice=Choice(), actor=None)
+        request_metrics(plan=plan, **ask)
+    make_set(make_dataset(study).cells.first())
+    settings.JOBS_INLINE = False
+    assert request_metrics(plan=plan, **ask) == request_metrics(plan=plan, **ask)
+    with pytest.raises(MetricsRefused, match="when they are done"):
+        request_metrics(plan=MetricPlan(("rouge_2",)), **ask)
 
 
 def test_correlation_with_people_across_and_within_cells(study):
@@ -192,34 +197,24 @@ def test_pages_show_and_send_them(study, researcher):
         make_count(each, a, covered=k / 2)
         make_count(each, b, covered=k / 2)
         MetricScore.objects.create(summary_set=each, metric="rouge_1:recall", value=k / 10)
-    sid = study.public_id
-    page = researcher.get(reverse("summary_metrics", args=[sid])).content.decode()
-    assert "ROUGE-1, soft recall" in page
-    one = reverse("summary_metric", args=[sid]) + "?metric=rouge_1:recall&setting="
-    assert "MCArgSum 1" in researcher.get(one).content.decode()
-    unknown = reverse("summary_metric", args=[sid]) + "?metric=bleu"
-    assert researcher.get(unknown).status_code == 404
-    for name in ("coverage", "points"):
-        url = reverse("summary_metrics_figure", args=[sid, name, "svg"])
-        for address in (url, url.replace(".svg", ".csv")):
-            found = researcher.get(address + "?metric=rouge_1:recall")
-            assert found.status_code == 200, address
-    people = researcher.get(reverse("summary_people", args=[sid])).content.decode()
-    assert "Krippendorff" in people
-    for name in ("raters", "coverage"):
-        url = reverse("summary_people_figure", args=[sid, name, "tex"])
-        assert researcher.get(url).status_code == 200
-    heat = reverse("summary_people_figure", args=[sid, "coverage", "svg"])
-    assert researcher.get(heat).status_code == 200
-    bad = researcher.post(reverse("summary_metrics_compute", args=[sid]), {"functions": ["bleu"]})
-    assert bad.status_code == 422
 
+    def page(name, *args, **query):
+        return researcher.get(reverse(name, args=[study.public_id, *args]), query)
 
-def test_asking_twice_asks_once_and_other_metrics_wait(study, settings):
-    make_set(make_dataset(study).cells.first())
-    plan = MetricPlan(("rouge_1",))
-    ask = {"study": study, "choice": Choice(), "actor": None}
-    settings.JOBS_INLINE = False
-    assert request_metrics(plan=plan, **ask) == request_metrics(plan=plan, **ask)
-    with pytest.raises(MetricsRefused, match="when they are done"):
-        request_metrics(plan=MetricPlan(("rouge_2",)), **ask)
+    assert "ROUGE-1, soft recall" in page("summary_metrics").content.decode()
+    one = {"metric": "rouge_1:recall"}
+    assert "MCArgSum 1" in page("summary_metric", **one, setting="").content.decode()
+    assert page("summary_metric", metric="bleu").status_code == 404
+    assert "Krippendorff" in page("summary_people").content.decode()
+    for name, figure, kind in (
+        ("summary_metrics_figure", "coverage", "svg"),
+        ("summary_metrics_figure", "coverage", "csv"),
+        ("summary_metrics_figure", "points", "svg"),
+        ("summary_metrics_figure", "points", "csv"),
+        ("summary_people_figure", "raters", "tex"),
+        ("summary_people_figure", "coverage", "tex"),
+        ("summary_people_figure", "coverage", "svg"),
+    ):
+        assert page(name, figure, kind, **one).status_code == 200, (name, figure, kind)
+    compute = reverse("summary_metrics_compute", args=[study.public_id])
+    assert researcher.post(compute, {"functions": ["bleu"]}).status_code == 422

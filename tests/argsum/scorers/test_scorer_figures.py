@@ -15,15 +15,10 @@ def same(reference, ids):
 
 
 def test_cells_without_judged_arguments_are_left_out():
-    clusterings = Clusterings(
-        {
-            "right": same("aabb", [0, 0, 1, 1]),
-            "nothing judged": same("", []),
-            "one judged": same("a", [0]),
-        }
-    )
-    assert clusterings.at(THRESHOLDS[0]) == (OverCells(1, 1, 1, 1), OverCells(1, 1, 1, 1))
-    assert clusterings.oracle() == (OverCells(1, 1, 1, 1), OverCells(1, 1, 1, 1))
+    right, whole = same("aabb", [0, 0, 1, 1]), OverCells(1, 1, 1, 1)
+    cells = {"right": right, "nothing judged": same("", []), "one judged": same("a", [0])}
+    clusterings = Clusterings(cells)
+    assert clusterings.at(THRESHOLDS[0]) == clusterings.oracle() == (whole, whole)
 
 
 LITTLE = {"right": same("aabb", [0, 0, 1, 1]), "little": same("aabb", [0, 0, -1, -1])}
@@ -37,39 +32,24 @@ def test_a_cell_with_too_little_clustered_has_no_index_and_counts_as_nothing():
 
 
 def test_a_threshold_does_not_win_by_leaving_cells_out():
-    few = {
-        "one": [
-            cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0]),
-            cluster_figure("0.075", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 3]),
-        ],
-        "two": [
-            cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0]),
-            cluster_figure("0.075", "aabbccdd", [0, -1, -1, 1, -1, -1, -1, -1]),
-        ],
-    }
-    clusterings = Clusterings(few)
-    low, high = clusterings.at(0.05)[0], clusterings.at(0.075)[0]
-    assert high.mean > low.mean
+    low = cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0])
+    high = cluster_figure("0.075", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 3])
+    little = cluster_figure("0.075", "aabbccdd", [0, -1, -1, 1, -1, -1, -1, -1])
+    clusterings = Clusterings({"one": [low, high], "two": [low, little]})
+    assert clusterings.at(0.075)[0].mean > clusterings.at(0.05)[0].mean
     assert clusterings.worth(0.05) > clusterings.worth(0.075)
 
 
+FIGURES = ("excluding", "including", "share")
+
+
 def test_board_and_card_count_the_same_cells():
-    clusterings = Clusterings(LITTLE)
     sets = [
-        Scored(
-            key,
-            "S",
-            "0.5",
-            cell,
-            excluding=own.excluding,
-            including=own.including,
-            share=own.share,
-        )
-        for key, (cell, figures) in enumerate(LITTLE.items())
-        for own in [figures[0]]
+        Scored(key, "S", "0.5", cell, **{name: getattr(own, name) for name in FIGURES})
+        for key, (cell, (own, *_rest)) in enumerate(LITTLE.items())
     ]
     row = board(sets, [], list(LITTLE), Terms())[0]
-    excluding = clusterings.at(THRESHOLDS[0])[0]
+    excluding = Clusterings(LITTLE).at(THRESHOLDS[0])[0]
     assert row.excluding == excluding
     assert row.figures["excluding"].value == excluding.mean
     assert row.figures["excluding"].n_values == excluding.n

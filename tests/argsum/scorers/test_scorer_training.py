@@ -24,6 +24,7 @@ from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_learning_dataset
 from tests.argsum.scorers.tiny_models import make_tiny_model
 from tests.cast import make_member, make_study
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 RECIPE = Recipe(
@@ -67,9 +68,7 @@ def data(settings, tmp_path, tiny):
     return tmp_path
 
 
-@pytest.fixture
-def study():
-    return make_study()
+study = built_once(make_study)
 
 
 @pytest.fixture
@@ -126,27 +125,6 @@ def test_a_trained_scorer_separates_what_the_model_did_not(data, study, dataset)
     json.dumps(figures, allow_nan=False)
 
 
-def test_after_a_killed_worker_the_weights_are_the_same(data, study, dataset):
-    whole, broken = ask(study, dataset), ask(study, dataset, name="Broken off")
-    cells = cells_of(dataset)
-
-    def train(scorer, say):
-        return match_training.train_match(scorer, cells, SHORT, say)
-
-    def dies(done, total, note=""):
-        if done == 3:
-            raise StaleWorker
-
-    with pytest.raises(StaleWorker):
-        train(broken, dies)
-    assert not trained_folder(broken).exists()
-    steps = []
-    again = train(broken, lambda done, total, note="": steps.append(done))
-    # The checkpoint after the look at step 2 is where it went on.
-    assert steps[0] == 3
-    assert again["sha256"] == train(whole, never)["sha256"]
-
-
 def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, monkeypatch):
     monkeypatch.setattr(match_training, "pair_precision", lambda cells: 0.5)
     made = trained(ask(study, dataset, recipe=replace(SHORT, checks=4, patience=2)))
@@ -193,16 +171,25 @@ def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
         scorer = study.scorers.filter(name=name).first() or ask(study, dataset, name=name)
         return scorer, match_training.train_match(scorer, cells, recipe, say)
 
-    def dies(done, total, note=""):
-        assert total == 8
-        if done == 7:
-            raise StaleWorker
+    def dies_at(step):
+        def say(done, total, note=""):
+            assert total == 8
+            steps.append(done)
+            if done == step:
+                raise StaleWorker
 
-    with pytest.raises(StaleWorker):
-        train("Broken off", recipe, dies)
+        return say
+
     steps = []
-    _broken, again = train("Broken off", recipe, lambda done, total, note="": steps.append(done))
-    # One member was whole; the other one goes on after its look at step 2.
+    # It goes on after the look at step 2; then one member is whole, the other goes on likewise.
+    for begins, dies in ((1, 3), (3, 7)):
+        steps.clear()
+        with pytest.raises(StaleWorker):
+            train("Broken off", recipe, dies_at(dies))
+        assert steps[0] == begins
+        assert not trained_folder(study.scorers.get()).exists()
+    steps.clear()
+    _broken, again = train("Broken off", recipe, dies_at(None))
     assert steps[0] == 7
     whole, made = train("Whole", recipe)
     assert again["sha256"] == made["sha256"]
@@ -220,7 +207,7 @@ def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
         assert values == pytest.approx(mean, abs=1e-5)
 
 
-def test_a_training_is_cancelled_and_goes_on(data, study, dataset):
+def test_a_training_is_cancelled_and_goes_on_and_a_scorer_in_use_stays(data, study, dataset):
     boss = make_member(study, "researcher")
     scorer = ask(study, dataset, recipe=SHORT)
     assert scorer_training.cancel_training(scorer=scorer, actor=boss)
@@ -230,6 +217,16 @@ def test_a_training_is_cancelled_and_goes_on(data, study, dataset):
     assert trained(scorer_training.resume_training(scorer=scorer, actor=boss)).state == "ready"
     with pytest.raises(ScorerRefused, match="failed or was cancelled"):
         scorer_training.resume_training(scorer=scorer, actor=boss)
+    folder = trained_folder(scorer)
+    run = study.system_runs.create(
+        dataset=dataset, number=1, label="Run", system="mcargsum", match_scorer=scorer
+    )
+    with pytest.raises(ScorerRefused, match="used this scorer"):
+        scorer_training.delete_scorer(scorer=scorer, actor=boss)
+    run.delete()
+    scorer_training.delete_scorer(scorer=scorer, actor=boss)
+    assert not Scorer.objects.filter(pk=scorer.pk).exists()
+    assert folder.exists()  # gone with the commit, which a test never makes
 
 
 def test_a_model_that_is_not_there_is_said(data, study, dataset):
@@ -270,21 +267,6 @@ def test_a_quality_scorer_is_a_line_through_vectors(data, study, dataset):
     CellArgument.objects.filter(cell__split="dev").update(quality=None)
     with pytest.raises(ScorerRefused, match="dev split"):
         ask(study, dataset, task="quality", name="Again")
-
-
-def test_a_scorer_in_use_stays(data, study, dataset):
-    boss = make_member(study, "researcher")
-    scorer = trained(ask(study, dataset, recipe=SHORT))
-    folder = trained_folder(scorer)
-    run = study.system_runs.create(
-        dataset=dataset, number=1, label="Run", system="mcargsum", match_scorer=scorer
-    )
-    with pytest.raises(ScorerRefused, match="used this scorer"):
-        scorer_training.delete_scorer(scorer=scorer, actor=boss)
-    run.delete()
-    scorer_training.delete_scorer(scorer=scorer, actor=boss)
-    assert not Scorer.objects.filter(pk=scorer.pk).exists()
-    assert folder.exists()  # gone with the commit, which a test never makes
 
 
 def test_a_torn_checkpoint_is_none(tmp_path):

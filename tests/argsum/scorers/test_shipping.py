@@ -54,25 +54,18 @@ def line(topic, aspect, side, *texts):
     return json.dumps({"topic": topic, "aspect": aspect, "side": side, "texts": texts})
 
 
-def test_statements_of_a_topic_may_lie_in_several_files(tmp_path):
-    (tmp_path / "a.jsonl").write_text(line("kettle", "noise", "for", "quiet", "hush"))
+def test_statements_of_a_topic_may_lie_in_several_files_and_what_is_none_is_named(tmp_path):
+    first = line("kettle", "noise", "for", "quiet", "hush")
     more = [line("kettle", "noise", "for", "silent"), line("door", "lock", "for", "safe", "shut")]
+    (tmp_path / "a.jsonl").write_text(first)
     (tmp_path / "b.jsonl").write_text("\n".join(more))
     door, kettle = statement_cells(statements_in(tmp_path))
-    assert (door.topic, kettle.key_points, kettle.arguments) == (
-        "door",
-        ("quiet",),
-        ("hush", "silent"),
-    )
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"topic": "kettle"}', '"kettle"'])
-def test_a_line_that_is_none_is_named(tmp_path, text):
-    (tmp_path / "a.jsonl").write_text(
-        line("kettle", "noise", "for", "quiet", "hush") + "\n" + text
-    )
-    with pytest.raises(ScorerRefused, match=r"a\.jsonl, line 2: "):
-        statements_in(tmp_path)
+    assert (door.topic, kettle.key_points) == ("door", ("quiet",))
+    assert kettle.arguments == ("hush", "silent")
+    for text in ("{", "[]", '{"topic": "kettle"}', '"kettle"'):
+        (tmp_path / "a.jsonl").write_text(f"{first}\n{text}")
+        with pytest.raises(ScorerRefused, match=r"a\.jsonl, line 2: "):
+            statements_in(tmp_path)
 
 
 def test_the_statements_that_come_with_the_site():
@@ -169,7 +162,11 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
     assert "{'sides': 0.75}" in capsys.readouterr().out
 
 
-def test_weights_of_another_architecture_are_refused(tmp_path, monkeypatch):
+def test_weights_of_another_architecture_and_no_folder_are_refused(tmp_path, monkeypatch):
+    with pytest.raises(CommandError, match="--quality, --match, or both"):
+        call_command("make_shipped_scorers")
+    with pytest.raises(CommandError):
+        call_command("make_shipped_scorers", "--match", str(tmp_path))
     for name, part in (("packaged", "a"), ("trained", "b")):
         (tmp_path / name).mkdir()
         save_file({part: np.ones(3, np.float32)}, tmp_path / name / "model.safetensors")
@@ -213,18 +210,7 @@ def test_sides_are_learned_from_statements_that_take_one(small):
     side, right = shipping.side_of(small, points)
     assert right == 1
     assert side.weight.shape == (384,)
-
-
-def test_opposite_sides_are_apart_and_no_side_is_between():
+    # Opposite sides are apart, and no side is between.
     side = Side(np.array([1.0, 0.0], np.float32), 0.0, 0.25)
-    same = np.array([[20, 0], [20, 0], [-20, 0], [0, 1]], np.float32)
-    found = side.added(same)[:, 2:]
-    cosines = found @ found.T
-    assert cosines[0] == pytest.approx([0.25, 0.25, -0.25, 0], abs=1e-4)
-
-
-def test_neither_or_no_folder_is_said(tmp_path):
-    with pytest.raises(CommandError, match="--quality, --match, or both"):
-        call_command("make_shipped_scorers")
-    with pytest.raises(CommandError):
-        call_command("make_shipped_scorers", "--match", str(tmp_path))
+    found = side.added(np.array([[20, 0], [20, 0], [-20, 0], [0, 1]], np.float32))[:, 2:]
+    assert (found @ found.T)[0] == pytest.approx([0.25, 0.25, -0.25, 0], abs=1e-4)

@@ -10,6 +10,7 @@ from django.urls import reverse
 from safetensors.numpy import load_file
 
 from argsum.datasets.models import CellArgument
+from argsum.keypoints.actions import system_solving
 from argsum.keypoints.actions.system_runs import SystemPlan, SystemRunRefused, start_system
 from argsum.scorers.actions import training as scorer_training
 from argsum.scorers.actions import training_torch, writing_torch
@@ -27,6 +28,7 @@ from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_learning_da
 from tests.argsum.scorers.tiny_models import make_tiny_model
 from tests.argsum.scorers.tiny_writers import make_tiny_writer
 from tests.cast import make_member, make_study, sign_in
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 RECIPE = WritingRecipe(epochs=40, batch=4, learning_rate=1e-2, longest_in=64, longest_out=16)
@@ -79,9 +81,7 @@ def taught(built, settings, db):
     return world
 
 
-@pytest.fixture
-def study():
-    return make_study()
+study = built_once(make_study)
 
 
 @pytest.fixture
@@ -106,10 +106,17 @@ def weights_of(scorer):
     return load_file(trained_folder(scorer) / "model.safetensors")
 
 
-def test_what_a_writer_reads():
+def test_what_a_writer_reads_and_how_it_is_told_to_learn(tmp_path):
     said = writer_input(TOPIC, 1, ["It is safe.", "It is cheap."])
     assert said == f"summarize: supporting {TOPIC} It is safe. It is cheap."
     assert writer_input(TOPIC, 0, ["Yes."]) == f"summarize: {TOPIC} Yes."
+    assert writing_recipe_from(RECIPE.as_dict() | {"unknown": 1}) == RECIPE
+    usual = WritingRecipe()
+    assert (usual.learning_rate, usual.epochs, usual.batch) == (4e-4, 15, 16)
+    with pytest.raises(RecipeError, match="epochs"):
+        WritingRecipe(epochs=0)
+    with pytest.raises(ScorerRefused):
+        examples_in(tmp_path)
 
 
 def test_examples_hold_the_best_arguments_first(study, dataset):
@@ -167,40 +174,32 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(data, study, datase
     assert all((kept[name] == value).all() for name, value in weights_of(whole).items())
 
 
-@pytest.mark.parametrize(
-    ("system", "grid"),
-    [
-        ("mcargsum", {"threshold": [0.0], "min_size": [2]}),
-        (
-            "uskpm",
-            {
-                "neighbours": [50],
-                "components": [2],
-                "min_distance": [0.0],
-                "iterative": [True],
-                "min_size": [2],
-            },
-        ),
-    ],
-)
-def test_a_trained_writer_writes_for_a_run(taught, system, grid, monkeypatch):
-    from argsum.keypoints.actions import system_solving
+GRIDS = {
+    "mcargsum": {"threshold": [0.0], "min_size": [2]},
+    "uskpm": {
+        "neighbours": [50],
+        "components": [2],
+        "min_distance": [0.0],
+        "iterative": [True],
+        "min_size": [2],
+    },
+}
 
+
+@pytest.mark.parametrize("system", GRIDS)
+def test_a_trained_writer_writes_for_a_run(taught, system, monkeypatch):
     study = taught.study
     halves = [0, 0, 0, 1, 1, 1]
     solved = system_solving._asked
-
-    def two_clusters(*given):
-        made = solved(*given)
-        return type(made)(clusters=halves)
-
     # What clusters a model of random weights makes is not the question.
-    monkeypatch.setattr(system_solving, "_asked", two_clusters)
+    monkeypatch.setattr(
+        system_solving, "_asked", lambda *given: type(solved(*given))(clusters=halves)
+    )
     plan = SystemPlan(
         dataset=taught.dataset,
         split="test",
         system=system,
-        grid=grid,
+        grid=GRIDS[system],
         match_scorer=make_scorer(study, name="tiny", base_model="tiny"),
         variant="seq2seq",
         writer_model="Scribe",
@@ -217,47 +216,27 @@ def test_a_trained_writer_writes_for_a_run(taught, system, grid, monkeypatch):
         scorer_training.delete_scorer(scorer=taught.writer, actor=None)
 
 
-def test_a_writer_that_is_not_ready_starts_no_run(data, study, dataset):
-    ask(study, dataset)
+def test_what_a_writer_cannot_do_is_refused(data, study, dataset):
+    writer = ask(study, dataset)
+    plan = SystemPlan(
+        dataset=dataset,
+        system="mcargsum",
+        grid={"threshold": [0.5], "min_size": [2]},
+        match_scorer=make_scorer(study),
+        variant="seq2seq",
+        writer_model="Scribe",
+    )
     with pytest.raises(SystemRunRefused, match="not ready"):
-        start_system(
-            study=study,
-            actor=None,
-            plan=SystemPlan(
-                dataset=dataset,
-                system="mcargsum",
-                grid={"threshold": [0.5], "min_size": [2]},
-                match_scorer=make_scorer(study),
-                variant="seq2seq",
-                writer_model="Scribe",
-            ),
-        )
-
-
-def test_a_writer_scores_nothing(study):
-    writer = make_scorer(study, name="Scribe", task="write", kind="seq2seq")
+        start_system(study=study, actor=None, plan=plan)
+    writer.state = "ready"
     with pytest.raises(ScorerRefused, match="scores nothing"):
         request_try(scorer=writer, first="a", second="b", topic="", actor=None)
-
-
-def test_without_key_points_nothing_is_learned(data, study):
     with pytest.raises(ScorerRefused, match="train split has no key point"):
-        ask(study, make_dataset(study))
-
-
-def test_a_model_that_is_not_there_is_named(data, study, dataset, monkeypatch):
+        ask(study, make_dataset(study), name="Empty")
     (data / "models/broken").mkdir(exist_ok=True)
-    scorer = trained(ask(study, dataset, base_model="broken"))
+    scorer = trained(ask(study, dataset, name="Broken", base_model="broken"))
     assert scorer.state == "failed"
     assert "“models” in the data folder" in scorer.error
-
-
-def test_the_recipe_is_checked_and_read_back():
-    assert writing_recipe_from(RECIPE.as_dict() | {"unknown": 1}) == RECIPE
-    usual = WritingRecipe()
-    assert (usual.learning_rate, usual.epochs, usual.batch) == (4e-4, 15, 16)
-    with pytest.raises(RecipeError, match="epochs"):
-        WritingRecipe(epochs=0)
 
 
 def test_the_page_trains_a_writer(data, study, dataset):
@@ -299,8 +278,3 @@ def test_the_command_trains_a_writer(data, study, dataset, capsys):
     )
     assert study.scorers.get(name="Scribe").state == "ready"
     assert "best first" in capsys.readouterr().out
-
-
-def test_examples_in_files(tmp_path):
-    with pytest.raises(ScorerRefused):
-        examples_in(tmp_path)

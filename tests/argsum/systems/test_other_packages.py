@@ -167,18 +167,13 @@ def test_a_broken_package_is_named_and_takes_nothing_down(lab, api, points, code
 BARH = {"threshold": [0.5], "fill_up": [1.0]}
 
 
-def test_a_broken_system_beside_a_good_one_is_named_when_somebody_asks_for_it(lab):
+def test_a_broken_system_beside_a_good_one_is_named_and_of_two_with_one_name_none_is_taken(lab):
     good = MADE.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
     lab.packages.add("odd-one", "bad = odd_one:NOTHING\nodd = odd_one:SYSTEM", good)
     assert [each.name for each in systems()[len(OWN) :]] == ["odd"]
     with pytest.raises(SystemRunRefused, match="“bad” of the package odd-one"):
         plan_of(lab.dataset, system="bad", grid={})
-
-
-def test_of_two_packages_with_one_name_neither_is_taken(lab):
-    code = MADE.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
-    lab.packages.add("odd-one", "odd = odd_one:SYSTEM", code)
-    lab.packages.add("odd-two", "odd = odd_two:SYSTEM", code)
+    lab.packages.add("odd-two", "odd = odd_two:SYSTEM", good)
     assert systems() == OWN
     page = lab.offered()
     assert "odd-one 1.0" in page
@@ -224,9 +219,7 @@ def test_clusters_alone_are_put_into_words_here(lab):
     assert written.state == State.WRITING
     refused = lab.run("Summary([KeyPoint('x')])", variants="CLUSTERING", variant="local")
     assert "somebody else is to write" in refused.error
-
-
-def test_what_a_system_gets_holds_no_row(lab):
+    # What a system gets holds no row.
     run = lab.run("Summary([KeyPoint(repr(cell))])")
     [text, _other] = run.sets.order_by("cell__position").values_list("summaries__text", flat=True)
     assert text.startswith("CellData(topic='Every town")

@@ -46,34 +46,25 @@ def test_as_alternative():
 
 
 @pytest.mark.parametrize(
-    ("difference", "result"),
+    ("rule", "found", "result"),
     [
-        (figure(0.02, -0.05, 0.09), "yes"),
-        (figure(-0.05, -0.08, -0.02), "yes"),
-        (figure(-0.05, -0.15, 0.05), "not_shown"),
-        (figure(-0.3, -0.4, -0.2), "no"),
-        (figure(0.3, 0.2, 0.4, n=29), "not_shown"),
-        (figure(None, n=0, reason="no item was rated by two"), "not_shown"),
-        (figure(0.0, reason="so there is no spread"), "yes"),
+        (rules.by_agreement, figure(0.02, -0.05, 0.09), "yes"),
+        (rules.by_agreement, figure(-0.05, -0.08, -0.02), "yes"),
+        (rules.by_agreement, figure(-0.05, -0.15, 0.05), "not_shown"),
+        (rules.by_agreement, figure(-0.3, -0.4, -0.2), "no"),
+        (rules.by_agreement, figure(0.3, 0.2, 0.4, n=29), "not_shown"),
+        (rules.by_agreement, figure(None, n=0, reason="no item was rated by two"), "not_shown"),
+        (rules.by_agreement, figure(0.0, reason="so there is no spread"), "yes"),
+        (rules.by_bias, figure(0.01, -0.02, 0.04), "yes"),
+        (rules.by_bias, figure(0.04, 0.01, 0.07), "not_shown"),
+        (rules.by_bias, figure(0.09, 0.06, 0.12), "no"),
+        (rules.by_bias, figure(-0.09, -0.12, -0.06), "no"),
+        (rules.by_bias, figure(0.2, reason="so there is no spread"), "no"),
+        (rules.by_bias, figure(0.0, -0.01, 0.01, n=29), "not_shown"),
     ],
 )
-def test_agreement(difference, result):
-    assert rules.by_agreement(difference).result == result
-
-
-@pytest.mark.parametrize(
-    ("found", "result"),
-    [
-        (figure(0.01, -0.02, 0.04), "yes"),
-        (figure(0.04, 0.01, 0.07), "not_shown"),
-        (figure(0.09, 0.06, 0.12), "no"),
-        (figure(-0.09, -0.12, -0.06), "no"),
-        (figure(0.2, reason="so there is no spread"), "no"),
-        (figure(0.0, -0.01, 0.01, n=29), "not_shown"),
-    ],
-)
-def test_bias(found, result):
-    assert rules.by_bias(found).result == result
+def test_agreement_and_bias(rule, found, result):
+    assert rule(found).result == result
 
 
 def test_how_many_more_would_show_the_bias():

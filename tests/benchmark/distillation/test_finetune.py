@@ -69,16 +69,11 @@ QUESTION = ({"role": "user", "content": "which is better tea or coffee ?"},)
 
 
 def write_pairs(
-    path,
-    answers=("tea is better because it is warm", "coffee is cheap"),
-    asked=QUESTION,
-    question=None,
+    path, answers=("tea is better because it is warm",), asked=QUESTION, question=None
 ):
+    about = {"question": str(question.public_id)} if question else {}
     records = [
-        {
-            "messages": [*map(dict, asked), {"role": "assistant", "content": answer}],
-            "about": {"question": str(question.public_id)} if question else {},
-        }
+        {"messages": [*map(dict, asked), {"role": "assistant", "content": answer}], "about": about}
         for answer in answers
     ]
     path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
@@ -131,15 +126,12 @@ def test_an_adapter_is_trained_and_becomes_a_system_that_answers(tiny, tmp_path,
     assert "Unlike the paper: learning_rate: 0.02; the paper: 1e-06." in said
 
 
-def test_the_defaults_are_those_of_the_paper():
+def test_the_rate_rises_in_the_warm_up_and_falls_as_a_cosine():
     recipe = Recipe()
     assert (recipe.epochs, recipe.batch, recipe.learning_rate) == (3, 32, 1e-6)
     assert (recipe.warmup, recipe.weight_decay) == (0.03, 0.01)
     # What the paper does not name, or what we do otherwise, is said in any case.
     assert len(differences(recipe)) == 4
-
-
-def test_the_rate_rises_in_the_warm_up_and_falls_as_a_cosine():
     rates = [rate_at(step, 100, 0.03) for step in range(101)]
     assert rates[:3] == pytest.approx([1 / 3, 2 / 3, 1])
     assert rates[3:] == sorted(rates[3:], reverse=True)
@@ -197,16 +189,15 @@ def test_a_bad_line_is_named(tmp_path, line, said):
 @pytest.mark.django_db
 def test_what_cannot_be_trained_is_refused(tiny, tmp_path):
     pairs = write_pairs(tmp_path / "train.jsonl")
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "x").write_text("x")
+    usual = {"model": str(tiny), "out": tmp_path / "new"}
     for wrong, said in (
-        ({"out": tmp_path / "full"}, "is not empty"),
-        ({"out": tmp_path / "new", "answers": 3}, "needs --study"),
-        ({"out": tmp_path / "new", "model": str(tmp_path / "nowhere")}, "cannot be loaded"),
-        ({"out": tmp_path / "new", "epochs": 0}, "at least 1"),
+        ({"out": tmp_path}, "is not empty"),
+        ({"answers": 3}, "needs --study"),
+        ({"model": str(tmp_path / "nowhere")}, "cannot be loaded"),
+        ({"epochs": 0}, "at least 1"),
     ):
         with pytest.raises(CommandError, match=said):
-            call_command("finetune", str(pairs), **({"model": str(tiny)} | wrong))
+            call_command("finetune", str(pairs), **usual | wrong)
 
 
 def give_arguments(study):

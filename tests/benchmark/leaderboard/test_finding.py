@@ -45,17 +45,13 @@ def test_a_clear_leader_is_named_with_its_lead():
 
 
 def test_systems_that_are_alike_are_not_told_apart():
-    board, judge = found({"Alpha": 5, "Beta": 5})
-    said = board_finding(board, judge)
-    assert said.mark == ""
-    assert said.says == "These data cannot tell Alpha and Beta apart."
-    assert "Rank ranges" not in said.sure
-
-
-def test_nobody_leads_where_no_pair_can_be_told_apart():
-    board, judge = found({"Alpha": 0, "Beta": 0, "Gamma": 0})
-    said = board_finding(board, judge)
-    assert said.says == "These data cannot tell any of the 3 ranked systems apart."
+    for points, who in (
+        ({"Alpha": 5, "Beta": 5}, "Alpha and Beta"),
+        ({"Alpha": 0, "Beta": 0, "Gamma": 0}, "any of the 3 ranked systems"),
+    ):
+        said = board_finding(*found(points))
+        assert (said.mark, said.says) == ("", f"These data cannot tell {who} apart.")
+        assert "Rank ranges" not in said.sure
 
 
 def test_those_who_lead_together_are_named_where_others_lie_behind():

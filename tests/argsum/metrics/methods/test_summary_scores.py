@@ -1,4 +1,4 @@
-"""Soft scores, coverage score, counts of a language model, and correlations, by hand."""
+"""Soft scores, coverage score, counts, correlations, names of metrics and ROUGE, by hand."""
 
 import math
 
@@ -15,7 +15,9 @@ from argsum.counting.methods.scores import (
     weighted_score,
 )
 from argsum.metrics.methods.correlation import across_within, pairwise_pearson, pearson
+from argsum.metrics.methods.names import dimension_of, soft_name, split_name, title_of
 from argsum.metrics.methods.soft_scores import coverage_score, soft_scores
+from argsum.metrics.methods.text_similarity import rouge_matrix
 
 SIMILARITY = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.4]])  # references × summaries
 
@@ -25,12 +27,8 @@ def test_soft_scores_of_the_worked_example():
     assert found.precision == pytest.approx((0.9 + 0.8 + 0.4) / 3)
     assert found.recall == pytest.approx((0.9 + 0.8) / 2)
     assert found.f1 == pytest.approx(2 * 0.7 * 0.85 / 1.55)
-    assert round(found.f1, 4) == 0.7677
-
-
-def test_harmonic_mean_where_similarities_are_not_positive():
+    # Harmonic means of what is not positive; logarithms are below 0 all of them.
     assert soft_scores(np.zeros((2, 2))).f1 == 0
-    # Logarithms: below 0 all of them.
     assert soft_scores(np.array([[-2.0], [-4.0]])).f1 == pytest.approx(2 * -2 * -3 / -5)
     mixed = soft_scores(np.array([[0.5], [-2.0]]))
     assert (mixed.precision, mixed.recall, mixed.f1) == (0.5, -0.75, None)
@@ -42,15 +40,11 @@ def test_coverage_score_needs_more_than_the_threshold():
     assert coverage_score(SIMILARITY, 0.9) == 0.0
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3,)])
-def test_a_set_without_references_or_summaries_has_no_score(shape):
-    with pytest.raises(ValueError, match="at least one"):
-        soft_scores(np.zeros(shape))
-    with pytest.raises(ValueError, match="at least one"):
-        coverage_score(np.zeros(shape), 0.5)
-
-
-def test_a_similarity_must_be_a_number():
+def test_a_set_without_references_or_summaries_has_no_score():
+    for shape in ((0, 3), (3, 0), (3,)):
+        for score in (soft_scores, lambda found: coverage_score(found, 0.5)):
+            with pytest.raises(ValueError, match="at least one"):
+                score(np.zeros(shape))
     with pytest.raises(ValueError, match="finite"):
         soft_scores(np.array([[0.5, np.nan]]))
 
@@ -73,14 +67,9 @@ def test_counts_of_the_worked_examples():
     found = mean_redundancy([3, 6, 2.5], 5)
     assert found.value == pytest.approx(1 - (3 + 5 + 2.5) / 3 / 5)
     assert (found.n, found.unparsable, found.clipped) == (3, 0, 1)
-
-
-def test_counts_at_the_bounds_are_not_clipped_and_negative_ones_are():
+    # At the bounds nothing is clipped, below them it is; no reply is no score.
     assert mean_coverage([0, 4], 4) == CountScore(0.5, n=2, unparsable=0, clipped=0)
     assert mean_coverage([-1, 4], 4) == CountScore(0.5, n=2, unparsable=0, clipped=1)
-
-
-def test_no_reply_is_no_score():
     assert mean_coverage([None, None], 4) == CountScore(None, n=0, unparsable=2, clipped=0)
     assert mean_redundancy([], 4) == CountScore(None, n=0, unparsable=0, clipped=0)
     for score in (mean_coverage, mean_redundancy):
@@ -130,9 +119,8 @@ def test_without_values_there_is_no_correlation():
 
 
 def test_pairs_of_raters_over_what_both_judged():
-    found = pairwise_pearson(
-        {"A": [1, 2, 3, None], "B": [2, 4, 6, 9], "C": [3, 2, 1, 0], "D": [1, 1, 1, 1]}
-    )
+    judged = {"A": [1, 2, 3, None], "B": [2, 4, 6, 9], "C": [3, 2, 1, 0], "D": [1, 1, 1, 1]}
+    found = pairwise_pearson(judged)
     values = {(each.first, each.second): (each.n, each.value) for each in found.pairs}
     assert values["A", "B"] == (3, pytest.approx(1))
     assert values["A", "C"] == (3, pytest.approx(-1))
@@ -141,12 +129,9 @@ def test_pairs_of_raters_over_what_both_judged():
     expected = (-4.875 - 0.625 - 0.375 - 5.625) / math.sqrt(26.75 * 5)
     assert values["B", "C"] == (4, pytest.approx(expected))
     assert found.mean == pytest.approx((1 - 1 + expected) / 3)
-
-
-def test_raters_must_have_judged_the_same_list():
+    assert pairwise_pearson({"A": [1, 2]}).mean is None
     with pytest.raises(ValueError, match="number of sets"):
         pairwise_pearson({"A": [1, 2], "B": [1]})
-    assert pairwise_pearson({"A": [1, 2]}).mean is None
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=20))
@@ -158,3 +143,32 @@ def test_pearson_lies_between_minus_1_and_1(pairs):
     else:
         assert -1 <= value <= 1
         assert pearson(y, x) == pytest.approx(value)
+
+
+def test_names_and_titles():
+    assert split_name(soft_name("menli", "recall")) == ("menli", "recall")
+    assert split_name("llm_coverage") == ("llm_coverage", "")
+    assert title_of("rouge_l:f1") == "ROUGE-L, soft F1"
+    assert dimension_of("llm_redundancy") == "redundancy"
+    assert dimension_of("rouge_1:precision") == "coverage"
+    with pytest.raises(ValueError, match="no soft score"):
+        soft_name("rouge_1", "accuracy")
+    with pytest.raises(ValueError, match="longer"):
+        soft_name("x" * 60, "recall")
+    with pytest.raises(ValueError, match="no variant"):
+        rouge_matrix("bleu", ["a"], ["a"])
+
+
+def test_rouge_by_hand():
+    # With stems "tram(s)" and "safe" match: 2 of 3 words and 2 of 4.
+    found = rouge_matrix("rouge_1", ["trams are safe"], ["a tram is safe", "buses", "safe"])
+    # 2 · 2 / (3 + 4); none; 2 · 1 / (3 + 1).
+    np.testing.assert_allclose(found, [[4 / 7, 0.0, 0.5]])
+
+
+def test_rouge_looks_at_the_order_of_words():
+    reference, same, turned = "night buses help", "night buses help", "help night buses"
+    assert rouge_matrix("rouge_2", [reference], [same])[0, 0] == 1
+    assert rouge_matrix("rouge_2", [reference], [turned])[0, 0] == 0.5
+    # The longest common subsequence is "night buses": 2 of 3 both ways.
+    assert rouge_matrix("rouge_l", [reference], [turned])[0, 0] == pytest.approx(2 / 3)

@@ -40,7 +40,9 @@ def test_index(reference, ids, excluding, including):
     assert adjusted_rand(reference, ids, noise="include") == including
 
 
-def test_lengths_must_agree():
+def test_share_clustered_and_lengths_that_must_agree():
+    assert share_clustered([0, 1, -1, 0]) == 0.75
+    assert share_clustered([]) == 0.0
     with pytest.raises(ValueError, match="zip"):
         adjusted_rand("aab", [0, 0], noise="include")
 
@@ -55,11 +57,6 @@ def test_it_is_the_index_of_scikit_learn(pairs):
         expected = adjusted_rand_score(*zip(*kept, strict=True))
         found = adjusted_rand(reference, ids, noise="exclude")
         assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_share_clustered():
-    assert share_clustered([0, 1, -1, 0]) == 0.75
-    assert share_clustered([]) == 0.0
 
 
 CELLS = {
@@ -82,15 +79,10 @@ def test_best_per_cell_excluding_noise_needs_enough_clustered():
     assert best.mean == pytest.approx(0.4)
     assert best.without == ("three",)
     assert best_per_cell(CELLS, noise="exclude", least_share=0.5).mean == pytest.approx(2 / 3)
-
-
-def test_best_per_cell_including_noise_takes_any_share():
+    # Including noise, any share will do.
     best = best_per_cell(CELLS, noise="include")
     assert {cell: each.setting for cell, each in best.chosen.items()} == {"one": "b", "two": "b"}
     assert best.mean == pytest.approx(0.1)
-
-
-def test_no_cell_has_a_figure():
-    best = best_per_cell({"one": []}, noise="include")
-    assert (best.mean, best.chosen, best.without) == (None, {}, ("one",))
+    nothing = best_per_cell({"one": []}, noise="include")
+    assert (nothing.mean, nothing.chosen, nothing.without) == (None, {}, ("one",))
     assert best_per_cell({}, noise="include").mean is None

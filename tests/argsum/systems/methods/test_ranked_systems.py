@@ -1,9 +1,14 @@
-"""BarH and SMatchToPr on scores small enough to follow by hand."""
+"""Candidates, and BarH and SMatchToPr on scores small enough to follow by hand."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from argsum.systems import barh as barh_system
+from argsum.systems import smatchtopr as smatchtopr_system
 from argsum.systems.barh import barh
+from argsum.systems.candidates import CandidateRule, pick_candidates, word_tokens
 from argsum.systems.smatchtopr import page_rank, smatchtopr
 
 
@@ -34,11 +39,8 @@ MATCH = np.array(
 OWN = [0, 1, None]
 
 
-def test_candidates_are_ranked_by_matches():
+def test_candidates_are_ranked_by_matches_above_the_threshold():
     assert barh(MATCH, np.eye(3), own=OWN, threshold=0.856) == [2, 0, 1]
-
-
-def test_a_score_equal_to_the_threshold_is_no_match():
     # Candidate 2 keeps .91 and .92, candidate 0 has .95, candidate 1 has nothing left.
     assert barh(MATCH, np.eye(3), own=OWN, threshold=0.9) == [2, 0]
 
@@ -105,6 +107,9 @@ def test_page_rank_of_two_linked_candidates_by_hand():
     # so x = .6 + .2 / 3 + x / 15, x = (2/3) / (14/15) = 5/7.
     found = page_rank(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.9, 0.3]))
     assert found == pytest.approx([5 / 7, 2 / 7], abs=1e-9)
+    # Below the edge there are only self-links: importance is the quality.
+    found = page_rank(np.array([[1.0, 0.39], [0.39, 1.0]]), np.array([0.9, 0.3]))
+    assert found == pytest.approx([0.75, 0.25])
 
 
 def test_many_candidates_get_the_same_importance_without_a_graph():
@@ -120,12 +125,6 @@ def test_many_candidates_get_the_same_importance_without_a_graph():
     assert page_rank(scores, np.zeros(30), most_nodes=10) == pytest.approx(
         page_rank(scores, np.ones(30)), abs=1e-10
     )
-
-
-def test_scores_below_the_edge_link_nothing():
-    # Only self-links: importance is the quality.
-    found = page_rank(np.array([[1.0, 0.39], [0.39, 1.0]]), np.array([0.9, 0.3]))
-    assert found == pytest.approx([0.75, 0.25])
 
 
 def test_candidates_are_kept_down_the_rank_while_unlike_the_kept_ones():
@@ -151,10 +150,89 @@ def test_ties_and_edges_of_smatchtopr():
     assert smatchtopr(np.ones((3, 3)), np.array([0.5, 0.9, 0.7])) == [1]
     with pytest.raises(ValueError, match="2 qualities"):
         smatchtopr(np.eye(3), np.zeros(2))
-
-
-def test_two_scores_of_a_pair_are_averaged_before_the_edge():
-    between = np.array([[1.0, 0.9], [0.6, 1.0]])
-    quality = np.array([0.9, 0.8])
+    # Two scores of a pair are averaged before the edge.
+    between, quality = np.array([[1.0, 0.9], [0.6, 1.0]]), np.array([0.9, 0.8])
     assert smatchtopr(between, quality, redundancy=0.76) == [0, 1]
     assert smatchtopr(between, quality, redundancy=0.75) == [0]
+
+
+GOOD = "Night buses keep tired people safe"  # six words
+SHORT = "Night buses help"
+PRONOUN = "They keep tired people safe at night"
+LONG = " ".join(["bus"] * 16)
+TWO = "Buses help people. They keep the streets safe."
+
+
+def pick(arguments, quality, fill_up=0.0, rule=smatchtopr_system.RULE):
+    return pick_candidates(arguments, np.array(quality, dtype=float), rule=rule, fill_up=fill_up)
+
+
+@pytest.mark.parametrize(
+    ("text", "quality", "barh", "smatchtopr"),
+    [
+        (GOOD, 0.81, True, True),
+        (GOOD, 0.8, True, False),  # above, not at
+        (GOOD, 0.7, False, False),
+        (SHORT, 0.9, True, False),
+        (PRONOUN, 0.9, False, False),
+        ("I keep tired people safe at night", 0.9, False, False),
+        ("As buses run, people get home safe", 0.9, False, False),
+        (" ".join(["bus"] * 15), 0.9, True, True),
+        (LONG, 0.9, False, True),
+        (" ".join(["bus"] * 19), 0.9, False, True),
+        (" ".join(["bus"] * 20), 0.9, False, False),
+        (TWO, 0.9, False, False),
+        ("bus bus bus bus bus", 0.9, True, False),  # five words are too few for SMatchToPr
+        (GOOD, np.nan, False, False),
+    ],
+)
+def test_one_argument(text, quality, barh, smatchtopr):
+    assert pick([text], [quality], rule=barh_system.RULE) == ([0] if barh else [])
+    assert pick([text], [quality], rule=smatchtopr_system.RULE) == ([0] if smatchtopr else [])
+
+
+def test_words_are_counted_without_punctuation():
+    assert word_tokens("«Well», it isn't over-rated: 3.5%!") == [
+        "Well", "it", "isn", "t", "over", "rated", "3", "5",
+    ]  # fmt: skip
+
+
+def test_quality_alone_fills_up_first_then_form_and_several_sentences_never():
+    arguments = [TWO, SHORT, GOOD, PRONOUN, GOOD + "!", GOOD + " again", LONG * 2]
+    quality = [0.99, 0.95, 0.5, 0.97, 0.6, 0.9, 0.96]
+    order = [5, 4, 2, 3, 6, 1]
+    for n in range(1, 7):
+        assert pick(arguments, quality, fill_up=n / 7) == order[:n]
+    assert pick(arguments, quality, fill_up=1.0) == order
+
+
+def test_what_qualifies_stays_in_the_order_given_and_a_share_fills_up():
+    # What qualifies is never cut.
+    assert pick([GOOD, GOOD + " x", GOOD + " y"], [0.85, 0.99, 0.9], fill_up=0.1) == [0, 1, 2]
+    # Halves are rounded to the even number.
+    for n, filled in ((45, 4), (86, 9), (35, 4)):
+        assert len(pick([GOOD] * n, [0.1] * n, fill_up=0.1)) == filled
+    # Of equal quality the earlier comes first, and none comes last.
+    assert pick([GOOD] * 4, [np.nan, 0.3, 0.3, 0.4], fill_up=1.0) == [3, 1, 2, 0]
+    assert pick([], [], fill_up=0.5) == []
+    with pytest.raises(ValueError, match="2 arguments but 1"):
+        pick([GOOD, GOOD], [0.5])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        pick([GOOD], [0.5], fill_up=1.1)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([GOOD, SHORT, PRONOUN, LONG, TWO]), st.floats(0, 1)), max_size=30
+    ),
+    st.floats(0, 1),
+)
+def test_every_candidate_is_one_sentence_and_there_once(pairs, fill_up):
+    texts, quality = [text for text, _ in pairs], [value for _, value in pairs]
+    rule = CandidateRule(min_tokens=3, max_tokens=15, min_quality=0.5, bars_pronouns=True)
+    found = pick(texts, quality, fill_up=fill_up, rule=rule)
+    assert len(set(found)) == len(found)
+    assert all(texts[place] != TWO for place in found)
+    least = min(round(fill_up * len(texts)), sum(text != TWO for text in texts))
+    assert len(found) >= least
+    assert set(pick(texts, quality, rule=rule)) <= set(found)

@@ -1,4 +1,4 @@
-"""Grids of parameters: how they are typed, what they come to."""
+"""Grids of parameters: how they are typed, what they come to, and those of our own systems."""
 
 import pytest
 from hypothesis import given
@@ -8,10 +8,13 @@ from argsum.systems.methods.grids import (
     MOST_VALUES,
     GridNotValid,
     Parameter,
+    combinations,
+    count_combinations,
     read_values,
     setting_of,
     write_values,
 )
+from argsum.systems.registry import OWN, UnknownSystem, find_system
 
 SHARE = Parameter("threshold", ())
 COUNT = Parameter("neighbours", (), 2, 100, "int")
@@ -80,3 +83,26 @@ def test_hostile_ranges_are_refused_at_once(typed):
     """The first text once took minutes of searching, the others ended in an overflow."""
     with pytest.raises(GridNotValid):
         read_values(typed, SHARE)
+
+
+def test_the_published_grids():
+    sizes = {each.name: count_combinations(each.published_grid("plain")) for each in OWN}
+    # 9 thresholds × 2 shares; 4 × 4 × 3 of UMAP, each with and without iterative clustering.
+    assert sizes == {"barh": 18, "smatchtopr": 18, "uskpm": 96, "mcargsum": 37}
+    thresholds = find_system("mcargsum").published_grid("global")["threshold"]
+    assert thresholds[:3] == [0.05, 0.075, 0.1]
+    barh = find_system("barh")
+    assert count_combinations(barh.published_grid("candidates")) == 9
+    assert combinations(barh.published_grid("summaries")) == [{}]
+
+
+def test_the_usual_setting_is_one_and_grids_come_back_in_order():
+    assert [count_combinations(each.usual_grid("plain")) for each in OWN] == [1] * len(OWN)
+    barh = find_system("barh")
+    assert barh.usual_grid("plain")["threshold"] == [0.856]
+    # Written candidates are not filled up.
+    assert [each.name for each in barh.parameters_for("candidates")] == ["threshold"]
+    stored = {"min_size": [3], "threshold": [0.5]}
+    assert list(find_system("mcargsum").in_order(stored)) == ["threshold", "min_size"]
+    with pytest.raises(UnknownSystem, match="no system of the name “another”"):
+        find_system("another")

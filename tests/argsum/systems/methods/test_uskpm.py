@@ -158,20 +158,16 @@ def test_what_umap_compiles_is_kept_for_the_next_process(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("n", "neighbours", "components", "expected"),
-    [(4, 2, 2, True), (3, 2, 2, False), (6, 5, 2, True), (5, 5, 2, False), (6, 2, 5, False)],
-)
-def test_which_cells_are_large_enough_for_umap(n, neighbours, components, expected):
-    assert uses_umap(n, neighbours=neighbours, components=components) is expected
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 4])
-def test_small_cells_get_principal_components(n):
-    vectors = np.random.default_rng(0).normal(size=(n, 8))
-    found = reduce_vectors(vectors, neighbours=4, components=4, min_distance=0.1, seed=1)
-    assert found.shape == (n, 4)
-    assert np.isfinite(found).all()
+def test_small_cells_get_principal_components_instead_of_umap():
+    sizes = [(4, 2, 2), (3, 2, 2), (6, 5, 2), (5, 5, 2), (6, 2, 5)]
+    assert [uses_umap(n, neighbours=near, components=own) for n, near, own in sizes] == [
+        True, False, True, False, False,
+    ]  # fmt: skip
+    for n in (0, 1, 2, 4):
+        vectors = np.random.default_rng(0).normal(size=(n, 8))
+        found = reduce_vectors(vectors, neighbours=4, components=4, min_distance=0.1, seed=1)
+        assert found.shape == (n, 4)
+        assert np.isfinite(found).all()
 
 
 def test_principal_components_by_hand():
@@ -201,6 +197,10 @@ def test_unclustered_ones_join_the_closest_mean_in_the_order_given():
     ids = [0, 0, 1, -1, -1, -1, -1]
     # The last two are turned away from both: one opens a cluster, the other joins it.
     assert join_clusters(vectors, ids) == [0, 0, 1, 0, 1, 2, 2]
+    # A right angle opens a cluster, and so does the first argument.
+    assert join_clusters(np.eye(3), [0, -1, -1]) == [0, 1, 2]
+    assert join_clusters(np.array([[1.0, 0], [1, 0.1]]), [-1, -1]) == [0, 0]
+    assert join_clusters(np.zeros((0, 4)), []) == []
 
 
 def test_later_arguments_see_what_earlier_ones_changed():
@@ -212,12 +212,6 @@ def test_later_arguments_see_what_earlier_ones_changed():
     assert join_clusters(vectors, [0, 1, -1])[2] == 1
     moved = np.array([at(0), at(90), at(44), at(46)])
     assert join_clusters(moved, [0, 1, -1, -1]) == [0, 1, 0, 0]
-
-
-def test_a_right_angle_opens_a_cluster_and_so_does_the_first_argument():
-    assert join_clusters(np.eye(3), [0, -1, -1]) == [0, 1, 2]
-    assert join_clusters(np.array([[1.0, 0], [1, 0.1]]), [-1, -1]) == [0, 0]
-    assert join_clusters(np.zeros((0, 4)), []) == []
 
 
 @given(st.integers(0, 1000), st.lists(st.integers(-1, 2), min_size=1, max_size=15))

@@ -10,6 +10,7 @@ from benchmark.agreement.methods.agreement import Options, agreement
 from benchmark.agreement.methods.columns import column_figures, two_raters
 from benchmark.agreement.methods.draws import Draws
 from benchmark.agreement.methods.grid import PEOPLE, grid_of
+from benchmark.agreement.methods.model_families import family_of
 from benchmark.agreement.methods.pairs import MOST_POINTS, _points, concatenated
 from benchmark.agreement.methods.repeats import self_consistency, spearman_brown
 from cqa_site.stats.as_json import from_json, to_json
@@ -120,14 +121,15 @@ def test_two_points_too_lenient(points):
     assert sum(point[2] for point in both["bland_altman"]["points"]) == N
     assert both["confusion"]["C1"] == {"values": [0.0, 1.0], "cells": [[0, 0], [N, 0]]}
     judge = found["verdict"]["id-gpt-x"]
-    assert (
-        judge["C1"]["rules"]["bias"]["result"] == judge["total"]["rules"]["bias"]["result"] == "no"
-    )
-    assert judge["C3"]["rules"]["bias"]["result"] == "yes"
+    results = [judge[column]["rules"]["bias"]["result"] for column in ("C1", "total", "C3")]
+    assert results == ["no", "no", "yes"]
+    # Leniency alone is no preference.
+    assert found["preference"][0]["against_people"]["value"] == pytest.approx(0)
 
 
 def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(points, three_people):
-    found = figures(*three_people, sheets_of(BRIEF, "gpt-x", points, kind="model"))
+    everybody = [*three_people, sheets_of(BRIEF, "gpt-x", points, kind="model")]
+    found = figures(*everybody)
     parts = pair(found, "id-gpt-x", PEOPLE)["aspect"]
     assert parts["with"]["n"] == parts["without"]["n"] == N // 2
     kinds = [(each["kind"], each["first"], each["second"]) for each in found["pairs"]]
@@ -135,13 +137,9 @@ def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(points, thre
     assert ("judge_person", "id-gpt-x", "id-Bo") in kinds
     assert ("persons", "id-Ada", "id-Cy") in kinds
     assert len(kinds) == 1 + 3 + 3
-
-
-def test_pairs_are_bounded_and_the_rest_is_counted(points, three_people):
-    judge = sheets_of(BRIEF, "gpt-x", points, kind="model")
-    found = figures(*three_people, judge, options=Options(n_resamples=50, most_pairs=2))
-    assert len(found["pairs"]) == 1 + 2
-    assert found["pairs_left_out"] == 4
+    # Pairs are bounded, and the rest is counted.
+    found = figures(*everybody, options=Options(n_resamples=50, most_pairs=2))
+    assert (len(found["pairs"]), found["pairs_left_out"]) == (1 + 2, 4)
 
 
 def test_intervals_are_those_of_the_single_statistics(points):
@@ -156,12 +154,10 @@ def test_intervals_are_those_of_the_single_statistics(points):
     assert found["bias"]["low"] == pytest.approx(bias.low, abs=1e-6)
     alpha = krippendorff_alpha(two_raters(x, y), "ordinal")
     assert found["alpha_ordinal"]["high"] == pytest.approx(alpha.high, abs=1e-6)
-
-
-def test_missing_points_do_not_count(points):
-    x, y = points[:, 2].copy(), points[:, 2].copy()
-    x[:10], y[-5:] = np.nan, np.nan
-    found = column_figures(x, y, np.arange(N) // 4, 2, Draws(50))
+    # Missing points do not count.
+    same = x.astype(float)
+    x, y = np.where(np.arange(N) < 10, np.nan, same), np.where(np.arange(N) < N - 5, same, np.nan)
+    found = column_figures(x, y, questions, 5, Draws(50))
     assert (found.n, found.exact) == (N - 15, 1)
 
 
@@ -228,23 +224,20 @@ def test_a_judge_that_favours_its_own_family(points):
     assert other.against_people.value == pytest.approx(-2 / 3)
 
 
-def test_leniency_alone_is_no_preference(points):
-    base = np.array(points)
-    base[:, :2] = 0
-    mild = np.array(base)
-    mild[:, :2] = 1
-    found = figures(sheets_of(BRIEF, "Ada", base), sheets_of(BRIEF, "gpt-x", mild, kind="model"))
-    assert found["preference"][0]["against_people"]["value"] == pytest.approx(0)
-
-
-def test_longer_answers_get_more_points(points):
-    long = sheets_of(BRIEF, "gpt-x", points * 0, kind="model")
-    long["total"] = long["characters"] / 100
-    found = figures(sheets_of(BRIEF, "Ada", points), long)
-    slope = found["length"]["id-gpt-x"]["own"]["slope"]
-    assert slope["value"] == pytest.approx(1)
-    assert found["length"]["id-gpt-x"]["own"]["pearson"]["value"] == pytest.approx(1)
+def test_longer_answers_get_more_points_and_price_and_time_are_kept(points):
+    judge = sheets_of(BRIEF, "gpt-x", points * 0, kind="model")
+    judge["total"] = judge["characters"] / 100
+    judge["cost_micro"], judge["seconds"] = 500.0, 1.5
+    ada = sheets_of(BRIEF, "Ada", points)
+    found = figures(ada, judge)
+    own = found["length"]["id-gpt-x"]["own"]
+    assert own["slope"]["value"] == pytest.approx(1)
+    assert own["pearson"]["value"] == pytest.approx(1)
     assert abs(found["length"][PEOPLE]["own"]["slope"]["value"]) < 0.5
+    (row,) = found["judges"]
+    assert (row["cost"], row["seconds"]) == (0.5, 1500)
+    (row,) = figures(ada, judge.drop(columns="seconds"), options=FEW_PAIRS)["judges"]
+    assert row["seconds"] is None
 
 
 def test_variance_of_replicates_by_hand():
@@ -263,6 +256,13 @@ def test_variance_of_replicates_by_hand():
     assert by_size[2]["reliability"] == pytest.approx(0.75)
     assert by_size[10]["error"] == pytest.approx(0.2**0.5, abs=1e-6)
     assert spearman_brown(0.6, 10) == pytest.approx(15 / 16)
+    # Repeats of a few answers do not make the others steadier.
+    points = truth(BRIEF, 40)
+    once = sheets_of(BRIEF, "J", points, kind="model")
+    again = sheets_of(BRIEF, "J", points[:10], kind="model", replicate=1)
+    found = self_consistency(together(once, again), ("total",), Draws(50))
+    # 30 answers with one sheet, 10 with two: 40 / (30 + 10 / 2).
+    assert (found.replicates, found.each) == (2, 1.14)
 
 
 def test_code_as_a_further_rater(points):
@@ -288,16 +288,6 @@ def test_ranks_are_ranges_where_intervals_overlap(points, three_people):
     assert rows == [("gpt-x", 1, 2), ("llama-x", 1, 2), ("qwen-x", 3, 3)]
 
 
-def test_price_and_time_where_the_table_has_them(points):
-    judge = sheets_of(BRIEF, "gpt-x", points, kind="model")
-    judge["cost_micro"], judge["seconds"] = 500.0, 1.5
-    ada = sheets_of(BRIEF, "Ada", points)
-    (row,) = figures(ada, judge, options=FEW_PAIRS)["judges"]
-    assert (row["cost"], row["seconds"]) == (0.5, 1500)
-    (row,) = figures(ada, judge.drop(columns="seconds"), options=FEW_PAIRS)["judges"]
-    assert row["seconds"] is None
-
-
 @pytest.mark.parametrize("kinds", [(), ("person",), ("model",), ("model", "model")])
 def test_hardly_any_sheets(points, kinds):
     parts = [sheets_of(BRIEF, f"r{at}", points[:1], kind=kind) for at, kind in enumerate(kinds)]
@@ -309,18 +299,40 @@ def test_hardly_any_sheets(points, kinds):
         assert {each["result"] for each in judge.values()} == {"not_shown"}
 
 
-def test_repeats_of_a_few_answers_do_not_make_the_others_steadier():
-    points = truth(BRIEF, 40)
-    once = sheets_of(BRIEF, "J", points, kind="model")
-    again = sheets_of(BRIEF, "J", points[:10], kind="model", replicate=1)
-    found = self_consistency(together(once, again), ("total",), Draws(50))
-    assert found.replicates == 2
-    # 30 answers with one sheet, 10 with two: 40 / (30 + 10 / 2).
-    assert found.each == 1.14
-
-
 def test_no_answer_is_left_out_of_a_plot_of_differences():
     drawn = np.random.default_rng(3).integers(0, 101, (2, 5_000)).astype(float)
     points, _step = _points(drawn.mean(axis=0), drawn[0] - drawn[1])
     assert len(points) <= MOST_POINTS
     assert sum(n for _mean, _difference, n in points) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("gpt-4o-2024-08-06", "gpt"),
+        ("gpt3-5", "gpt"),
+        ("o3-mini", "gpt"),
+        ("meta-llama/Meta-Llama-3-70B-Instruct", "llama"),
+        ("mixtral", "mistral"),
+        ("mistral-small", "mistral"),
+        ("lmsys/vicuna-13b", "vicuna"),
+        ("Qwen2.5-7B", "qwen"),
+        ("gemini-1.5-pro", "gemini"),
+        ("Claude 3 Opus", "claude"),
+        ("perplexity", "perplexity"),
+        ("yahoo", None),
+        ("cam", None),
+        ("human", None),
+        ("Photo 3", None),
+        ("", None),
+    ],
+)
+def test_names(name, family):
+    assert family_of(name) == family
+
+
+def test_the_first_name_that_says_anything_counts_and_a_laboratory_may_say_otherwise():
+    assert family_of("", "our-endpoint", "llama3-8b") == "llama"
+    known = {"Our Judge": "qwen", "gpt-like": ""}
+    assert family_of("our judge", known=known) == "qwen"
+    assert family_of("gpt-like", known=known) is None

@@ -19,23 +19,18 @@ ROWS = [
     (5, 3, "B", "person", 1, None),
 ]
 
-MORE = {
-    "scenario": 1,
-    "group": lambda table: table["question"],
-    "rater_id": lambda table: table["rater"].astype(str),
-}
+
+COLUMNS = ["answer", "question", "system", "rater_kind", "rater", "total"]
+
+
+def table(rows):
+    made = pd.DataFrame(rows, columns=COLUMNS).astype({"total": float})
+    return made.assign(scenario=1, group=made["question"], rater_id=made["rater"].astype(str))
 
 
 @pytest.fixture
 def sheets():
-    columns = ["answer", "question", "system", "rater_kind", "rater", "total"]
-    return (
-        pd.DataFrame(ROWS, columns=columns)
-        .assign(
-            scenario=1, group=lambda t: t["question"], rater_id=lambda t: t["rater"].astype(str)
-        )
-        .astype({"total": float})
-    )
+    return table(ROWS)
 
 
 def taken(sheets, **rules):
@@ -62,44 +57,27 @@ def test_of_several_good_answers_the_best_is_taken(sheets):
     every = taken(sheets, basis=PEOPLE, least_total=17)
     assert every.pairs["answer"].tolist() == [2, 1]
     assert "a better answer to the same question" not in every.left_out
-
-
-def test_people_and_judges_must_not_be_far_apart(sheets):
+    # People and judges must not be far apart.
     chosen = taken(sheets, basis=PEOPLE, least_total=17, widest_gap=2)
     assert chosen.pairs["answer"].tolist() == [1]
     assert chosen.left_out["people and judges too far apart"] == 1
 
 
-def test_replicates_are_averaged_before_raters(sheets):
+def test_replicates_are_averaged_and_filters_and_empty_tables_taken(sheets):
     assert taken(sheets, basis=JUDGES, least_total=18).pairs["total"].tolist() == [18, 18]
+    of_b = taken(sheets, basis=JUDGES, least_total=1, systems=("B",))
+    assert of_b.pairs["answer"].tolist() == [2]
+    assert len(taken(sheets, basis=JUDGES, least_total=1, scenarios=(4,)).pairs) == 0
+    assert taken(sheets.iloc[:0], basis=BOTH, least_total=1).questions == 0
 
 
 def test_a_question_is_in_one_part_only():
-    rows = [(n, n // 2, "A", "model", 9, 19) for n in range(40)]
-    columns = ["answer", "question", "system", "rater_kind", "rater", "total"]
-    sheets = (
-        pd.DataFrame(rows, columns=columns)
-        .assign(
-            scenario=1, group=lambda t: t["question"], rater_id=lambda t: t["rater"].astype(str)
-        )
-        .astype({"total": float})
-    )
+    rows = table([(n, n // 2, "A", "model", 9, 19) for n in range(40)])
     rules = Rules(basis=JUDGES, least_total=1, each=2, validation=0.25)
-    pairs = choose_pairs(sheets, ["person"], rules).pairs
-    parts = pairs.groupby("question")["part"].nunique()
-    assert (parts == 1).all()
-    assert pairs.drop_duplicates("question")["part"].value_counts().to_dict() == {
-        "train": 15,
-        "validation": 5,
-    }
-
-
-def test_filters_and_empty_tables(sheets):
-    assert taken(sheets, basis=JUDGES, least_total=1, systems=("B",)).pairs["answer"].tolist() == [
-        2
-    ]
-    assert len(taken(sheets, basis=JUDGES, least_total=1, scenarios=(4,)).pairs) == 0
-    assert taken(sheets.iloc[:0], basis=BOTH, least_total=1).questions == 0
+    pairs = choose_pairs(rows, ["person"], rules).pairs
+    assert (pairs.groupby("question")["part"].nunique() == 1).all()
+    sizes = pairs.drop_duplicates("question")["part"].value_counts().to_dict()
+    assert sizes == {"train": 15, "validation": 5}
 
 
 def test_only_the_chosen_judges_count(sheets):

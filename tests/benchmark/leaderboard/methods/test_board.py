@@ -56,15 +56,12 @@ def test_a_cell_is_the_mean_over_questions_with_the_sd_over_answers():
     assert found.sd == pytest.approx(math.sqrt(20 / 3))
     assert (found.n_answers, found.n_questions, found.asked, found.coverage) == (4, 4, 4, 1.0)
     assert found.low < 11 < found.high
-
-
-def test_choices_are_averaged_inside_their_question_first():
+    # Choices are averaged inside their question first.
     rows = [*scores("A", {"q1": 6.0}), *scores("A", {"q1": 12.0}, choice=2)]
     made = board(*rows, *scores("A", {"q2": 3.0, "q3": 3.0}))
-    found = cell(made)
-    assert found.mean == (9 + 3 + 3) / 3
+    assert cell(made).mean == (9 + 3 + 3) / 3
     assert made.paper.cells[0].mean == (6 + 12 + 3 + 3) / 4
-    assert (found.n_answers, found.n_questions) == (4, 3)
+    assert (cell(made).n_answers, cell(made).n_questions) == (4, 3)
 
 
 def test_replicates_count_once_and_people_are_one_column():
@@ -137,13 +134,11 @@ def test_a_system_that_is_clearly_better_is_first_and_pairs_say_by_how_much():
     assert ranking.standing(1).tie_group == 2
     assert ranking.pairs.mean == (pytest.approx(3.5),)
     assert ranking.pairs.p_holm[0] < 0.05
-    matrix = np.array(made.scores["J"].values)
-    again = rank_systems(made_frame(matrix, made.scores["J"].systems), n_resamples=1000, seed=0)
+    by_system = pd.DataFrame(
+        np.array(made.scores["J"].values).T, index=list(map(str, made.scores["J"].systems))
+    )
+    again = rank_systems(by_system, n_resamples=1000, seed=0)
     assert again.standings[0].mean == first.mean
-
-
-def made_frame(matrix, systems):
-    return pd.DataFrame(matrix.T, index=[str(each) for each in systems])
 
 
 TEN = {f"q{at}": float(10 + at % 4) for at in range(10)}
@@ -171,9 +166,7 @@ def test_one_answer_of_another_scenario_moves_no_mean_interval_or_rank():
     assert (thin.is_thin, thin.mean, thin.low) == (True, 15.0, None)
     assert "fewer than 5 questions" in thin.reason
     assert cell(after, 0, 1).is_thin is False
-
-
-def test_no_mean_stands_without_its_interval_or_the_reason():
+    # No mean stands without its interval or the reason.
     made = three_systems(*scores("D", {"q1": 4.0, "q2": 5.0}))
     bare = [each for each in made.rows if each.low is None]
     assert [(each.system, each.mean, each.reason) for each in bare] == [(3, None, TOO_THIN)]
@@ -198,14 +191,6 @@ def test_means_of_ranked_systems_differ_by_what_the_pairs_say():
     for first, second, difference in zip(pairs.first, pairs.second, pairs.mean, strict=True):
         assert means[first] - means[second] == pytest.approx(difference)
     assert {each.n_used for each in made.rows} == {12}
-
-
-def test_a_system_without_a_rank_has_a_mean_over_its_own_questions():
-    rows = [*scores("A", FOUR), *scores("B", FOUR)]
-    rows += scores("C", {"x1": 1.0, "x2": 2.0, "x3": 3.0})
-    found = board(*rows).rows
-    assert [each.is_common for each in found] == [True, True, False]
-    assert (found[2].mean, found[2].n_used) == (2.0, 3)
 
 
 def test_groups_of_a_ranked_system_add_up_to_its_mean():
@@ -289,26 +274,21 @@ def test_a_system_without_a_shared_scenario_is_not_ranked_but_one_without_any_is
     assert {each.system for each in ranking.standings} == {"0", "1", "3"}
 
 
-def test_a_system_with_other_questions_does_not_take_the_others_common_ground():
-    rows = [*scores("A", FOUR), *scores("B", FOUR)]
-    rows += scores("C", {"x1": 1.0, "x2": 2.0, "x3": 3.0})
-    ranking = board(*rows).rankings[0]
-    assert ranking.unranked == {2: OTHER_QUESTIONS}
-    assert ranking.n_common == 4
-
-
-def test_systems_that_share_no_question_are_not_ranked_at_all():
-    other = {f"x{at}": value for at, value in enumerate(FOUR.values())}
-    ranking = board(*scores("A", FOUR), *scores("B", other)).rankings[0]
-    assert ranking.reason == NOTHING_SHARED
-    assert ranking.unranked == {0: OTHER_QUESTIONS, 1: OTHER_QUESTIONS}
-
-
-def test_nothing_is_ranked_on_too_few_common_questions():
-    ranking = board(*scores("A", {"q1": 1.0}), *scores("B", {"q1": 2.0})).rankings[0]
-    assert ranking.reason == NOTHING_SHARED
-    assert ranking.unranked == {0: TOO_THIN, 1: TOO_THIN}
-    assert ranking.standing(0) is None
+def test_only_systems_with_enough_common_questions_are_ranked():
+    other = {"x1": 1.0, "x2": 2.0, "x3": 3.0}
+    made = board(*scores("A", FOUR), *scores("B", FOUR), *scores("C", other))
+    assert made.rankings[0].unranked == {2: OTHER_QUESTIONS}
+    assert made.rankings[0].n_common == 4
+    # Without a rank there is a mean over the own questions.
+    assert [each.is_common for each in made.rows] == [True, True, False]
+    assert (made.rows[2].mean, made.rows[2].n_used) == (2.0, 3)
+    for first, second, reason in (
+        (FOUR, {f"x{at}": value for at, value in enumerate(FOUR.values())}, OTHER_QUESTIONS),
+        ({"q1": 1.0}, {"q1": 2.0}, TOO_THIN),
+    ):
+        ranking = board(*scores("A", first), *scores("B", second)).rankings[0]
+        assert (ranking.reason, ranking.standing(0)) == (NOTHING_SHARED, None)
+        assert ranking.unranked == {0: reason, 1: reason}
 
 
 def test_length_is_paid_for_at_a_hundredth_of_a_point_a_character():
@@ -322,12 +302,9 @@ def test_length_is_paid_for_at_a_hundredth_of_a_point_a_character():
     found = board(*rows).lengths[0]
     assert found.within_systems == pytest.approx(1.0)
     assert found.means[1] - found.means[0] == pytest.approx(2.0)
-
-
-def test_lengths_that_do_not_differ_have_no_slope():
-    found = board(*scores("A", FOUR), *scores("B", FOUR)).lengths[0]
-    assert found.slope is None
-    assert "do not differ" in found.reason
+    alike = board(*scores("A", FOUR), *scores("B", FOUR)).lengths[0]
+    assert alike.slope is None
+    assert "do not differ" in alike.reason
 
 
 def human(chance, n, **more):
@@ -343,17 +320,34 @@ def calibrating(n=40, every=4, chance=0.25, **more):
     return rows, {"drawn": drawn, "known": drawn, "stands_for": drawn / chance}
 
 
+JUDGED = [float(at % 7) for at in range(40)]
+BY_PEOPLE = [at % 7 + 1.0 + at % 2 if at % 4 == 0 else NAN for at in range(40)]
+
+
 def test_a_random_part_by_people_calibrates_the_judge():
     rows, draw = calibrating()
     made = board(*rows, draws={3: draw})
     found = made.calibrated[0]
-    judged = [float(at % 7) for at in range(40)]
-    people = [at % 7 + 1.0 + at % 2 if at % 4 == 0 else NAN for at in range(40)]
-    expected = calibrated_mean(judged, people, 0.25).estimate
+    expected = calibrated_mean(JUDGED, BY_PEOPLE, 0.25).estimate
     assert made.why_not_calibrated is None
     assert found.mean == pytest.approx(expected.value)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert found.n_both == 10
+
+
+def test_several_choices_of_a_question_are_one_cluster():
+    rows, draw = calibrating()
+    more = [{**row, "choice": 2, "total": row["total"] + 1} for row in rows]
+    both = {name: 2 * value for name, value in draw.items()}
+    found = board(*rows, *more, draws={3: both}).calibrated[0]
+    scored = [[*each, *(value + 1 for value in each)] for each in (JUDGED, BY_PEOPLE)]
+    clusters = [*range(40), *range(40)]
+    expected = calibrated_mean(*scored, 0.25, clusters=clusters).estimate
+    assert found.mean == pytest.approx(expected.value)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    apart = calibrated_mean(*scored, 0.25).estimate
+    assert found.high - found.low > 1.2 * (apart.high - apart.low)
+    assert (found.n_both, found.to_halve) == (20, None)
 
 
 @pytest.mark.parametrize(
@@ -371,49 +365,24 @@ def test_nothing_is_calibrated_unless_the_draw_is_known_and_finished(change, rea
     assert made.calibrated[0].reason == reason
 
 
-def test_several_choices_of_a_question_are_one_cluster():
+def test_parts_imported_scores_and_several_rounds_calibrate_nothing():
     rows, draw = calibrating()
-    again, _draw = calibrating()
-    more = [{**row, "choice": 2, "total": row["total"] + 1} for row in again]
-    both = {name: 2 * value for name, value in draw.items()}
-    found = board(*rows, *more, draws={3: both}).calibrated[0]
-    judge = [float(at % 7) for at in range(40)]
-    people = [at % 7 + 1.0 + at % 2 if at % 4 == 0 else NAN for at in range(40)]
-    scored = [*judge, *(each + 1 for each in judge)], [*people, *(each + 1 for each in people)]
-    clusters = [*range(40), *range(40)]
-    expected = calibrated_mean(*scored, 0.25, clusters=clusters).estimate
-    assert found.mean == pytest.approx(expected.value)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    apart = calibrated_mean(*scored, 0.25).estimate
-    assert found.high - found.low > 1.2 * (apart.high - apart.low)
-    assert (found.n_both, found.to_halve) == (20, None)
-
-
-def test_a_part_of_the_board_is_not_called_unfinished():
-    rows, draw = calibrating()
+    drawn = {"draws": {3: draw}}
     kept = [row for row in rows if row["question"] < "q20"]
-    assert board(*kept, draws={3: draw}, is_part=True).why_not_calibrated == PART
-
-
-def test_imported_scores_and_several_rounds_calibrate_nothing():
-    rows, draw = calibrating()
+    assert board(*kept, **drawn, is_part=True).why_not_calibrated == PART
     assert board(*scores("A", FOUR)).why_not_calibrated == NO_PEOPLE
     imported = [{**row, "round": 0} for row in rows]
-    assert board(*imported, draws={3: draw}).why_not_calibrated == NO_DRAW
+    assert board(*imported, **drawn).why_not_calibrated == NO_DRAW
     other = scores("A", {"q01": 5.0}, **(human(0.25, 1) | {"round": 4, "rater_id": "Q"}))
-    assert board(*rows, *other, draws={3: draw}).why_not_calibrated == SEVERAL_ROUNDS
+    assert board(*rows, *other, **drawn).why_not_calibrated == SEVERAL_ROUNDS
+    # With answers of other conditions a draw stands for more than is shown.
+    rows = [{**row, **under("v1")} for row in rows]
+    assert board(*rows, **drawn).why_not_calibrated is None
+    other = scores("A", {"q01": 5.0}, choice=2, **under("v2", is_plain=0))
+    assert board(*rows, *other, **drawn).why_not_calibrated == PART
 
 
-def test_people_beside_a_judge_only_on_answers_that_both_scored():
-    rows = [
-        *scores("A", {"q1": 5.0, "q2": 7.0}),
-        *scores("A", {"q1": 3.0, "q9": 19.0}, rater_kind="person", rater_id="P"),
-    ]
-    (found,) = board(*rows).beside
-    assert (found.people, found.value, found.n) == (3, 5, 1)
-
-
-def test_groups_and_criteria_costs_and_spread_stand_beside_it():
+def test_people_groups_and_criteria_costs_and_spread_stand_beside_it():
     rows = [
         *scores("A", {"q1": 3.0}, C1=1.0, cost_micro=5.0, seconds=2.0),
         *scores("A", {"q2": 4.5}, C1=NAN, cost_micro=7.0, seconds=4.0),
@@ -426,6 +395,10 @@ def test_groups_and_criteria_costs_and_spread_stand_beside_it():
     assert len(counts) == 20
     assert (counts[3], counts[4], sum(counts)) == (1, 1, 2)
     assert made.profile["J"] == ((3.75, 2, 3.0, 4.5),)
+    # People beside a judge only on answers that both scored.
+    rows += scores("A", {"q1": 2.0, "q9": 19.0}, rater_kind="person", rater_id="P")
+    (found,) = board(*rows).beside
+    assert (found.people, found.value, found.n) == (2, 3, 1)
 
 
 def test_another_column_has_its_own_points_and_maximum():
@@ -439,17 +412,12 @@ def test_another_column_has_its_own_points_and_maximum():
 
 def test_everything_is_plain_and_no_table_is_too_small():
     rows, draw = calibrating()
-    for made in (board(*rows, draws={3: draw}), empty_board()):
+    empty = make_board(sheets(*scores("A", FOUR)).iloc[:0], BoardOptions(maximum=19.0))
+    assert empty.cells == empty.rows == empty.judges == ()
+    for made in (board(*rows, draws={3: draw}), empty):
         text = json.dumps(made.as_dict(), allow_nan=False)
         assert json.loads(text) == made.as_dict()
         assert Board.from_dict(json.loads(text)).as_dict() == made.as_dict()
-
-
-def empty_board():
-    table = sheets(*scores("A", FOUR)).iloc[:0]
-    made = make_board(table, BoardOptions(maximum=19.0))
-    assert made.cells == made.rows == made.judges == ()
-    return made
 
 
 def test_two_sheets_of_unlike_origin_leave_the_probability_unknown():
@@ -491,28 +459,12 @@ def test_a_cell_is_about_one_condition_and_names_the_others():
     ]
     made = board(*rows)
     assert cell(made).mean == 11
-    assert [
-        (each.system, each.name, each.n_questions, each.is_shown) for each in made.conditions
-    ] == [
-        (0, "v2", 4, True),
-        (0, "v1", 1, False),
-        (0, "cold", 5, False),
-        (1, "v1", 4, True),
-    ]
+    named = [(each.system, each.name, each.n_questions, each.is_shown) for each in made.conditions]
+    assert named[:2] == [(0, "v2", 4, True), (0, "v1", 1, False)]
+    assert named[2:] == [(0, "cold", 5, False), (1, "v1", 4, True)]
     # The choice is one for all judges, so this one has nothing to say here.
     assert [each.key for each in made.judges] == ["J"]
     assert made.paper.cells[0].n == 4
-
-
-def test_answers_of_other_conditions_make_a_draw_stand_for_more_than_is_shown():
-    rows, draw = calibrating()
-    rows = [{**row, **under("v1")} for row in rows]
-    assert board(*rows, draws={3: draw}).why_not_calibrated is None
-    other = scores("A", {"q01": 5.0}, choice=2, **under("v2", is_plain=0))
-    assert board(*rows, *other, draws={3: draw}).why_not_calibrated == PART
-
-
-def test_without_any_condition_nothing_is_left_out():
+    # Without any condition nothing is left out.
     made = board(*scores("A", FOUR), *scores("A", {"q1": 5.0}, choice=2))
-    assert made.conditions == ()
-    assert cell(made).n_answers == 5
+    assert (made.conditions, cell(made).n_answers) == ((), 5)

@@ -1,15 +1,24 @@
-"""A stored reply is found again for the same request and for no other."""
+"""What makes two requests the same one, and what requests cost."""
 
 import inspect
 import json
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cqa_site.judging.chat import ChatRequest
+from cqa_site.judging.estimating import (
+    Estimate,
+    cost_micro,
+    estimate,
+    estimate_messages,
+    estimate_tokens,
+)
 from cqa_site.judging.identity import canonical_json, content_key, ordered_json
 from cqa_site.judging.schemas import label_schema
 
@@ -60,18 +69,9 @@ CHANGES = [
 def test_every_change_that_may_change_the_answer_changes_the_key():
     keys = [key(), *(key(**change) for change in CHANGES)]
     assert len(set(keys)) == len(CHANGES) + 1
-
-
-def test_every_argument_is_changed_above():
-    assert {name for change in CHANGES for name in change} == set(
-        inspect.signature(content_key).parameters
-    )
-
-
-def test_what_cannot_change_the_answer_is_no_argument():
-    for name in ("deadline", "timeout", "price_in", "concurrency", "tries", "api_key"):
-        with pytest.raises(TypeError, match="unexpected keyword"):
-            key(**{name: 1})
+    # Every argument is changed above; what cannot change the answer is none.
+    arguments = set(inspect.signature(content_key).parameters)
+    assert {name for change in CHANGES for name in change} == arguments
 
 
 def test_the_order_of_parameters_and_the_writing_of_numbers_say_nothing():
@@ -94,24 +94,15 @@ def test_the_key_is_the_same_in_every_process():
         "print(k(origin='o', model='m', messages=[{'role': 'user', 'content': 'é'}],"
         "params={'b': 1, 'a': {'y': 1, 'x': [1.0]}}, schema=None, replicate=3))"
     )
+    command, root = [sys.executable, "-c", code], Path(__file__).parents[2]
     outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=Path(__file__).parents[2],
-            env={"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        subprocess.check_output(command, cwd=root, env={"PYTHONHASHSEED": seed}, text=True)
         for seed in ("1", "2")
     }
+    messages = [{"content": "é", "role": "user"}]
+    params = {"a": {"y": 1, "x": [1]}, "b": 1}
     here = content_key(
-        origin="o",
-        model="m",
-        messages=[{"content": "é", "role": "user"}],
-        params={"a": {"y": 1, "x": [1]}, "b": 1},
-        schema=None,
-        replicate=3,
+        origin="o", model="m", messages=messages, params=params, schema=None, replicate=3
     )
     assert outputs == {here + "\n"}
 
@@ -139,3 +130,67 @@ def test_canonical_json_means_the_same_and_is_ascii(value):
 def test_what_is_no_json_has_no_form(value):
     with pytest.raises(ValueError, match="JSON"):
         canonical_json(value)
+
+
+MESSAGES = ({"role": "system", "content": "a" * 30}, {"role": "user", "content": "b" * 31})
+
+
+def request(schema=None, **params):
+    return ChatRequest("small", MESSAGES, params, schema)
+
+
+def test_tokens_of_a_text():
+    texts = {"": 0, "a": 1, "abc": 1, "abcd": 2, "é": 1, "éé": 2, "木木": 3, "😀": 2, "ab木": 3}
+    assert {text: estimate_tokens(text) for text in texts} == texts
+
+
+@given(st.text(), st.text())
+def test_more_text_is_never_fewer_tokens(text, more):
+    assert estimate_tokens(text) <= estimate_tokens(text + more)
+    assert estimate_tokens(text + more) <= estimate_tokens(text) + estimate_tokens(more)
+
+
+def test_requests_add_up_to_the_smallest_bound_on_their_replies():
+    assert estimate_messages(MESSAGES) == 3 + (4 + 10) + (4 + 11)
+    assert estimate_messages([]) == 3
+    requests = (request(max_tokens=limit) for limit in (100, 50))
+    assert totals(requests) == Estimate(2, 64, 150, 64 + 300)
+    assert totals([]) == Estimate(0, 0, 0, 0)
+    assert totals([request(max_tokens=100)], tokens_per_reply=40).tokens_out == 40
+    assert totals([request(max_tokens=30)], tokens_per_reply=40).tokens_out == 30
+    assert totals([request(max_tokens=90, max_completion_tokens=80)]).tokens_out == 80
+    assert totals([request()], tokens_per_reply=40).tokens_out == 40
+    with pytest.raises(ValueError, match="no largest cost"):
+        totals([request(max_tokens=10), request()])
+    # A schema may be part of the prompt.
+    schema = {"type": "object"}
+    assert estimate_tokens(ordered_json(schema)) == 6
+    assert totals([request(schema, max_tokens=1)]).tokens_in == 32 + 6
+
+
+@pytest.mark.parametrize(
+    ("tokens_in", "tokens_out", "price_in", "price_out", "cost"),
+    [
+        (1_000_000, 0, "0.15", "0.60", 150_000),
+        (0, 1_000_000, "0.15", "0.60", 600_000),
+        (1, 0, "0.15", "0.60", 1),
+        (7, 3, "0.15", "0.60", 3),
+        (10, 0, "0.10", "0", 1),
+        (10**12, 10**12, "75", "150.000001", 225 * 10**12 + 10**6),
+        (5, 5, "0", "0", 0),
+    ],
+)
+def test_cost_is_exact_and_rounded_up(tokens_in, tokens_out, price_in, price_out, cost):
+    prices = {"price_in": Decimal(price_in), "price_out": Decimal(price_out)}
+    found = cost_micro(tokens_in, tokens_out, **prices)
+    assert (found, type(found)) == (cost, int)
+
+
+@pytest.mark.parametrize("bad", [(-1, 0, 1, 1), (0, -1, 1, 1), (0, 0, -1, 1), (0, 0, 1, -1)])
+def test_nothing_is_negative(bad):
+    with pytest.raises(ValueError, match="negative"):
+        cost_micro(bad[0], bad[1], price_in=Decimal(bad[2]), price_out=Decimal(bad[3]))
+
+
+def totals(requests, **keywords):
+    return estimate(requests, price_in=Decimal(1), price_out=Decimal(2), **keywords)

@@ -1,3 +1,7 @@
+"""A judge beside people: one vote replaced, the alternative annotator test, shuffled sheets."""
+
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,16 +9,47 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from cqa_site.stats.ratings import Ratings
+from cqa_site.stats.reliability.alpha import krippendorff_alpha
 from cqa_site.stats.reliability.alternative_annotator import alternative_annotator_test
+from cqa_site.stats.reliability.coincidence import LEVELS
+from cqa_site.stats.reliability.replacement import replace_one_vote
+from cqa_site.stats.reliability.shuffled import concatenated_alpha, shuffled_baseline
+from tests.stats.tables import ratings_of
+
+
+def test_by_hand():
+    """Item a: 2 2 1, judge 1: replacing a 2 gives 2 1 1 → 1 (lower), replacing the 1 changes
+    nothing: 2/3 lowered. Item b: 3 3 3, judge 0: never changes. Item c: 0 1 2 (tie, label 2),
+    judge 2: replacing 0 or 1 gives label 2 without a tie, replacing the 2 leaves the tie.
+    """
+    found = replace_one_vote(
+        votes_of({"a": [2, 2, 1], "b": [3, 3, 3], "c": [0, 1, 2]}),
+        pd.Series({"a": 1, "b": 0, "c": 2}),
+    )
+    assert found.n_items == 3
+    assert found.changed == pytest.approx(2 / 9)
+    assert (found.raised, found.lowered) == pytest.approx((0, 2 / 9))
+    assert found.tied_before == pytest.approx(1 / 3)
+    assert found.tied_after == pytest.approx(1 / 9)
+
+
+def test_a_label_nobody_gave_can_win_a_tie():
+    found = replace_one_vote(votes_of({"a": [0, 1]}), pd.Series({"a": 3}))
+    assert found.changed == found.raised == 1
+    assert found.low is None
+    assert found.reason
+    apart = replace_one_vote(votes_of({"a": [0, 1]}), pd.Series({"b": 3}))
+    assert (apart.n_items, apart.changed) == (0, None)
+
+
+def votes_of(votes: dict) -> Ratings:
+    """Values of raters by item."""
+    rows = [(item, f"r{n}", v) for item, values in votes.items() for n, v in enumerate(values)]
+    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "value"]))
 
 
 def ratings(grid) -> Ratings:
-    rows = [
-        (item, f"h{rater}", value)
-        for item, values in enumerate(grid)
-        for rater, value in enumerate(values)
-    ]
-    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "value"]))
+    return votes_of(dict(enumerate(grid)))
 
 
 def repeated(rows, times):
@@ -26,7 +61,7 @@ TOY = [[1, 3, 5], [1, 3, 5], [1, 3, 5], [2, 2, 2]]
 JUDGE = [4, 4, 4, 0]
 
 
-def test_by_hand():
+def test_alternative_annotator_by_hand():
     """On three of four items in turn: h0 gives 1, the others 3 and 5, the judge is closer.
     h1 gives 3 (squares 4 + 4), the judge 4 (9 + 1): the human is closer. h2 gives 5 (16 + 4),
     the judge 4 (9 + 1): the judge. On the fourth item each human is exact, the judge off.
@@ -124,7 +159,7 @@ def test_a_human_with_few_items_is_listed_and_not_tested():
         ([[1, np.nan]] * 40 + [[np.nan, 1]] * 40, [1] * 80, "share 30 items"),
     ],
 )
-def test_what_is_undefined_says_why(grid, judge, reason):
+def test_an_undefined_test_says_why(grid, judge, reason):
     found = alternative_annotator_test(ratings(grid), pd.Series(judge, dtype=float))
     assert (found.passed, found.omega, found.rho) == (None, None, None)
     assert reason in found.reason
@@ -136,3 +171,74 @@ def test_what_is_undefined_says_why(grid, judge, reason):
 def test_impossible_settings_are_refused(options):
     with pytest.raises(ValueError, match=r"closeness|epsilon"):
         alternative_annotator_test(ratings([[1, 2]]), pd.Series([1.0]), **options)
+
+
+def sheets(n=40, seed=0):
+    """Two unrelated raters who both give the last criterion about two points more."""
+    generator = np.random.default_rng(seed)
+    return generator.integers(0, 2, (2, n, 3)) + np.array([0.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_concatenated_alpha_is_alpha_of_all_cells(level):
+    a, b = sheets()
+    a[0, 0] = b[3, 2] = np.nan
+    pairs = np.column_stack([a.ravel(), b.ravel()]).tolist()
+    expected = krippendorff_alpha(ratings_of(pairs), level).value
+    assert concatenated_alpha(a, b, level) == pytest.approx(expected)
+
+
+def test_alpha_by_hand_and_of_one_value():
+    """Two items, 0-0 and 0-1: observed disagreement 1/2 of the pairs, expected 3 / 6."""
+    assert concatenated_alpha(np.array([0.0, 0.0]), np.array([0.0, 1.0])) == pytest.approx(0)
+    assert np.isnan(concatenated_alpha(np.ones((2, 2)), np.ones((2, 2))))
+    assert np.isnan(concatenated_alpha(np.full(2, np.nan), np.ones(2)))
+
+
+def test_ranges_alone_make_unrelated_sheets_agree():
+    a, b = sheets()
+    found = shuffled_baseline(concatenated_alpha, a, b)
+    assert found.mean > 0.5
+    assert found.mean == pytest.approx(found.observed, abs=3 * found.sd)
+    each = [concatenated_alpha(a[:, place], b[:, place]) for place in range(3)]
+    assert np.mean(each) == pytest.approx(0, abs=0.2)
+
+
+def test_sheets_stay_whole():
+    """A statistic that sees the sum of squares of each sheet is blind to their order."""
+    a, b = sheets()
+    found = shuffled_baseline(lambda one, two: float((two.sum(axis=1) ** 2).sum()), a, b)
+    assert found.low == found.high == found.observed
+    assert found.sd == 0
+
+
+def test_the_mean_is_that_of_all_permutations():
+    a, b = np.array([0.0, 1.0, 5.0]), np.array([1.0, 0.0, 4.0])
+
+    def product(one, two):
+        return float(one @ two)
+
+    every = [product(a, b[list(order)]) for order in permutations(range(3))]
+    found = shuffled_baseline(product, a, b, n_repeats=4000)
+    assert found.mean == pytest.approx(np.mean(every), abs=0.5)
+    assert (found.low, found.high) == (min(every), max(every))
+    assert found.sd == pytest.approx(np.std(every), abs=0.3)
+
+
+def test_the_baseline_is_its_seed():
+    a, b = sheets()
+    first, again, other = (
+        shuffled_baseline(concatenated_alpha, a, b, n_repeats=5, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first.mean != other.mean
+
+
+def test_an_undefined_baseline_says_why_and_an_impossible_one_is_refused():
+    three = np.ones(3)
+    found = shuffled_baseline(lambda a, b: float("nan"), three, three, n_repeats=4)
+    assert (found.observed, found.mean, found.n_undefined) == (None, None, 4)
+    assert "every shuffle" in found.reason
+    for other, n_repeats, match in ((np.ones(2), 10, "same items"), (three, 0, "one repeat")):
+        with pytest.raises(ValueError, match=match):
+            shuffled_baseline(concatenated_alpha, three, other, n_repeats=n_repeats)

@@ -1,0 +1,211 @@
+"""Systems that cluster, the scores that they cluster by, and arguments of key points."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from argsum.systems.methods import profiles
+from argsum.systems.methods.assignment import accuracy, assign, prevalence
+from argsum.systems.methods.extractive import by_quality, central_argument
+from argsum.systems.methods.mcargsum import (
+    THRESHOLDS,
+    TooManyArguments,
+    distances,
+    is_summarizable,
+    members,
+    merge_clusters,
+    numbered,
+)
+from argsum.systems.methods.profiles import profile_scores
+
+# 0, 1 and 2 belong together, and so do 3, 4 and 5; 6 is between.
+MATCH = np.full((7, 7), 0.1)
+MATCH[:3, :3] = 0.8
+MATCH[3:6, 3:6] = 0.6
+MATCH[6, :] = MATCH[:, 6] = 0.3
+np.fill_diagonal(MATCH, 1)
+
+
+def test_the_published_grid():
+    assert len(THRESHOLDS) == 37
+    assert (THRESHOLDS[0], THRESHOLDS[1], THRESHOLDS[-1]) == (0.05, 0.075, 0.95)
+
+
+def test_clusters_at_each_threshold():
+    found = merge_clusters(MATCH, [0.85, 0.7, 0.5, 0.2, 0.05])
+    assert found[0.85] == [-1] * 7
+    assert found[0.7] == [0, 0, 0, -1, -1, -1, -1]
+    assert found[0.5] == [0, 0, 0, 1, 1, 1, -1]
+    # At .3, 6 joins the first pair it meets; then .1 · 3/4 + .3 · 1/4 = .15 links the rest.
+    assert sorted(map(len, members(found[0.2]).values())) == [3, 4]
+    assert found[0.05] == [0] * 7
+
+
+def test_a_merge_at_exactly_the_threshold_is_not_made():
+    match = np.array([[1.0, 0.5], [0.5, 1.0]])
+    found = merge_clusters(match, [0.5, 0.499], min_size=2)
+    assert found == {0.5: [-1, -1], 0.499: [0, 0]}
+
+
+def test_small_clusters_are_unclustered_and_ids_follow_first_appearance():
+    match = np.eye(6)
+    match[np.ix_([1, 3, 5], [1, 3, 5])] = 0.9
+    match[np.ix_([0, 2], [0, 2])] = 0.9
+    assert merge_clusters(match, [0.5])[0.5] == [-1, 0, -1, 0, -1, 0]
+    assert merge_clusters(match, [0.5], min_size=2)[0.5] == [0, 1, 0, 1, -1, 1]
+    assert merge_clusters(match, [0.5], min_size=1)[0.5] == [0, 1, 0, 1, 2, 1]
+
+
+def test_two_scores_of_a_pair_are_averaged_and_the_diagonal_is_not_read():
+    match = np.array([[0.0, 0.8], [0.4, np.nan]])
+    assert distances(match).tolist() == pytest.approx([0.4])
+    assert merge_clusters(match, [0.55, 0.65], min_size=2) == {0.55: [0, 0], 0.65: [-1, -1]}
+    # Scores above 1 do not become negative distances.
+    assert distances(np.array([[1.0, 1.0000002], [1.0000002, 1.0]])).tolist() == [0.0]
+    for n in (0, 1):
+        assert merge_clusters(np.ones((n, n)), [0.5]) == {0.5: [-1] * n}
+        assert merge_clusters(np.ones((n, n)), [0.5], min_size=1) == {0.5: [0] * n}
+
+
+def test_what_is_no_matrix_of_scores_or_too_large_for_memory_is_refused():
+    with pytest.raises(ValueError, match="not of shape"):
+        merge_clusters(np.ones((2, 3)), [0.5])
+    bad = np.ones((3, 3))
+    bad[0, 2] = np.nan
+    with pytest.raises(ValueError, match="finite"):
+        merge_clusters(bad, [0.5])
+    # One number seen as a matrix of any size.
+    match = np.broadcast_to(np.float32(0.5), (20_001, 20_001))
+    with pytest.raises(TooManyArguments, match="20,001 arguments in one cell"):
+        merge_clusters(match, [0.5])
+
+
+def naive(match, threshold):
+    clusters = [[place] for place in range(len(match))]
+    while len(clusters) > 1:
+        pairs = [(i, j) for j in range(len(clusters)) for i in range(j)]
+        scores = [match[np.ix_(clusters[i], clusters[j])].mean() for i, j in pairs]
+        best = int(np.argmax(scores))
+        if scores[best] <= threshold:
+            break
+        i, j = pairs[best]
+        clusters[i] += clusters.pop(j)
+    return {frozenset(each) for each in clusters}
+
+
+@given(st.integers(0, 10_000), st.integers(2, 9), st.sampled_from([0.2, 0.4, 0.5, 0.6]))
+def test_it_is_the_merge_that_one_would_write_down(seed, n, threshold):
+    drawn = np.random.default_rng(seed).random((n, n))
+    match = (drawn + drawn.T) / 2
+    ids = merge_clusters(match, [threshold], min_size=1)[threshold]
+    assert {frozenset(each) for each in members(ids).values()} == naive(match, threshold)
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ([0, 0, 0, 1, 1, 1], True),
+        ([0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1], True),
+        ([0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1, -1], False),  # exactly half
+        ([0, 0, 0, 0], False),  # one cluster
+        ([-1, -1], False),
+        ([], False),
+    ],
+)
+def test_when_a_cell_is_summarised(ids, expected):
+    assert is_summarizable(ids) is expected
+
+
+def test_ids_and_members():
+    assert numbered([-1, 3, 3, 0, 3, 0], min_size=3) == [-1, 0, 0, -1, 0, -1]
+    assert members([1, -1, 0, 1]) == {0: [2], 1: [0, 3]}
+
+
+def made(n=7):
+    scores = np.random.default_rng(3).uniform(-0.2, 1, (n, n)).astype(np.float32)
+    return (scores + scores.T) / 2
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
+def test_it_is_pearson_mixed_with_the_scores(weight, monkeypatch):
+    monkeypatch.setattr(profiles, "ROWS_AT_ONCE", 3)
+    scores = made()
+    kept = scores.copy()
+    found = profile_scores(scores, weight=weight)
+    expected = weight * np.corrcoef(scores.astype(float)) + (1 - weight) * scores
+    assert np.allclose(found, expected, atol=1e-6)
+    assert found.dtype == np.float32
+    # The matrix may be a file that others read.
+    assert np.array_equal(scores, kept)
+
+
+def test_a_row_without_variance_correlates_with_nothing():
+    scores = made()
+    scores[2, :] = scores[:, 2] = 0.3
+    assert np.array_equal(profile_scores(scores)[2], np.zeros(7))
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        profile_scores(scores, weight=1.5)
+
+
+def test_the_best_key_point_above_the_threshold():
+    match = np.array([[0.2, 0.7, 0.7], [-0.4, -0.2, -0.3], [0.0, -1.0, 0.0], [0.9, 0.1, 0.2]])
+    found = assign(match)
+    assert found.positions == [1, -1, -1, 0]  # 0 is not above 0; the earlier of equal ones
+    assert found.scores == [0.7, -0.2, 0.0, 0.9]
+    assert assign(match, threshold=0.8).positions == [-1, -1, -1, 0]
+    assert prevalence(found.positions, 3) == [1, 1, 0]
+
+
+def test_without_key_points_nobody_is_assigned():
+    found = assign(np.zeros((2, 0)))
+    assert (found.positions, found.scores) == ([-1, -1], [0.0, 0.0])
+    assert prevalence([-1, -1], 0) == []
+    assert assign(np.zeros((0, 3))).positions == []
+    assert prevalence([], 3) == [0, 0, 0]
+    # The share of own key points.
+    assert accuracy([0, 1, 2, -1], [0, 1, 1, 1]) == 0.5
+    assert accuracy([], []) is None
+    with pytest.raises(ValueError, match="zip"):
+        accuracy([0, 1], [0])
+
+
+@given(arrays(float, (6, 3), elements=st.floats(-1, 1)))
+def test_every_argument_counts_once(match):
+    found = assign(match)
+    assert sum(prevalence(found.positions, 3)) == sum(place >= 0 for place in found.positions)
+    assert found.scores == match.max(axis=1).tolist()
+
+
+def test_the_central_argument_is_matched_best_by_the_others():
+    match = np.array(
+        [
+            [1.0, 0.2, 0.6, 0.9],
+            [0.2, 1.0, 0.7, 0.9],
+            [0.6, 0.7, 1.0, 0.9],
+            [0.9, 0.9, 0.9, 0.0],
+        ]
+    )
+    assert central_argument(match, [0, 1, 2]) == 2  # .6 + .7, against .8 and .9
+    assert central_argument(match, [0, 1, 2, 3]) == 3  # the diagonal does not count
+    assert central_argument(match, [1]) == 1
+    assert central_argument(match, [1, 0]) == 1  # equal: the earlier of the members
+    with pytest.raises(ValueError, match="without arguments"):
+        central_argument(match, [])
+
+
+def test_a_large_cluster_is_added_up_in_parts():
+    match = np.random.default_rng(3).random((1100, 1100), dtype=np.float32)
+    members = list(range(40, 1090))
+    inner = match[40:1090, 40:1090].astype(float)
+    np.fill_diagonal(inner, 0)
+    assert central_argument(match, members) == members[inner.sum(axis=0).argmax()]
+    # Columns stand in the place of the key point.
+    match = np.array([[1.0, 0.1, 0.1], [0.9, 1.0, 0.1], [0.9, 0.1, 1.0]])
+    assert central_argument(match, [2, 1, 0]) == 0
+
+
+def test_best_arguments_come_first_and_unknown_ones_last():
+    assert by_quality([4, 0, 1, 2], [0.5, np.nan, 0.9, 0.0, 0.5]) == [2, 4, 0, 1]
+    assert by_quality([0, 1], [None, 0.0]) == [1, 0]

@@ -1,0 +1,224 @@
+"""Agreement of raters: percent, kappa, pairs of raters, items and labels, confusion."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score, confusion_matrix
+from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_counts
+
+from cqa_site.stats.agreement import (
+    LEVELS,
+    PAIR_STATISTICS,
+    cohen_kappa,
+    coincidences,
+    confusion,
+    fleiss_kappa,
+    krippendorff_alpha,
+    pairwise_agreement,
+    pairwise_matrix,
+    per_item_disagreement,
+    per_label_agreement,
+    percent_agreement,
+)
+from cqa_site.stats.estimate import ONE_VALUE
+from cqa_site.stats.ratings import RatingsError, UnknownCategoryError
+from tests.stats.tables import SCALE, ratings_of, simulated, simulated_grid
+
+
+def test_the_value_equals_a_loop_over_pairs():
+    grid = simulated_grid(np.random.default_rng(2), 40, 5, 0.3)
+    shares = []
+    for row in grid:
+        values = row[~np.isnan(row)]
+        first, second = np.triu_indices(len(values), 1)
+        if len(first):
+            shares.append((values[first] == values[second]).mean())
+    found = percent_agreement(ratings_of(grid.tolist()))
+    assert found.value == pytest.approx(np.mean(shares))
+    assert found.n_pairable_items == len(shares)
+    assert found.low < found.value < found.high
+    assert found.interval == "item bootstrap, percentile, 2000 resamples, seed 0"
+
+
+def test_the_interval_is_its_seed_and_needs_items_and_spread():
+    ratings = simulated(60, 4, 0.2)
+    assert percent_agreement(ratings) == percent_agreement(ratings)
+    assert percent_agreement(ratings, seed=1).high != percent_agreement(ratings, seed=5).high
+    assert "no spread" in percent_agreement(ratings_of([[2, 2], [2, 2], [2, 2]])).reason
+    assert "fewer than 3" in percent_agreement(ratings_of([[2, 2], [2, 1]])).reason
+
+
+def two_raters(seed, missing=0.2):
+    grid = simulated_grid(np.random.default_rng(seed), 80, 2, missing)
+    index = [f"i{item}" for item in range(len(grid))]
+    return pd.Series(grid[:, 0], index), pd.Series(grid[::-1, 1], index[::-1])
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_cohen_equals_scikit_learn_on_the_shared_items(weights, seed):
+    a, b = two_raters(seed)
+    shared = pd.concat([a, b], axis=1, join="inner").dropna().astype(int)
+    expected = cohen_kappa_score(shared[0], shared[1], labels=[0, 1, 2, 3], weights=weights)
+    found = cohen_kappa(a, b, weights, categories=SCALE)
+    assert found.value == pytest.approx(expected)
+    assert (found.n_pairable_items, found.n_raters) == (len(shared), 2)
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_an_unused_category_changes_nothing(weights):
+    # scikit-learn's default labels would bring 1 and 3 one step together here.
+    a, b = pd.Series([0, 1, 3, 3, 0]), pd.Series([0, 3, 3, 1, 1])
+    found = cohen_kappa(a, b, weights)
+    assert found == cohen_kappa(a, b, weights, categories=SCALE)
+    expected = cohen_kappa_score(a, b, labels=[0, 1, 2, 3], weights=weights)
+    assert found.value == pytest.approx(expected)
+
+
+def test_cohen_of_two_constant_but_different_raters_is_zero():
+    found = cohen_kappa(pd.Series([1, 1, 1, 1]), pd.Series([2, 2, 2, 2]))
+    assert found.value == 0
+    assert found.reason is not None
+
+
+def test_cohen_takes_one_rating_of_an_item_a_side():
+    panel = ratings_of([[0, 1], [1, 1]])
+    with pytest.raises(RatingsError, match="one rating"):
+        cohen_kappa(panel, panel)
+    one = panel.subset(raters=["r0"])
+    assert cohen_kappa(one, panel.subset(raters=["r1"])).value is not None
+    with pytest.raises(UnknownCategoryError):
+        cohen_kappa(one, one, categories=[1, 2])
+
+
+@pytest.mark.parametrize("n_raters", [2, 3, 7])
+def test_fleiss_equals_statsmodels(n_raters):
+    ratings = simulated(90, n_raters, seed=n_raters)
+    found = fleiss_kappa(ratings)
+    assert found.value == pytest.approx(fleiss_of_counts(ratings.counts(), "fleiss"))
+    assert found.low < found.value < found.high
+    assert found.n_dropped_items == 0
+
+
+def test_fleiss_refuses_unequal_items_or_drops_them_on_request():
+    rows = [[0, 0, 0], [1, 2, 1], [2, 2, 2], [0, 1, None], [3, None, None]]
+    refused = fleiss_kappa(ratings_of(rows))
+    assert refused.value is None
+    assert "different numbers" in refused.reason
+    assert refused.n_dropped_items == 0
+    kept = fleiss_kappa(ratings_of(rows), drop_unequal=True)
+    assert kept.value == pytest.approx(fleiss_kappa(ratings_of(rows[:3])).value)
+    assert kept.n_dropped_items == 2
+    # Of two sizes that are equally frequent the larger one stays.
+    rows = [[0, 0, 1], [1, 2, 1], [2, 2, None], [0, 1, None], *[[3, None, None]] * 4]
+    for found, dropped in ((kept, 2), (fleiss_kappa(ratings_of(rows), drop_unequal=True), 6)):
+        assert "only items with 3 ratings" in found.recipe
+        assert found.n_dropped_items == dropped
+
+
+def one_by_one(ratings, statistic, first, second):
+    couple = ratings.subset(raters=[first, second])
+    if statistic == "percent_agreement":
+        return percent_agreement(couple)
+    if statistic.startswith("alpha"):
+        return krippendorff_alpha(couple, statistic.removeprefix("alpha_"))
+    weights = statistic.removeprefix("cohen_kappa").lstrip("_") or None
+    return cohen_kappa(ratings.subset(raters=[first]), ratings.subset(raters=[second]), weights)
+
+
+@pytest.mark.parametrize("statistic", PAIR_STATISTICS)
+def test_every_couple_equals_the_statistic_of_the_two(statistic):
+    ratings = simulated(40, 5, 0.3)
+    matrix = pairwise_matrix(ratings, statistic)
+    for first, second in combinations(ratings.raters, 2):
+        expected = one_by_one(ratings, statistic, first, second)
+        assert matrix.values.loc[first, second] == pytest.approx(expected.value)
+        assert matrix.values.loc[second, first] == matrix.values.loc[first, second]
+        assert matrix.n_shared.loc[first, second] == expected.n_pairable_items
+    assert all(matrix.values.isna().loc[name, name] for name in ratings.raters)
+
+
+def test_too_few_items_and_one_value_are_reasons():
+    rows = [[1, 1, None], [1, 1, None], [1, None, 2], [1, None, 0], [1, None, None]]
+    table = pairwise_agreement(ratings_of(rows), "cohen_kappa", min_shared=2)
+    assert table["rater_b"].tolist() == ["r1", "r2"]
+    assert table["reason"].tolist() == [ONE_VALUE, None]
+    assert table["value"].isna().tolist() == [True, False]
+    few = pairwise_agreement(ratings_of(rows), "cohen_kappa", min_shared=3)
+    assert few["reason"].tolist() == ["fewer than 3 shared items"] * 2
+    assert few["value"].isna().all()
+
+
+def test_raters_who_share_nothing_are_missing_in_the_matrix():
+    matrix = pairwise_matrix(ratings_of([[1, None], [None, 2]]), "percent_agreement")
+    assert matrix.values.isna().all(axis=None)
+    assert matrix.n_shared.to_numpy().tolist() == [[1, 0], [0, 1]]
+    assert pairwise_matrix(ratings_of([[None]])).values.shape == (0, 0)
+    with pytest.raises(ValueError, match="statistic must be one of"):
+        pairwise_agreement(ratings_of([[1, 2]]), "pearson")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_relative_disagreement_averages_to_one_minus_alpha(level):
+    ratings = simulated(70, 5, 0.4)
+    table = per_item_disagreement(ratings, level)
+    share = np.average(table["relative"].astype(float), weights=table["n"])
+    assert 1 - share == pytest.approx(krippendorff_alpha(ratings, level).value)
+
+
+def test_the_most_disputed_item_comes_first_and_single_ratings_do_not_come():
+    table = per_item_disagreement(ratings_of([[1, 1], [0, 3], [2, None], [1, 2]]), "ordinal")
+    assert table.index.tolist() == ["i1", "i3", "i0"]
+    assert table["spread"].tolist() == [3, 1, 0]
+    # One value leaves the relative distance missing.
+    table = per_item_disagreement(ratings_of([[1, 1], [1, 1]]), "interval")
+    assert table["mean_distance"].tolist() == [0, 0]
+    assert table["relative"].isna().all()
+
+
+def test_specific_agreement_of_two_raters_is_positive_agreement():
+    # Cells 11: 3, 10: 1, 01: 2, 00: 4 -> 2*3/(2*3+3) and 2*4/(2*4+3).
+    rows = [[1, 1]] * 3 + [[1, 0]] + [[0, 1]] * 2 + [[0, 0]] * 4
+    table = per_label_agreement(ratings_of(rows))
+    assert table["agreement"].tolist() == pytest.approx([8 / 11, 6 / 9])
+    assert table["n_values"].tolist() == [11, 9]
+    assert table["chance"].tolist() == pytest.approx([10 / 19, 8 / 19])
+    # A label that nobody could repeat has none.
+    table = per_label_agreement(ratings_of([[0, 0], [3, None]]))
+    assert table["n_values"].tolist() == [2, 0]
+    assert table["agreement"].isna().tolist() == [False, True]
+
+
+def test_confusion_of_two_series_equals_scikit_learn():
+    grid = simulated_grid(np.random.default_rng(3), 70, 2, 0.3)
+    a, b = pd.Series(grid[:, 0]), pd.Series(grid[:, 1])
+    shared = a.notna() & b.notna()
+    found = confusion(a, b[::-1], SCALE)
+    assert found.to_numpy().tolist() == confusion_matrix(a[shared], b[shared]).tolist()
+    assert found.index.tolist() == found.columns.tolist() == list(SCALE)
+
+
+def test_several_ratings_of_an_item_make_every_pair():
+    # i0: {0, 0, 1} against {1}; i1: {2} against {2, 3}; i2 on one side only.
+    crowd = ratings_of([[0, 0, 1], [2, None, None], [3, 3, 3]])
+    judges = ratings_of([[1, None], [2, 3]])
+    found = confusion(crowd, judges)
+    expected = np.zeros((4, 4), dtype=int)
+    expected[0, 1], expected[1, 1], expected[2, 2], expected[2, 3] = 2, 1, 1, 1
+    assert (found.to_numpy() == expected).all()
+
+
+def test_without_shared_items_the_table_is_zero_and_values_off_the_scale_are_errors():
+    apart = confusion(pd.Series({"x": 1.0}), pd.Series({"y": 0.0}))
+    assert apart.to_numpy().tolist() == [[0, 0], [0, 0]]
+    with pytest.raises(UnknownCategoryError):
+        confusion(pd.Series({"x": 1.0}), pd.Series({"x": 4.0}), SCALE)
+
+
+def test_coincidences_keep_the_rows_of_unused_categories():
+    found = coincidences(ratings_of([[0, 2], [2, 2], [3, None]]), SCALE)
+    assert found.loc[1.0].tolist() == found.loc[3.0].tolist() == [0, 0, 0, 0]
+    assert found.loc[2.0].tolist() == [1, 0, 2, 0]

@@ -1,0 +1,171 @@
+"""Labels of a crowd: the majority, Dawid and Skene's model, MACE."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from crowdkit.aggregation import MACE as CrowdKitMace
+from crowdkit.aggregation import DawidSkene as CrowdKitDawidSkene
+
+from cqa_site.stats.latent.aggregation import majority, split_pattern
+from cqa_site.stats.latent.dawid_skene import dawid_skene
+from cqa_site.stats.latent.mace import mace
+from cqa_site.stats.ratings import Ratings, RatingsError, UnknownCategoryError
+from tests.stats.tables import knowing_crowd, ratings_of, simulated
+
+ROWS = [[0, 0, 1], [3, 1, None], [2, 2, 2], [0, 1, 2], [1, None, None]]
+
+
+def test_majority_and_split_patterns():
+    table = majority(ratings_of(ROWS))
+    assert table["label"].tolist() == [0, 3, 2, 2, 1]
+    assert table["n"].tolist() == [3, 2, 3, 3, 1]
+    assert table["votes"].tolist() == [2, 1, 3, 1, 1]
+    assert table["share"].tolist() == pytest.approx([2 / 3, 1 / 2, 1, 1 / 3, 1])
+    assert table["tied"].tolist() == [False, True, False, True, False]
+    assert table["spread"].tolist() == [1, 2, 0, 2, 0]
+    assert majority(ratings_of(ROWS), tie="lower")["label"].tolist() == [0, 1, 2, 0, 1]
+    with pytest.raises(ValueError, match="higher"):
+        majority(ratings_of(ROWS), tie="first")
+    found = split_pattern(ratings_of(ROWS))
+    assert found.to_dict() == dict(
+        zip([f"i{n}" for n in range(5)], ["2-1", "1-1", "3-0", "1-1-1", "1-0"], strict=True)
+    )
+    empty = ratings_of([[None]])
+    assert majority(empty).empty
+    assert split_pattern(empty).equals(pd.Series([], index=empty.items, dtype=object))
+
+
+def test_majority_equals_a_loop_over_items():
+    ratings = simulated(300, 6, 0.4)
+    table = majority(ratings)
+    for item, group in ratings.to_frame().groupby("item"):
+        frequency = group["value"].value_counts()
+        top = frequency.index[frequency == frequency.max()]
+        assert table.loc[item, "label"] == max(top)
+        assert table.loc[item, "tied"] == (len(top) > 1)
+        assert table.loc[item, "spread"] == np.ptp(group["value"])
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::Warning:crowdkit")
+# The other implementation takes up to three seconds for one crowd.
+SEEDS = [2, pytest.param(0, marks=pytest.mark.long), pytest.param(1, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_labels_and_posteriors_are_close_to_crowd_kit(seed):
+    table, _ = knowing_crowd(seed)
+    oracle = CrowdKitDawidSkene(n_iter=500, tol=1e-9)
+    oracle.fit(table.set_axis(["task", "worker", "label"], axis=1))
+    # crowd-kit does not smooth, so neither do we here.
+    found = dawid_skene(Ratings.from_frame(table), smoothing=1e-10, tolerance=1e-10)
+    expected = oracle.probas_.loc[found.posteriors.index, found.posteriors.columns]
+    assert (found.labels == oracle.labels_[found.labels.index]).all()
+    assert np.abs(found.posteriors - expected).to_numpy().mean() < 1e-3
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_it_beats_the_majority_and_ranks_the_raters(seed):
+    table, truth = knowing_crowd(seed)
+    ratings = Ratings.from_frame(table)
+    found = dawid_skene(ratings)
+    assert found.converged
+    right = (found.labels == truth[found.labels.index]).mean()
+    voted = majority(ratings)["label"]
+    assert right > (voted == truth[voted.index]).mean()
+    real = (table["value"] == table["item"].map(truth)).groupby(table["rater"]).mean()
+    assert (found.raters["accuracy"] - real[found.raters.index]).abs().max() < 0.1
+
+
+@pytest.mark.parametrize("model", [dawid_skene, partial(mace, restarts=1)], ids=["dawid", "mace"])
+def test_every_step_raises_the_likelihood_without_smoothing(model):
+    ratings = Ratings.from_frame(knowing_crowd()[0])
+    trace = [
+        model(ratings, smoothing=1e-12, max_iterations=steps).log_likelihood
+        for steps in range(1, 20)
+    ]
+    assert (np.diff(trace) > -1e-7).all()
+
+
+@pytest.mark.parametrize("model", [dawid_skene, partial(mace, restarts=1)], ids=["dawid", "mace"])
+def test_a_tied_posterior_gives_the_higher_label(model):
+    found = model(ratings_of([[0, 1], [0, 0], [1, 1]]), max_iterations=1)
+    assert found.posteriors.loc["i0"].tolist() == pytest.approx([0.5, 0.5])
+    assert found.labels["i0"] == 1
+    assert isinstance(found.labels, pd.Series)
+
+
+def test_bad_input_is_an_error():
+    for model in (dawid_skene, mace):
+        with pytest.raises(RatingsError, match="no ratings"):
+            model(ratings_of([[None]]))
+        with pytest.raises(ValueError, match=r"smoothing|above 0"):
+            model(ratings_of([[2, 2]]), smoothing=0)
+    with pytest.raises(UnknownCategoryError):
+        dawid_skene(ratings_of([[2, 2]]), categories=[0, 1])
+    with pytest.raises(ValueError, match="above 0"):
+        mace(ratings_of([[2, 2]]), restarts=0)
+
+
+def test_probabilities_are_probabilities_and_runs_repeat():
+    ratings = Ratings.from_frame(knowing_crowd()[0])
+    found, again = dawid_skene(ratings), dawid_skene(ratings)
+    assert found.posteriors.equals(again.posteriors)
+    assert found.posteriors.sum(axis=1).to_numpy() == pytest.approx(1)
+    assert found.confusions.sum(axis=1).to_numpy() == pytest.approx(1)
+    assert found.class_shares.sum() == pytest.approx(1)
+    assert found.confusions.loc["r7"].to_numpy().argmax(axis=1).tolist() == [3, 3, 3, 3]
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    table, _ = knowing_crowd()
+    found = dawid_skene(Ratings.from_frame(table))
+    shuffled = dawid_skene(Ratings.from_frame(table.sample(frac=1, random_state=1)))
+    assert shuffled.labels[found.labels.index].equals(found.labels)
+
+
+def test_a_limit_of_steps_is_reported():
+    found = dawid_skene(Ratings.from_frame(knowing_crowd()[0]), max_iterations=2)
+    assert (found.iterations, found.converged) == (2, False)
+
+
+def test_one_value_and_unused_categories():
+    assert dawid_skene(ratings_of([[2, 2], [2, 2]])).labels.tolist() == [2, 2]
+    found = dawid_skene(ratings_of([[2, 2], [0, 0]]), categories=[0, 1, 2])
+    assert found.labels.tolist() == [2, 0]
+    assert found.posteriors[1.0].max() < 0.01
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mace_is_close_to_crowd_kit(seed):
+    # crowd-kit mixes sorted names with names in order of appearance: make the two agree.
+    table = knowing_crowd(seed)[0].sort_values(["rater", "item"])
+    oracle = CrowdKitMace(n_restarts=1, n_iter=60, method="em")
+    oracle.fit(table.set_axis(["task", "worker", "label"], axis=1))
+    found = mace(Ratings.from_frame(table), tolerance=1e-9)
+    expected = oracle.probas_.loc[found.posteriors.index, found.posteriors.columns]
+    assert (found.labels == oracle.labels_[found.labels.index]).all()
+    assert np.abs(found.posteriors - expected).to_numpy().max() < 1e-3
+    assert found.raters["competence"].to_numpy() == pytest.approx(oracle.spamming_[:, 1], abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_mace_beats_the_majority_and_finds_the_guesser(seed):
+    table, truth = knowing_crowd(seed)
+    ratings = Ratings.from_frame(table)
+    found = mace(ratings)
+    voted = majority(ratings)["label"]
+    right = (found.labels == truth[found.labels.index]).mean()
+    assert right > (voted == truth[voted.index]).mean()
+    assert found.converged
+    assert found.raters["competence"].idxmin() in ("r6", "r7")
+    assert found.raters.loc["r0", "competence"] > 0.85
+
+
+def test_the_answer_is_its_seed_and_more_restarts_are_never_less_likely():
+    ratings = Ratings.from_frame(knowing_crowd()[0])
+    found, again = mace(ratings, seed=7), mace(ratings, seed=7)
+    assert found.posteriors.equals(again.posteriors)
+    assert found.log_likelihood >= mace(ratings, restarts=1).log_likelihood
+    assert (found.restarts, found.seed) == (10, 7)

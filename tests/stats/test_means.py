@@ -1,0 +1,376 @@
+"""Estimates, intervals, and means of clustered and of calibrated scores."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from cqa_site.stats.agreement import krippendorff_alpha
+from cqa_site.stats.calibrated_mean import (
+    LEAST_LABELLED,
+    TOO_FEW_LABELLED,
+    TOO_FEW_OTHERS,
+    calibrated_mean,
+)
+from cqa_site.stats.clustered import TOO_FEW_CLUSTERS, clustered_mean
+from cqa_site.stats.estimate import NO_VALUES, Estimate
+from cqa_site.stats.intervals import (
+    UndefinedIntervalError,
+    bootstrap_interval,
+    clopper_pearson_interval,
+    jackknife_t_interval,
+    proportion,
+    wilson_interval,
+)
+from tests.stats.tables import ratings_of
+
+ABOUT = {
+    "statistic": "toy",
+    "recipe": "none",
+    "n_items": 1,
+    "n_pairable_items": 0,
+    "n_raters": 1,
+    "n_values": 1,
+}
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"value": float("nan"), "reason": "x"},
+        {"value": 0.5, "low": 0.1, "high": float("inf")},
+        {"value": 0.5, "low": 0.1, "reason": "x"},
+        {"value": None},
+        {"value": 0.5},
+        {"value": None, "low": 0.1, "high": 0.2, "reason": "x"},
+    ],
+)
+def test_half_an_answer_is_refused(numbers):
+    with pytest.raises(ValueError, match=r"estimate|interval|undefined"):
+        Estimate(**ABOUT, **numbers)
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [2, 2], [0, 1]], [[1]]])
+def test_estimates_survive_json(rows):
+    estimate = krippendorff_alpha(ratings_of(rows), "ordinal")
+    stored = json.loads(json.dumps(estimate.as_dict(), allow_nan=False))
+    assert Estimate(**stored) == estimate
+
+
+VALUES = np.array([1.0, 1.0, 2.0, 4.0, 4.0, 4.0, 9.0])
+
+
+def mean_of(kinds):
+    return lambda weights: weights @ kinds / weights.sum(axis=1)
+
+
+def test_the_jackknife_of_a_mean_is_the_t_interval_of_the_mean():
+    kinds, multiplicity = np.unique(VALUES, return_counts=True)
+    n = len(VALUES)
+    left_out = (VALUES.sum() - kinds) / (n - 1)
+    found = jackknife_t_interval(VALUES.mean(), left_out, multiplicity)
+    error = VALUES.std(ddof=1) / n**0.5
+    assert found == pytest.approx(stats.t.interval(0.95, n - 1, VALUES.mean(), error))
+
+
+@pytest.mark.parametrize(
+    ("interval", "reason"),
+    [
+        (lambda: jackknife_t_interval(0.5, np.array([0.5]), np.array([2])), "fewer than 3"),
+        (
+            lambda: jackknife_t_interval(0.5, np.array([1, np.nan]), np.array([5, 1])),
+            "undefined",
+        ),
+        (lambda: jackknife_t_interval(0.5, np.array([0.5]), np.array([5])), "no spread"),
+        (lambda: bootstrap_interval(mean_of(np.array([1.0])), np.array([2])), "fewer than 3"),
+        (lambda: bootstrap_interval(mean_of(np.array([1.0])), np.array([9])), "no spread"),
+    ],
+)
+def test_an_interval_needs_items_and_spread(interval, reason):
+    with pytest.raises(UndefinedIntervalError, match=reason):
+        interval()
+
+
+def test_weights_of_kinds_equal_resampling_units_one_by_one():
+    kinds, multiplicity = np.unique(VALUES, return_counts=True)
+    found = bootstrap_interval(mean_of(kinds), multiplicity, n_resamples=20_000, seed=3)
+    draws = np.random.default_rng(4).choice(VALUES, (20_000, len(VALUES))).mean(axis=1)
+    assert found == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.15)
+    first, again, other = (
+        bootstrap_interval(mean_of(kinds), multiplicity, n_resamples=500, seed=seed)
+        for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_few_undefined_resamples_are_left_out_and_many_are_refused():
+    def mostly(share):
+        def statistic(weights):
+            values = np.arange(len(weights), dtype=float)
+            values[: int(share * len(weights))] = np.nan
+            return values
+
+        return statistic
+
+    multiplicity = np.array([5, 5])
+    assert bootstrap_interval(mostly(0.04), multiplicity, n_resamples=100).low >= 4
+    with pytest.raises(UndefinedIntervalError, match="over 5 %"):
+        bootstrap_interval(mostly(0.06), multiplicity, n_resamples=100)
+
+
+def test_impossible_proportions_and_confidences_are_errors_and_nothing_has_a_reason():
+    for successes, n in ((0, 0), (-1, 4), (5, 4)):
+        with pytest.raises(ValueError, match="0 <= successes <= n"):
+            clopper_pearson_interval(successes, n)
+    for confidence in (0, 1, 95):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            wilson_interval(1, 2, confidence)
+    nothing = proportion(0, 0)
+    assert (nothing.value, nothing.low, nothing.reason) == (None, None, "there are no trials")
+    some = proportion(3, 4, method="wilson")
+    assert (some.value, some.interval) == (0.75, "wilson")
+    assert (some.low, some.high) == wilson_interval(3, 4)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 4), (1, 4), (4, 4), (7, 20), (779, 1282)])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_proportions_against_statsmodels(successes, n, confidence):
+    alpha = 1 - confidence
+    wilson = proportion_confint(successes, n, alpha, "wilson")
+    exact = proportion_confint(successes, n, alpha, "beta")
+    assert wilson_interval(successes, n, confidence) == pytest.approx(wilson, abs=1e-12)
+    assert clopper_pearson_interval(successes, n, confidence) == pytest.approx(exact, abs=1e-12)
+
+
+def test_every_value_has_the_same_weight_and_rows_without_values_are_left_out():
+    found = clustered_mean(["q1", "q1", "q2", "q3"], [1.0, 2.0, 6.0, 0.0], [1, 1, 2, 1])
+    assert found.value == pytest.approx(9 / 5)
+    assert (found.n_items, found.n_pairable_items, found.n_values) == (3, 3, 5)
+    found = clustered_mean("abcd", [1.0, 2.0, 3.0, 0.0], [1, 1, 1, 0])
+    assert found.value == 2
+    assert (found.n_items, found.n_pairable_items) == (4, 3)
+    assert 1 <= found.low < found.high <= 3
+
+
+def test_clusters_of_one_value_give_the_bootstrap_of_a_mean():
+    values = np.random.default_rng(3).normal(size=200)
+    found = clustered_mean(range(200), values, [1] * 200, n_resamples=4000)
+    error = 1.96 * values.std() / 200**0.5
+    assert found.low == pytest.approx(values.mean() - error, abs=0.02)
+    assert found.high == pytest.approx(values.mean() + error, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "sums", "counts", "reason"),
+    [
+        ("", [], [], NO_VALUES),
+        ("ab", [0.0, 0.0], [0, 0], NO_VALUES),
+        ("aabb", [1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1], TOO_FEW_CLUSTERS),
+        ("abc", [1.0, 1.0, 1.0], [1, 1, 1], "no spread"),
+    ],
+)
+def test_what_is_undefined_says_why(clusters, sums, counts, reason):
+    found = clustered_mean(clusters, sums, counts)
+    assert found.low is None
+    assert reason in found.reason
+    assert (found.value is None) == (sum(counts) == 0)
+
+
+def test_the_same_seed_gives_the_same_interval():
+    rows = (range(30), np.arange(30.0), [1] * 30)
+    assert clustered_mean(*rows) == clustered_mean(*rows)
+    assert clustered_mean(*rows, seed=1).low != clustered_mean(*rows).low
+
+
+# Ten labelled items: judge 1..10, human one more on even and one less on odd places; then ten
+# items that only the judge scored, 2..11.
+JUDGE = [*range(1, 11), *range(2, 12)]
+HUMAN = [value + (1 if value % 2 == 0 else -1) for value in range(1, 11)] + [None] * 10
+
+
+def mean(values):
+    return sum(values, Fraction(0)) / len(values)
+
+
+def variance(values, ddof):
+    centre = mean(values)
+    return sum((value - centre) ** 2 for value in values) / (len(values) - ddof)
+
+
+def by_hand():
+    """Mean, squared standard error and lambda of the toy, in fractions.
+
+    human = judge + e with mean(e) = 0 and cov(judge, e) = mean(place x sign) = .5, so that
+    cov(human, judge) = 33/4 + 1/2; lambda = (35/4) / (2 var of all twenty judge values).
+    """
+    f, rest = [Fraction(v) for v in JUDGE[:10]], [Fraction(v) for v in JUDGE[10:]]
+    y = [Fraction(v) for v in HUMAN[:10]]
+    tuning = Fraction(35, 4) / (2 * variance(f + rest, 1))
+    corrections = [own - tuning * judged for own, judged in zip(y, f, strict=True)]
+    squared = tuning**2 * variance(rest, 0) / 10 + variance(corrections, 0) / 10
+    return tuning * mean(rest) + mean(corrections), squared, tuning
+
+
+def test_calibrated_mean_by_hand():
+    """With equal probabilities this is ppi_mean_ci of ppi-python 0.2.3."""
+    value, squared, tuning = by_hand()
+    assert tuning == Fraction(35, 8) / Fraction(340, 38)
+    found = calibrated_mean(JUDGE, np.array(HUMAN, dtype=float), 0.5, recipe="published")
+    assert found.tuning == pytest.approx(float(tuning), abs=1e-12)
+    # The others' judge mean is 6.5, the labelled items' and the humans' 5.5.
+    assert found.estimate.value == pytest.approx(float(Fraction(11, 2) + tuning), abs=1e-12)
+    assert found.estimate.value == pytest.approx(float(value), abs=1e-12)
+    reach = stats.norm.ppf(0.975) * float(squared) ** 0.5
+    bounds = (float(value) - reach, float(value) + reach)
+    assert (found.estimate.low, found.estimate.high) == pytest.approx(bounds, abs=1e-12)
+    assert found.judge_mean == pytest.approx(6)
+
+
+def test_few_labels_widen_the_students_interval():
+    """Ten labels: the human mean alone has the classical t interval of 9 degrees."""
+    human = np.array(HUMAN, dtype=float)
+    found = calibrated_mean(JUDGE, human, 0.5)
+    published = calibrated_mean(JUDGE, human, 0.5, recipe="published")
+    own = human[:10]
+    classical = stats.t.interval(0.95, 9, own.mean(), stats.sem(own))
+    assert (found.human_only.low, found.human_only.high) == pytest.approx(classical)
+    assert found.estimate.value == published.estimate.value
+    assert found.estimate.low < published.estimate.low
+
+
+def test_weights_make_the_mean_a_ratio():
+    """Adding 100 points to every score moves the interval and does not widen it."""
+    judge, human, _ = simulated()
+    chance = np.where(judge > 12, 0.1, 0.3)
+    here, there = (calibrated_mean(judge + add, human + add, chance).estimate for add in (0, 100))
+    assert (there.low - 100, there.high - 100) == pytest.approx((here.low, here.high))
+
+
+def simulated(n=600, share=0.15, seed=0, noise=1.0):
+    generator = np.random.default_rng(seed)
+    truth = generator.normal(10, 3, n)
+    judge = truth + 2 + noise * generator.normal(size=n)
+    return judge, np.where(generator.random(n) < share, truth, np.nan), truth
+
+
+def test_the_judges_leniency_is_taken_out_and_its_knowledge_kept():
+    judge, human, truth = simulated()
+    found = calibrated_mean(judge, human, 0.15)
+    assert found.judge_mean == pytest.approx(truth.mean() + 2, abs=0.2)
+    assert found.estimate.low < truth.mean() < found.estimate.high
+    widths = [each.high - each.low for each in (found.estimate, found.human_only)]
+    assert widths[0] < 0.7 * widths[1]
+
+
+def test_a_judge_who_knows_nothing_changes_little_and_a_constant_one_nothing():
+    judge, human, _ = simulated(noise=1000.0)
+    found = calibrated_mean(judge, human, 0.15)
+    assert found.tuning < 0.01
+    assert found.estimate.value == pytest.approx(found.human_only.value, abs=0.5)
+    _, human, _ = simulated()
+    found = calibrated_mean(np.full(600, 3.0), human, 0.15)
+    assert found.tuning == 0
+    assert found.estimate.value == pytest.approx(np.nanmean(human))
+    own = found.human_only
+    assert (found.estimate.low, found.estimate.high) == (own.low, own.high)
+
+
+def test_known_probabilities_undo_a_sample_that_prefers_good_items():
+    judge, _, truth = simulated(40_000)
+    chance = np.clip((truth - 4) / 20, 0.05, 0.9)
+    drawn = np.random.default_rng(8).random(len(truth)) < chance
+    human = np.where(drawn, truth, np.nan)
+    found = calibrated_mean(judge, human, chance)
+    assert np.nanmean(human) > truth.mean() + 0.5
+    assert found.estimate.value == pytest.approx(truth.mean(), abs=0.1)
+    assert found.human_only.value == pytest.approx(truth.mean(), abs=0.15)
+
+
+def test_equal_probabilities_are_one_number_and_unscored_items_are_counted():
+    judge, human, _ = simulated()
+    each = calibrated_mean(judge, human, np.full(600, 0.15)).estimate
+    one = calibrated_mean(judge, human, 0.15).estimate
+    assert (each.value, each.low) == pytest.approx((one.value, one.low))
+    judge[:5] = np.nan
+    found = calibrated_mean(judge, human, 0.15).estimate
+    assert (found.n_items, found.n_dropped_items) == (600, 5)
+    assert found.n_pairable_items == (~np.isnan(human[5:])).sum()
+
+
+def test_labels_to_halve_by_its_definition():
+    judge, human, truth = simulated(4000, share=0.05, noise=2.0)
+    found = calibrated_mean(judge, human, 0.05)
+    others = np.flatnonzero(np.isnan(human))
+    human[others[: found.labels_to_halve]] = truth[others[: found.labels_to_halve]]
+    again = calibrated_mean(judge, human, 0.05).estimate
+    ratio = (again.high - again.low) / (found.estimate.high - found.estimate.low)
+    assert ratio == pytest.approx(0.5, abs=0.03)
+
+
+def test_labelling_all_may_not_halve_the_interval():
+    """Where most items are labelled already, or the judge alone explains the width."""
+    judge, human, _ = simulated(share=0.5)
+    assert calibrated_mean(judge, human, 0.5).labels_to_halve is None
+    judge, human, _ = simulated(noise=0.01)
+    assert calibrated_mean(judge, human, 0.15).labels_to_halve is None
+
+
+@pytest.mark.parametrize(
+    ("n_labelled", "n", "reason"),
+    [(LEAST_LABELLED - 1, 50, TOO_FEW_LABELLED), (20, 20, TOO_FEW_OTHERS)],
+)
+def test_an_undefined_calibrated_mean_says_why(n_labelled, n, reason):
+    human = [1.0] * n_labelled + [np.nan] * (n - n_labelled)
+    found = calibrated_mean(list(range(n)), human, 0.5)
+    assert (found.estimate.value, found.estimate.reason) == (None, reason)
+    assert found.judge_mean == (n - 1) / 2
+
+
+def test_a_calibrated_mean_needs_spread_and_labels_in_enough_clusters():
+    found = calibrated_mean([2.0] * 30, [1.0] * 15 + [np.nan] * 15, 0.5)
+    assert (found.estimate.value, found.estimate.low) == (1, None)
+    assert "no spread" in found.estimate.reason
+    human = np.array(HUMAN, dtype=float)
+    found = calibrated_mean(JUDGE, human, 0.5, clusters=[each // 2 for each in range(20)])
+    assert found.estimate.reason == TOO_FEW_LABELLED
+
+
+@pytest.mark.parametrize(
+    ("human", "probabilities", "options", "match"),
+    [
+        ([1.0, np.nan], None, {}, "not drawn with known probabilities"),
+        ([1.0, np.nan], 1.0, {}, "strictly between"),
+        ([1.0, np.nan], [0.5, 0.0], {}, "strictly between"),
+        ([1.0, np.nan], [0.5], {}, "one number, or one for each"),
+        ([1.0, np.nan], 0.5, {"recipe": "bayes"}, "student, published"),
+        ([1.0, np.nan], 0.5, {"clusters": [1]}, "one entry for each item"),
+        ([1.0], 0.5, {}, "each item"),
+    ],
+)
+def test_a_mean_that_nothing_vouches_for_is_refused(human, probabilities, options, match):
+    with pytest.raises(ValueError, match=match):
+        calibrated_mean([1.0, 2.0], human, probabilities, **options)
+
+
+def test_clusters_of_one_item_change_nothing():
+    human = np.array(HUMAN, dtype=float)
+    for recipe in ("student", "published"):
+        alone = calibrated_mean(JUDGE, human, 0.5, recipe=recipe).estimate
+        found = calibrated_mean(JUDGE, human, 0.5, clusters=range(20), recipe=recipe)
+        assert found.estimate.value == alone.value
+        assert (found.estimate.low, found.estimate.high) == pytest.approx((alone.low, alone.high))
+        assert found.labels_to_halve is None
+
+
+def test_a_cluster_counts_once_however_many_items_it_has():
+    """Every item twice: as many items more, and nothing known more."""
+    twice, human = [*JUDGE, *JUDGE], np.array([*HUMAN, *HUMAN], dtype=float)
+    alone = calibrated_mean(JUDGE, np.array(HUMAN, dtype=float), 0.5, recipe="published")
+    found = calibrated_mean(twice, human, 0.5, clusters=[*range(20)] * 2, recipe="published")
+    # The tuning has one variance with n - 1, so it moves in its second digit.
+    assert found.estimate.value == pytest.approx(alone.estimate.value, abs=0.05)
+    width = alone.estimate.high - alone.estimate.low
+    assert found.estimate.high - found.estimate.low == pytest.approx(width, rel=0.03)
