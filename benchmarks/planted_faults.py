@@ -1,10 +1,10 @@
 """Plant forty known faults in a copy of the project, one at a time, and see which tests notice.
 
-For each fault its ``aims`` run first, lane by lane, up to the first test that fails. Without
+For each fault its ``aims`` run first, each in every lane, up to the first test that fails. Without
 ``--aims`` a fault that they miss meets all of ``make test``, or of ``make test-all``.
 
-    python -m benchmarks.planted_faults [--only NAME …] [--aims] [--lane test|all]
-        [--out FILE.json] [--tree DIR]
+    python -m benchmarks.planted_faults [--only NAME …] [--aims] [--quick]
+        [--lane test|all] [--out FILE.json] [--tree DIR]
 
 The faults stand in `benchmarks.planted.faults`. Neither the working tree nor its environment is
 changed.
@@ -58,7 +58,8 @@ def lanes_of(checks: str) -> tuple[Lane, ...]:
     kept = "" if is_all else " and not again"
     on_server = on_postgresql.FOLDERS if is_all else sorted(on_postgresql.DIALECT)
     here_only = () if is_all or not postgres_answers() else sorted(on_postgresql.HERE_ONLY)
-    url = urlsplit(SERVER)._replace(path="/counterpoint").geturl()
+    # A name of its own: others may test on the same server.
+    url = urlsplit(SERVER)._replace(path=f"/planted_{os.getpid()}").geturl()
     apart = ("tests/browser", "tests/faults")
     lanes = (
         Lane("unit", ("tests",), f"not browser{kept}", (*apart, *_tests(here_only))),
@@ -92,30 +93,35 @@ class Checks:
     lanes: tuple[Lane, ...]
     target: str
     environment: dict[str, str]
+    is_quick: bool
     # Lane and place of tests that pass without a fault.
     sound: set[tuple[str, str]] = field(default_factory=set)
 
     def examine(self, fault: Fault, *, aims_only: bool) -> Verdict:
         """Plant a fault and return who noticed it."""
-        self.check_unplanted(fault)
+        if not self.is_quick:
+            self.check_unplanted(fault.aims)
         started = time.monotonic()
         with planted(self.copy, fault):
             lane, test = self.aimed(fault)
+        seconds = time.monotonic() - started
+        if self.is_quick:
+            self.check_unplanted([test])
         if not test and not aims_only:
             self.check_everything()
             started = time.monotonic()
             with planted(self.copy, fault):
                 lane, test = self.make()
-        seconds = round(time.monotonic() - started, 1)
-        return Verdict(fault.name, lane or MISSED, test, seconds, fault.means)
+            seconds = time.monotonic() - started
+        return Verdict(fault.name, lane or MISSED, test, round(seconds, 1), fault.means)
 
-    def check_unplanted(self, fault: Fault) -> None:
-        """Stop unless the aims pass as they are."""
+    def check_unplanted(self, aims: Iterable[str]) -> None:
+        """Stop unless tests pass as they are; each is asked once."""
         for lane in self.lanes:
             known = [place for name, place in self.sound if name == lane.name]
             tests = [
                 place
-                for place in places_in(lane, fault.aims)
+                for place in places_in(lane, aims)
                 if not any(is_inside(place, each) for each in known)
             ]
             if failed := self.run(lane, tests):
@@ -133,9 +139,10 @@ class Checks:
 
     def aimed(self, fault: Fault) -> tuple[str, str]:
         """Lane and name of the first test among the aims that fails."""
-        for lane in self.lanes:
-            if failed := self.run(lane, places_in(lane, fault.aims)):
-                return lane.name, failed
+        for aim in fault.aims:
+            for lane in self.lanes:
+                if failed := self.run(lane, places_in(lane, (aim,))):
+                    return lane.name, failed
         return "", ""
 
     def run(self, lane: Lane, tests: list[str]) -> str:
@@ -153,7 +160,7 @@ class Checks:
         if code == FAILED and (found := FAILED_TEST.search(said)):
             return found[1]
         if code is None:
-            return f"{tests[0]}: no end after {LONGEST_SECONDS} seconds"
+            return f"no end after {LONGEST_SECONDS} seconds: {' '.join(tests)}"
         sys.exit(f"pytest ended with {code} in the lane {lane.name}:\n{said[-3000:]}")
 
     def make(self) -> tuple[str, str]:
@@ -257,6 +264,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[one.name for one in FAULTS])
     parser.add_argument("--lane", choices=("test", "all"), default="test")
     parser.add_argument("--aims", action="store_true", help="run nothing but the aims")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="without the fault run only the test that noticed it, not all aims before",
+    )
     parser.add_argument("--out", type=Path, help="write the verdicts as JSON")
     parser.add_argument("--tree", type=Path, default=ROOT, help="the project that is copied")
     asked = parser.parse_args()
@@ -269,7 +281,7 @@ def main() -> None:
     verdicts: list[Verdict] = []
     print("fault | caught by | test | seconds")
     with copied(tree) as copy:
-        checks = Checks(copy, lanes_of(asked.lane), target, environment)
+        checks = Checks(copy, lanes_of(asked.lane), target, environment, asked.quick)
         for fault in faults:
             verdict = checks.examine(fault, aims_only=asked.aims)
             verdicts.append(verdict)

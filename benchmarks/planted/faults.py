@@ -31,9 +31,12 @@ FAULTS = (
         name="removed-member-opens",
         means="Somebody who was removed from a study still opens it.",
         file="cqa_site/people/access.py",
-        old="user=user, is_active=True, user__is_active=True",
-        new="user=user, user__is_active=True",
-        aims=("tests/people",),
+        old="(\n        user=user, is_active=True, user__is_active=True\n    )",
+        new="(user=user, user__is_active=True)",
+        aims=(
+            "tests/people/test_crowd.py",
+            "tests/people",
+        ),
     ),
     Fault(
         name="group-overrules-a-person",
@@ -41,7 +44,10 @@ FAULTS = (
         file="cqa_site/people/sign_in/groups.py",
         old="return mark is not None and (",
         new="return mark is None or (",
-        aims=("tests/people/sign_in",),
+        aims=(
+            "tests/people/sign_in/test_hostile_roles.py",
+            "tests/people/sign_in",
+        ),
     ),
     Fault(
         name="crowd-place-taken-over",
@@ -49,7 +55,10 @@ FAULTS = (
         file="cqa_site/rounds/crowd/places.py",
         old="return not kept or (bool(browser) and kept ==",
         new="return not (kept and browser) or (kept ==",
-        aims=("tests/people",),
+        aims=(
+            "tests/people/test_crowd.py",
+            "tests/people",
+        ),
     ),
     Fault(
         name="researcher-changes-members",
@@ -57,7 +66,10 @@ FAULTS = (
         file="cqa_site/api/views.py",
         old="if is_change and self.membership.role != Role.ADMIN:",
         new="if is_change and self.membership.role == Role.ANNOTATOR:",
-        aims=("tests/api",),
+        aims=(
+            "tests/api/test_people.py",
+            "tests/api",
+        ),
     ),
     Fault(
         name="largest-page-refused",
@@ -65,7 +77,10 @@ FAULTS = (
         file="cqa_site/web/rest/pagination.py",
         old="not 1 <= number <= largest",
         new="not 1 <= number < largest",
-        aims=("tests/api",),
+        aims=(
+            "tests/api/test_addresses.py",
+            "tests/api",
+        ),
     ),
     # -- rounds -----------------------------------------------------------------------------------
     Fault(
@@ -74,7 +89,11 @@ FAULTS = (
         file="cqa_site/rounds/save_order.py",
         old="if save.base_version == sheet.version:",
         new="if save.base_version <= sheet.version:",
-        aims=("tests/annotation/editing", "tests/benchmark/scoring"),
+        aims=(
+            "tests/annotation/editing/test_editing_drafts.py",
+            "tests/annotation/editing",
+            "tests/benchmark/scoring",
+        ),
     ),
     Fault(
         name="slot-taken-twice",
@@ -82,7 +101,10 @@ FAULTS = (
         file="cqa_site/rounds/slots.py",
         old="slots.filter(state=OPEN).select_for_update(skip_locked=True).first()",
         new="slots.filter(state=OPEN).first()",
-        aims=("tests/benchmark/scoring", "tests/argsum/counting"),
+        aims=(
+            "tests/benchmark/scoring/test_scoring_race.py",
+            "tests/benchmark/scoring",
+        ),
     ),
     Fault(
         name="state-from-before-the-lock",
@@ -90,7 +112,10 @@ FAULTS = (
         file="cqa_site/rounds/opening.py",
         old='WHOLE = ("self", "round_ptr")',
         new='WHOLE = ("self",)',
-        aims=("tests/annotation/labelling", "tests/benchmark/scoring"),
+        aims=(
+            "tests/annotation/labelling/test_locks.py",
+            "tests/annotation/labelling",
+        ),
     ),
     # -- runs -------------------------------------------------------------------------------------
     Fault(
@@ -99,7 +124,10 @@ FAULTS = (
         file="cqa_site/runs/ledger/storing.py",
         old="return {pk for pk, fence in rows if wanted[pk] == fence}",
         new="return {pk for pk, _fence in rows}",
-        aims=("tests/runs",),
+        aims=(
+            "tests/runs/test_ledger.py",
+            "tests/runs",
+        ),
     ),
     Fault(
         name="exact-budget-refused",
@@ -107,7 +135,10 @@ FAULTS = (
         file="cqa_site/runs/ledger/money.py",
         old="        if left < 0:",
         new="        if left <= 0:",
-        aims=("tests/runs",),
+        aims=(
+            "tests/runs/test_ledger_costs.py",
+            "tests/runs",
+        ),
     ),
     Fault(
         name="claims-after-the-end",
@@ -115,7 +146,11 @@ FAULTS = (
         file="cqa_site/runs/carrying/draining.py",
         old="            may_claim = time.monotonic() < ends_at and not STOP.is_set()",
         new="            may_claim = time.monotonic() < ends_at",
-        aims=("tests/runs", "tests/faults/test_judging_control.py"),
+        aims=(
+            "tests/runs/test_ledger.py",
+            "tests/faults/test_judging_control.py",
+            "tests/runs",
+        ),
     ),
     Fault(
         name="failed-turn-forgets",
@@ -123,7 +158,10 @@ FAULTS = (
         file="cqa_site/runs/carrying/draining.py",
         old="    lane.finished = before[0] + lane.finished\n",
         new="    lane.finished = before[0]\n",
-        aims=("tests/runs", "tests/faults/test_judging_databases.py"),
+        aims=(
+            "tests/faults/test_judging_databases.py",
+            "tests/runs",
+        ),
     ),
     Fault(
         name="sqlite-upgrades-its-lock",
@@ -132,9 +170,9 @@ FAULTS = (
         old='"transaction_mode": "IMMEDIATE"',
         new='"transaction_mode": "DEFERRED"',
         aims=(
-            "tests/runs",
             "tests/faults/test_label_race.py",
             "tests/faults/test_judging_kills.py",
+            "tests/runs",
         ),
     ),
     # -- results ----------------------------------------------------------------------------------
@@ -144,7 +182,10 @@ FAULTS = (
         file="cqa_site/results/keeping.py",
         old="rows.select_for_update().get(pk=owner)",
         new="rows.get(pk=owner)",
-        aims=("tests/results",),
+        aims=(
+            "tests/results/test_race.py",
+            "tests/results",
+        ),
     ),
     # -- files and tables -------------------------------------------------------------------------
     Fault(
@@ -153,7 +194,11 @@ FAULTS = (
         file="cqa_site/files/actions/running.py",
         old="_run(import_file, write=False, progress=",
         new="_run(import_file, write=True, progress=",
-        aims=("tests/files", "tests/annotation/imports"),
+        aims=(
+            "tests/annotation/imports/test_import_engine.py",
+            "tests/files",
+            "tests/annotation/imports",
+        ),
     ),
     Fault(
         name="half-an-import",
@@ -167,15 +212,22 @@ FAULTS = (
             "        outcome = _run(import_file, write=True, actor=actor, **chosen)\n"
             "        with transaction.atomic():\n"
         ),
-        aims=("tests/files", "tests/annotation/imports"),
+        aims=(
+            "tests/annotation/imports/test_import_engine.py",
+            "tests/files",
+            "tests/annotation/imports",
+        ),
     ),
     Fault(
         name="second-import-counts-again",
-        means="Importing the same file of arguments again doubles the repeats of its funnel.",
+        means="A file of arguments that grew and is imported again counts its repeats twice.",
         file="argsum/datasets/imports/book.py",
         old="return before | found",
         new="return before + found",
-        aims=("tests/argsum/datasets",),
+        aims=(
+            "tests/argsum/datasets/test_argument_imports.py",
+            "tests/argsum/datasets",
+        ),
     ),
     Fault(
         name="formula-with-an-at-sign",
@@ -191,7 +243,11 @@ FAULTS = (
         file="annotation/corpus/methods/table_cells.py",
         old=" if moment.tzinfo is None else moment.astimezone(UTC)",
         new="",
-        aims=("tests/annotation/corpus", "tests/annotation/imports"),
+        aims=(
+            "tests/annotation/corpus",
+            "tests/annotation/imports/test_import_table.py",
+            "tests/annotation/imports",
+        ),
     ),
     # -- judging ----------------------------------------------------------------------------------
     Fault(
@@ -200,7 +256,10 @@ FAULTS = (
         file="cqa_site/judging/transport/addresses.py",
         old="return (address, _last_four(address))",
         new="return (address,)",
-        aims=("tests/judging",),
+        aims=(
+            "tests/judging/test_addresses.py",
+            "tests/judging",
+        ),
     ),
     # -- statistics -------------------------------------------------------------------------------
     Fault(
@@ -218,7 +277,10 @@ FAULTS = (
         file="templates/annotation/labelling/_item_segments.html",
         old="{% else %}{{ part.text }}{% endif %}{% endfor %}",
         new="{% else %}{{ part.text|safe }}{% endif %}{% endfor %}",
-        aims=("tests/annotation/labelling",),
+        aims=(
+            "tests/annotation/labelling/test_label_page.py",
+            "tests/annotation/labelling",
+        ),
     ),
     Fault(
         name="undo-without-a-token",
@@ -226,7 +288,10 @@ FAULTS = (
         file="templates/annotation/consensus/adjudication.html",
         old='study.public_id campaign.public_id %}">{% csrf_token %}',
         new='study.public_id campaign.public_id %}">',
-        aims=("tests/annotation/consensus", "tests/browser/test_label_page.py"),
+        aims=(
+            "tests/annotation/consensus/test_adjudication.py",
+            "tests/browser/test_label_page.py",
+        ),
     ),
     Fault(
         name="select-without-a-name",
@@ -267,7 +332,10 @@ FAULTS = (
         file="cqa_site/upkeep/backups/snapshot.py",
         old='LEFT_OUT = {"django_session", ',
         new='LEFT_OUT = {"people_auditevent", "django_session", ',
-        aims=("tests/upkeep",),
+        aims=(
+            "tests/upkeep/test_backups.py",
+            "tests/upkeep",
+        ),
     ),
     # -- labels -----------------------------------------------------------------------------------
     Fault(
@@ -276,7 +344,10 @@ FAULTS = (
         file="annotation/labelling/views/label_payload.py",
         old='"blank": row.item.argument.is_blank,',
         new='"blank": row.item.argument.is_blank,\n        "slot": row.slot_id,',
-        aims=("tests/annotation/labelling",),
+        aims=(
+            "tests/annotation/labelling/test_label_page.py",
+            "tests/annotation/labelling",
+        ),
     ),
     Fault(
         name="two-votes-of-one-rater",
@@ -284,7 +355,12 @@ FAULTS = (
         file="annotation/labelling/models/votes.py",
         old='fields=["item", "rater"], condition=~Q(state="void")',
         new='fields=["item", "rater"], condition=Q(state="void")',
-        aims=("tests/annotation/labelling", "tests/annotation/imports"),
+        aims=(
+            "tests/annotation/labelling/test_campaigns_as_rounds.py",
+            "tests/annotation/labelling/test_serving.py",
+            "tests/annotation/labelling",
+            "tests/annotation/imports",
+        ),
     ),
     Fault(
         name="tie-to-the-lower-label",
@@ -300,7 +376,10 @@ FAULTS = (
         file="annotation/consensus/views/adjudication.py",
         old="campaign=campaign, rater=rater, source=Adjudication.Source.QUEUE",
         new="campaign=campaign, source=Adjudication.Source.QUEUE",
-        aims=("tests/annotation/consensus",),
+        aims=(
+            "tests/annotation/consensus/test_adjudication.py",
+            "tests/annotation/consensus",
+        ),
     ),
     Fault(
         name="query-for-each-label",
@@ -324,7 +403,10 @@ FAULTS = (
         file="annotation/faithfulness/methods/relevance.py",
         old="used = cited - unlabelled if mode == SOUND else cited",
         new="used = cited",
-        aims=("tests/annotation/faithfulness",),
+        aims=(
+            "tests/annotation/faithfulness/test_faithfulness_methods.py",
+            "tests/annotation/faithfulness",
+        ),
     ),
     # -- scores -----------------------------------------------------------------------------------
     Fault(
@@ -333,7 +415,10 @@ FAULTS = (
         file="benchmark/leaderboard/methods/resamples.py",
         old="    means = np.full(size, np.nan)\n",
         new="    means = np.zeros(size)\n",
-        aims=("tests/benchmark/leaderboard",),
+        aims=(
+            "tests/benchmark/leaderboard/test_board.py",
+            "tests/benchmark/leaderboard",
+        ),
     ),
     Fault(
         name="side-not-turned-back",
@@ -341,7 +426,10 @@ FAULTS = (
         file="benchmark/preferences/judge.py",
         old="turned(SAYS[said.value], is_swapped=bool(call.subject_ids[1]))",
         new="turned(SAYS[said.value], is_swapped=False)",
-        aims=("tests/benchmark/preferences",),
+        aims=(
+            "tests/benchmark/preferences/test_preference_judge.py",
+            "tests/benchmark/preferences",
+        ),
     ),
     Fault(
         name="questions-in-both-parts",
@@ -349,7 +437,10 @@ FAULTS = (
         file="benchmark/distillation/methods/pairs.py",
         old='_parts(pairs["group"].tolist(), rules)',
         new='_parts(pairs["question"].tolist(), rules)',
-        aims=("tests/benchmark/distillation",),
+        aims=(
+            "tests/benchmark/distillation/test_distillation.py",
+            "tests/benchmark/distillation",
+        ),
     ),
     # -- key points -------------------------------------------------------------------------------
     Fault(
@@ -358,7 +449,11 @@ FAULTS = (
         file="argsum/counting/methods/scores.py",
         old="return weight * coverage + (1 - weight) * (1 - redundancy)",
         new="return weight * coverage + (1 - weight) * redundancy",
-        aims=("tests/argsum/counting", "tests/argsum/leaderboard"),
+        aims=(
+            "tests/argsum/leaderboard/test_system_board.py",
+            "tests/argsum/leaderboard",
+            "tests/argsum/counting",
+        ),
     ),
     Fault(
         name="wrong-side-of-the-interval",
@@ -366,6 +461,9 @@ FAULTS = (
         file="argsum/analysis/methods/shares.py",
         old="np.hypot(p1 - first.low, second.high - p2)",
         new="np.hypot(p1 - first.low, p2 - second.low)",
-        aims=("tests/argsum/analysis",),
+        aims=(
+            "tests/argsum/analysis/test_prevalence.py",
+            "tests/argsum/analysis",
+        ),
     ),
 )
