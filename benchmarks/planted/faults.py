@@ -138,6 +138,7 @@ FAULTS = (
         aims=(
             "tests/runs/test_ledger_costs.py",
             "tests/runs",
+            "tests/faults/test_judging_control.py",
         ),
     ),
     Fault(
@@ -170,9 +171,8 @@ FAULTS = (
         old='"transaction_mode": "IMMEDIATE"',
         new='"transaction_mode": "DEFERRED"',
         aims=(
+            "tests/faults/test_judging_control.py",
             "tests/faults/test_label_race.py",
-            "tests/faults/test_judging_kills.py",
-            "tests/runs",
         ),
     ),
     # -- results ----------------------------------------------------------------------------------
