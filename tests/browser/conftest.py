@@ -247,7 +247,7 @@ class Visitor:
         These rules take half of all the time, and most of a page looks as other pages do.
         """
         self._bring_axe()
-        new = [look for look in self.page.evaluate(LOOKS) if look not in SEEN_LOOKS]
+        new = [look for look in self.page.evaluate(LOOKS_OF_TEXTS) if look not in SEEN_LOOKS]
         if not new:
             return []
         options = {"runOnly": list(COLOURS), "resultTypes": ["violations"]}

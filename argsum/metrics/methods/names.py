@@ -33,8 +33,8 @@ _TITLES = {
     "bleurt": "BLEURT",
     "menli": "MENLI",
     COVERAGE_SCORE: "Coverage Score",
-    LLM_COVERAGE: "LLM coverage",
-    LLM_REDUNDANCY: "LLM redundancy",
+    LLM_COVERAGE: "Coverage by a judge",
+    LLM_REDUNDANCY: "Redundancy by a judge",
 }
 _PART_TITLES = {"precision": "soft precision", "recall": "soft recall", "f1": "soft F1"}
 
