@@ -234,8 +234,8 @@ def test_pages_deeper_than_a_round_or_run_lead_back_to_it(pages):
     if pages.role != "d":
         pytest.skip("they are pages of admins")
     for name, steps in {
-        "annotator": ["Label rounds", "Open Results", "Quality"],
-        "units": ["Label rounds", "Open Results", "Agreement"],
+        "annotator": ["Label rounds", "Round 1", "Quality"],
+        "units": ["Label rounds", "Round 1", "Agreement"],
         "run_call": ["Labels by judges", None, "Requests"],
         "scoring_example": ["Scoring rounds", "Draft", "Choose an example"],
         "editing_history": ["Editing rounds", None],
