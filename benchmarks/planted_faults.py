@@ -21,13 +21,13 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.databases import SERVER, postgres_answers
 from benchmarks.planted.faults import FAULTS, Fault
-from tests import on_postgresql
+from tests import lanes
 
 ROOT = Path(__file__).parents[1]
 # Up to the first failure, which is named in a line of its own.
@@ -43,35 +43,32 @@ MISSED = "nobody"
 
 @dataclass(frozen=True)
 class Lane:
-    """A part of the checks: where its tests are, which of them it runs, and on which database."""
+    """A part of the checks: where its tests are, and how pytest runs them."""
 
     name: str
     places: tuple[str, ...]
-    marks: str
+    options: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     database: str = ""
 
 
 def lanes_of(checks: str) -> tuple[Lane, ...]:
-    """The lanes of ``make test`` or, for "all", of ``make test-all``, as the Makefile has them."""
-    is_all = checks == "all"
-    kept = "" if is_all else " and not again"
-    on_server = on_postgresql.FOLDERS if is_all else sorted(on_postgresql.DIALECT)
-    here_only = () if is_all or not postgres_answers() else sorted(on_postgresql.HERE_ONLY)
+    """The lanes of ``make test``; for "all" also those of ``make test-all``."""
+    pure, dialect = tuple(lanes.pure_places()), tuple(lanes.dialect_places())
+    apart = (*pure, "tests/browser", "tests/faults")
     # A name of its own: others may test on the same server.
     url = urlsplit(SERVER)._replace(path=f"/planted_{os.getpid()}").geturl()
-    apart = ("tests/browser", "tests/faults")
-    lanes = (
-        Lane("unit", ("tests",), f"not browser{kept}", (*apart, *_tests(here_only))),
-        Lane("postgres", _tests(on_server), f"not slow and not browser{kept}", database=url),
-        Lane("browser", ("tests/browser",), f"browser{kept}"),
-        Lane("faults", ("tests/faults",), "" if is_all else "not again"),
+    on_server = (Lane("postgres", dialect, database=url),) if postgres_answers() else ()
+    short = (
+        Lane("pure", pure, lanes.WITHOUT_DJANGO),
+        Lane("web", ("tests",), without=(*apart, *(dialect if on_server else ()))),
+        *on_server,
+        Lane("browser", ("tests/browser",)),
+        Lane("faults", ("tests/faults",)),
     )
-    return tuple(lane for lane in lanes if not lane.database or postgres_answers())
-
-
-def _tests(places: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"tests/{place}" for place in places)
+    if checks != "all":
+        return short
+    return (*short, *(replace(lane, options=("--long", *lane.options)) for lane in short))
 
 
 @dataclass(frozen=True)
@@ -152,9 +149,9 @@ class Checks:
         left_out = [
             f"--{'deselect' if '::' in place else 'ignore'}={place}" for place in lane.without
         ]
-        command = [sys.executable, "-m", "pytest", *PYTEST, *left_out]
+        command = [sys.executable, "-m", "pytest", *PYTEST, *left_out, *lane.options]
         environment = {"DATABASE_URL": lane.database} if lane.database else {}
-        code, said = self._run([*command, "-m", lane.marks, *tests], environment)
+        code, said = self._run([*command, *tests], environment)
         if code in (PASSED, NONE_CHOSEN):
             return ""
         if code == FAILED and (found := FAILED_TEST.search(said)):
@@ -176,8 +173,8 @@ class Checks:
 
     def lane_of(self, test: str) -> str:
         """The first lane that a test may belong to."""
-        lanes = (lane for lane in self.lanes if places_in(lane, (test,)))
-        return next((lane.name for lane in lanes), "unit")
+        holding = (lane for lane in self.lanes if places_in(lane, (test,)))
+        return next((lane.name for lane in holding), "web")
 
     def _run(self, command: list[str], environment: dict[str, str]) -> tuple[int | None, str]:
         """Exit code and output; no code if there was no end."""

@@ -245,7 +245,7 @@ FAULTS = (
         new="",
         aims=(
             "tests/annotation/corpus",
-            "tests/annotation/imports/test_import_table.py",
+            "tests/annotation/imports",
             "tests/annotation/imports",
         ),
     ),
@@ -404,7 +404,7 @@ FAULTS = (
         old="used = cited - unlabelled if mode == SOUND else cited",
         new="used = cited",
         aims=(
-            "tests/annotation/faithfulness/test_faithfulness_methods.py",
+            "tests/annotation/faithfulness/methods",
             "tests/annotation/faithfulness",
         ),
     ),
@@ -416,7 +416,7 @@ FAULTS = (
         old="    means = np.full(size, np.nan)\n",
         new="    means = np.zeros(size)\n",
         aims=(
-            "tests/benchmark/leaderboard/test_board.py",
+            "tests/benchmark/leaderboard/methods",
             "tests/benchmark/leaderboard",
         ),
     ),
@@ -438,7 +438,7 @@ FAULTS = (
         old='_parts(pairs["group"].tolist(), rules)',
         new='_parts(pairs["question"].tolist(), rules)',
         aims=(
-            "tests/benchmark/distillation/test_distillation.py",
+            "tests/benchmark/distillation",
             "tests/benchmark/distillation",
         ),
     ),
@@ -450,7 +450,7 @@ FAULTS = (
         old="return weight * coverage + (1 - weight) * (1 - redundancy)",
         new="return weight * coverage + (1 - weight) * redundancy",
         aims=(
-            "tests/argsum/leaderboard/test_system_board.py",
+            "tests/argsum/leaderboard/methods",
             "tests/argsum/leaderboard",
             "tests/argsum/counting",
         ),
@@ -462,7 +462,7 @@ FAULTS = (
         old="np.hypot(p1 - first.low, second.high - p2)",
         new="np.hypot(p1 - first.low, p2 - second.low)",
         aims=(
-            "tests/argsum/analysis/test_prevalence.py",
+            "tests/argsum/analysis/methods",
             "tests/argsum/analysis",
         ),
     ),

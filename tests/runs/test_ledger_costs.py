@@ -15,9 +15,10 @@ from cqa_site.runs import bell
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.carrying import draining
 from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.ledger.money import affordable
 from cqa_site.runs.ledger.storing import Finished
 from cqa_site.runs.ledger.turns import Turn
-from cqa_site.runs.models import Call, Run
+from cqa_site.runs.models import Budget, Call, Run
 from tests.runs.judging import Lab, good
 from tests.runs.turns import A_DAY, change, failures, planned, readings, replies, turn
 from tests.worlds import built_once
@@ -158,3 +159,8 @@ def test_endpoints_are_busy_as_long_as_something_is_left_of_their_runs(lab, run)
     Call.objects.filter(state="leased").update(state="ready", lease_until=None)
     assert draining.busy_endpoints() == []
     assert other.pk != lab.endpoint.pk
+
+
+def test_a_budget_may_be_spent_to_its_end():
+    budget = Budget(cap_micro=30, spent_micro=10, reserved_micro=0)
+    assert affordable([budget], [10, 10, 10]) == 2

@@ -256,3 +256,11 @@ def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
         bring(content)
     with django_assert_max_num_queries(20):
         bring(content)
+
+
+def test_repeats_of_a_file_that_grew_are_counted_once(bring):
+    rows = [("a1", "Same.", TOPIC, 1), ("a2", "Same.", TOPIC, 1)]
+    labels = [("a1", "k1", 1)]
+    bring(zip_of(triple(arguments=rows, labels=labels)))
+    bring(zip_of(triple(arguments=[*rows, ("a3", "Other.", TOPIC, 1)], labels=labels)))
+    assert Dataset.objects.get().recipe["counts"]["test"]["read"] == 3

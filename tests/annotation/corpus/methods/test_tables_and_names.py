@@ -227,3 +227,9 @@ def test_names_are_marked_as_a_reader_would(text, object1, object2, expected):
 def test_long_sentences_take_linear_time():
     parts = split_sentence("tea " * 20_000, "tea", "coffee tea")
     assert sum(part.mark == 1 for part in parts) == 20_000
+
+
+def test_a_time_of_another_zone_is_kept_as_that_moment(tmp_path):
+    table = "a,b,t,s\noak,elm,Oaks last.,2024-03-01T10:00:00+02:00\n"
+    (record,) = read(tmp_path, table, LEAST | {"started": "s"})
+    assert record.started == datetime(2024, 3, 1, 8, tzinfo=UTC)
