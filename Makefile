@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo site worker test in-turn style-and-pure test-all rest-in-turn test-postgres check lint style types pure web postgres \
-  dialect browser faults browser-ready packages models clean
+  dialect api-on-postgres browser faults browser-ready packages models clean
 
 demo: $(VENV)/.site
 	@exec $(BIN)/python manage.py demo --port $(PORT) --fetch
@@ -47,7 +47,7 @@ rest-in-turn:
 	@$(MAKE) --no-print-directory pure
 	@$(MAKE) --no-print-directory web
 	@$(MAKE) --no-print-directory postgres
-	@$(MAKE) --no-print-directory LONG= dialect
+	@$(MAKE) --no-print-directory LONG= dialect api-on-postgres
 	@$(MAKE) --no-print-directory browser
 
 # Before a release: every test that uses a database, of both lengths, on PostgreSQL.
@@ -74,7 +74,7 @@ LATER = nice -n 5
 LANE = $(BIN)/python -m tests.lanes
 
 # The lanes: tests/lanes.py says what each one runs. `make web LONG=--long` runs the rest of it.
-pure web postgres dialect: $(VENV)/.dev $(MODELS)/.ready
+pure web postgres dialect api-on-postgres: $(VENV)/.dev $(MODELS)/.ready
 	$(LATER) $(LANE) $@ $(LONG)
 
 browser: $(VENV)/.dev browser-ready

@@ -40,7 +40,6 @@ DIALECT = (
     "annotation/quality/test_quality.py",
     "annotation/retrieval/test_retrieval_corpora.py",
     "annotation/retrieval/test_retrieval_search.py",
-    "api/test_answered.py",
     "api/test_behaviour.py",
     "argsum/counting/test_counting_race.py",
     "argsum/datasets/test_attribute_names.py",
@@ -112,6 +111,8 @@ LANES = {
     "pure": Lane(lambda: ["-n", "2", *WITHOUT_DJANGO, *pure_places()]),
     "web": Lane(web_arguments),
     "postgres": Lane(lambda: [*BY_FILE, *dialect_places()], postgres_url),
+    # Every address of the interface with rows behind it: a dear world, asked of SQLite before.
+    "api-on-postgres": Lane(lambda: ["tests/api/test_answered.py"], postgres_url),
     # What PostgreSQL was asked, of SQLite.
     "dialect": Lane(lambda: [*BY_FILE, *dialect_places()]),
     "everything-on-postgres": Lane(everything_but, postgres_url),
