@@ -54,7 +54,6 @@ def jump(site: FaultSite, days: str) -> None:
         site.sql(f"UPDATE runs_call SET {field} = {moved} WHERE state = '{state}'")
 
 
-@pytest.mark.long
 def test_a_full_disk_stops_the_run_until_there_is_room(site):
     """Nothing is stored for seconds; then the same worker goes on, and nothing is paid twice."""
     with site.stub(latency=0.1) as stub:
