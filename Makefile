@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test in-turn style-and-pure test-all rest-in-turn test-postgres check lint style types pure web postgres \
+.PHONY: demo site worker test waiting computing style-and-pure test-all computing-long test-postgres check lint style types pure web postgres \
   dialect api-on-postgres browser faults browser-ready packages models clean
 
 demo: $(VENV)/.site
@@ -23,17 +23,19 @@ site: $(VENV)/.site
 worker: $(VENV)/.site packages
 	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip
 
-# Everything a commit needs. Faults wait most of the time and run beside the rest, which goes one after
-# the other: five processes that take turns on two cores need a third more of their time than two do.
-# Where clocks run, in faults and in the browser, the processor goes first.
+# Everything a commit needs. What waits most of the time, for processes and browsers, goes beside what
+# computes; where clocks run, the processor goes first.
 test: $(VENV)/.dev $(MODELS)/.ready browser-ready
-	@$(MAKE) --no-print-directory -j 2 faults in-turn
+	@$(MAKE) --no-print-directory -j 2 waiting computing
 
-in-turn:
+waiting:
+	@$(MAKE) --no-print-directory faults
+	@$(MAKE) --no-print-directory browser
+
+computing:
 	@$(MAKE) --no-print-directory -j 2 types style-and-pure
 	@$(MAKE) --no-print-directory web
 	@$(MAKE) --no-print-directory postgres
-	@$(MAKE) --no-print-directory browser
 
 style-and-pure: style
 	@$(MAKE) --no-print-directory pure
@@ -41,14 +43,13 @@ style-and-pure: style
 # What `test` leaves out: long drills and simulations, whole releases, every page in every role with
 # every value, and SQLite where `test` asked PostgreSQL. Both together are what a release needs.
 test-all: $(MODELS)/.ready browser-ready
-	@$(MAKE) --no-print-directory -j 2 LONG=--long faults rest-in-turn
+	@$(MAKE) --no-print-directory -j 2 LONG=--long waiting computing-long
 
-rest-in-turn:
+computing-long:
 	@$(MAKE) --no-print-directory pure
 	@$(MAKE) --no-print-directory web
 	@$(MAKE) --no-print-directory postgres
 	@$(MAKE) --no-print-directory LONG= dialect api-on-postgres
-	@$(MAKE) --no-print-directory browser
 
 # Before a release: every test that uses a database, of both lengths, on PostgreSQL.
 test-postgres: $(VENV)/.dev $(MODELS)/.ready

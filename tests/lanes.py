@@ -116,8 +116,7 @@ LANES = {
     # What PostgreSQL was asked, of SQLite.
     "dialect": Lane(lambda: [*BY_FILE, *dialect_places()]),
     "everything-on-postgres": Lane(everything_but, postgres_url),
-    # Three, for each waits a third of its time.
-    "browser": Lane(lambda: ["-n", "3", "--dist", "load", "tests/browser"]),
+    "browser": Lane(lambda: ["-n", "2", "--dist", "load", "tests/browser"]),
     # One after the other: two drills at once would make each other late.
     "faults": Lane(lambda: ["tests/faults"]),
 }
