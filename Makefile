@@ -11,8 +11,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test waiting computing style-and-pure test-all computing-long test-postgres check lint style types pure web postgres \
-  dialect api-on-postgres browser faults browser-ready packages models clean
+.PHONY: demo site worker test waiting computing style-and-pure test-all computing-long test-postgres \
+  check lint style types pure web postgres dialect api-on-postgres browser faults browser-ready \
+  packages models clean
 
 demo: $(VENV)/.site
 	@exec $(BIN)/python manage.py demo --port $(PORT) --fetch

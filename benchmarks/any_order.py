@@ -32,7 +32,7 @@ OFFLINE = {
     "UV_NO_CACHE": "1",
     "PIP_NO_CACHE_DIR": "1",
 }
-SHORT = ("tests/judging/test_packages.py", "tests/stats/test_alpha.py")
+SHORT = ("tests/judging/test_packages.py", "tests/stats/test_agreement.py")
 STATES = """
 from cqa_site.judging.packages import Part, state
 print(*(state(part).stage for part in Part))

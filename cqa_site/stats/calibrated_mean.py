@@ -118,7 +118,7 @@ def calibrated_mean(
     degrees of freedom, n being the effective number ``sum(w)² / sum(w²)`` there.
 
     Simulated coverage at nominal .95 (4,000 draws, scores 0-19, see
-    tests/stats/test_mean_coverage.py): .947-.957 for 15 to 180 labels drawn alike, .942-.954
+    tests/stats/test_coverage.py): .947-.957 for 15 to 180 labels drawn alike, .942-.954
     where probabilities differ twofold. Where they differ fourfold, .948-.950 from 60 labels
     on and .92 with 15: read such intervals as too narrow.
 

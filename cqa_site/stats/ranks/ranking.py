@@ -96,7 +96,7 @@ def rank_systems(
     `paired_t_p`.
 
     Simulated coverage of a difference at nominal .95 (2,000 replicates, scores 0-19, see
-    tests/stats/test_mean_coverage.py): .939 for 50 questions, .944 for 200.
+    tests/stats/test_coverage.py): .939 for 50 questions, .944 for 200.
 
     Examples
     --------

@@ -64,7 +64,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95)
     pseudo-values. The upper bound is cut at 1, the largest value alpha can take.
 
     Simulated coverage at nominal .95, labels 0-3, a fifth missing (4,000 replicates, see
-    tests/stats/test_interval_coverage.py): .938-.945 for 60 items x 4 raters, .944-.952 for
+    tests/stats/test_coverage.py): .938-.945 for 60 items x 4 raters, .944-.952 for
     200 x 3. With 20 items x 3 raters it is .92 (ordinal): read small intervals as too narrow.
     """
     check_level(level)

@@ -109,7 +109,7 @@ def alpha_difference(
     Both alphas are computed from coincidences as in Krippendorff (2011).
 
     Simulated coverage at nominal .95, labels 0-3, three raters and one that is like them (1,000
-    replicates, see tests/stats/test_cross_alpha.py): .949 for 40 items, .942 for 150.
+    replicates, see tests/stats/test_alphas.py): .949 for 40 items, .942 for 150.
     """
     check_level(level)
     check_confidence(confidence)
