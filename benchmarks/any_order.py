@@ -63,7 +63,7 @@ class Clone:
         )
 
     def make(self, *targets: str, **variables: str) -> str:
-        """What a command prints; raises `Failure` where it fails."""
+        """Return the output of a command; raise `Failure` if it fails."""
         return ended_well(self.start(*targets, **variables))
 
     def interrupt(self, target: str, seconds: float, how: int = signal.SIGINT) -> None:
@@ -82,7 +82,7 @@ class Clone:
         return demo
 
     def python(self, *arguments: str) -> str:
-        """What the environment's Python prints."""
+        """Return the output of the environment's Python."""
         command = [self.folder / ".venv/bin/python", *arguments]
         done = subprocess.run(
             command, cwd=self.folder, env=self.environment, capture_output=True, text=True
@@ -92,7 +92,7 @@ class Clone:
         return done.stdout
 
     def check(self) -> str:
-        """What ``make test`` begins with, some tests, and the packages."""
+        """Run the first steps of ``make test`` and some tests, and ask for the packages."""
         self.make(".venv/.dev", "models")
         self.python("-m", "pytest", "-p", "no:cacheprovider", *SHORT)
         return self.packages()
@@ -107,7 +107,7 @@ class Clone:
 
 
 def ended_well(process: subprocess.Popen[str]) -> str:
-    """What a process printed until its end."""
+    """Return what a process printed until its end."""
     output, _nothing = process.communicate(timeout=PATIENCE)
     if process.returncode:
         raise Failure(output)

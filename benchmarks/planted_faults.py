@@ -73,7 +73,7 @@ def lanes_of(checks: str) -> tuple[Lane, ...]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Which test of which lane noticed a fault; no test if none did."""
+    """The first test that failed with a fault, and its lane; empty if none did."""
 
     name: str
     lane: str
@@ -195,7 +195,7 @@ class Checks:
 
 
 def places_in(lane: Lane, aims: Iterable[str]) -> list[str]:
-    """What a lane runs of the aims: an aim inside one of its places, or a place inside an aim."""
+    """Return the aims, or parts of them, that a lane runs."""
     found: dict[str, None] = {}
     for aim in aims:
         for place in lane.places:

@@ -106,7 +106,7 @@ def _ways(torch: Sequence[str] | None) -> Iterator[list[str]]:
 
 
 def build() -> str:
-    """What uv calls the build of torch that was asked for."""
+    """Return the name that uv has for the requested build of torch."""
     asked = os.environ.get("TORCH") or CPU
     return FITTING if asked == CUDA else asked
 

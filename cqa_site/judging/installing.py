@@ -1,4 +1,4 @@
-"""What `make` installs, and repairs: ``python3 -m cqa_site.judging.installing .venv site``.
+"""Install and repair what `make` needs: ``python3 -m cqa_site.judging.installing .venv site``.
 
 Steps are ``site``, ``dev`` and ``model``. Needs nothing but Python. Two that run at once wait for
 each other.
