@@ -1,4 +1,4 @@
-"""Lines of templates are as long as a reader's window, or have nowhere to break.
+"""Lines of templates: none is longer than a reader's window, and none lets markup through.
 
 White space outside a Django tag is where a line can be broken; a tag itself has to stay on one.
 """
@@ -8,6 +8,9 @@ import re
 from django.conf import settings
 
 WIDTH = 119
+UNESCAPED = re.compile(r"\|\s*safe(seq)?\b|autoescape\s+off")
+# Styles of the project's own, in a file that is sent away.
+OWN_STYLES = "benchmark/leaderboard/board_file.html"
 TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}")
 
 
@@ -24,12 +27,24 @@ def test_a_line_is_too_long_where_it_could_have_been_broken():
     assert not is_too_long("<p>short</p> <p>short</p>")
 
 
+def template_paths():
+    folders = settings.TEMPLATES[0]["DIRS"]
+    return sorted(path for folder in folders for path in folder.rglob("*.html"))
+
+
+def test_no_template_shows_text_unescaped():
+    """What people wrote is text on every page; linters hold the same of Python."""
+    texts = {path: path.read_text() for path in template_paths()}
+    unescaped = [str(path) for path, text in texts.items() if UNESCAPED.search(text)]
+    assert [path.endswith(OWN_STYLES) for path in unescaped] == [True], unescaped
+
+
 def test_no_template_line_is_too_long():
-    paths = [path for each in settings.TEMPLATES[0]["DIRS"] for path in each.rglob("*.html")]
+    paths = template_paths()
     assert len(paths) > 100
     found = [
         f"{path}:{number} has {len(line)} characters"
-        for path in sorted(paths)
+        for path in paths
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if is_too_long(line)
     ]
