@@ -135,7 +135,7 @@ def main() -> None:
 
 
 def new_clone(folder: str) -> Path:
-    """What is committed here, as somebody has it who comes new."""
+    """Clone what is committed here, as a newcomer does."""
     clone = Path(folder) / "counterpoint"
     subprocess.run(["git", "clone", "--quiet", str(HERE), str(clone)], check=True)
     return clone
