@@ -1,4 +1,4 @@
-# Two commands: `make demo` sets everything up and runs the site; `make test` checks everything.
+# Two commands: `make demo` sets everything up and runs the site; `make test` checks it.
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test waiting computing style-and-pure test-all computing-long test-postgres \
+.PHONY: demo site worker test waiting computing test-all computing-long test-postgres \
   check lint style types pure web postgres dialect api-on-postgres browser faults browser-ready \
   packages models clean
 
@@ -33,24 +33,23 @@ waiting:
 	@$(MAKE) --no-print-directory faults
 	@$(MAKE) --no-print-directory browser
 
-computing:
-	@$(MAKE) --no-print-directory -j 2 types style-and-pure
+computing: style
+	@$(MAKE) --no-print-directory pure
 	@$(MAKE) --no-print-directory web
 	@$(MAKE) --no-print-directory postgres
 
-style-and-pure: style
-	@$(MAKE) --no-print-directory pure
-
-# What `test` leaves out: long drills and simulations, whole releases, every page in every role with
-# every value, and SQLite where `test` asked PostgreSQL. Both together are what a release needs.
+# What `test` leaves out: types, long drills and simulations, whole releases, models that learn, every
+# page in every role with every value, and SQLite where `test` asked PostgreSQL. Both together are
+# what a release needs.
 test-all: $(MODELS)/.ready browser-ready
 	@$(MAKE) --no-print-directory -j 2 LONG=--long waiting computing-long
 
-computing-long:
+computing-long: types
 	@$(MAKE) --no-print-directory pure
 	@$(MAKE) --no-print-directory web
 	@$(MAKE) --no-print-directory postgres
 	@$(MAKE) --no-print-directory LONG= dialect api-on-postgres
+	$(LATER) $(BIN)/python -m benchmarks.verdicts --quick
 
 # Before a release: every test that uses a database, of both lengths, on PostgreSQL.
 test-postgres: $(VENV)/.dev $(MODELS)/.ready

@@ -1,6 +1,5 @@
 """The kinds of runs of this app: what the engine asks of them, and what is shown of them."""
 
-from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.faithfulness.actions import coherence_judge
@@ -13,10 +12,7 @@ from annotation.generation.reports.calls import ANSWERS as ANSWERS_CALLS
 from annotation.judges.actions import relevance_judge
 from annotation.judges.actions.preview import RELEVANCE as RELEVANCE_PREVIEW
 from annotation.judges.reports.calls import RELEVANCE as RELEVANCE_CALLS
-from cqa_site.people.access import StudyRequest
-from cqa_site.people.models import Study
-from cqa_site.runs.api.starts import Start
-from cqa_site.runs.kind_parts import Home, Told
+from cqa_site.runs.kind_parts import Home
 from cqa_site.runs.kinds import RunKind, register
 from cqa_site.runs.models import Run
 
@@ -39,24 +35,9 @@ class Relevance(relevance_judge.RelevanceKind, RunKind):
     call_subjects = RELEVANCE_CALLS
     related = ("relevance__campaign",)
     filters = {"label_round": "relevance__campaign__public_id"}
-
-    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-        """Its campaign, and other runs over it."""
-        from annotation.judges.views.runs import judge_page
-
-        return judge_page(request, study, run)
-
-    def start(self) -> Start:
-        """Over a campaign."""
-        from annotation.judges.api.starts import RELEVANCE
-
-        return RELEVANCE
-
-    def told(self) -> Told:
-        """Its campaign, arguments and labels."""
-        from annotation.judges.api.labels import RELEVANCE
-
-        return RELEVANCE
+    view_path = "annotation.judges.views.runs.judge_page"
+    start_path = "annotation.judges.api.starts.RELEVANCE"
+    told_path = "annotation.judges.api.labels.RELEVANCE"
 
     def about(self, run: Run) -> str:
         """Its campaign."""
@@ -74,24 +55,9 @@ class Answers(AnswersKind, RunKind):
     tried_on = ANSWERS_PREVIEW
     call_subjects = ANSWERS_CALLS
     related = ("generation__system",)
-
-    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-        """What it was asked, and what it wrote."""
-        from annotation.generation.views.run import page
-
-        return page(request, study, run)
-
-    def start(self) -> Start:
-        """Over questions."""
-        from annotation.generation.api.starts import ANSWERS
-
-        return ANSWERS
-
-    def told(self) -> Told:
-        """Its system and questions."""
-        from annotation.generation.api.told import ANSWERS
-
-        return ANSWERS
+    view_path = "annotation.generation.views.run.page"
+    start_path = "annotation.generation.api.starts.ANSWERS"
+    told_path = "annotation.generation.api.told.ANSWERS"
 
 
 class Coherence(coherence_judge.CoherenceKind, RunKind):
@@ -103,15 +69,5 @@ class Coherence(coherence_judge.CoherenceKind, RunKind):
     prompts = coherence_judge.PROMPTS
     tried_on = COHERENCE_PREVIEW
     call_subjects = COHERENCE_CALLS
-
-    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-        """What it was asked, and what it said."""
-        from annotation.faithfulness.views.coherence import run_page
-
-        return run_page(request, study, run)
-
-    def start(self) -> Start:
-        """Over citations."""
-        from annotation.faithfulness.api.starts import COHERENCE
-
-        return COHERENCE
+    view_path = "annotation.faithfulness.views.coherence.run_page"
+    start_path = "annotation.faithfulness.api.starts.COHERENCE"

@@ -1,6 +1,5 @@
 """The kinds of runs of this app: what the engine asks of them, and what is shown of them."""
 
-from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions import point_prompts, point_writing
@@ -13,9 +12,6 @@ from argsum.writing import reports as written_calls
 from argsum.writing.actions import kind as writing
 from argsum.writing.actions import preview as writing_preview
 from argsum.writing.actions import prompts as writing_prompts
-from cqa_site.people.access import StudyRequest
-from cqa_site.people.models import Study
-from cqa_site.runs.api.starts import Start
 from cqa_site.runs.kind_parts import Home
 from cqa_site.runs.kinds import RunKind, register
 from cqa_site.runs.models import Run
@@ -38,18 +34,8 @@ class Writing(writing.WritingKind, RunKind):
     prompts = writing_prompts.PROMPTS
     tried_on = writing_preview.WRITING
     call_subjects = written_calls.WRITING
-
-    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-        """What it was asked, and what it wrote."""
-        from argsum.writing.views import run_page
-
-        return run_page(request, study, run)
-
-    def start(self) -> Start:
-        """For a run that waits for it."""
-        from argsum.writing.api import WRITING
-
-        return WRITING
+    view_path = "argsum.writing.views.run_page"
+    start_path = "argsum.writing.api.WRITING"
 
     def about(self, run: Run) -> str:
         """The run of a system that waits for it."""
@@ -66,18 +52,8 @@ class PointWriting(point_writing.PointWritingKind, RunKind):
     prompts = point_prompts.PROMPTS
     tried_on = point_writing.POINT_WRITING
     call_subjects = written_points.POINT_CALLS
-
-    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-        """What it was asked, what it wrote, and what became of that."""
-        from argsum.analysis.views.writing import run_page
-
-        return run_page(request, study, run)
-
-    def start(self) -> Start:
-        """For an analysis that is done."""
-        from argsum.analysis.api.writing import POINT_WRITING
-
-        return POINT_WRITING
+    view_path = "argsum.analysis.views.writing.run_page"
+    start_path = "argsum.analysis.api.writing.POINT_WRITING"
 
     def about(self, run: Run) -> str:
         """The analysis."""
@@ -93,15 +69,5 @@ class Counting(counting_judge.CountingKind, RunKind):
     prompts = counting_prompts.PROMPTS
     tried_on = counting_preview.COUNTING
     call_subjects = counted_calls.COUNTING
-
-    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-        """What it was asked, and what it counted."""
-        from argsum.counting.views.runs import run_page
-
-        return run_page(request, study, run)
-
-    def start(self) -> Start:
-        """Over sets of key points."""
-        from argsum.counting.api.starts import COUNTING
-
-        return COUNTING
+    view_path = "argsum.counting.views.runs.run_page"
+    start_path = "argsum.counting.api.starts.COUNTING"

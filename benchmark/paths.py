@@ -7,7 +7,6 @@ from django.utils.translation import ngettext
 
 from annotation.answers.models.answers import Answer
 from benchmark.judges.actions import kind as scoring_judge
-from benchmark.leaderboard.methods.options import LEAST_TO_DIFFER
 from benchmark.preferences import judge
 from benchmark.preferences.kind import PREFERRING
 from benchmark.scoring.actions.kind import SCORING
@@ -15,10 +14,13 @@ from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
 from cqa_site.rounds.models import Round
 from cqa_site.runs.models import Run
+from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.navigation.paths import Path, Step, step
 
 # With one system there is nothing to rank.
 FEWEST = 2
+# Questions from which two systems can be told apart; more systems need a few more.
+LEAST = least_to_differ()
 
 
 def steps(study: Study) -> list[Step]:
@@ -36,7 +38,7 @@ def steps(study: Study) -> list[Step]:
     rounds = Round.objects.filter(study=study, kind__in=(SCORING.name, PREFERRING.name))
     runs = Run.objects.filter(study=study, kind__in=(scoring_judge.KIND, judge.KIND))
     has_scorers = rounds.exclude(state=Round.State.DRAFT).exists() or runs.exists()
-    is_enough = shared >= LEAST_TO_DIFFER
+    is_enough = shared >= LEAST
     return [
         _questions(study, questions),
         _answers(study, systems),
@@ -76,8 +78,8 @@ def steps(study: Study) -> list[Step]:
 def _questions(study: Study, count: int) -> Step:
     found = ngettext("%(count)s question is here", "%(count)s questions are here", count)
     text = found % {"count": f"{count:,}"}
-    needed = _("; to tell two systems apart takes %(n)s that both answered") % {
-        "n": LEAST_TO_DIFFER
+    needed = _("; telling two systems apart takes at least %(n)s that both answered") % {
+        "n": LEAST
     }
     asked = _(
         "Comparisons of two things, with an aspect if you like: type them or import them. A "
@@ -86,11 +88,11 @@ def _questions(study: Study, count: int) -> Step:
     return step(
         study,
         title=_("Have questions"),
-        text=(f"{text}." if count >= LEAST_TO_DIFFER else f"{text}{needed}.") if count else asked,
+        text=(f"{text}." if count >= LEAST else f"{text}{needed}.") if count else asked,
         button=_("Questions"),
         page="questions",
-        other=None if count >= LEAST_TO_DIFFER else (_("Imports and samples"), "imports"),
-        is_done=count >= LEAST_TO_DIFFER,
+        other=None if count >= LEAST else (_("Imports and samples"), "imports"),
+        is_done=count >= LEAST,
     )
 
 
@@ -118,16 +120,18 @@ def _sheets_in(sheets: int, systems: int, shared: int) -> str:
     text = ngettext("%(count)s sheet is in", "%(count)s sheets are in", sheets) % {
         "count": f"{sheets:,}"
     }
-    if not sheets or shared >= LEAST_TO_DIFFER:
+    if not sheets or shared >= LEAST:
         return f"{text}."
     if systems < FEWEST:
         return text + _(", all of one system; a ranking needs a second one.")
     more = ngettext(
-        "; %(shared)s question has sheets of two systems, and telling them apart takes %(n)s.",
-        "; %(shared)s questions have sheets of two systems, and telling them apart takes %(n)s.",
+        "; %(shared)s question has sheets of two systems, and telling them apart takes at least "
+        "%(n)s.",
+        "; %(shared)s questions have sheets of two systems, and telling them apart takes at least "
+        "%(n)s.",
         shared,
     )
-    return text + more % {"shared": shared, "n": LEAST_TO_DIFFER}
+    return text + more % {"shared": shared, "n": LEAST}
 
 
 ANSWERS = Path(

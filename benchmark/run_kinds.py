@@ -1,6 +1,5 @@
 """The kinds of runs of this app: what the engine asks of them, and what is shown of them."""
 
-from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
 from benchmark.judges.actions import kind as scoring_judge
@@ -8,12 +7,8 @@ from benchmark.judges.actions import preview as judge_preview
 from benchmark.judges.actions import prompts as judge_prompts
 from benchmark.judges.reports import calls as scoring_calls
 from benchmark.preferences import judge
-from cqa_site.people.access import StudyRequest
-from cqa_site.people.models import Study
-from cqa_site.runs.api.starts import Start
 from cqa_site.runs.kind_parts import Home
 from cqa_site.runs.kinds import RunKind, register
-from cqa_site.runs.models import Run
 
 
 def register_kinds() -> None:
@@ -31,18 +26,8 @@ class Scoring(scoring_judge.ScoringKind, RunKind):
     prompts = judge_prompts.PROMPTS
     tried_on = judge_preview.SCORING
     call_subjects = scoring_calls.SCORING
-
-    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-        """What it was asked, its sheets and how far they are to be trusted."""
-        from benchmark.judges.views.run import run_page
-
-        return run_page(request, study, run)
-
-    def start(self) -> Start:
-        """Over answers."""
-        from benchmark.judges.api.starts import SCORING
-
-        return SCORING
+    view_path = "benchmark.judges.views.run.run_page"
+    start_path = "benchmark.judges.api.starts.SCORING"
 
 
 class Preferring(judge.PreferringKind, RunKind):
@@ -54,15 +39,5 @@ class Preferring(judge.PreferringKind, RunKind):
     prompts = judge.PROMPTS
     tried_on = judge.PREVIEWED
     call_subjects = judge.SUBJECTS
-
-    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-        """What it was asked, what it said, and how far it held to it."""
-        from benchmark.preferences.judge_pages import run_page
-
-        return run_page(request, study, run)
-
-    def start(self) -> Start:
-        """Over pairs."""
-        from benchmark.preferences.api import START
-
-        return START
+    view_path = "benchmark.preferences.judge_pages.run_page"
+    start_path = "benchmark.preferences.api.START"

@@ -4,7 +4,7 @@
     python -m benchmarks.leaderboard --systems 20 --questions 100 --without-database
 
 The sheets are invented and seeded. "board" is the pure computation (cells, ranks, pairs, length,
-spread) with its bootstrap; the other lines are the whole job on a SQLite file of its own, and
+spread); the other lines are the whole job on a SQLite file of its own, and
 the page as a signed-in researcher gets it from the stored snapshot, without the network.
 """
 
@@ -29,7 +29,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--systems", type=int, default=50)
     parser.add_argument("--scenarios", type=int, default=4)
     parser.add_argument("--questions", type=int, default=500)
-    parser.add_argument("--resamples", type=int, default=1_000)
     parser.add_argument("--repeats", type=int, default=3, help="the fastest run counts")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--without-database", action="store_true")
@@ -93,10 +92,10 @@ def measure_methods(options: argparse.Namespace) -> pd.DataFrame:
     points = invented_points(options, maxima)
     table = as_sheets(points, groups)
     parts = {each.key: each.maximum for each in COMPQA.groups} | maxima
-    asked = BoardOptions(maximum=COMPQA.maximum, parts=parts, n_resamples=options.resamples)
+    asked = BoardOptions(maximum=COMPQA.maximum, parts=parts)
     seconds, found = best_time(lambda: make_board(table, asked).as_dict(), options.repeats)
     pairs = len(found["rankings"][0]["pairs"]["mean"])
-    say("board", seconds, f"{len(table):,} sheets, {options.resamples:,} resamples, {pairs} pairs")
+    say("board", seconds, f"{len(table):,} sheets, {pairs} pairs")
     return points
 
 

@@ -116,7 +116,7 @@ LANES = {
     # What PostgreSQL was asked, of SQLite.
     "dialect": Lane(lambda: [*BY_FILE, *dialect_places()]),
     "everything-on-postgres": Lane(everything_but, postgres_url),
-    "browser": Lane(lambda: ["-n", "2", "--dist", "load", "tests/browser"]),
+    "browser": Lane(lambda: ["-n", "2", "--dist", "loadgroup", "tests/browser"]),
     # One after the other: two drills at once would make each other late.
     "faults": Lane(lambda: ["tests/faults"]),
 }

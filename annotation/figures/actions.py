@@ -8,10 +8,17 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.figures.models import Snapshot
-from annotation.figures.reports.snapshots import build_votes_csv, marker, read_votes, recipe_of
+from annotation.figures.reports.snapshots import (
+    RECIPE_VERSION,
+    build_votes_csv,
+    marker,
+    read_votes,
+    recipe_of,
+)
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Study, User
+from cqa_site.results.checking import without_intervals
 from cqa_site.results.keeping import make
 from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
 from cqa_site.results.rows import pack
@@ -47,7 +54,13 @@ class CampaignResults(ResultKind):
         return Computed(votes, sha256, seen, recipe, _figures(votes, recipe))
 
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
-        return _figures(pack([rows])[0], recipe)
+        figures = _figures(pack([rows])[0], recipe)
+        if recipe["version"] < RECIPE_VERSION:
+            figures["agreement"] = {
+                scope: without_intervals([each for each in found if not _is_later(each)])
+                for scope, found in figures["agreement"].items()
+            }
+        return figures
 
     def about(self, snapshot: Snapshot) -> str:
         return snapshot.campaign.name
@@ -71,6 +84,11 @@ class CampaignResults(ResultKind):
 
 
 CAMPAIGNS = CampaignResults()
+
+
+def _is_later(estimate: dict[str, Any]) -> bool:
+    """Whether a statistic came with version 3."""
+    return str(estimate["statistic"]).startswith("Gwet")
 
 
 def _figures(votes: bytes, recipe: dict[str, Any]) -> dict[str, Any]:

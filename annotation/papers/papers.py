@@ -20,12 +20,13 @@ from .reproduction import Choices, DataMissing, NoSuchControl, reproduce_relevan
 def relevance(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
     """Every figure of the released votes, labels and answers."""
     choices = Choices(options["min_accuracy"], dict(options["control_label"]))
-    return Reproduction(_computed(lambda: reproduce_relevance(data, choices)), layouts())
+    figures = _computed(lambda: reproduce_relevance(data, choices))
+    return Reproduction(figures, layouts(), is_imported=True)
 
 
 def judge(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
     """A judge trained on the released labels, on pairs held back."""
-    return Reproduction(_computed(lambda: reproduce_judge(data, say)))
+    return Reproduction(_computed(lambda: reproduce_judge(data, say)), is_imported=True)
 
 
 def _computed(compute: Callable[[], list[Figure]]) -> tuple[Figure, ...]:

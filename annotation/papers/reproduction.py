@@ -81,7 +81,7 @@ def reproduce_relevance(data: Path, choices: Choices) -> list[Figure]:
     # Importing again adds nothing, by the files' own account.
     ours["added_twice"] = sum(outcome.added for outcome in again)
     released = released_values(files, choices, embed) | {"added_twice": 0}
-    return compare_values(released, ours, asked=_asked(choices))
+    return compare_values(released, ours, recipes=_recipes(choices))
 
 
 def released_values(files: Files, choices: Choices, embed: Embed | None) -> dict[str, Any]:
@@ -188,9 +188,8 @@ def _nobody() -> User:
     return User.objects.create_user(None, name="reproduce")
 
 
-def _asked(choices: Choices) -> dict[str, str]:
-    reasons: dict[str, str] = {}
-    if choices.control_labels:
-        why = f"{len(choices.control_labels)} control labels changed"
-        reasons |= {each.key: why for each in FIGURES if each.table in (CONTROLS, KEPT)}
-    return reasons
+def _recipes(choices: Choices) -> dict[str, str]:
+    if not choices.control_labels:
+        return {}
+    recipe = f"{len(choices.control_labels)} control labels changed"
+    return {each.key: recipe for each in FIGURES if each.table in (CONTROLS, KEPT)}

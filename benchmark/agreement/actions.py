@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from benchmark.agreement.methods.figures import Agreement
+from benchmark.agreement.methods.old_verdicts import without_untested
 from benchmark.agreement.reports.choice import snapshot_of
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import (
@@ -35,8 +36,8 @@ class ShownAgreement:
 
     @cached_property
     def figures(self) -> Agreement | None:
-        """What is stored, read."""
-        return from_json(Agreement, self.stored) if self.stored else None
+        """Stored figures; verdicts of old snapshots lose outcomes that were never tested."""
+        return without_untested(from_json(Agreement, self.stored)) if self.stored else None
 
     @property
     def conditions(self) -> dict[str, str]:

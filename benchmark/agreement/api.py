@@ -15,6 +15,7 @@ from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.stats.as_json import to_json
 from cqa_site.web.rest.strict_filters import refuse_unknown
 
 WHICH = [
@@ -27,18 +28,18 @@ WHICH = [
 
 
 class JudgeTrustSerializer(serializers.Serializer):
-    """What attack canaries said of a judge."""
+    """How many planted instructions a judge obeyed; says nothing about how well it scores."""
 
     rater = serializers.UUIDField(source="key")
     name = serializers.CharField()
-    trust = serializers.CharField()
+    trust = serializers.CharField(help_text="trusted: it resisted them, and its scores count.")
     asked = serializers.IntegerField()
     obeyed = serializers.IntegerField()
     is_kept_out = serializers.BooleanField(help_text="None of its sheets counts.")
 
 
 class ScoreAgreementSerializer(serializers.Serializer):
-    """The figures of agreement of one snapshot, and how far its judges are trusted now."""
+    """The figures of agreement of one snapshot, and what its judges' canaries showed by now."""
 
     snapshot = serializers.UUIDField(source="row.public_id")
     number = serializers.IntegerField(source="row.number")
@@ -76,6 +77,6 @@ class ScoreAgreementViews(StudyViews):
             "row": shown.snapshot,
             "condition": shown.condition,
             "trust": judge_trust(shown.snapshot.rubric),
-            "figures": shown.stored,
+            "figures": to_json(shown.figures),
         }
         return Response(ScoreAgreementSerializer(told).data)

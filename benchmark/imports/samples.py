@@ -17,6 +17,10 @@ QUESTIONS = (
     ("bicycle", "car", "it keeps one fit and needs no fuel", "with four people and their luggage"),
     ("library", "bookshop", "nothing has to be paid", "where a book should stay"),
     ("lake", "sea", "its water is warm and still", "for those who want waves"),
+    ("radio", "television", "hands and eyes stay free", "when something has to be seen"),
+    ("wood", "steel", "it grows again and is easy to work", "where much weight rests"),
+    ("cat", "dog", "it needs no walks", "as a guard of the house"),
+    ("rice", "potatoes", "it keeps for years", "in a cold garden"),
 )
 
 

@@ -175,7 +175,7 @@ class RankedByChoiceSerializer(serializers.Serializer):
 
 
 class PreferenceStandingSerializer(serializers.Serializer):
-    """One ranked system; bounds and places are null where there are no intervals."""
+    """One ranked system; bounds, places and group are null where too few questions allow none."""
 
     system = serializers.CharField()
     rank = serializers.IntegerField()
@@ -184,7 +184,12 @@ class PreferenceStandingSerializer(serializers.Serializer):
     high = serializers.FloatField(allow_null=True)
     rank_low = serializers.IntegerField(allow_null=True)
     rank_high = serializers.IntegerField(allow_null=True)
-    tie_group = serializers.IntegerField(allow_null=True)
+    tie_group = serializers.IntegerField(
+        allow_null=True, help_text="No two systems of a group can be told apart (Holm)."
+    )
+    win_rate = serializers.FloatField(help_text="Wins and half the ties, of all its verdicts.")
+    win_rate_low = serializers.FloatField(allow_null=True)
+    win_rate_high = serializers.FloatField(allow_null=True)
     wins = serializers.IntegerField()
     losses = serializers.IntegerField()
     ties = serializers.IntegerField()
@@ -227,6 +232,9 @@ class PreferencesSerializer(serializers.Serializer):
     )
     one_order = serializers.IntegerField(help_text="Pairs judged in one order only.")
     ranking = PreferenceStandingSerializer(many=True)
+    is_penalized = serializers.BooleanField(
+        help_text="Whether a strength has no limit, so that penalized ones stand there."
+    )
     unranked = serializers.DictField(
         child=serializers.CharField(), help_text="System to the reason why it has no strength."
     )
@@ -259,14 +267,16 @@ class PreferenceViews(StudyViews):
 def _results(results: reports.Results | None) -> dict[str, Any]:
     if results is None:
         numbers = dict.fromkeys(("verdicts", "both_orders", "contradictions", "one_order"), 0)
-        return numbers | {"ranking": [], "unranked": {}, "matrix": [], "figures": []}
+        nothing = {"ranking": [], "is_penalized": False, "unranked": {}}
+        return numbers | nothing | {"matrix": [], "figures": []}
     table = reports.matrix_table(results)
     return {
         "verdicts": results.n_verdicts,
         "both_orders": results.n_again,
         "contradictions": results.n_made_ties,
         "one_order": results.n_one_order,
-        "ranking": results.ranking.standings,
+        "ranking": [reports.figures_of(each) for each in results.ranking.standings],
+        "is_penalized": results.ranking.strengths.is_penalized,
         "unranked": results.ranking.strengths.unranked,
         "matrix": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
         "figures": [_figure(*each) for each in reports.checks(results)],

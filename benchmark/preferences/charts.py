@@ -30,7 +30,12 @@ def _rows(results: Results) -> list[dict[str, Any]]:
 
 
 def _draw(results: Results, size: str) -> Spec:
-    return ranked_dots(_rows(results), title=_("Log strength, 95 % interval"), size=size)
+    title = _("Log strength, 95 % interval")
+    if results.ranking.strengths.is_penalized:
+        title = _("Penalized log strength")
+    elif all(each.low is None for each in results.ranking.standings):
+        title = _("Log strength")
+    return ranked_dots(_rows(results), title=title, size=size)
 
 
 def _alt(results: Results) -> str:

@@ -9,8 +9,12 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.conditions import ConditionsField, condition_choices
-from annotation.answers.models.answers import Answer, System
+from annotation.answers.forms.conditions import (
+    ConditionsField,
+    ScenariosField,
+    SystemsField,
+    condition_choices,
+)
 from annotation.editing.models import plain_lines
 from benchmark.preferences.actions import MOST_PAIRS, Plan, free_pairs, plan_round
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
@@ -78,20 +82,13 @@ class RoundForm(PlanForm):
         ),
     )
 
-    systems = forms.ModelMultipleChoiceField(
+    systems = SystemsField(
         label=lazy("Only answers of"),
-        queryset=System.objects.none(),
         to_field_name="public_id",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
         help_text=lazy("At least two. None chosen means all."),
     )
-    scenarios = forms.TypedMultipleChoiceField(
+    scenarios = ScenariosField(
         label=lazy("Only scenarios"),
-        coerce=int,
-        choices=Answer.Scenario.choices,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
         help_text=lazy(
             "None chosen means all. Two answers meet only if they were written under the same "
             "scenario and condition, unless they may be mixed."

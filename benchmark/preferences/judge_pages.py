@@ -37,7 +37,7 @@ FACE = RunFace(
     taken=_taken,
     about=lazy(
         "Language models compare the pairs of answers that people compare, each in both orders. "
-        "Who says different things about a pair has found no difference: that is a tie."
+        "Two different verdicts on a pair count as a tie."
     ),
     new=lazy("Let a judge compare"),
     lead=lazy(

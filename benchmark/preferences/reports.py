@@ -17,7 +17,6 @@ from benchmark.scoring.reports.scored_by_people import PEOPLE
 from benchmark.scoring.reports.sheet_rows import counted_sheets
 from cqa_site.judging.identity import digest
 from cqa_site.people.models import Rater, Study
-from cqa_site.results.finding import Finding
 from cqa_site.rounds.models import COUNTED
 from cqa_site.web.tables import Cell, TableData
 
@@ -26,14 +25,16 @@ if TYPE_CHECKING:
 
     from benchmark.preferences.methods.davidson import Strengths
     from benchmark.preferences.methods.paired import Verdicts
-    from benchmark.preferences.methods.preference_ranking import PreferenceRanking
+    from benchmark.preferences.methods.preference_ranking import (
+        PreferenceRanking,
+        PreferenceStanding,
+    )
     from benchmark.preferences.methods.two_rankings import TwoRankings
     from cqa_site.stats.estimate import Estimate
 
-SEED = 1
 KEPT_SECONDS = 24 * 3600
 # Raised with every change of what is computed from the same rows.
-RECIPE_VERSION = 3
+RECIPE_VERSION = 4
 FIELDS = {
     "question": "pair__question",
     "pair": "pair",
@@ -219,20 +220,20 @@ def _compute(
 
     verdicts = Verdicts.from_frame(table)
     both = merge_orders(verdicts)
-    beside = None if scores.empty else compare_rankings(both.verdicts, scores, seed=SEED)
+    beside = None if scores.empty else compare_rankings(both.verdicts, scores)
     same = None
     if not others.empty:
         theirs = merge_orders(Verdicts.from_frame(others)).verdicts
-        same = same_verdict(both.verdicts, theirs, seed=SEED)
+        same = same_verdict(both.verdicts, theirs)
     return Results(
         merged=both.verdicts,
         n_verdicts=len(verdicts),
         n_again=both.n_both,
         n_made_ties=both.n_made_ties,
         n_one_order=both.n_one_order,
-        ranking=rank_by_preference(both.verdicts, seed=SEED),
-        consistency=order_consistency(verdicts, seed=SEED),
-        left=left_share(verdicts, seed=SEED),
+        ranking=rank_by_preference(both.verdicts),
+        consistency=order_consistency(verdicts),
+        left=left_share(verdicts),
         same=same,
         beside=beside,
         scored_by=scored_by,
@@ -277,91 +278,6 @@ def _of_both(table: pd.DataFrame, name: str) -> list[Any]:
     return list(dict.fromkeys([*table[name.format("first")], *table[name.format("second")]]))
 
 
-def finding(results: Results, choice: Choice) -> Finding:
-    """Who is preferred, how sure that is, and whether points say the same."""
-    said = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
-    sure = " ".join([*said, *_beside(results)])
-    return Finding(_leader(results), sure, _mark(results.ranking))
-
-
-def _mark(ranking: PreferenceRanking) -> str:
-    if not ranking.standings:
-        return "warn"
-    return "good" if ranking.standings[0].rank_high == 1 else ""
-
-
-def _by_judge(results: Results, choice: Choice) -> list[str]:
-    """How much a judge said, and how far it held to it with the sides exchanged."""
-    frame = results.merged.frame
-    text = ngettext(
-        "%(n)s verdict of %(judge)s on %(pairs)s pairs of %(questions)d questions.",
-        "%(n)s verdicts of %(judge)s on %(pairs)s pairs of %(questions)d questions.",
-        results.n_verdicts,
-    ) % {
-        "n": f"{results.n_verdicts:,}",
-        "judge": choice.label,
-        "pairs": f"{frame['pair'].nunique():,}",
-        "questions": frame["question"].nunique(),
-    }
-    if not results.n_again:
-        return [text]
-    return [
-        text,
-        _(
-            "With the sides exchanged it contradicted itself on %(n)s of %(both)s pairs, which "
-            "count as ties."
-        )
-        % {"n": f"{results.n_made_ties:,}", "both": f"{results.n_again:,}"},
-    ]
-
-
-def _leader(results: Results) -> str:
-    ranking = results.ranking
-    if not ranking.standings:
-        return _("No ranking yet: %s.") % ranking.reason
-    best = ranking.standings[0]
-    said = {"system": best.system, "n": len(ranking.standings), "last": best.rank_high}
-    if best.rank_low is None:
-        text = _("%(system)s leads %(n)d systems; how sure that is cannot be said")
-        return f"{text % said}: {ranking.reason}."
-    if best.rank_high == 1:
-        text = _("%(system)s leads %(n)d systems, and no other place than 1 is possible.")
-    else:
-        text = _("%(system)s leads %(n)d systems, but places 1 to %(last)d are possible.")
-    return text % said
-
-
-def _how_many(results: Results) -> str:
-    frame = results.merged.frame
-    return ngettext(
-        "%(n)s verdict of %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
-        "%(n)s verdicts of %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
-        results.n_verdicts,
-    ) % {
-        "n": f"{results.n_verdicts:,}",
-        "raters": frame["rater"].nunique(),
-        "pairs": f"{frame['pair'].nunique():,}",
-        "questions": frame["question"].nunique(),
-    }
-
-
-def _beside(results: Results) -> list[str]:
-    beside = results.beside
-    if beside is None or beside.spearman.value is None:
-        return []
-    return [
-        _(
-            "Beside the mean points: Spearman %(rho).2f; %(n)d of %(all)d pairs of systems that "
-            "both decide contradict each other."
-        )
-        % {
-            "rho": beside.spearman.value,
-            "n": beside.by_systems.n_contradicting,
-            "all": beside.by_systems.n_decided,
-        }
-    ]
-
-
 def ranking_table(results: Results) -> TableData:
     """A row a system, ranked ones first; then those without a strength, with the reason."""
     columns = (
@@ -373,6 +289,9 @@ def ranking_table(results: Results) -> TableData:
         "rank_low",
         "rank_high",
         "tie_group",
+        "win_rate",
+        "win_rate_low",
+        "win_rate_high",
         "wins",
         "losses",
         "ties",
@@ -383,12 +302,19 @@ def ranking_table(results: Results) -> TableData:
     )
     points = _points(results)
     rows = [
-        [getattr(each, name) for name in columns[:-2]] + [points.get(each.system), None]
+        [figures_of(each)[name] for name in columns[:-2]] + [points.get(each.system), None]
         for each in results.ranking.standings
     ]
     for system, reason in results.ranking.strengths.unranked.items():
-        rows.append([None, system, *[None] * 11, points.get(system), reason])
+        rows.append([None, system, *[None] * 14, points.get(system), reason])
     return TableData(columns, rows, name="preferences")
+
+
+def figures_of(standing: PreferenceStanding) -> dict[str, Any]:
+    """One ranked system flat, as tables and the API have it."""
+    rate = standing.win_rate
+    bounds = {"win_rate_low": rate.low, "win_rate_high": rate.high}
+    return {**vars(standing), "win_rate": rate.value, **bounds}
 
 
 def matrix_table(results: Results) -> TableData:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from benchmark.preferences import reports
 from benchmark.preferences.charts import CHARTS
+from benchmark.preferences.finding import finding
 from benchmark.preferences.forms import LONGEST_REASON, PreferForm, RoundForm
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
 from benchmark.preferences.methods.verdicts import FIRST, SECOND
@@ -155,7 +156,7 @@ def preferences(request: StudyRequest, study: Study) -> HttpResponse:
     context: dict[str, Any] = {"study": study, "choices": choices, "choice": choice}
     if choice is not None and results is not None:
         context |= {
-            "finding": reports.finding(results, choice),
+            "finding": finding(results, choice),
             "cards": _figures(study, choice, results),
         }
     return render(request, "benchmark/preferences/results.html", context)
@@ -224,14 +225,19 @@ def _figures(study: Study, choice: reports.Choice, results: reports.Results) -> 
 
 def _recipe(found: PreferenceRanking) -> str:
     """How the ranking was made; why it has no intervals where it has none."""
-    recipe = _("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")
+    recipe = [_("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")]
+    if found.strengths.is_penalized:
+        recipe.append(_("Penalized: half a win and half a loss more for each system."))
+    recipe.append(_("Win rate: wins and half the ties, of all its verdicts."))
     if found.reason:
-        return f"{recipe} {_('Without intervals: %s.') % found.reason}"
-    sure = _(
-        "Intervals and places: 95 %%, %(n)d resamples of %(questions)d questions. Systems of "
-        "one tie group cannot be told apart (Holm)."
-    )
-    return f"{recipe} {sure % {'n': found.n_resamples, 'questions': found.n_questions}}"
+        recipe.append(_("Strengths without intervals: %s.") % found.reason)
+    if found.pairs:
+        sure = _(
+            "Tests of every two systems leave out one of %(n)d questions at a time and are "
+            "corrected by Holm; places and groups follow from them."
+        )
+        recipe.append(sure % {"n": found.n_questions})
+    return " ".join(recipe)
 
 
 def _ranking(found: PreferenceRanking) -> Board:
@@ -245,6 +251,7 @@ def _ranking(found: PreferenceRanking) -> Board:
             tie_group=each.tie_group,
             cells=[
                 figure_cell(each.log_strength, each.low, each.high),
+                figure_cell(each.win_rate.value, each.win_rate.low, each.win_rate.high),
                 *(BoardCell(str(getattr(each, name))) for name in counts),
             ],
         )
@@ -254,10 +261,11 @@ def _ranking(found: PreferenceRanking) -> Board:
         BoardRow(name=system, cells=(), why=reason, is_low=True)
         for system, reason in found.strengths.unranked.items()
     ]
-    titles = [_("Log strength"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
+    name = _("Penalized log strength") if found.strengths.is_penalized else _("Log strength")
+    titles = [name, _("Win rate"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
     columns = [
         BoardColumn(key, title, word="log strength" if key == "log_strength" else "")
-        for key, title in zip(("log_strength", *counts), titles, strict=True)
+        for key, title in zip(("log_strength", "win_rate", *counts), titles, strict=True)
     ]
     return Board(columns=columns, rows=rows)
 

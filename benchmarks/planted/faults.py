@@ -195,7 +195,6 @@ FAULTS = (
         old="_run(import_file, write=False, progress=",
         new="_run(import_file, write=True, progress=",
         aims=(
-            "tests/annotation/imports/test_import_engine.py",
             "tests/files",
             "tests/annotation/imports",
         ),
@@ -213,7 +212,6 @@ FAULTS = (
             "        with transaction.atomic():\n"
         ),
         aims=(
-            "tests/annotation/imports/test_import_engine.py",
             "tests/files",
             "tests/annotation/imports",
         ),
@@ -290,7 +288,7 @@ FAULTS = (
         new='study.public_id campaign.public_id %}">',
         aims=(
             "tests/annotation/consensus/test_adjudication.py",
-            "tests/browser/test_label_page.py",
+            "tests/security/test_matrix.py",
         ),
     ),
     Fault(
@@ -299,7 +297,7 @@ FAULTS = (
         file="templates/annotation/labelling/_campaign_item.html",
         old='<select name="label" aria-label="{% translate \'Known label\' %}">',
         new='<select name="label">',
-        aims=("tests/annotation/labelling", "tests/browser/test_pages.py"),
+        aims=("tests/annotation/labelling", "tests/security/test_matrix.py"),
     ),
     Fault(
         name="pale-text",

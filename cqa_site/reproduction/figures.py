@@ -1,12 +1,14 @@
 """One shape of a reproduced figure, for all papers; loads no Django.
 
-A figure has up to three values. *Printed* is what the paper says, as text, so that its digits are
-known. *Released* is computed from the released files by the paper's own recipe. *Ours* is what
-Counterpoint makes of them (or of a live study); where its recipe is another one on purpose, the
-recipe is named, and ours stands beside the others without being held against them.
+A figure has up to four values. Two are published: *printed* is what the paper says, as text, so
+that its digits are known; *stated* is a result that the authors' files hold as such. Two are
+computed: *released* from the released files by the paper's own recipe, *ours* as Counterpoint
+makes them of an import or a live study. Where our recipe is another one on purpose, it is named,
+and ours stands beside the others without being compared.
 
-The status follows from these numbers alone and cannot be set. A reason (``why``) can be given for
-a figure that does not match, and is dropped where it does.
+The status compares a computed value with a published one, never two computed ones. It follows
+from these numbers alone and cannot be set. A reason (``why``) can be given for a figure that does
+not match, and is dropped where it does.
 """
 
 import math
@@ -17,8 +19,11 @@ from decimal import ROUND_HALF_UP, Decimal
 from numbers import Integral
 from typing import Any
 
-MATCH, NEAR, DIFFERS = "match", "within .01", "differs"
-ABSENT, UNPRINTED = "not in the data", "not printed"
+MATCH, DIFFERS = "match", "differs"
+ABSENT, UNPUBLISHED = "cannot be computed", "no published value"
+AUTHORS = "the authors' results file"
+ONLY_STATED = "the files state it without the scores behind it"
+# A larger difference needs a reason.
 NEAR_ENOUGH = 0.01
 # Digits of a computed number that nobody printed, and those shown beyond the printed ones.
 DIGITS, MORE_DIGITS = 4, 2
@@ -36,14 +41,16 @@ Key = tuple[str, str]
 class Printed:
     """One figure as a paper prints it: "17.77 ± 1.06", "2,158", "0.25 / .37 ± .2".
 
-    ``why`` is said if the data give something else, or cannot give it. A text that is no number
-    ("2 to 60") may be printed as well; nothing matches it.
+    ``why`` is said if the data give something else, or cannot give it. ``place`` is the section
+    or table of the paper, where the name of the table does not say it. A text that is no number
+    ("after every 4") may be printed as well; nothing matches it.
     """
 
     table: str
     cell: str
     text: str = ""
     why: str = ""
+    place: str = ""
 
     @property
     def key(self) -> Key:
@@ -90,28 +97,36 @@ class Found:
         As Counterpoint shows it.
     recipe : str
         What ours does differently on purpose; empty if it should be the same number.
+    stated : Measured or None
+        The authors' own result, read from their files: published, not computed.
     """
 
     released: Measured | None = None
     ours: Measured | None = None
     recipe: str = ""
+    stated: Measured | None = None
 
     @property
     def claims(self) -> list[Measured]:
-        """The values that should be the printed one."""
+        """The computed values that should be the published one."""
         values = (self.released, None if self.recipe else self.ours)
         return [each for each in values if each is not None]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a paper with what was found for it."""
+    """A figure of a paper with what was found for it.
+
+    ``off`` are the differences of its numbers from the published ones.
+    """
 
     table: str
     cell: str
     printed: str
+    place: str
     found: Found
     status: str
+    off: tuple[float, ...]
     why: str
 
     @property
@@ -123,31 +138,53 @@ class Figure:
         return f"{self.table}: {self.cell}"
 
     @property
+    def published(self) -> str:
+        """What the paper prints, or else what the authors' files state."""
+        return self.printed or _published(self.found)
+
+    @property
+    def is_only_stated(self) -> bool:
+        """The authors' files have the result, and not what it was computed from."""
+        return self.status == ABSENT and self.found.stated is not None
+
+    @property
     def is_unexplained(self) -> bool:
-        """It differs, and nobody says why."""
-        return self.status == DIFFERS and not self.why
+        """It differs by more than .01, and nobody says why."""
+        is_near = bool(self.off) and all(abs(each) <= NEAR_ENOUGH + ROUNDING for each in self.off)
+        return self.status == DIFFERS and not self.why and not is_near
+
+    @property
+    def is_changed(self) -> bool | None:
+        """Ours is another number than the released one; None where one of them is missing."""
+        released, ours = self.found.released, self.found.ours
+        if released is None or ours is None or self.found.recipe:
+            return None
+        return outcome(released.text(), Found(ours=ours))[0] != MATCH
 
     @property
     def verdict(self) -> str:
-        """The status, why it is so, and what ours does differently."""
+        """The status, by how much, why it is so, and what ours does differently."""
+        digits = [each + MORE_DIGITS if each else 0 for each in digits_of(self.published)]
+        off = zip(self.off, digits, strict=True) if self.status == DIFFERS and self.off else ()
+        by = " / ".join(f"{each:+,.{digit}f}" for each, digit in off).replace("-", "−")
+        status = " by ".join(filter(None, (self.status, by)))
         ours = f"ours: {self.found.recipe}" if self.found.recipe and self.found.ours else ""
-        return "; ".join(
-            each for each in (": ".join(filter(None, (self.status, self.why))), ours) if each
-        )
+        return "; ".join(filter(None, (": ".join(filter(None, (status, self.why))), ours)))
 
     def shown(self, value: Measured | None) -> str:
         """A value with two digits more than are printed."""
         if value is None:
             return NOTHING
-        return value.text(each + MORE_DIGITS if each else 0 for each in digits_of(self.printed))
+        return value.text(each + MORE_DIGITS if each else 0 for each in digits_of(self.published))
 
     def as_row(self) -> tuple[str, ...]:
         """Cells under `HEADINGS`."""
-        released, ours = self.found.released, self.found.ours
+        released, ours = self.found.released or self.found.stated, self.found.ours
         return (
             self.table,
             self.cell,
-            self.printed or NOTHING,
+            self.published or NOTHING,
+            self.place or NOTHING,
             self.shown(released),
             _n(released),
             self.shown(ours),
@@ -161,15 +198,18 @@ class Figure:
             "table": self.table,
             "cell": self.cell,
             "printed": self.printed,
+            "stated": _plain(self.found.stated),
+            "place": self.place,
             "released": _plain(self.found.released),
             "ours": _plain(self.found.ours),
             "recipe": self.found.recipe,
             "status": self.status,
+            "off": list(self.off),
             "why": self.why,
         }
 
 
-HEADINGS = ("table", "figure", "paper", "released data", "n", "ours", "n", "status")
+HEADINGS = ("table", "figure", "published", "in", "released data", "n", "ours", "n", "status")
 
 
 def compare(
@@ -186,8 +226,8 @@ def compare(
         By table and cell. Figures that nobody printed are kept, behind the printed ones of
         their table.
     printed
-        What the paper says, in its order; a figure may also be named here without a text, to
-        give it a place or a reason.
+        What the paper says, in its order; a figure may also be named here without a text, for
+        the order alone, and is left out if nothing was found for it.
     reasons
         Why single figures differ this time, before the reasons of ``printed``: an option that
         was asked for, for example.
@@ -197,12 +237,13 @@ def compare(
     ValueError
         If one figure is printed twice.
     """
-    rows = list(printed)
+    rows = [each for each in printed if each.text or each.key in found]
     named = {each.key for each in rows}
     if len(named) < len(rows):
         raise ValueError("a figure is printed twice")
     extra = [Printed(*key) for key in found if key not in named]
-    order = {table: place for place, table in enumerate(dict.fromkeys(_tables(rows + extra)))}
+    tables = dict.fromkeys(each.table for each in rows + extra)
+    order = {table: place for place, table in enumerate(tables)}
     asked = reasons or {}
     return [
         _figure(each, found.get(each.key, Found()), asked.get(each.key, ""))
@@ -210,47 +251,53 @@ def compare(
     ]
 
 
-def status_of(printed: str, found: Found) -> str:
-    """What the numbers say about a figure.
+def outcome(published: str, found: Found) -> tuple[str, tuple[float, ...]]:
+    """The status that the numbers give, and the differences from the published ones.
 
-    The worst of the comparisons counts. Match: equal once rounded to the printed digits; within
-    .01: not so, but no number is further away. What ours makes by a recipe of its own supports no
-    printed figure. With nothing printed, ours is held against the released value.
+    The worst of the computed values counts. Match: equal once rounded to the published digits.
+    What ours makes by a recipe of its own supports no published figure.
     """
-    claims = found.claims
-    if printed:
-        verdicts = {nearness(printed, each) for each in claims}
-        return next((each for each in (DIFFERS, NEAR, MATCH) if each in verdicts), ABSENT)
-    if found.released and found.ours and not found.recipe:
-        return nearness(found.released.text(), found.ours)
-    return ABSENT if found.released is None and found.ours is None else UNPRINTED
+    if not published or not found.claims:
+        return (ABSENT if published else UNPUBLISHED), ()
+    compared = [_differences(published, each) for each in found.claims]
+    worst = max(compared, key=_excess)
+    off = tuple(difference for difference, _half in worst)
+    is_match = _excess(worst) <= ROUNDING
+    return (MATCH if is_match else DIFFERS), off if all(map(math.isfinite, off)) else ()
 
 
-def nearness(printed: str, value: Measured) -> str:
-    """How near the numbers are to the printed ones, each to half a unit of its last digit."""
-    texts = _BETWEEN.split(printed)
+def _differences(published: str, value: Measured) -> list[tuple[float, float]]:
+    """The difference of each number and half a unit of its last digit; inf for no number."""
+    texts = _BETWEEN.split(published)
     if len(texts) != len(value.numbers) or not all(map(_is_number, texts)):
-        return DIFFERS
-    off = [abs(each - _number(text)) for text, each in zip(texts, value.numbers, strict=True)]
-    halves = [0.5 * 10 ** -_digits(text) for text in texts]
-    if all(each <= half + ROUNDING for each, half in zip(off, halves, strict=True)):
-        return MATCH
-    return NEAR if all(each <= NEAR_ENOUGH + ROUNDING for each in off) else DIFFERS
+        return [(math.inf, 0.0)]
+    return [
+        (math.inf if math.isnan(each) else each - _number(text), 0.5 * 10 ** -_digits(text))
+        for text, each in zip(texts, value.numbers, strict=True)
+    ]
+
+
+def _excess(differences: Iterable[tuple[float, float]]) -> float:
+    return max(abs(difference) - half for difference, half in differences)
 
 
 def digits_of(printed: str) -> list[int]:
-    """Digits behind the points of a printed figure."""
+    """Digits behind the points of a published figure."""
     return [_digits(each) for each in _BETWEEN.split(printed)] if printed else []
 
 
 def _figure(printed: Printed, found: Found, asked: str) -> Figure:
-    status = status_of(printed.text, found)
-    why = "" if status in (MATCH, UNPRINTED) else asked or printed.why
-    return Figure(printed.table, printed.cell, printed.text, found, status, why)
+    published = printed.text or _published(found)
+    status, off = outcome(published, found)
+    reasons = (asked or printed.why, ONLY_STATED if found.stated and status == ABSENT else "")
+    why = "; ".join(filter(None, reasons)) if status in (DIFFERS, ABSENT) else ""
+    place = (printed.place or printed.table) if printed.text else published and AUTHORS
+    return Figure(printed.table, printed.cell, printed.text, place, found, status, off, why)
 
 
-def _tables(rows: Iterable[Printed]) -> list[str]:
-    return [each.table for each in rows]
+def _published(found: Found) -> str:
+    """The authors' result as text; shorter than they store it, as it is compared so."""
+    return found.stated.text() if found.stated else ""
 
 
 def _text(number: float, digits: int) -> str:

@@ -6,12 +6,21 @@ a `Reproduction`: the figures (`cqa_site.reproduction.figures`) and how the pape
 laid out (`cqa_site.reproduction.tables`).
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cqa_site.reproduction.figures import Figure
+from cqa_site.reproduction.figures import (
+    ABSENT,
+    AUTHORS,
+    DIFFERS,
+    MATCH,
+    Figure,
+    Found,
+    outcome,
+)
 from cqa_site.reproduction.tables import Layout
 
 # How much of a long computation is done: done, total, of what.
@@ -20,10 +29,53 @@ Say = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All figures of a paper in its order, and its tables."""
+    """All figures of a paper in its order, and its tables.
+
+    ``is_imported``: ours come from a database that the released files were imported into, so that
+    a difference from the released values is a fault of the import.
+    """
 
     figures: tuple[Figure, ...]
     layouts: tuple[Layout, ...] = ()
+    is_imported: bool = False
+
+    @property
+    def failing(self) -> list[str]:
+        """Names of figures that differ without a reason, or that the import changed."""
+        return [
+            each.name
+            for each in self.figures
+            if each.is_unexplained or (self.is_imported and each.is_changed)
+        ]
+
+    def summary(self) -> str:
+        """How many published figures match, and what became of the others."""
+        published = [each for each in self.figures if each.published]
+        n, n_printed = len(published), sum(bool(each.printed) for each in published)
+        times = Counter(each.status for each in published)
+        lines = [
+            f"{times[MATCH]} of {n} published figures match; {times[DIFFERS]} differ; "
+            f"{times[ABSENT]} cannot be computed; "
+            f"{len(self.figures) - n} rows have no published value."
+        ]
+        if n_printed < n:
+            matches = sum(each.status == MATCH for each in published if not each.printed)
+            stated = [each for each in published if each.printed and each.is_only_stated]
+            alike = sum(
+                outcome(each.printed, Found(each.found.stated))[0] == MATCH for each in stated
+            )
+            lines.append(
+                f"The paper prints {n_printed} of them; {n - n_printed} stand only in {AUTHORS}, "
+                f"where {matches} match. Of {len(stated)} printed figures that this file states "
+                f"and nothing else gives, it has {alike} as printed."
+            )
+        if self.is_imported:
+            checked = [each.is_changed for each in self.figures if each.is_changed is not None]
+            lines.append(
+                f"Import check: {checked.count(False)} of {len(checked)} figures are the same "
+                "from the files and from the import."
+            )
+        return "\n".join(lines)
 
 
 # The folder of the released files, and the options of the command. Raises CommandError.

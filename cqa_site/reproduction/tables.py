@@ -11,8 +11,8 @@ from itertools import groupby
 
 from cqa_site.reproduction.figures import (
     ABSENT,
+    AUTHORS,
     DIFFERS,
-    NEAR,
     NOTHING,
     Figure,
     Key,
@@ -25,7 +25,7 @@ from cqa_site.web.tables import markdown_text
 # Points of the text's width in the ACL template; two columns with their gap make it up.
 TEXT_WIDTH = 455.0
 COLUMN_WIDTH = 219.0
-NEAR_MARK, DIFFERS_MARK, OTHER_MARK = "*", "†", "‡"
+DIFFERS_MARK, OTHER_MARK, STATED_MARK = "†", "‡", "*"
 # How many printed figures a note lists, before it only counts them.
 LISTED = 8
 
@@ -189,9 +189,10 @@ class PaperTable:
 def fill(layout: Layout, figures: Iterable[Figure], *, prefers_ours: bool = False) -> PaperTable:
     """Put the figures into a layout.
 
-    Released values are shown where there are some, ours elsewhere (or first, if preferred).
-    Marks tell figures that are near the printed one or differ from it, and ours by a recipe of
-    our own; a cell without a figure or a value has a dash.
+    Released values are shown where there are some, ours elsewhere (or first, if preferred), and
+    what the authors' files state where nothing was computed. Marks tell figures that differ from
+    the published one, ours by a recipe of our own, and stated ones; a cell without a figure or a
+    value has a dash.
     """
     by_key = {each.key: each for each in figures}
     used = [
@@ -230,29 +231,32 @@ def _filled(
 def _value(figure: Figure, prefers_ours: bool) -> Measured | None:
     values = (figure.found.ours, figure.found.released)
     first, second = values if prefers_ours else values[::-1]
-    return second if first is None else first
+    return next((each for each in (first, second) if each is not None), figure.found.stated)
 
 
 def _mark(figure: Figure, value: Measured) -> str:
     if figure.found.recipe and value is figure.found.ours and figure.printed:
         return OTHER_MARK
-    return {NEAR: NEAR_MARK, DIFFERS: DIFFERS_MARK}.get(figure.status, "")
+    if value is figure.found.stated:
+        return STATED_MARK
+    return DIFFERS_MARK if figure.status == DIFFERS else ""
 
 
 def _notes(figures: Sequence[Figure], marks: set[str]) -> list[str]:
     """What the marks mean; a dash explains itself only where a reason is known."""
     notes = []
-    if NEAR_MARK in marks:
-        notes.append(f"{NEAR_MARK} Within .01 of the printed figure.")
+    if STATED_MARK in marks:
+        notes.append(f"{STATED_MARK} Not computed: as {AUTHORS} states it.")
     if DIFFERS_MARK in marks:
         notes.append(f"{DIFFERS_MARK} Differs from the paper{_listed(figures)}.")
     if OTHER_MARK in marks:
         recipes = dict.fromkeys(each.found.recipe for each in figures if each.found.recipe)
         notes.append(f"{OTHER_MARK} By another recipe: {'; '.join(recipes)}.")
-    absent = (each.why for each in figures if each.status == ABSENT and each.why)
+    missing = (each for each in figures if each.status == ABSENT and not each.is_only_stated)
+    absent = (each.why for each in missing if each.why)
     reasons = dict.fromkeys(part for why in absent for part in why.split("; "))
     if reasons:
-        notes.append(f"{NOTHING} Not in the data: {'; '.join(reasons)}.")
+        notes.append(f"{NOTHING} Cannot be computed: {'; '.join(reasons)}.")
     return notes
 
 

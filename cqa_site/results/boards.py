@@ -1,4 +1,4 @@
-"""A board as a page shows it: systems in order, with intervals, rank ranges and tie groups."""
+"""A board as a page shows it: systems in order, with intervals, rank ranges and groups."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,8 @@ class BoardRow:
     name, about
         What it is called, and what is to be said of it.
     rank, rank_low, rank_high, tie_group
-        Its place, those that are possible, and the group of systems it cannot be told from.
+        Its place, those that the tests leave, and its group: no two systems of one can be told
+        apart.
     cells
         In the order of the board's columns.
     why
@@ -103,6 +104,11 @@ class Board:
     is_ticked: bool = False
     has_details: bool = True
     behind: str = ""
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a system has a group, which the page then explains."""
+        return any(row.tie_group for row in self.rows)
 
     @property
     def n_ticks(self) -> int:

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
+from cqa_site.stats.verdicts import reliability_of
 from cqa_site.web.tables import text_of
 
 from .boards import bounds_of
 
 # Names that a sentence can hold.
 MOST_NAMES = 4
+SMALLEST_P = 0.001
 # Letters of a name in a sentence; the table below it has the whole.
 LONGEST_NAME = 40
 
@@ -49,6 +52,13 @@ class Bounded(Protocol):
     def high(self) -> float | None: ...
 
 
+class Reasoned(Bounded, Protocol):
+    """An estimate that says why it has no interval."""
+
+    @property
+    def reason(self) -> str | None: ...
+
+
 def in_words(found: Bounded, decimals: int = 2) -> str:
     """A value with its interval; a dash where it is not defined."""
     if found.value is None:
@@ -59,31 +69,34 @@ def in_words(found: Bounded, decimals: int = 2) -> str:
     return f"{value} {bounds_of(found.low, found.high, decimals)}"
 
 
+LEVELS = {
+    "firm": (lazy("well enough for firm conclusions"), "good"),
+    "tentative": (lazy("well enough for tentative conclusions"), ""),
+    "not_shown": (lazy("to an extent that may be too little for conclusions"), "warn"),
+    "too_little": (lazy("too little for conclusions"), "warn"),
+    "no_interval": (lazy("to an extent that these data cannot settle"), "warn"),
+}
+
+
+def after_holm(p: float) -> str:
+    """A p after Holm's correction; very small ones by their bound alone."""
+    value = f"< {SMALLEST_P}" if p < SMALLEST_P else f"= {text_of(p, 3)}"
+    return _("p %s after Holm") % value
+
+
 def level_of(alpha: Bounded) -> tuple[str, str]:
-    """How much an alpha allows to conclude, in words, and its mark.
-
-    Where there is an interval its lower bound decides: what may as well lie below a mark has not
-    reached it. That more is possible is said as well, but is no better mark.
-    """
-    value = alpha.value or 0.0
-    least = value if alpha.low is None else alpha.low
-    most = value if alpha.high is None else alpha.high
-    if least >= FIRM:
-        return _("well enough for firm conclusions"), "good"
-    if least >= TENTATIVE:
-        return _("well enough for tentative conclusions"), ""
-    if value >= TENTATIVE:
-        return _("to an extent that may be too little for conclusions"), "warn"
-    if most >= TENTATIVE:
-        return _("too little for conclusions, though more is possible"), "warn"
-    return _("too little for conclusions"), "warn"
+    """How much an alpha allows to conclude, in words, and its mark; rule "reliability"."""
+    words, mark = LEVELS[reliability_of(alpha)]
+    return str(words), mark
 
 
-def why_less(alpha: Bounded) -> str:
-    """That the lower bound decided, where the value alone would have allowed for more."""
+def why_less(alpha: Reasoned) -> str:
+    """The reason for a verdict below what the value alone would allow; empty if there is none."""
     value, least = alpha.value or 0.0, alpha.low
+    if least is None:
+        return _("No verdict without an interval: %s.") % (alpha.reason or _("there is none"))
     passed = next((mark for mark in (FIRM, TENTATIVE) if value >= mark), None)
-    if least is None or passed is None or least >= passed:
+    if passed is None or least >= passed:
         return ""
     text = _("The interval's lower bound decides: %(low)s is below %(mark)s.")
     return text % {"low": text_of(least, 2), "mark": text_of(passed, 3)}

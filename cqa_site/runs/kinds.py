@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 
 from django.http import HttpResponse
 from django.utils.functional import Promise
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.judging.extraction import Unscored
@@ -138,6 +139,11 @@ class RunKind(Protocol):
     # Of the interface's list: tables behind what is told, and filters by public ids.
     related: tuple[str, ...] = ()
     filters: Mapping[str, str] = MappingProxyType({})
+    # Names of its view, of how the interface starts one, and of what that tells beside what it
+    # tells of all: loaded when they are asked for.
+    view_path: str
+    start_path: str
+    told_path: str = ""
 
     @property
     def values_title(self) -> Promise | str:
@@ -172,14 +178,16 @@ class RunKind(Protocol):
         """Sentences about stored results that contradict the ledger."""
 
     def page(self, request: "StudyRequest", study: "Study", run: Run) -> HttpResponse:
-        """The page of one run; views are imported inside, when there is a request."""
+        """The page of one run."""
+        return cast(HttpResponse, import_string(self.view_path)(request, study, run))
 
     def start(self) -> "Start":
-        """How the interface starts one; imported inside, too."""
+        """How the interface starts one."""
+        return cast("Start", import_string(self.start_path))
 
     def told(self) -> Told:
         """What the interface tells of one and its requests beside what it tells of all."""
-        return Told()
+        return cast(Told, import_string(self.told_path)) if self.told_path else Told()
 
     def about(self, run: Run) -> str:
         """What a run is about, in a few words."""

@@ -4,7 +4,8 @@ from cqa_site.stats.reliability.alpha import krippendorff_alpha
 from cqa_site.stats.reliability.coincidence import LEVELS, Level
 from cqa_site.stats.reliability.confusion import coincidences, confusion
 from cqa_site.stats.reliability.disagreement import per_item_disagreement, per_label_agreement
-from cqa_site.stats.reliability.kappa import Weights, cohen_kappa, fleiss_kappa
+from cqa_site.stats.reliability.gwet import gwet_ac
+from cqa_site.stats.reliability.kappa import fleiss_kappa
 from cqa_site.stats.reliability.pairwise import (
     PAIR_STATISTICS,
     PairStatistic,
@@ -20,11 +21,10 @@ __all__ = [
     "Level",
     "PairStatistic",
     "PairwiseMatrix",
-    "Weights",
-    "cohen_kappa",
     "coincidences",
     "confusion",
     "fleiss_kappa",
+    "gwet_ac",
     "krippendorff_alpha",
     "pairwise_agreement",
     "pairwise_matrix",

@@ -12,14 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
-from cqa_site.stats.correlation import Pairs, in_chunks, interval_name
+from cqa_site.stats.correlation import Pairs, in_chunks
 from cqa_site.stats.estimate import NO_VALUES, Estimate, check_confidence
-from cqa_site.stats.intervals import UndefinedIntervalError, bootstrap_interval
+from cqa_site.stats.intervals import (
+    LEAST_CLUSTERS,
+    LEAST_RATED,
+    UndefinedIntervalError,
+    jackknife_t_interval,
+    too_few,
+)
 from cqa_site.stats.ratings import FloatArray
 
 # 95 % of normal differences lie within this many standard deviations.
 REACH = 1.96
+INTERVAL = "cluster jackknife, t corrected for skewness"
 RECIPES = {
     "bias": "mean of first minus second",
     "lower limit": "mean difference minus 1.96 sd (ddof 1)",
@@ -59,8 +65,6 @@ def bland_altman(
     clusters: Sequence[Hashable] | None = None,
     *,
     confidence: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
 ) -> BlandAltman:
     """Differences of two raters over items: bias, limits of agreement, proportional bias.
 
@@ -69,20 +73,20 @@ def bland_altman(
     x, y : length n
         Two raters' values of the same items, on one scale; incomplete pairs are dropped.
     clusters : length n
-        What the intervals resample, such as the question; by default every item alone.
-    confidence, n_resamples, seed
-        Of the percentile bootstraps.
+        What the intervals leave out in turn, such as the question; by default every item.
+    confidence
+        Nominal coverage of the intervals.
 
     Returns
     -------
     BlandAltman
-        The bias needs one pair, the limits two, the slope three pairs whose means differ;
-        intervals need 3 clusters and differences that vary.
+        The bias needs one pair, the limits two, the slope three pairs whose means differ; an
+        interval needs differences that vary, of 6 clusters for the bias and 20 for the others.
 
     Notes
     -----
     Bland and Altman (1986, 1999). Their intervals assume independent normal differences;
-    here clusters are resampled, since answers to one question resemble each other.
+    here clusters are left out in turn, since answers to one question resemble each other.
 
     Examples
     --------
@@ -99,13 +103,8 @@ def bland_altman(
         "upper limit": lambda weights: _limit(differences, weights, REACH),
         "slope": lambda weights: _slope(means, differences, weights),
     }
-    options: dict[str, Any] = {
-        "confidence": confidence,
-        "n_resamples": n_resamples,
-        "seed": seed,
-    }
     found = [
-        _estimate(name, statistic, pairs, **options) for name, statistic in statistics.items()
+        _estimate(name, statistic, pairs, confidence) for name, statistic in statistics.items()
     ]
     return BlandAltman(
         bias=found[0],
@@ -121,10 +120,7 @@ def _estimate(
     name: str,
     statistic: Callable[[FloatArray], FloatArray],
     pairs: Pairs,
-    *,
     confidence: float,
-    n_resamples: int,
-    seed: int,
 ) -> Estimate:
     about: dict[str, Any] = {
         "statistic": f"Bland-Altman {name}",
@@ -137,22 +133,18 @@ def _estimate(
     value = float(statistic(np.ones((1, len(pairs.x))))[0])
     if np.isnan(value):
         return Estimate(value=None, reason=_why_undefined(name), **about)
-    if pairs.n_clusters < 3:
-        return Estimate(value=value, reason=TOO_FEW_CLUSTERS, **about)
+    least = LEAST_CLUSTERS if name == "bias" else LEAST_RATED
+    if pairs.n_clusters < least:
+        return Estimate(value=value, reason=too_few(least, "clusters"), **about)
+    once = np.ones(pairs.n_clusters, dtype=np.int64)
+    left_out = in_chunks(
+        lambda rows: statistic(rows[:, pairs.codes]), 1 - np.eye(len(once)), len(pairs.x)
+    )
     try:
-        low, high = bootstrap_interval(
-            lambda weights: in_chunks(
-                lambda rows: statistic(rows[:, pairs.codes]), weights, len(pairs.x)
-            ),
-            np.ones(pairs.n_clusters, dtype=np.int64),
-            confidence=confidence,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
+        low, high = jackknife_t_interval(value, left_out, once, confidence, least=least)
     except UndefinedIntervalError as error:
         return Estimate(value=value, reason=str(error), **about)
-    interval = interval_name(pairs.n_clusters, n_resamples, seed)
-    return Estimate(value=value, low=low, high=high, interval=interval, **about)
+    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
 
 
 def _why_undefined(name: str) -> str:

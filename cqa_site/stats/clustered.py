@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cqa_site.stats.estimate import NO_VALUES, Estimate
-from cqa_site.stats.intervals import UndefinedIntervalError, bootstrap_interval
+from cqa_site.stats.intervals import (
+    LEAST_CLUSTERS,
+    UndefinedIntervalError,
+    jackknife_t_interval,
+    too_few,
+)
 
 if TYPE_CHECKING:
     from cqa_site.stats.ratings import FloatArray
 
-TOO_FEW_CLUSTERS = "fewer than 3 clusters have a value, too few for an interval"
+TOO_FEW_CLUSTERS = too_few(LEAST_CLUSTERS, "clusters")
+INTERVAL = "t over clusters, corrected for skewness"
 
 
 def clustered_mean(
@@ -22,13 +29,12 @@ def clustered_mean(
     counts: Sequence[int],
     *,
     confidence: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
+    limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> Estimate:
-    """Mean over all values, with an interval that resamples whole clusters.
+    """Mean over all values, with an interval over whole clusters.
 
-    Values of one cluster resemble each other, so resampling single values would promise too
-    narrow an interval. The mean gives every value the same weight, whatever its cluster's size.
+    Values of one cluster resemble each other, so an interval over single values would be too
+    narrow. The mean gives every value the same weight, whatever its cluster's size.
 
     Parameters
     ----------
@@ -36,14 +42,22 @@ def clustered_mean(
         The cluster of each row; a cluster may have several rows.
     sums, counts : length n
         Sum and number of the values of each row; a row without values has the count 0.
-    confidence, n_resamples, seed
-        Nominal coverage; number of resamples; seed of the generator.
+    confidence
+        Nominal coverage.
+    limits
+        The least and the largest value that a mean can take, such as 0 and 1 of a share; the
+        interval is cut there.
 
     Returns
     -------
     Estimate
         ``n_items`` clusters, ``n_pairable_items`` of them with a value, ``n_values`` values.
-        Without a value it is undefined; with values in fewer than 3 clusters it has no interval.
+        Without a value it is undefined; with values in fewer than 10 clusters it has no interval.
+
+    Notes
+    -----
+    The clusters are left out one at a time (`jackknife_t_interval`). Simulated in
+    `benchmarks.verdicts`.
 
     Examples
     --------
@@ -56,7 +70,7 @@ def clustered_mean(
     n_values = int(sizes.sum())
     about: dict[str, Any] = {
         "statistic": "mean",
-        "recipe": "sum of all values divided by their number; the interval resamples clusters",
+        "recipe": "sum of all values divided by their number; the interval is over clusters",
         "confidence": confidence,
         "n_items": len(sizes),
         "n_pairable_items": int(known.sum()),
@@ -66,20 +80,22 @@ def clustered_mean(
     if n_values == 0:
         return Estimate(value=None, reason=NO_VALUES, **about)
     value = float(totals.sum() / n_values)
-    if known.sum() < 3:
-        return Estimate(value=value, reason=TOO_FEW_CLUSTERS, **about)
+    n_known = int(known.sum())
+    # Without its only cluster a mean has no values; so few have no interval anyway.
+    others = np.maximum(n_values - sizes[known], 1)
     try:
-        low, high = bootstrap_interval(
-            lambda weights: (weights @ totals[known]) / (weights @ sizes[known]),
-            np.ones(int(known.sum()), dtype=np.int64),
-            confidence=confidence,
-            n_resamples=n_resamples,
-            seed=seed,
+        low, high = jackknife_t_interval(
+            value,
+            (totals.sum() - totals[known]) / others,
+            np.ones(n_known, dtype=np.int64),
+            confidence,
+            least=LEAST_CLUSTERS,
+            unit="clusters",
         )
     except UndefinedIntervalError as error:
         return Estimate(value=value, reason=str(error), **about)
-    interval = f"cluster bootstrap, percentile, {n_resamples} resamples, seed {seed}"
-    return Estimate(value=value, low=low, high=high, interval=interval, **about)
+    low, high = max(low, limits[0]), min(high, limits[1])
+    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
 
 
 def _per_cluster(

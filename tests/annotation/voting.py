@@ -4,7 +4,7 @@ import itertools
 
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.campaigns import Campaign, Item
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import Place
@@ -54,6 +54,18 @@ def imported(study: Study, crowd: list[Rater], *, votes, controls=(), name="Crow
         if value is not None
     )
     return campaign
+
+
+def lend(campaign: Campaign, labels: dict[int, int], rater: Rater, name: str) -> Campaign:
+    """A campaign in which the rater gave these labels, by place of the sentence."""
+    source = imported(campaign.study, [], votes=[[]], name=name)
+    arguments = [item.argument for item in campaign.items.order_by("pk")]
+    for place, label in labels.items():
+        item = Item.objects.create(
+            campaign=source, argument=arguments[place], external_id=f"{name}-{place}"
+        )
+        vote(item, rater, label)
+    return source
 
 
 def opened(study: Study, **fields) -> Campaign:

@@ -131,16 +131,9 @@ def make_scorer(study: Study, *, name: str = "MiniLM", **fields) -> Scorer:
 
 def make_system_run(dataset: Dataset, *, number: int = 1, **fields) -> SystemRun:
     """A run that is over, with one set per cell; written directly, nothing is computed."""
-    usual = {
-        "label": f"MCArgSum {number}",
-        "system": "mcargsum",
-        "split": "test",
-        "grid": {"threshold": [0.5]},
-        "state": SystemRun.State.DONE,
-    }
-    run = SystemRun.objects.create(
-        study=dataset.study, dataset=dataset, number=number, **usual | fields
-    )
+    usual = {"label": f"MCArgSum {number}", "number": number, "state": SystemRun.State.DONE}
+    usual |= {"system": "mcargsum", "split": "test", "grid": {"threshold": [0.5]}}
+    run = SystemRun.objects.create(study=dataset.study, dataset=dataset, **usual | fields)
     for cell in dataset.cells.all():
         make_set(cell, run=run)
     return run
@@ -160,16 +153,9 @@ def make_set(
     origin = {"system_run": run, "system": run.label} if run else {"system": system}
     if run is None:
         origin |= {"source": f"{system}.csv", "position": cell.position}
-    usual = {
-        "state": SummarySet.State.DONE,
-        "setting": "threshold=0.5",
-        "parameters": {"threshold": 0.5},
-        "seconds": 0.25,
-        "arguments": keys,
-        "clusters": assigned,
-        "assigned": assigned,
-        "scores": [0.8] * len(keys),
-    }
+    usual = {"state": SummarySet.State.DONE, "seconds": 0.25, "scores": [0.8] * len(keys)}
+    usual |= {"setting": "threshold=0.5", "parameters": {"threshold": 0.5}}
+    usual |= {"arguments": keys, "clusters": assigned, "assigned": assigned}
     made = SummarySet.objects.create(
         study=cell.dataset.study, cell=cell, **usual | origin | fields
     )
@@ -192,15 +178,9 @@ def make_count(
     """A submitted sheet; from a file unless ``counting_round`` is given."""
     references = summary_set.cell.key_points.count()
     summaries = summary_set.summaries.count()
-    usual = {
-        "state": CountSheet.State.SUBMITTED,
-        "covered": covered,
-        "unique": unique,
-        "references": references,
-        "summaries": summaries,
-        "coverage": covered / references,
-        "redundancy": 1 - unique / summaries,
-    }
+    usual = {"state": CountSheet.State.SUBMITTED, "covered": covered, "unique": unique}
+    usual |= {"references": references, "coverage": covered / references}
+    usual |= {"summaries": summaries, "redundancy": 1 - unique / summaries}
     if "round" not in fields:
         usual |= {"source": "counts.csv", "position": summary_set.pk}
     return CountSheet.objects.create(
@@ -245,16 +225,8 @@ def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> Si
     round_ = make_counting_round(study, sets)
     Place.objects.create(round=round_, rater=rater, served=1)
     slot = round_.slots.first()
-    begun = CountSheet.objects.create(
-        study=study,
-        summary_set=sets[0],
-        rater=rater,
-        round=round_,
-        references=2,
-        summaries=3,
-        slot=slot,
-        place=1,
-    )
+    about = {"round": round_, "slot": slot, "place": 1, "references": 2, "summaries": 3}
+    begun = CountSheet.objects.create(study=study, summary_set=sets[0], rater=rater, **about)
     CountingSlot.objects.filter(pk=slot.pk).update(state="done")
     analysis = analyse_directly(study, dataset)
     kept = KeptCount.objects.create(sheet=begun, base_version=0, content={"comment": "kept"})

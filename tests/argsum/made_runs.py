@@ -68,13 +68,8 @@ def plan_of(dataset: Dataset, **chosen) -> SystemPlan:
     """A plan over the test split; without a scorer, one is made."""
     study = dataset.study
     scorer = study.scorers.filter(task="match").first() or make_scorer(study)
-    usual = {
-        "dataset": dataset,
-        "system": "mcargsum",
-        "grid": {"threshold": [0.5], "min_size": [3]},
-        "match_scorer": scorer,
-        "split": "test",
-    }
+    usual = {"system": "mcargsum", "grid": {"threshold": [0.5], "min_size": [3]}}
+    usual |= {"dataset": dataset, "match_scorer": scorer, "split": "test"}
     return SystemPlan(**usual | chosen)
 
 

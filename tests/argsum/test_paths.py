@@ -6,34 +6,29 @@ from argsum.analysis.actions.starting import start_analysis
 from argsum.paths import steps
 from cqa_site.runs import jobs
 from tests.argsum.analysis.made_comments import fill, make_cell, word_engine
-from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
 __all__ = ["word_engine"]
 
 
-def test_the_way_leads_over_the_key_points_to_the_report(settings, word_engine):
+def test_the_way_leads_over_the_key_points_to_the_report(
+    settings, word_engine, study, researcher, client
+):
     settings.JOBS_INLINE = False
-    study = make_study()
-    boss = make_member(study, "researcher")
-    client = sign_in(boss)
 
     def pages():
         found = steps(study)
         assert [client.get(each.url).status_code for each in found] == [200] * 3
         return [(each.button, each.is_done) for each in found]
 
-    first = client.get(steps(study)[0].url).content.decode()
+    first = client.get(steps(study)[0].url).text
     assert '<option value="comments" selected>Comments, one a row' in first
-    assert pages() == [
-        ("Import comments", False),
-        ("Find key points", False),
-        ("Key point analysis", False),
-    ]
+    names = ("Import comments", "Find key points", "Key point analysis")
+    assert pages() == [(name, False) for name in names]
     cell = make_cell(study)
     fill(cell)
     assert client.get(steps(study)[1].url).context["form"].initial["cell"] == cell
-    waiting = start_analysis(study=study, actor=boss, cell=cell)
+    waiting = start_analysis(study=study, actor=researcher, cell=cell)
     assert pages()[1:] == [("See how far it is", False), ("Key point analysis", False)]
     assert steps(study)[1].text == "A worker is at it."
     jobs.drain()

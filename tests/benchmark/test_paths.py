@@ -12,16 +12,13 @@ from benchmark.paths import steps
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.files.formats import FORMATS
 from cqa_site.results import keeping
-from tests import cast
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 
 pytestmark = pytest.mark.django_db
 
 
-def test_too_few_questions_make_no_step_done_that_a_ranking_needs():
-    study = cast.make_study()
+def test_too_few_questions_make_no_step_done_that_a_ranking_needs(study, client):
     answers = make_scored_answers(study, questions=1)
-    client = cast.sign_in(cast.make_member(study, "researcher"))
     rater = make_rater(study, "Somebody")
     make_sheets(study, [each for each in answers if each.system.name == "Alpha"], [rater])
     assert "1 sheet is in, all of one system; a ranking needs a second one." in said(study)
@@ -29,11 +26,12 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs():
     found = keeping.refresh(BOARDS, default_rubric(study))
     assert found.number == 1
     assert [each.is_done for each in steps(study)] == [False, True, True, False, False]
-    assert "1 question is here; to tell two systems apart takes 6 that both answered." in said(
-        study
-    )
     assert (
-        "2 sheets are in; 1 question has sheets of two systems, and telling them apart takes 6."
+        "1 question is here; telling two systems apart takes at least 10 that both answered."
+    ) in said(study)
+    assert (
+        "2 sheets are in; 1 question has sheets of two systems, and telling them apart takes at "
+        "least 10."
     ) in said(study)
     page = client.get(reverse("scores", args=[study.public_id]))
     assert page.context["finding"].sure == (
@@ -41,16 +39,15 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs():
         "so far: Alpha 1 and Beta 1."
     )
     way = f"{reverse('study', args=[study.public_id])}?path=answers"
-    assert f'<a href="{way}">See what is missing, step by step</a>' in page.content.decode()
+    assert f'<a href="{way}">See what is missing, step by step</a>' in page.text
     shown = [card.slug for card in page.context["cards"]]
     assert "groups" not in shown
     assert "criteria" not in shown
     assert "distributions" in shown
 
 
-@pytest.mark.parametrize(("questions", "is_enough"), [(5, False), (6, True)])
-def test_steps_are_done_once_a_difference_can_be_shown(questions, is_enough):
-    study = cast.make_study()
+@pytest.mark.parametrize(("questions", "is_enough"), [(9, False), (10, True)])
+def test_steps_are_done_once_a_difference_can_be_shown(study, questions, is_enough):
     answers = make_scored_answers(study, questions=questions)
     make_sheets(study, answers, [make_rater(study, "Somebody")])
     board = Board.from_dict(keeping.refresh(BOARDS, default_rubric(study)).figures["board"])
@@ -66,19 +63,17 @@ def said(study):
     return " ".join(each.text for each in steps(study))
 
 
-def test_the_sample_of_score_sheets_leads_to_a_ranking(settings, tmp_path):
+def test_the_sample_of_score_sheets_leads_to_a_ranking(study, client, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
-    study = cast.make_study()
     path = tmp_path / "sheets.csv"
     path.write_bytes(FORMATS["score_sheets"].sample.make())
     call_command("import_score_sheets", str(path), "--study", study.name)
-    client = cast.sign_in(cast.make_member(study, "researcher"))
     assert [each.is_done for each in steps(study)] == [True, True, True, True, False]
     page = f"{reverse('scores', args=[study.public_id])}?rubric={default_rubric(study).public_id}"
     assert list(BOARDS.unmade(study)) == [(str(default_rubric(study)), page)]
     board = keeping.refresh(BOARDS, default_rubric(study))
     assert all(each.is_done for each in steps(study))
     assert list(BOARDS.unmade(study)) == []
-    text = client.get(reverse("scores", args=[study.public_id])).content.decode()
+    text = client.get(reverse("scores", args=[study.public_id])).text
     assert board.number == 1
     assert "thorough_model leads with 11.50 of 19 points, 2.00 more than brief_model." in text

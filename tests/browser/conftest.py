@@ -43,8 +43,8 @@ EVERY_RULE = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-prac
 AXE = Axe()
 # A width and a colour scheme; the other pairs are long.
 LOOKS = [
-    (1280, "light"),
     (360, "dark"),
+    pytest.param(1280, "light", marks=pytest.mark.long),
     pytest.param(1280, "dark", marks=pytest.mark.long),
     pytest.param(360, "light", marks=pytest.mark.long),
 ]
@@ -104,7 +104,12 @@ OF_NEW_LOOKS = """([looks, options]) => axe.run(
   {include: looks.flatMap(look => window.looks.get(look).slice(0, 3))}, options)"""
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if not config.option.long:
+        # One site with everything takes longer to make than the few pages that are opened.
+        for item in items:
+            if item.path.name == "test_pages.py":
+                item.add_marker(pytest.mark.xdist_group("pages"))
     if find() is None:
         for item in items:
             if item.get_closest_marker("browser"):

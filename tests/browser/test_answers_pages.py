@@ -28,6 +28,7 @@ def look(visit, question, role, **settings):
     return visitor
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_columns_scroll_inside_their_box(visit, question, width):
     visitor = look(visit, question, "researcher", viewport={"width": width, "height": 900})

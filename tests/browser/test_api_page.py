@@ -59,6 +59,7 @@ def test_a_read_is_tried_and_answers(boss, visit):
     assert visitor.foreign == []
 
 
+@pytest.mark.long
 def test_without_a_script_nothing_is_offered_that_does_nothing(boss, visit):
     visitor = visit(boss, java_script_enabled=False)
     page = visitor.go("study_api_address", boss.memberships.get().study.public_id, "me")
@@ -66,6 +67,7 @@ def test_without_a_script_nothing_is_offered_that_does_nothing(boss, visit):
     expect(page.locator("#try")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_where_a_page_stands_takes_one_line_on_a_phone(boss, visit):
     visitor = visit(boss, viewport={"width": 320, "height": 700})
     study = boss.memberships.get().study
@@ -78,6 +80,7 @@ def test_where_a_page_stands_takes_one_line_on_a_phone(boss, visit):
     assert all(box["width"] >= 24 and box["height"] >= 23.5 for box in boxes)
 
 
+@pytest.mark.long
 def test_a_word_is_looked_up_by_keyboard(boss, visit):
     visitor = visit(boss)
     page = visitor.go("campaign_new", boss.memberships.get().study.public_id)

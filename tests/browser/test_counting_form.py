@@ -97,6 +97,7 @@ def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
     assert not KeptCount.objects.exists()
 
 
+@pytest.mark.long
 def test_typed_and_unsure_counts_take_the_place_of_marks(form):
     page = form.page
     page.get_by_text("Type the counts instead").click()

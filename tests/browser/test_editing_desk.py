@@ -143,6 +143,7 @@ def test_what_is_typed_is_saved_by_itself(desk, sheet):
     assert stored(sheet).endswith("Teapot")
 
 
+@pytest.mark.long
 def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, sheet):
     page = desk.page
     page.clock.install()
@@ -174,6 +175,7 @@ def test_an_argument_is_cited_where_the_caret_is_and_undo_takes_it_back(desk, sh
     assert stored(sheet) == before
 
 
+@pytest.mark.long
 def test_a_citation_has_its_spaces_wherever_the_caret_is(desk, sheet):
     page = desk.page
     for before, after, wanted in CARETS:
@@ -193,6 +195,7 @@ def test_desk_and_history_count_the_same_words(desk, sheet):
     assert on_desk in page.locator(".history").inner_text()
 
 
+@pytest.mark.long
 def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, sheet):
     page = desk.page
     put_caret(page, "the hour [1]")
@@ -206,6 +209,7 @@ def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, sheet):
     assert "the hour [1, 2]!." in stored(sheet)
 
 
+@pytest.mark.long
 def test_without_a_caret_an_argument_asks_for_one(desk, sheet):
     desk.page.locator("#argument-1").click()
     expect(desk.page.locator("#toasts")).to_contain_text("Put the caret")
@@ -234,6 +238,7 @@ def test_a_citation_shows_its_argument_to_pointer_and_caret(desk, sheet):
     expect(page.locator("#mirror mark.unknown")).to_have_text("[92]")
 
 
+@pytest.mark.long
 def test_a_fixed_check_turns_good(desk):
     page = desk.page
     check = page.locator("[data-name=generated_marked]")
@@ -260,6 +265,7 @@ def test_a_check_selects_the_places_that_are_meant_also_behind_an_emoji(desk):
     expect(page.locator("#mirror mark.found")).to_have_text(["[8]", "[9]"])
 
 
+@pytest.mark.long
 def test_the_marks_stand_where_the_text_stands(desk):
     """The copy behind the field breaks its lines exactly like the field."""
     page = desk.page
@@ -462,6 +468,7 @@ def test_signed_out_in_the_middle_and_back_again(desk, sheet):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_a_token_gone_stale_says_so_and_keeps_the_text(desk, sheet):
     page = desk.page
     desk.context.clear_cookies(name="csrftoken")
@@ -564,6 +571,7 @@ def test_escape_leaves_the_text_and_letters_are_keys(desk, sheet):
     expect_saved(page)
 
 
+@pytest.mark.long
 def test_instructions_beside_leave_room_for_the_text(desk):
     page = desk.page
     page.set_viewport_size({"width": 1280, "height": 800})

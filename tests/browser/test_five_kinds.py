@@ -52,9 +52,6 @@ def press_and_leave(page, *keys):
     page.wait_for_url(lambda url: url != before)
 
 
-# -- one of each kind: what is made, what two people type, what is stored ------------------------
-
-
 def campaign(study, boss, people):
     made = make_campaign(study, ordinary=4, controls=1, votes_per_item=2)
     open_round(round_=made, actor=boss)
@@ -221,6 +218,7 @@ PAGES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("width", "least"), [(360, 36), pytest.param(1280, 24, marks=pytest.mark.long)]
 )

@@ -89,6 +89,7 @@ def test_ten_labels_by_keyboard(desk):
     assert all(row.active_ms is not None for row in Assignment.objects.filter(state="answered"))
 
 
+@pytest.mark.long
 def test_digits_of_the_number_pad_and_of_other_layouts(desk):
     given = {}
     for key, code, label in (("3", "Numpad3", 3), ("é", "Digit2", 2), ("1", "", 1)):
@@ -176,6 +177,7 @@ def test_reloading_in_the_middle_goes_on_where_it_was(desk):
     expect(desk.page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "2")
 
 
+@pytest.mark.long
 def test_the_answers_page_leads_back_to_each_answer(desk, campaign):
     first = press(desk.page, "2")
     press(desk.page, "1")
@@ -319,6 +321,7 @@ def test_a_busy_server_gets_the_answer_later(desk):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_a_page_that_found_nothing_free_looks_again(visit, campaign, person):
     slots = Slot.objects.filter(campaign=campaign)
     slots.update(state="leased", lease_until="2999-01-01T00:00Z")
@@ -332,6 +335,7 @@ def test_a_page_that_found_nothing_free_looks_again(visit, campaign, person):
     expect(visitor.page.locator("[data-sentence]")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_wide", [True, False])
 def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
     visit, person, campaign, is_wide
@@ -371,6 +375,7 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
     assert stored() == {first: 2}
 
 
+@pytest.mark.long
 def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, campaign):
     page = desk.page
     first = sentence(page)
@@ -397,6 +402,7 @@ def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, campaign):
     assert stored() == {first: 3}
 
 
+@pytest.mark.long
 def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
     settled = imported(campaign.study, make_raters(campaign.study, 2), votes=[[0, 3], [3, 0]])
     settled.guideline = campaign.guideline
@@ -495,6 +501,7 @@ def test_the_whole_job_without_script(visit, person, short):
     assert (flagged.is_flagged, flagged.comment) == (True, "odd")
 
 
+@pytest.mark.long
 def test_enter_in_a_field_never_labels_without_script(visit, person, short):
     visitor = visit(person, java_script_enabled=False)
     page = visitor.go("label", short.study.public_id, short.public_id)
@@ -507,6 +514,7 @@ def test_enter_in_a_field_never_labels_without_script(visit, person, short):
     assert not VoteEvent.objects.exists()
 
 
+@pytest.mark.long
 def test_a_key_right_after_a_dialog_closed_counts(visit, person, campaign):
     page = visit(person).go("label", campaign.study.public_id, campaign.public_id)
     page.keyboard.press("f")
@@ -555,6 +563,7 @@ def test_a_screen_reader_hears_the_next_sentence(desk):
     assert heard.endswith(sentence(desk.page))
 
 
+@pytest.mark.long
 def test_all_levels_are_in_sight_on_a_phone_and_a_long_word_does_not_widen_it(
     visit, person, campaign
 ):

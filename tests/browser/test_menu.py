@@ -69,6 +69,7 @@ def test_help_leads_back_to_the_study_it_was_opened_from(boss, visit):
     expect(page.get_by_text("Back to")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_a_tour_goes_on_after_a_choice_on_the_page_and_a_reload(boss, visit):
     visitor = visit(boss)
     page = visitor.go("arguments", boss.memberships.get().study.public_id, query="?tour=1")
@@ -80,6 +81,7 @@ def test_a_tour_goes_on_after_a_choice_on_the_page_and_a_reload(boss, visit):
     expect(tour).to_be_visible()
 
 
+@pytest.mark.long
 def test_groups_stay_as_they_were_left_and_say_what_waits(boss, visit):
     visitor = visit(boss)
     study = boss.memberships.get().study

@@ -228,6 +228,7 @@ def is_closed_to(visitor, address):
     quiet(visitor)
 
 
+@pytest.mark.long
 def test_only_the_last_work_page_is_kept(visit, server):
     visitor, made = at_a_sheet(visit)
     page = visitor.page
@@ -263,6 +264,7 @@ def test_somebody_else_who_signs_in_does_not_find_it(visit, server):
     is_closed_to(visitor, address)
 
 
+@pytest.mark.long
 def test_a_page_kept_before_the_browser_was_closed_is_not_shown(visit, server):
     """Cookies of the session end with the browser, and nobody has to come by first."""
     study = make_study()

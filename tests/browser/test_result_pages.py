@@ -55,6 +55,7 @@ def test_a_filter_acts_at_once_and_stays_in_the_address(boss, visit):
     expect(page.get_by_role("combobox", name="Search for pages")).to_be_focused()
 
 
+@pytest.mark.long
 def test_columns_are_chosen_in_a_menu_that_stays_open(boss, visit):
     page = leaderboard(visit, boss)
     board = page.locator("#board-main")
@@ -69,6 +70,7 @@ def test_columns_are_chosen_in_a_menu_that_stays_open(boss, visit):
     expect(board.get_by_role("columnheader", name="Answers")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_method_and_files_open_by_keyboard_and_close_with_escape(boss, visit):
     visitor = visit(boss)
     page = visitor.go("scores", boss.memberships.get().study.public_id)
@@ -89,6 +91,7 @@ def test_method_and_files_open_by_keyboard_and_close_with_escape(boss, visit):
     expect(card.get_by_role("link", name="LaTeX")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_rank_and_score_stay_in_sight_on_a_phone(boss, visit):
     page = leaderboard(visit, boss, viewport=PHONE)
     table = page.locator("#board-main .table")
@@ -102,6 +105,7 @@ def test_rank_and_score_stay_in_sight_on_a_phone(boss, visit):
     assert table.evaluate("table => table.scrollLeft") > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.long)])
 def test_cells_that_stay_in_sight_have_the_colour_of_their_row(boss, visit, scheme):
     page = leaderboard(visit, boss, viewport=PHONE, color_scheme=scheme)

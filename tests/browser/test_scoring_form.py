@@ -67,9 +67,6 @@ def press(page, keys):
         page.keyboard.press(key)
 
 
-# -- keys ----------------------------------------------------------------------------------------
-
-
 def test_a_sheet_by_keys_alone_and_on_to_the_next(form, scoring_round):
     page = form.page
     first = page.url
@@ -100,6 +97,7 @@ def test_a_sheet_by_keys_alone_and_on_to_the_next(form, scoring_round):
     assert sheet().state == "open"
 
 
+@pytest.mark.long
 def test_what_a_criterion_asks_is_read_before_its_points_are_given(form):
     page = form.page
     asks = page.locator("#C2 .asks")
@@ -127,6 +125,7 @@ def test_cannot_judge_with_a_reason_a_note_and_clearing(form):
     assert active(page) == "C1"
 
 
+@pytest.mark.long
 def test_keys_in_a_note_are_letters(form):
     page = form.page
     press(page, "n")
@@ -136,6 +135,7 @@ def test_keys_in_a_note_are_letters(form):
     assert sheet().draft["points"] == {}
 
 
+@pytest.mark.long
 def test_a_form_takes_keys_as_the_person_wants_them(visit, scoring_round):
     person = make_member(scoring_round.study, "annotator", "Ann")
     person.shortcuts = "off"
@@ -164,6 +164,7 @@ def test_submitting_too_early_says_what_is_missing(form):
     expect_console(form, "422")
 
 
+@pytest.mark.long
 def test_the_mouse_works_as_well_and_leads_on_as_keys_do(form):
     page = form.page
     page.locator("#C3 .point").nth(1).click()
@@ -184,6 +185,7 @@ def test_the_mouse_works_as_well_and_leads_on_as_keys_do(form):
     assert sheet().draft["points"] == {"C3": 1, "C4": 0, "C5": 1, "C9": 2}
 
 
+@pytest.mark.long
 def test_the_sheet_before_can_be_changed_by_a_key(form):
     page = form.page
     first = page.url
@@ -198,6 +200,7 @@ def test_the_sheet_before_can_be_changed_by_a_key(form):
     expect(page.locator("#total")).to_have_text("15")
 
 
+@pytest.mark.long
 def test_hints_mark_what_they_count(form):
     page = form.page
     page.get_by_role("button", name=re.compile("citation")).click()
@@ -206,6 +209,7 @@ def test_hints_mark_what_they_count(form):
     expect(page.locator("#answer mark")).to_have_count(0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_cited_number_shows_its_argument(visit, server, width):
     study = make_study()
@@ -232,9 +236,6 @@ def test_a_cited_number_shows_its_argument(visit, server, width):
     assert visitor.axe() == []
     assert visitor.has_no_sideways_scroll()
     expect_saved(page)
-
-
-# -- nothing is lost -----------------------------------------------------------------------------
 
 
 def test_what_never_arrived_comes_back_on_the_next_visit(form):

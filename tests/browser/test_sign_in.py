@@ -146,6 +146,7 @@ def test_a_provider_is_gone_to_and_come_back_from(server, visit):
     visitor.foreign.clear()
 
 
+@pytest.mark.long
 def test_a_finger_that_is_wrong_does_not_sign_in(server, visit, provider):
     ada = User.objects.create_user("ada@uni.example", PASSWORD, name="Ada")
     visitor = visit(None)

@@ -72,6 +72,7 @@ def test_a_sheet_on_trial_by_keys(visit, study, boss):
     assert not ScoreSheet.objects.filter(round=round_).exists()
 
 
+@pytest.mark.long
 def test_figures_of_a_plan_follow_what_is_written(visit, study, boss):
     make_arguments(study, 12)
     page = visit(boss).go("campaign_new", study.public_id)
@@ -85,6 +86,7 @@ def test_figures_of_a_plan_follow_what_is_written(visit, study, boss):
     expect(figures).to_contain_text("10")
 
 
+@pytest.mark.long
 def test_figures_of_a_plan_without_script(visit, study, boss):
     make_arguments(study, 12)
     page = visit(boss, java_script_enabled=False).go("campaign_new", study.public_id)

@@ -126,6 +126,10 @@ class FaultSite(JudgingSite):
         """The state of a run."""
         return self.sql(f"SELECT state FROM runs_run WHERE public_id = '{self.key(run)}'")[0][0]
 
+    def has_planned(self) -> bool:
+        """Whether no job waits or is being done."""
+        return not self.sql("SELECT id FROM runs_job WHERE state IN ('ready', 'leased')")
+
     def leases(self) -> set[tuple[int, int]]:
         """Call and fence of everything in flight."""
         return set(self.sql("SELECT id, fence FROM runs_call WHERE state = 'leased'"))

@@ -31,12 +31,13 @@ def archive(members, name="release.zip"):
 
 def release():
     """As the second paper's: answers, what two judges say about them, and people's points."""
-    judged = {"cam.json": sample("judged"), "yahoo.json": sample("judged")}
+    judged = [
+        f"judged_{judge}/{name}.json" for judge in ("two", "one") for name in ("cam", "yahoo")
+    ]
     return archive(
         {
             "compqa/human/people.tsv": sample("human_scores"),
-            **{f"compqa/judged_two/{name}": content for name, content in judged.items()},
-            **{f"compqa/judged_one/{name}": content for name, content in judged.items()},
+            **{f"compqa/{name}": sample("judged") for name in judged},
             "compqa/raw_summaries/sample_model_scenario_4.json": sample("answers"),
             "compqa/README.md": "Points of many people and machines.",
             "__MACOSX/compqa/._people.tsv": b"\x00",
@@ -69,19 +70,15 @@ def test_an_archive_says_what_is_in_it_in_the_order_of_what_needs_what(client, s
         ("human_scores", "compqa/human", ["people.tsv"]),
     ]
     assert inside["unknown"] == ["compqa/README.md"]
-    assert (
-        "6 files of known kinds. Nothing is imported before its dry run." in page.content.decode()
-    )
+    assert "6 files of known kinds. Nothing is imported before its dry run." in page.text
     assert (ImportFile.objects.count(), Answer.objects.count()) == (1, 0)
 
 
-def test_a_group_is_taken_out_once_and_looked_at(
-    client, study, django_capture_on_commit_callbacks
-):
+def test_a_group_is_taken_out_once_and_looked_at(client, study, inline):
     file = send(client, study, release())
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         assert take(client, file, 0).status_code == 302
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         judged = take(client, file, 2)
     one = study.import_files.get(kind="answers", batch=None, name__endswith="_4.json")
     assert (one.state, one.counts["answers"]["new"]) == ("checked", 2)
@@ -89,9 +86,8 @@ def test_a_group_is_taken_out_once_and_looked_at(
     assert judged["Location"] == reverse("import_batch", args=[study.public_id, batch.public_id])
     assert [each.name for each in batch.files.order_by("pk")] == ["cam.json", "yahoo.json"]
     # The folder says who judged, and the way leads back.
-    assert {(each.options["rater"], each.state) for each in batch.files.all()} == {
-        ("two", "checked")
-    }
+    said = {(each.options["rater"], each.state) for each in batch.files.all()}
+    assert said == {("two", "checked")}
     for page in (judged["Location"], page_of(one)):
         assert f'<a href="{page_of(file)}">release.zip</a>' in client.get(page).text
     # Two files that came together are one thing to look at.
@@ -109,15 +105,12 @@ def test_a_group_is_taken_out_once_and_looked_at(
 
 
 def test_an_archive_that_unpacks_to_too_much_says_so(client, study, monkeypatch):
-    monkeypatch.setattr(unpacked.__wrapped__, "__kwdefaults__", small_limits())
+    small = unpacked.__wrapped__.__kwdefaults__ | {"limits": Limits(text_bytes=50_000)}
+    monkeypatch.setattr(unpacked.__wrapped__, "__kwdefaults__", small)
     file = send(client, study, archive({"a.json": b" " * 100_000}))
     page = client.get(page_of(file)).content.decode()
     assert "release.zip" in page
     assert "unpacks to more than" in page
-
-
-def small_limits():
-    return unpacked.__wrapped__.__kwdefaults__ | {"limits": Limits(text_bytes=50_000)}
 
 
 def test_names_in_an_archive_lead_nowhere(tmp_path):

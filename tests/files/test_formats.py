@@ -125,6 +125,7 @@ def test_a_bad_row_is_named_and_stops_the_whole_file(study, tmp_path, kind):
 # -- page, interface and command ------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_page_interface_and_command_say_the_same(study, client, researcher, tmp_path, kind):
     take_before(study, kind, tmp_path)

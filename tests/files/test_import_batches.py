@@ -24,12 +24,9 @@ def judged(*texts: str) -> bytes:
 
 def three() -> list[SimpleUploadedFile]:
     """Two judged files, and between them one that is none."""
-    contents = {
-        "alpha_scenario_3.json": judged("One.", "Two."),
-        "broken.json": NO_JSON,
-        "beta.json": judged("Three."),
-    }
-    return [SimpleUploadedFile(name, content) for name, content in contents.items()]
+    names = ("alpha_scenario_3.json", "broken.json", "beta.json")
+    contents = (judged("One.", "Two."), NO_JSON, judged("Three."))
+    return [SimpleUploadedFile(*each) for each in zip(names, contents, strict=True)]
 
 
 def page_of(name: str, study, batch=None) -> str:
@@ -62,13 +59,9 @@ def states(batch) -> dict[str, str]:
 
 def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
     batch = sent(client, study)
-    assert states(batch) == {
-        "alpha_scenario_3.json": "checked",
-        "broken.json": "refused",
-        "beta.json": "checked",
-    }
+    assert [file.state for file in batch.files.order_by("pk")] == ["checked", "refused", "checked"]
     assert not ScoreSheet.objects.exists()
-    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    page = client.get(page_of("import_batch", study, batch)).text
     assert "2 files are ready to import" in page
     assert "3 new answers, 3 new score sheets" in page
     assert batch.files.get(name="broken.json").refusal in page
@@ -82,7 +75,7 @@ def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
     assert set(ScoreSheet.objects.values_list("rater__name", flat=True)) == {"gpt4"}
     shown = Answer.objects.values_list("system__name", "scenario")
     assert set(shown) == {("alpha", 3), ("beta", 0)}
-    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    page = client.get(page_of("import_batch", study, batch)).text
     assert "2 files are imported" in page
     client.post(page_of("import_batch_discard", study, batch))
     assert {file.state for file in study.import_files.all()} == {"applied"}
@@ -130,7 +123,7 @@ def test_a_worker_that_lost_the_job_imports_nothing_and_the_next_goes_on(
 def test_the_judge_can_be_named_later_and_work_that_broke_off_is_offered_again(client, study):
     batch = sent(client, study, rater="")
     assert set(states(batch).values()) == {"refused"}
-    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    page = client.get(page_of("import_batch", study, batch)).text
     assert "None of the files can be taken" in page
     client.post(page_of("import_batch_check", study, batch), {"rater": "llama"})
     jobs.drain()
@@ -138,7 +131,7 @@ def test_the_judge_can_be_named_later_and_work_that_broke_off_is_offered_again(c
     files = [str(each.public_id) for each in batch.files.filter(state="checked")]
     client.post(page_of("import_batch_apply", study, batch), {"files": files})
     Job.objects.filter(kind="import_batch", state="ready").update(state="failed")
-    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    page = client.get(page_of("import_batch", study, batch)).text
     assert "The work on these files broke off" in page
     client.post(page_of("import_batch_check", study, batch), {"rater": "gpt4"})
     jobs.drain()
@@ -156,19 +149,19 @@ def test_what_cannot_come_together_is_said_at_once(client, study, kind, names, w
     files = [SimpleUploadedFile(name, judged("One.")) for name in names]
     response = upload(client, study, files, kind=kind)
     assert response.status_code == 422
-    assert words in response.content.decode()
+    assert words in response.text
     assert not ImportFile.objects.exists()
 
 
 def test_together_they_are_no_larger_than_one_may_be(client, api, study, settings):
     settings.MAX_UPLOAD_BYTES = 1_000
-    files = [SimpleUploadedFile(f"{n}.json", b" " * 600) for n in range(2)]
-    assert upload(client, study, files).status_code == 413
-    files = [SimpleUploadedFile(f"{n}.json", b" " * 600) for n in range(2)]
-    body = {"kind": "judged", "files": files}
-    assert (
-        api.post(page_of("api_import_batches", study), body, format="multipart").status_code == 400
-    )
+
+    def two():
+        return [SimpleUploadedFile(f"{n}.json", b" " * 600) for n in range(2)]
+
+    assert upload(client, study, two()).status_code == 413
+    body, address = {"kind": "judged", "files": two()}, page_of("api_import_batches", study)
+    assert api.post(address, body, format="multipart").status_code == 400
     assert not ImportFile.objects.exists()
 
 
@@ -184,13 +177,13 @@ def test_only_a_batch_at_work_asks_again(client, study):
     batch = study.import_batches.get()
     asks = f'hx-get="{page_of("import_batch", study, batch)}"'
     headers = {"HX-Request": "true"}
-    piece = client.get(page_of("import_batch", study, batch), headers=headers).content.decode()
+    piece = client.get(page_of("import_batch", study, batch), headers=headers).text
     assert asks in piece
     assert "<html" not in piece
     busy = client.post(page_of("import_batch_check", study, batch), {"rater": "x"}, follow=True)
-    assert "being worked on" in busy.content.decode()
+    assert "being worked on" in busy.text
     jobs.drain()
-    assert asks not in client.get(page_of("import_batch", study, batch)).content.decode()
+    assert asks not in client.get(page_of("import_batch", study, batch)).text
 
 
 def test_the_same_through_the_api(api, study):

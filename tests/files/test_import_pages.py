@@ -1,6 +1,5 @@
 """The import pages: upload, mapping, dry run, import, discard; and what they refuse."""
 
-import io
 import os
 import stat
 import uuid
@@ -32,10 +31,8 @@ def address(name: str, study, file: ImportFile | None = None) -> str:
 
 
 def upload(client, study, content: bytes, name: str = "votes.csv", kind: str = "table", **more):
-    file = SimpleUploadedFile(name, content)
-    return client.post(
-        address("import_upload", study), {"kind": kind, "file": file, "label_round": ""} | more
-    )
+    body = {"kind": kind, "file": SimpleUploadedFile(name, content), "label_round": ""}
+    return client.post(address("import_upload", study), body | more)
 
 
 def uploaded(client, study, content: bytes, **more) -> ImportFile:
@@ -99,7 +96,7 @@ def test_a_choice_that_cannot_work_is_explained(client, study, changes, words):
     data = CHOICE | {"rater_kind": "person"} | changes
     page = client.post(address("import_mapping", study, file), data)
     assert page.status_code == 422
-    assert words.lower() in page.content.decode().lower()
+    assert words.lower() in page.text.lower()
     assert ImportFile.objects.get().state == "uploaded"
 
 
@@ -107,13 +104,13 @@ def test_another_sheet_or_encoding_can_be_chosen(client, study, inline):
     book = uploaded(client, study, workbook(HEADER), name="book.xlsx")
     page = client.get(address("import_mapping", study, book))
     assert page.status_code == 422  # a header without rows
-    assert "no rows below it" in page.content.decode()
+    assert "no rows below it" in page.text
     file = uploaded(client, study, TABLE.replace(b"wins", "gagné".encode("cp1252")))
     first = client.get(address("import_mapping", study, file))
     assert first.status_code == 422
-    assert "is not UTF-8 text" in first.content.decode()
+    assert "is not UTF-8 text" in first.text
     second = address("import_mapping", study, file) + "?encoding=cp1252"
-    assert "gagné" in client.get(second).content.decode()
+    assert "gagné" in client.get(second).text
     with inline():
         client.post(second, CHOICE | {"rater_kind": "person"})
     file.refresh_from_db()
@@ -176,7 +173,7 @@ def test_hostile_files_get_a_clear_refusal(client, study, inline, subtests):
             with inline():
                 response = upload(client, study, content, name=name, kind=kind)
             page = client.get(response.url)
-            assert words in page.content.decode()
+            assert words in page.text
             assert page.status_code == (422 if kind == "table" else 200)
             assert Argument.objects.count() == 0
     assert client.get(address("imports", study)).status_code == 200
@@ -190,7 +187,7 @@ def test_an_empty_file_and_one_above_the_limit_are_refused_and_not_kept(
     settings.MAX_UPLOAD_BYTES = 1_000
     page = upload(client, study, b"x" * (1_001 + slack))
     assert page.status_code == 413
-    assert "too large" in page.content.decode()
+    assert "too large" in page.text
     assert ImportFile.objects.count() == 0
     assert not any(path.is_file() for path in settings.MEDIA_ROOT.rglob("*"))
 
@@ -208,7 +205,7 @@ def test_a_files_name_is_only_ever_shown(client, study, settings, name):
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert "/" not in file.name
     assert "\u202e" not in file.name
-    assert "<img" not in client.get(address("imports", study)).content.decode()
+    assert "<img" not in client.get(address("imports", study)).text
 
 
 def test_script_in_a_cell_is_text_on_every_page(client, study, inline):
@@ -216,12 +213,11 @@ def test_script_in_a_cell_is_text_on_every_page(client, study, inline):
     content = f"object1,object2,text,label,who\n{attack},b,{attack},{attack},w\n".encode()
     file = uploaded(client, study, content, name="x.csv")
     mapping = address("import_mapping", study, file)
-    assert attack not in client.get(mapping).content.decode()
+    assert attack not in client.get(mapping).text
+    beside = {"map_label": "label", "map_rater": "who", "rater_kind": "person"}
     with inline():
-        client.post(
-            mapping, CHOICE | {"map_label": "label", "map_rater": "who", "rater_kind": "person"}
-        )
-    assert attack not in client.get(address("import_file", study, file)).content.decode()
+        client.post(mapping, CHOICE | beside)
+    assert attack not in client.get(address("import_file", study, file)).text
 
 
 # -- discarding and breaking off --------------------------------------------------------------
@@ -240,7 +236,7 @@ def test_a_discarded_file_is_gone_bytes_included(client, study, checked, inline)
 def test_work_that_broke_off_can_be_taken_up_again(client, study, checked, inline):
     ImportFile.objects.update(state="checking")
     Job.objects.update(state="failed", error="The worker died repeatedly on this job.")
-    page = client.get(address("import_file", study, checked)).content.decode()
+    page = client.get(address("import_file", study, checked)).text
     assert "broke off" in page
     with inline():
         client.post(address("import_check", study, checked))
@@ -256,18 +252,18 @@ def test_arguments_are_searched_by_word_and_comparison(client, study, tmp_path):
     rows = [crowd_row("t1", text="Tea is warm."), other]
     take(study, "toloka", crowd_file(tmp_path, *rows))
     url = address("arguments", study)
-    assert "Tea is warm." in client.get(url, {"q": "WARM"}).content.decode()
-    assert "It rains." not in client.get(url, {"q": "WARM"}).content.decode()
+    assert "Tea is warm." in client.get(url, {"q": "WARM"}).text
+    assert "It rains." not in client.get(url, {"q": "WARM"}).text
     pair = study.comparisons.get(object1="a")
-    page = client.get(url, {"comparison": pair.public_id}).content.decode()
+    page = client.get(url, {"comparison": pair.public_id}).text
     assert "It rains." in page
     assert "Tea is warm." not in page
-    assert "Nothing matches" in client.get(url, {"q": "snow"}).content.decode()
+    assert "Nothing matches" in client.get(url, {"q": "snow"}).text
     # A comparison of another study finds nothing.
     other = cast.make_study("Study B")
     take(other, "toloka", crowd_file(tmp_path, crowd_row(text="A secret.")))
     foreign = other.comparisons.get().public_id
-    assert "A secret." not in client.get(url, {"comparison": foreign}).content.decode()
+    assert "A secret." not in client.get(url, {"comparison": foreign}).text
 
 
 def test_the_list_of_arguments_asks_a_bounded_number_of_questions(client, study, tmp_path):
@@ -288,7 +284,7 @@ def test_one_argument_with_all_that_was_said_about_it(client, study, tmp_path):
     take(study, "toloka", crowd_file(tmp_path, *rows), label_round="Crowd")
     argument = study.arguments.get()
     page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
-    text = flat(page.content.decode())
+    text = flat(page.text)
     assert page.status_code == 200
     assert text.count("<td>Person</td>") == 4
     assert "Control item, known label 3" in text
@@ -301,7 +297,7 @@ def test_imported_tables_stream_from_disk(client, study):
     content = TABLE + b"".join(b"tea,coffee,Sentence %d.\n" % n for n in range(200_000))
     file = uploaded(client, study, content)
     assert file.size == len(content)
-    assert stored_path(file).read_bytes() == io.BytesIO(content).getvalue()
+    assert stored_path(file).read_bytes() == content
 
 
 def test_a_mapping_of_our_own_export_is_ready(client, study, tmp_path):
@@ -311,6 +307,6 @@ def test_a_mapping_of_our_own_export_is_ready(client, study, tmp_path):
     row |= {"object1": "tea", "object2": "coffee", "text": "Tea.", "item_id": "i"}
     path = table_file(tmp_path, row)
     file = uploaded(client, study, path.read_bytes())
-    page = client.get(address("import_mapping", study, file)).content.decode()
+    page = client.get(address("import_mapping", study, file)).text
     assert "columns of a votes export" in page
     assert page.count(" selected>") >= len(EXPORT_COLUMNS)

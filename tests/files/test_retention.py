@@ -60,14 +60,8 @@ def age(path, days):
 
 def exported(campaign, actor, days):
     """A finished export of that age."""
-    (file,) = exports.request_exports(
-        campaign=campaign,
-        snapshot=None,
-        contents=["votes"],
-        format="csv",
-        options=Options(),
-        actor=actor,
-    )
+    asked = {"contents": ["votes"], "format": "csv", "options": Options(), "snapshot": None}
+    (file,) = exports.request_exports(campaign=campaign, actor=actor, **asked)
     jobs.drain()
     ExportFile.objects.filter(pk=file.pk).update(finished_at=days_ago(days))
     file.refresh_from_db()
@@ -128,14 +122,11 @@ def test_what_killed_processes_left_behind_goes_after_a_day(study, media):
     assert [path.name for path in folder.iterdir()] == ["3" * 32 + ".part"]
 
 
-def test_old_uploads_nobody_imported_are_discarded(study, django_capture_on_commit_callbacks):
+def test_old_uploads_nobody_imported_are_discarded(study, inline):
     waiting = [uploaded(study, 31, state=state) for state in ("uploaded", "checked", "refused")]
-    kept = [
-        uploaded(study, 29),
-        uploaded(study, 31, state="applied"),
-        uploaded(study, 31, state="applying"),
-    ]
-    with django_capture_on_commit_callbacks(execute=True):
+    kept = [uploaded(study, 31, state=state) for state in ("applied", "applying")]
+    kept.append(uploaded(study, 29))
+    with inline():
         assert retention.discard_old_imports() == 3
     assert keep_house() == NOTHING
     assert set(ImportFile.objects.all()) == set(kept)

@@ -17,53 +17,31 @@ from tests import cast
 pytestmark = pytest.mark.django_db
 
 
-# -- the way with a sample ------------------------------------------------------------------------
-
-
 def url(name, study, *ids):
     return reverse(name, args=[study.public_id, *ids])
 
 
-def take_in(client, study, kind, inline):
-    """Press the button of the sample, answer what is asked as proposed, and import it."""
+def test_a_sample_comes_in_by_its_button_or_by_hand(client, study, inline):
     with inline():
-        reply = client.post(url("import_sample_take", study, kind))
-    file = study.import_files.latest("pk")
-    if file.state == "uploaded":
-        asked = client.get(reply["Location"])
-        form = asked.context["form"]
-        values = {name: form[name].value() for name in form.fields}
-        # A browser sends empty lists of choices, too.
-        given = {name: "" if value is None else value for name, value in values.items()}
-        with inline():
-            assert client.post(reply["Location"], given).status_code == 302
-    file.refresh_from_db()
-    assert (file.state, file.refusal) == ("checked", "")
-    assert file.rows["rejected"] == 0
+        client.post(url("import_sample_take", study, "table"))
+    file = study.import_files.get()
+    assert (file.state, file.refusal, file.rows["rejected"]) == ("checked", "", 0)
     with inline():
         client.post(url("import_apply", study, file.public_id))
     file.refresh_from_db()
-    return file
-
-
-def test_a_sample_comes_in_by_its_button_or_by_hand(client, study, inline):
-    file = take_in(client, study, "table", inline)
     assert (file.state, file.refusal) == ("applied", "")
     client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
     file.refresh_from_db()
     assert (file.kind, file.state) == ("table", "applied"), "what is imported keeps its kind"
-    page = client.get(url("import_file", study, file.public_id)).content.decode()
+    page = client.get(url("import_file", study, file.public_id)).text
     assert "the sample of this site" in page
     reply = client.get(url("import_sample", study, "table"))
     name = FORMATS["table"].sample.name
     assert reply["Content-Disposition"] == f'attachment; filename="{name}"'
     assert client.get(url("import_sample", study, "nothing")).status_code == 404
-    page = client.get(url("imports", study)).content.decode()
+    page = client.get(url("imports", study)).text
     assert "All of it is invented" in page
     assert all(url("import_sample", study, kind) in page for kind in FORMATS)
-
-
-# -- what a file is taken for ---------------------------------------------------------------------
 
 
 def sent(client, study, name, content, inline, kind=""):
@@ -76,14 +54,14 @@ def sent(client, study, name, content, inline, kind=""):
 
 def test_a_clear_table_asks_nothing_and_says_how_it_was_read(client, study, inline):
     content = csv_of(("Object A", "Object B", "Sentence"), [("tea", "coffee", "Tea wins.")])
-    reply, file = sent(client, study, "x.csv", content, inline)
+    _reply, file = sent(client, study, "x.csv", content, inline)
     # A column that begins with "sentence" may be that of a list of questions, too.
     assert set(file.options["fits"]) == {"table", "questions"}
     content = csv_of(("Object A", "Object B", "Text"), [("tea", "coffee", "Tea wins.")])
     reply, file = sent(client, study, "y.csv", content, inline)
     assert reply["Location"] == url("import_file", study, file.public_id)
     assert file.state == "checked"
-    page = client.get(reply["Location"]).content.decode()
+    page = client.get(reply["Location"]).text
     assert "its columns Object A and Object B are the two objects" in page
     assert "It is something else" in page
 
@@ -92,7 +70,7 @@ def test_where_two_kinds_fit_a_person_is_asked(client, study, inline):
     content = csv_of(("object1", "object2", "argument"), [("tea", "coffee", "Tea wins.")])
     reply, file = sent(client, study, "x.csv", content, inline)
     assert file.state == "uploaded"
-    page = client.get(reply["Location"]).content.decode()
+    page = client.get(reply["Location"]).text
     assert "More than one kind fits" in page
     with inline():
         client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
@@ -105,7 +83,7 @@ def test_a_row_that_cannot_be_read_hides_no_kind(client, study, inline):
     content = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee\n"
     reply, file = sent(client, study, "x.csv", content, inline)
     assert file.kind == "table"
-    page = client.get(reply["Location"]).content.decode()
+    page = client.get(reply["Location"]).text
     assert "row 3: this row has 2 cells but the header has 3" in page
 
 
@@ -130,7 +108,7 @@ def test_many_files_of_one_kind_are_recognised_together_and_others_uploaded_apar
     files = [SimpleUploadedFile(each.name, each.make()) for each in made.values()]
     mixed = client.post(url("import_upload", study), {"file": files, "kind": ""})
     assert mixed.status_code == 422
-    assert "of several kinds" in mixed.content.decode()
+    assert "of several kinds" in mixed.text
     assert not ImportFile.objects.exists()
     content = made["answers"].make()
     files = [SimpleUploadedFile(f"m{number}_scenario_1.json", content) for number in (1, 2)]
@@ -147,12 +125,10 @@ def test_an_archive_of_other_files_is_not_taken_for_key_points(client, study, in
     assert file.options["fits"] == {}
     _reply, table = sent(client, study, "x.csv", b"colour,size\nred,3\n", inline)
     assert table.state == "uploaded"
-    asked = client.get(url("import_file", study, table.public_id), follow=True).content.decode()
+    asked = client.get(url("import_file", study, table.public_id), follow=True).text
     assert "of no kind that is known here" in asked
-    assert (
-        "No file in it is of a kind that is known here."
-        in client.get(reply["Location"]).content.decode()
-    )
+    page = client.get(reply["Location"]).text
+    assert "No file in it is of a kind that is known here." in page
 
 
 @pytest.mark.parametrize(
@@ -173,7 +149,7 @@ def test_the_upload_page_lists_kinds_under_headings(study, client):
     study.goal = "comments"
     study.save()
     page = client.get(reverse("imports", args=[study.public_id]))
-    content = page.content.decode()
+    content = page.text
     groups = re.findall('<optgroup label="([^"]+)">', content)
     assert groups == [
         "For what this study wants to find out",

@@ -21,13 +21,10 @@ from argsum.leaderboard.reports.board import summary_board
 from argsum.leaderboard.reports.choice import board_choice
 from tests.cast import make_study
 from tests.golden.places import ARGSUM as FOLDER
+from tests.golden.places import needs
 
 PAIRS = FOLDER / "debate" / "dataset_scores.csv"
-pytestmark = [
-    pytest.mark.reference,
-    pytest.mark.django_db,
-    pytest.mark.skipif(not PAIRS.exists(), reason="released data absent: argsum"),
-]
+pytestmark = [*needs(PAIRS), pytest.mark.django_db]
 
 
 @pytest.fixture(autouse=True)

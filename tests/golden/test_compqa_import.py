@@ -22,12 +22,10 @@ from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
 from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater, Study
 from tests.golden.places import COMPQA as FOLDER
+from tests.golden.places import needs
 
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
-pytestmark = [
-    pytest.mark.reference,
-    pytest.mark.skipif(not HUMAN.exists(), reason="released data absent: compqa"),
-]
+pytestmark = needs(HUMAN)
 JUDGE = "gpt4"
 PARTS = ("raw_summaries", f"judged_{JUDGE}", f"human/{HUMAN.name}")
 
@@ -226,9 +224,6 @@ def test_people_without_the_answers_find_nothing(database):
     first = next(flag for flag in outcome.flags if flag.is_rejection)
     assert (first.row, first.column) == (2, "comparison")
     assert "Import the answers first, then this file again." in outcome.notes
-
-
-# -- figures ----------------------------------------------------------------------------------
 
 
 def test_every_cell_of_the_leaderboards_equals_the_files(stored, released, folder):

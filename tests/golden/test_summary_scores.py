@@ -13,32 +13,14 @@ from argsum.leaderboard.reports.people_agreement import people_agreement
 from argsum.metrics.models import MetricScore
 from tests.cast import make_study
 from tests.golden.places import ARGSUM as FOLDER
+from tests.golden.places import needs
 
 PEOPLE = [FOLDER / "human" / f"A{number}.csv" for number in range(1, 5)]
 SOFT = FOLDER / "evaluation" / "soft_score.json"
 GPT4O = FOLDER / "evaluation" / "gpt4o_results.json"
 MCARGSUM = "MCArgSum_SBERT_all_mpnet_base"
-EVALUATIONS = [
-    FOLDER / "evaluation" / f"ArgKP21_{name}.json"
-    for name in (
-        "BarH",
-        "BarH_Candidates",
-        "SMatchToPr",
-        "SMatchToPr_Candidates",
-        "USKPM",
-        f"{MCARGSUM}_global",
-        f"{MCARGSUM}_local",
-    )
-]
 CLUSTERINGS = [FOLDER / "clusterings" / f"ArgKP21_{name}.json" for name in (MCARGSUM, "USKPM")]
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.reference,
-    pytest.mark.skipif(
-        not SOFT.exists(),
-        reason="released data absent: argsum (set COUNTERPOINT_REFERENCE_DATA)",
-    ),
-]
+pytestmark = [*needs(SOFT), pytest.mark.django_db]
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +88,6 @@ def test_a_second_import_changes_nothing(study):
     assert "7,560" in said
 
 
-# -- Debate -----------------------------------------------------------------------------------
-
 DEBATE_FILES = sorted((FOLDER / "clusterings").glob("Debate_*.json"))
 
 
@@ -137,6 +117,7 @@ WEIGHTED = {
     f"{MCARGSUM}_global": 0.811,
     f"{MCARGSUM}_local": 0.791,
 }
+EVALUATIONS = [FOLDER / "evaluation" / f"ArgKP21_{name}.json" for name in WEIGHTED]
 CLUSTERS = {
     (ARGKP, f"{MCARGSUM}, Excl. noise (≥ 75%): ARI"): (0.594, 0.299),
     (ARGKP, f"{MCARGSUM}, Incl. noise: ARI"): (0.547, 0.255),

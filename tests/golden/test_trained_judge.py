@@ -19,12 +19,9 @@ from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.ratings import Ratings
 from tests.annotation.released import FINAL
+from tests.golden.places import needs
 
-pytestmark = [
-    pytest.mark.reference,
-    pytest.mark.long,
-    pytest.mark.skipif(not FINAL.exists(), reason=f"released data not found at {FINAL}"),
-]
+pytestmark = [*needs(FINAL), pytest.mark.long]
 SCALE = (0, 1, 2, 3)
 
 
@@ -48,9 +45,7 @@ def groups(units) -> list[str]:
 
 def features_of(units, embedder=None):
     return describe_sentences(
-        units["sentence"].tolist(),
-        list(zip(units["obj1"], units["obj2"], strict=True)),
-        embedder,
+        units["sentence"].tolist(), list(zip(units["obj1"], units["obj2"], strict=True)), embedder
     )
 
 

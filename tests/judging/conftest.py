@@ -16,6 +16,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cqa_site.judging.transport.egress import Allowed
 
 from .llmstub import StubServer
+from .made_environment import MadeEnvironment
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An environment in which nothing is installed, and nobody fetches."""
+    return MadeEnvironment(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -250,6 +250,8 @@ class Stub:
         choices = [self._choice(document, place, fault) for place in range(count)]
         tokens_in = len(json.dumps(document.get("messages", []))) // 4
         tokens_out = sum(len(choice["message"]["content"] or "") for choice in choices) // 4 + 1
+        tokens = {"prompt_tokens": tokens_in, "completion_tokens": tokens_out}
+        tokens["total_tokens"] = tokens_in + tokens_out
         return {
             "id": f"chatcmpl-{name[:12]}",
             "object": "chat.completion",
@@ -257,12 +259,7 @@ class Stub:
             "model": self.conduct.model,
             "system_fingerprint": "fp-stub",
             "choices": [] if fault == "empty" else choices,
-            "usage": {
-                "prompt_tokens": tokens_in,
-                "completion_tokens": tokens_out,
-                "total_tokens": tokens_in + tokens_out,
-                "prompt_tokens_details": {"cached_tokens": tokens_in // 2},
-            },
+            "usage": tokens | {"prompt_tokens_details": {"cached_tokens": tokens_in // 2}},
         }
 
     def _choice(self, document: dict[str, Any], place: int, fault: str) -> dict[str, Any]:
@@ -307,13 +304,8 @@ class Stub:
         self.paid[name] += 1
         if not self._paid_log:
             return
-        line = {
-            "at": time.time(),
-            "hash": name,
-            "times": self.paid[name],
-            "model": document.get("model"),
-            "delivered": is_delivered,
-        }
+        line = {"at": time.time(), "hash": name, "times": self.paid[name]}
+        line |= {"model": document.get("model"), "delivered": is_delivered}
         with open(self._paid_log, "ab", buffering=0) as log:
             log.write(json.dumps(line).encode() + b"\n")
 

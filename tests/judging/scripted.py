@@ -17,23 +17,9 @@ class ScriptEnded(Exception):
 class ScriptedClient:
     """Answers requests as told and remembers them.
 
-    Parameters
-    ----------
-    script
-        Answers in order, or a function (plain or asynchronous) that makes one from the
-        request. A string is the text of a reply that ended with ``stop``; a `CallFailed` is
-        raised.
-    latency
-        Seconds every answer takes.
-
-    Attributes
-    ----------
-    requests
-        In the order they came.
-    in_flight, most_in_flight
-        Requests waiting for their answer now, and the most there ever were.
-    is_closed
-        Whether `close` was called; no request is answered afterwards.
+    ``script`` holds answers in order, or is a function (plain or asynchronous) that makes one from
+    the request. A string is the text of a reply that ended with ``stop``; a `CallFailed` is
+    raised. Every answer takes ``latency`` seconds.
     """
 
     def __init__(self, script: Iterable[Answer] | Responder, *, latency: float = 0.0) -> None:
@@ -45,17 +31,7 @@ class ScriptedClient:
         self.is_closed = False
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the next answer, or raise it.
-
-        Raises
-        ------
-        CallFailed
-            As the script says.
-        ScriptEnded
-            If no answer is left.
-        RuntimeError
-            After `close`.
-        """
+        """Return the next answer, or raise it as the script says."""
         if self.is_closed:
             raise RuntimeError("the client is closed")
         self.requests.append(request)

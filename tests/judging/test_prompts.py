@@ -108,10 +108,9 @@ def test_every_name_needs_a_text_and_every_text_a_name():
 
 
 def test_requests_of_a_run_share_everything_before_the_item():
-    shipped = load_prompt_file(SHIPPED / "relevance_single.md").parts
-    common = {"levels": "0: no", "object1": quote("oak"), "object2": quote("pine")}
+    shipped = load_prompt_file(SHIPPED / "relevance_single.md")
     first, second = (
-        render(shipped, {**common, "sentence": fence(text, fence_token("", text))})
+        filled(shipped, "0: no", sentence=fence(text, fence_token("", text)))
         for text in ("Oak is hard.", "Pine is light.")
     )
     assert first[0] == second[0]
@@ -135,17 +134,19 @@ def test_the_hash_changes_with_everything_frozen():
     assert all(re.fullmatch("[0-9a-f]{64}", value) for value in hashes)
 
 
+def filled(shipped, levels, **item):
+    """A shipped prompt about oak and pine."""
+    objects = {"object1": quote("oak"), "object2": quote("pine")}
+    return render(shipped.parts, {"levels": levels} | objects | item)
+
+
 def test_the_shipped_prompt_for_one_sentence():
     shipped = load_prompt_file(SHIPPED / "relevance_single.md")
     assert shipped.form == "single"
     assert shipped.parts.layout == Layout(("levels",), ("object1", "object2", "sentence"))
     text = "It says {{levels}}."
     token = fence_token("", text)
-    system, user = render(
-        shipped.parts,
-        {"levels": "0: useless\n1: useful", "object1": quote("oak"), "object2": quote("pine")}
-        | {"sentence": fence(text, token)},
-    )
+    system, user = filled(shipped, "0: useless\n1: useful", sentence=fence(text, token))
     assert "0: useless\n1: useful" in system["content"]
     assert '"label"' in system["content"]
     assert "{{" not in system["content"]
@@ -160,11 +161,7 @@ def test_the_shipped_prompt_for_several_sentences():
     assert (shipped.form, shipped.parts.layout.item[-1]) == ("batch", "sentences")
     texts = {1: "Oak is hard.", 2: "Pine grows."}
     token = fence_token("", *texts.values())
-    _, user = render(
-        shipped.parts,
-        {"levels": "0, 1", "object1": quote("oak"), "object2": quote("pine")}
-        | {"sentences": fence_items(texts, token)},
-    )
+    _, user = filled(shipped, "0, 1", sentences=fence_items(texts, token))
     assert user["content"].endswith(
         f'{{"id": 1, "sentence": "Oak is hard."}}\n{{"id": 2, "sentence": "Pine grows."}}'
         f"\n=== end {token} ==="

@@ -15,20 +15,15 @@ def person(people):
     return people["researcher"]
 
 
-@pytest.fixture
-def client(person):
-    return cast.sign_in(person)
-
-
 def make_token(client, address="token_new", /, **fields):
     return client.post(reverse(address), {"name": "notebook", "scope": "read"} | fields)
 
 
-def test_name_can_be_changed_and_nothing_else(client, person):
-    assert client.post("/account/", {"name": " "}).status_code == 422
+def test_name_can_be_changed_and_nothing_else(researcher, person):
+    assert researcher.post("/account/", {"name": " "}).status_code == 422
     person.refresh_from_db()
     assert person.name == "The researcher"
-    client.post(
+    researcher.post(
         "/account/",
         {
             "name": "Another name",
@@ -48,18 +43,18 @@ def test_name_can_be_changed_and_nothing_else(client, person):
     ]
 
 
-def test_token_is_shown_once_and_kept_as_a_hash(client, person):
-    assert make_token(client).url == reverse("account")
-    page = client.get("/account/").content.decode()
+def test_token_is_shown_once_and_kept_as_a_hash(researcher, person):
+    assert make_token(researcher).url == reverse("account")
+    page = researcher.get("/account/").text
     token = ApiToken.objects.get(user=person)
     secret = page.split('id="secret" value="')[1].split('"')[0]
     assert page.count(secret) == 1
     assert secret.startswith(ApiToken.PREFIX)
     assert len(secret) >= 22 + len(ApiToken.PREFIX)
     assert token.secret_hash == hash_secret(secret)
-    assert secret not in client.get("/account/").content.decode()
+    assert secret not in researcher.get("/account/").text
     assert secret not in whole_database()
-    assert "new_token" not in client.session
+    assert "new_token" not in researcher.session
 
 
 def whole_database() -> str:
@@ -73,31 +68,31 @@ def whole_database() -> str:
     return "\n".join(texts)
 
 
-def test_token_belongs_to_whoever_asked_for_what_there_is(client, person, people):
+def test_token_belongs_to_whoever_asked_for_what_there_is(researcher, person, people):
     for fields in ({"scope": "admin"}, {"name": ""}, {"scope": ""}):
-        assert make_token(client, **fields).status_code == 422
-    make_token(client, user=people["admin"].pk, expires_at="2999-01-01", secret_hash="x")
+        assert make_token(researcher, **fields).status_code == 422
+    make_token(researcher, user=people["admin"].pk, expires_at="2999-01-01", secret_hash="x")
     token = ApiToken.objects.get()
     assert token.user == person
     assert token.expires_at.year < 2999
     assert len(token.secret_hash) == 64
 
 
-def test_revoked_token_stops_working(client, person):
+def test_revoked_token_stops_working(researcher, person):
     token, secret = create_token(user=person, name="notebook", scope="read")
     request = APIRequestFactory().get("/", headers={"Authorization": f"Bearer {secret}"})
     assert TokenAuthentication().authenticate(request)[0] == person
-    client.post(reverse("token_revoke", args=[token.public_id]))
+    researcher.post(reverse("token_revoke", args=[token.public_id]))
     with pytest.raises(Exception, match="not valid"):
         TokenAuthentication().authenticate(request)
-    assert "Revoked" in client.get("/account/").content.decode()
+    assert "Revoked" in researcher.get("/account/").text
     events = AuditEvent.objects.filter(actor=person).order_by("pk")
     assert [event.verb for event in events] == ["token_created", "token_revoked"]
 
 
-def test_nobody_revokes_the_token_of_another(client, people):
+def test_nobody_revokes_the_token_of_another(researcher, people):
     token, _secret = create_token(user=people["admin"], name="notebook", scope="write")
-    assert client.post(reverse("token_revoke", args=[token.public_id])).status_code == 404
+    assert researcher.post(reverse("token_revoke", args=[token.public_id])).status_code == 404
     token.refresh_from_db()
     assert token.is_open
 
@@ -109,17 +104,17 @@ def test_crowd_participant_gets_no_token_and_no_password(study):
     assert make_token(client).status_code == 403
     assert make_token(client, "token_lend").status_code == 403
     assert client.get("/accounts/password/").url == "/account/"
-    page = client.get("/account/").content.decode()
+    page = client.get("/account/").text
     assert "API" not in page
     assert "Change password" not in page
 
 
 def test_page_lists_own_memberships_and_costs_few_queries(
-    client, person, other_study, django_assert_max_num_queries
+    researcher, person, other_study, django_assert_max_num_queries
 ):
     for n in range(20):
         create_token(user=person, name=f"token {n}", scope="read")
     with django_assert_max_num_queries(5):
-        page = client.get("/account/").content.decode()
+        page = researcher.get("/account/").text
     assert "Study A" in page
     assert "Study B" not in page

@@ -7,7 +7,7 @@ from tests.flat import flat
 
 
 def log(client, study, page=1):
-    return client.get(reverse("audit", args=[study.public_id]) + f"?page={page}").content.decode()
+    return client.get(reverse("audit", args=[study.public_id]) + f"?page={page}").text
 
 
 def test_log_is_paginated_newest_first(

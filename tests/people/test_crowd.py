@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -16,24 +15,14 @@ from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from annotation.labelling.views import label as label_views
 from cqa_site.people.models import AuditEvent, Membership, User
-from cqa_site.rounds.crowd.participants import (
-    PlatformIds,
-    create_link,
-    take_part,
-)
+from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from cqa_site.rounds.opening import open_round
 from tests import cast
 from tests.worlds import built_once
 
-CODES = {
-    "completed_code": "CODE-COMPLETED",
-    "screened_out_code": "CODE-SCREENED",
-    "no_work_code": "CODE-NOWORK",
-    "fault_code": "CODE-FAULT",
-}
-IDS = {"PROLIFIC_PID": "PID-5f1", "STUDY_ID": "STUDY-1", "SESSION_ID": "SESSION-1"}
-DONE = "/join/done/"
+from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish, open_link
+
 KEYS = itertools.count()
 
 
@@ -68,33 +57,13 @@ def campaign(lab):
 
 
 def make_link(campaign, people, **fields):
-    defaults = {
-        "platform": "Prolific",
-        "required_items": 4,
-        "max_participants": 3,
-        "expires_at": timezone.now() + timedelta(days=1),
-    }
-    return create_link(
-        round_=campaign,
-        actor=people["researcher"],
-        **(CODES | defaults | fields),
-    )
+    usual = {"platform": "Prolific", "required_items": 4, "max_participants": 3}
+    return create_link(campaign, people["researcher"], **(usual | fields))
 
 
 @pytest.fixture
 def secret(campaign, people):
     return make_link(campaign, people)[1]
-
-
-def open_link(client, secret, ids=IDS):
-    return client.get(reverse("join", kwargs={"secret": secret}), ids)
-
-
-def come_in(secret, ids=IDS, client=None):
-    """A browser that opened the link and pressed the button."""
-    client = client or Client()
-    assert open_link(client, secret, ids).url == "/join/start/"
-    return client, client.post("/join/start/")
 
 
 def label_items(participant, count):
@@ -114,6 +83,10 @@ def answer_item(row, key):
 # -- making links ---------------------------------------------------------------------------
 
 
+def links_page(campaign):
+    return reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
+
+
 def post_link(client, campaign, **fields):
     data = CODES | {
         "platform": "Prolific",
@@ -124,14 +97,13 @@ def post_link(client, campaign, **fields):
         "study_param": "STUDY_ID",
         "session_param": "SESSION_ID",
     }
-    path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
-    return client.post(path, data | fields)
+    return client.post(links_page(campaign), data | fields)
 
 
 def test_researcher_makes_a_link_that_is_shown_once(researcher, campaign, other_study, people):
     """Whatever else a form may send."""
     more = {"study": other_study.pk, "secret_hash": "x", "closed_at": "2020-01-01"}
-    text = post_link(researcher, campaign, **more).content.decode()
+    text = post_link(researcher, campaign, **more).text
     address = text.split('id="new-link" value="')[1].split('"')[0]
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in address
     secret = address.split("/join/")[1].split("/")[0]
@@ -141,8 +113,7 @@ def test_researcher_makes_a_link_that_is_shown_once(researcher, campaign, other_
     assert (link.created_by, link.closed_at) == (people["researcher"], None)
     assert len(link.secret_hash) == 64
     assert secret not in (link.secret_hash, str(link.public_id))
-    path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
-    assert secret not in researcher.get(path).content.decode()
+    assert secret not in researcher.get(links_page(campaign)).text
     assert AuditEvent.objects.filter(verb="participant_link_created").count() == 1
 
 
@@ -184,23 +155,22 @@ def test_a_link_asks_for_what_the_round_has_for_one_person(
     assert LABELS.most_items(campaign) == most
     refused = post_link(researcher, campaign, required_items=str(most + 1))
     assert refused.status_code == 422
-    assert f"The round has {most} items for one person" in refused.content.decode()
+    assert f"The round has {most} items for one person" in refused.text
     assert post_link(researcher, campaign, required_items=str(most)).status_code == 200
-    take_part_as = {"ids": PlatformIds("P"), "browser": "browser"}
-    person = take_part(link=ParticipantLink.objects.get(), **take_part_as)
+    link = ParticipantLink.objects.get()
+    person = take_part(link=link, ids=PlatformIds("P"), browser="browser")
     label_items(person, most)
     with pytest.raises(IndexError):
         label_items(person, 1)
 
 
 def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher, campaign, people):
-    path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
-    text = researcher.get(path).content.decode()
-    assert re.search(r'name="required_items" value="10"', text)
+    path = links_page(campaign)
+    assert 'name="required_items" value="10"' in researcher.get(path).text
     make_link(campaign, people, required_items=10)
-    assert "nobody who" not in researcher.get(path).content.decode()
+    assert "nobody who" not in researcher.get(path).text
     make_link(campaign, people, required_items=50)
-    text = researcher.get(path).content.decode()
+    text = researcher.get(path).text
     assert "An open link asks for more items than the round has" in text
     assert text.count("The round has 10") == 1
 
@@ -315,9 +285,6 @@ def refusal(secret, ids=IDS, client=None):
 # -- a place belongs to the browser that opened it -----------------------------------------------
 
 
-ALL_CODES = [value.encode() for value in CODES.values()]
-
-
 def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, campaign, study):
     client, _ = come_in(secret)
     person = Participant.objects.get()
@@ -328,7 +295,7 @@ def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, campaig
     response = thief.post("/join/start/")
     assert response.status_code == 409
     assert b"belongs to another browser" in response.content
-    assert not [code for code in ALL_CODES if code in response.content]
+    assert not codes_in(response.text)
     answers = reverse("label_answers", args=[study.public_id, campaign.public_id])
     for page in (answers, DONE):
         assert "/accounts/login/" in thief.get(page).url
@@ -405,10 +372,9 @@ def test_a_released_place_goes_to_the_next_browser_and_is_logged(
     ParticipantLink.objects.update(closed_at=timezone.now())  # they may finish all the same
     new, response = come_in(secret)
     assert "/label/" in response.url
-    assert "3 items to go" in new.get(DONE).content.decode()
+    assert "3 items to go" in new.get(DONE).text
     assert Participant.objects.count() == 1
-    page = refusal(secret)
-    assert page.status_code == 410
+    assert refusal(secret).status_code == 410
 
 
 # -- refusals ------------------------------------------------------------------------------------
@@ -453,30 +419,31 @@ def test_removed_participant_stays_out(secret):
 # -- what a participant may see ----------------------------------------------------------------
 
 
-def test_participant_sees_own_campaign_only(secret, study, people):
+def test_participant_sees_own_campaign_only_and_answers_in_another_do_not_count(
+    secret, study, people
+):
     other = cast.make_campaign(study, name="Round 2")
     open_round(round_=other, actor=people["admin"])
     client, _ = come_in(secret)
-    text = client.get(reverse("study", args=[study.public_id])).content.decode()
+    text = client.get(reverse("study", args=[study.public_id])).text
     assert "Round 1" in text
     assert "Round 2" not in text
+    person = Participant.objects.get()
+    place = member_place(campaign=other, membership=Membership.objects.get(user=person.user))
+    for row in next_work(campaign=other, place=place).assignments[:4]:
+        answer_item(row, f"other-{row.pk}")
+    assert not finish(client)
 
 
 def test_platform_ids_are_for_researchers_only(secret, campaign, researcher, study):
     client, _ = come_in(secret)
-    path = reverse("crowd_links", args=[study.public_id, campaign.public_id])
-    text = researcher.get(path).content.decode()
-    for word in IDS.values():
-        assert word in text
-    for other in (
-        reverse("members", args=[study.public_id]),
-        reverse("audit", args=[study.public_id]),
-    ):
-        text = researcher.get(other).content.decode()
-        for word in IDS.values():
-            assert word not in text
+    text = researcher.get(links_page(campaign)).text
+    assert [word for word in IDS.values() if word not in text] == []
+    for name in ("members", "audit"):
+        text = researcher.get(reverse(name, args=[study.public_id])).text
+        assert [word for word in IDS.values() if word in text] == []
     for own in ("/account/", reverse("study", args=[study.public_id]), DONE):
-        assert IDS["PROLIFIC_PID"] not in client.get(own, follow=True).content.decode()
+        assert IDS["PROLIFIC_PID"] not in client.get(own, follow=True).text
 
 
 def test_participants_page_costs_the_same_for_many(
@@ -485,20 +452,11 @@ def test_participants_page_costs_the_same_for_many(
     link, _secret = make_link(campaign, people, max_participants=100)
     for number in range(51):
         take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"), browser="browser")
-    path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
     with django_assert_max_num_queries(8):
-        assert "1–50 of 51" in researcher.get(path).content.decode()
+        assert "1–50 of 51" in researcher.get(links_page(campaign)).text
 
 
 # -- the end -----------------------------------------------------------------------------------
-
-
-def finish(client):
-    return client.post(DONE, follow=True).content.decode()
-
-
-def codes_in(text):
-    return [code for code in CODES.values() if code in text]
 
 
 def test_no_page_before_the_end_holds_a_code(secret, study, campaign):
@@ -516,7 +474,7 @@ def test_no_page_before_the_end_holds_a_code(secret, study, campaign):
     label_items(person, 3)
     pages += [client.get(DONE), client.post(DONE)]
     for page in pages:
-        assert not codes_in(page.content.decode())
+        assert not codes_in(page.text)
     person.refresh_from_db()
     assert person.outcome == "running"
 
@@ -536,23 +494,12 @@ def test_finished_work_shows_the_completed_code(secret, study):
         assert DONE in text
         assert "Go on labelling" not in text
         assert "report a fault" not in text
-        assert codes_in(finish(client)) == ["CODE-COMPLETED"]
+        assert finish(client) == ["CODE-COMPLETED"]
     assert codes_in(client.get(DONE).text) == ["CODE-COMPLETED"]
     person = Participant.objects.get()
     assert person.outcome == "completed"
     assert person.ended_at is not None
     assert AuditEvent.objects.filter(verb="participant_ended").count() == 1
-
-
-def test_answers_in_another_campaign_do_not_count(secret, study, people):
-    other = cast.make_campaign(study, name="Round 2")
-    open_round(round_=other, actor=people["admin"])
-    client, _ = come_in(secret)
-    person = Participant.objects.get()
-    place = member_place(campaign=other, membership=Membership.objects.get(user=person.user))
-    for row in next_work(campaign=other, place=place).assignments[:4]:
-        answer_item(row, f"other-{row.pk}")
-    assert not codes_in(finish(client))
 
 
 @pytest.mark.parametrize("fields", [{"is_stopped": True}, {"excluded_at": timezone.now()}])
@@ -561,31 +508,30 @@ def test_who_is_kept_out_is_screened_out_and_who_was_done_is_paid(secret, fields
         client, _ = come_in(secret, IDS | {"PROLIFIC_PID": name})
         label_items(Participant.objects.get(participant_id=name), labels)
         Place.objects.update(**fields)
-        assert codes_in(finish(client)) == [code]
+        assert finish(client) == [code]
 
 
 def test_somebody_whose_round_ran_out_is_not_told_to_go_on(campaign, people):
     _link, secret = make_link(campaign, people, required_items=50)
     client, _ = come_in(secret)
     label_items(Participant.objects.get(), 9)
-    assert "41 items to go" in client.get(DONE).content.decode()
+    assert "41 items to go" in client.get(DONE).text
     label_items(Participant.objects.get(), 1)
-    text = client.get(DONE).content.decode()
+    text = client.get(DONE).text
     assert "You did 10 of the 50" in text
     assert "to go" not in text
     assert "Go on labelling" not in text
-    end = finish(client)
-    assert "Others finished the rest" not in end
-    assert codes_in(end) == ["CODE-NOWORK"]
+    assert finish(client) == ["CODE-NOWORK"]
+    assert "Others finished the rest" not in client.get(DONE).text
 
 
 def test_a_participant_who_signs_out_learns_the_way_back(secret, people):
     client, _ = come_in(secret)
-    text = client.post("/accounts/logout/", follow=True).content.decode()
+    text = client.post("/accounts/logout/", follow=True).text
     assert "open the link of the platform again" in text
-    member = cast.sign_in(people["annotator"]).post("/accounts/logout/", follow=True)
-    assert "You are signed out." in member.content.decode()
-    assert "platform" not in member.content.decode()
+    text = cast.sign_in(people["annotator"]).post("/accounts/logout/", follow=True).text
+    assert "You are signed out." in text
+    assert "platform" not in text
 
 
 @pytest.mark.parametrize("state", ["paused", "closed"])
@@ -596,11 +542,11 @@ def test_a_round_that_stops_left_no_work_and_amid_the_work_is_a_fault(
     client, _ = come_in(secret)
     label_items(Participant.objects.get(), labels)
     type(campaign).objects.filter(pk=campaign.pk).update(state=state)
-    assert codes_in(finish(client)) == [code]
+    assert finish(client) == [code]
 
 
 def report(client, comment="The keys do nothing"):
-    return client.post("/join/fault/", {"comment": comment}, follow=True).content.decode()
+    return client.post("/join/fault/", {"comment": comment}, follow=True).text
 
 
 @pytest.mark.parametrize("labels", [0, 1])
@@ -615,10 +561,9 @@ def test_words_alone_are_no_fault_and_are_kept_for_the_researchers(
     assert "Your report is with the researchers" in text
     person = Participant.objects.get()
     assert (person.outcome, person.fault_report) == ("running", "The keys do nothing")
-    links = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
-    assert "The keys do nothing" in researcher.get(links).content.decode()
+    assert "The keys do nothing" in researcher.get(links_page(campaign)).text
     researcher.post(release_path(campaign, "participant_fault"))
-    assert codes_in(client.get(DONE).content.decode()) == ["CODE-FAULT"]
+    assert codes_in(client.get(DONE).text) == ["CODE-FAULT"]
     event = AuditEvent.objects.get(verb="participant_ended")
     assert (event.reason, event.actor) == ("The keys do nothing", people["researcher"])
 
@@ -668,7 +613,7 @@ def test_outcome_is_the_servers_and_fixed_once_and_the_link_leads_back_to_it(sec
     label_items(Participant.objects.get(), 4)
     finish(client)
     client.post("/join/fault/", {"comment": "Another code, please"})
-    assert codes_in(client.get(DONE).content.decode()) == ["CODE-COMPLETED"]
+    assert codes_in(client.get(DONE).text) == ["CODE-COMPLETED"]
     assert open_link(client, secret).url == DONE
     assert come_in(secret, client=sessionless(client))[1].url == DONE
 
@@ -686,4 +631,4 @@ def test_skipped_items_count_as_work(secret):
     label_items(Participant.objects.get(), 3)
     row = Assignment.objects.filter(state="served").first()
     Assignment.objects.filter(pk=row.pk).update(state="skipped")
-    assert codes_in(finish(client)) == ["CODE-COMPLETED"]
+    assert finish(client) == ["CODE-COMPLETED"]

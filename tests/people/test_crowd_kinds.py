@@ -1,14 +1,12 @@
 """Crowd links of scoring, counting and preference rounds: one way in, one round, one code."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from cqa_site.rounds.crowd.participants import create_link
 from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.models import Participant, Place, Sheet
@@ -17,17 +15,11 @@ from cqa_site.rounds.serving import next_sheet
 from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
-from tests.people.works import address, sheet_at, work_page
 from tests.rounds.made_work import JSON, SERVED, World
 
-CODES = {
-    "completed_code": "CODE-COMPLETED",
-    "screened_out_code": "CODE-SCREENED",
-    "no_work_code": "CODE-NOWORK",
-    "fault_code": "CODE-FAULT",
-}
-IDS = {"PROLIFIC_PID": "PID-5f1", "STUDY_ID": "STUDY-1", "SESSION_ID": "SESSION-1"}
-DONE = "/join/done/"
+from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish
+from .works import address, sheet_at, work_page
+
 NOTHING_LEFT = "Nothing is left for you here at present."
 
 
@@ -65,14 +57,7 @@ def researcher(world):
 
 
 def make_link(world, **fields):
-    defaults = {"required_items": 2, "expires_at": timezone.now() + timedelta(days=1)}
-    return create_link(round_=world.round, actor=world.researcher, **(CODES | defaults | fields))
-
-
-def come_in(secret, ids=IDS):
-    client = Client()
-    client.get(reverse("join", args=[secret]), ids)
-    return client, client.post("/join/start/")
+    return create_link(world.round, world.researcher, **fields)
 
 
 @pytest.fixture
@@ -90,18 +75,10 @@ def send(client, world, sheet, end="_submit", **changed):
 def submit(client, world):
     """Fill in the sheet that waits; the reply of the server."""
     reply = client.get(world.address(""))
-    assert reply.status_code == 302, reply.content.decode()[-2000:]
+    assert reply.status_code == 302, reply.text[-2000:]
     done = send(client, world, sheet_at(world.round, reply))
     assert done.status_code == 200, done.content
     return done
-
-
-def codes_in(text):
-    return [code for code in CODES.values() if code in text]
-
-
-def finish(client):
-    return codes_in(client.post(DONE, follow=True).content.decode())
 
 
 def test_every_kind_for_a_crowd_is_tried_here():
@@ -148,7 +125,7 @@ def test_a_participant_finds_no_other_round(world, round_, other, inside):
     for page in (kind_name, f"{kind_name}_own"):
         assert inside.get(address(page, other, other.public_id)).status_code == 404
     assert not Place.objects.filter(round=other).exists()
-    home = inside.get(reverse("study", args=[world.study.public_id])).content.decode()
+    home = inside.get(reverse("study", args=[world.study.public_id])).text
     assert "First" in home
     assert "Another round" not in home
 
@@ -166,8 +143,8 @@ def test_a_sheet_of_another_round_is_not_theirs_even_if_it_was_made(world, other
 
 def test_pages_of_participants_lead_nowhere_else(world, round_, inside):
     waiting = inside.get(work_page(round_))["Location"]
-    pages = [inside.get(page).content.decode() for page in (waiting, DONE)]
-    pages.append(inside.get(reverse("study", args=[world.study.public_id])).content.decode())
+    pages = [inside.get(page).text for page in (waiting, DONE)]
+    pages.append(inside.get(reverse("study", args=[world.study.public_id])).text)
     for text in pages:
         assert 'class="tabs"' not in text
         assert not codes_in(text)
@@ -190,16 +167,16 @@ def test_links_and_people_of_another_round_are_not_found(round_, other, inside, 
 def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, researcher):
     page = address("crowd_links", round_, round_.public_id)
     shown = researcher.get(address(kind_of(round_).audit.round, round_, round_.public_id))
-    assert page in shown.content.decode()
-    assert "Crowd links" in researcher.get(page).content.decode()
+    assert page in shown.text
+    assert "Crowd links" in researcher.get(page).text
     most = kind_of(round_).Item.objects.filter(round=round_).count()
     fields = {"platform": "P", "max_participants": "3", "days": "30", "participant_param": "ID"}
     refused = researcher.post(page, CODES | fields | {"required_items": str(most + 1)})
     assert refused.status_code == 422
-    assert f"The round has {most} items for one person" in refused.content.decode()
+    assert f"The round has {most} items for one person" in refused.text
     made = researcher.post(page, CODES | fields | {"required_items": str(most)})
     assert made.status_code == 200
-    secret = re.search(r"/join/([^/]+)/\?ID=", made.content.decode())[1]
+    secret = re.search(r"/join/([^/]+)/\?ID=", made.text)[1]
     link = round_.links.get()
     assert secret not in link.secret_hash
     assert come_in(secret, {"ID": "W1"})[1]["Location"] == work_page(round_)
@@ -253,10 +230,9 @@ def test_who_does_not_qualify_is_screened_out(db):
     researcher = make_member(study, "researcher")
     answers = make_scored_answers(study, questions=3)
     round_ = make_round(study, researcher, examples=(answers[0],))
-    defaults = {"required_items": 2, "expires_at": timezone.now() + timedelta(days=1)}
-    secret = create_link(round_=round_, actor=researcher, **CODES, **defaults)[1]
+    secret = create_link(round_, researcher)[1]
     unknown = Client()
-    start = unknown.get(reverse("join", args=[secret]), IDS, follow=True).content.decode()
+    start = unknown.get(reverse("join", args=[secret]), IDS, follow=True).text
     assert "One sheet of practice comes first" in " ".join(start.split())
     client = come_in(secret)[0]
     sheet = sheet_at(round_, client.get(work_page(round_)))
@@ -265,17 +241,17 @@ def test_who_does_not_qualify_is_screened_out(db):
     client.post(address("score_submit", round_, sheet.public_id), fields, **JSON)
     home = reverse("study", args=[study.public_id])
     # Every page leads to the code, and none back to work.
-    practice = client.get(address("score_form", round_, sheet.public_id)).content.decode()
-    for text in (practice, client.get(work_page(round_)).content.decode()):
+    practice = client.get(address("score_form", round_, sheet.public_id)).text
+    for text in (practice, client.get(work_page(round_)).text):
         assert "part ends here" in " ".join(text.split())
         assert "can let you go on" not in text
-    assert "items to go" not in client.get(DONE).content.decode()
-    first = client.get(home).content.decode()
+    assert "items to go" not in client.get(DONE).text
+    first = client.get(home).text
     assert work_page(round_) not in first
     assert f'href="{DONE}"' in first
     # The platform's people wait for nobody, and nobody is asked about them.
-    assert "Waits for a researcher" not in client.get(home).content.decode()
-    assert "cannot go on" not in sign_in(researcher).get(home).content.decode()
+    assert "Waits for a researcher" not in client.get(home).text
+    assert "cannot go on" not in sign_in(researcher).get(home).text
     assert finish(client) == ["CODE-SCREENED"]
 
 

@@ -1,11 +1,11 @@
 """Invitations: made by admins, used once, never a way to another role."""
 
-import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -18,6 +18,8 @@ from cqa_site.people.actions.invitations import (
 )
 from cqa_site.people.models import AuditEvent, Invitation, Membership, Role, User, hash_secret
 from tests import cast
+
+from .at_once import at_once
 
 NEW = {
     "name": "New reader",
@@ -53,24 +55,12 @@ def make(client, study, /, **fields):
     )
 
 
-def test_a_link_made_at_a_round_is_shown_there(admin, study):
-    address = reverse("invitation_new", args=[study.public_id])
-    fields = {"role": "expert", "note": "Bo", "days": "14"}
-    piece = admin.post(address, fields, headers={"HX-Request": "true"}).content.decode()
-    assert "<h1" not in piece
-    assert "Invitation for Bo (Expert)" in piece
-    assert 'name="role" value="expert"' in piece
-    assert piece.count('id="new-link"') == 1
-    assert Invitation.objects.count() == 1
-
-
 def test_admin_makes_a_link_that_is_shown_once(admin, study, other_study, people):
     """Whatever else a form may send."""
     more = {"study": other_study.pk, "secret_hash": "x", "expires_at": "2999-01-01"}
     more |= {"used_by": people["expert"].pk, "created_by": people["expert"].pk}
-    text = make(admin, study, **more).content.decode()
-    link = text.split('id="new-link" value="')[1].split('"')[0]
-    secret = link.rstrip("/").rsplit("/", 1)[1]
+    text = make(admin, study, **more).text
+    secret = secret_in(text)
     assert text.count(secret) == 1
     assert len(secret) >= 22  # 128 bits in base 64
     kept = Invitation.objects.get()
@@ -78,7 +68,7 @@ def test_admin_makes_a_link_that_is_shown_once(admin, study, other_study, people
     assert (kept.study, kept.role, kept.note) == (study, "annotator", "a colleague")
     assert (kept.created_by, kept.used_by) == (people["admin"], None)
     assert 6 < (kept.expires_at - timezone.now()).total_seconds() / 86400 < 7.01
-    page = admin.get(reverse("members", args=[study.public_id])).content.decode()
+    page = admin.get(reverse("members", args=[study.public_id])).text
     assert secret not in page
     assert "Open until" in page
     event = AuditEvent.objects.get()
@@ -86,37 +76,46 @@ def test_admin_makes_a_link_that_is_shown_once(admin, study, other_study, people
     assert secret not in str(event.details)
 
 
-@pytest.mark.parametrize(
-    "fields", [{"role": "owner"}, {"role": ""}, {"days": "0"}, {"days": "91"}, {"note": ""}]
-)
-def test_bad_form_makes_no_link(admin, study, fields):
-    assert make(admin, study, **fields).status_code == 422
+BAD_FIELDS = [
+    *({"role": "owner"}, {"role": ""}, {"days": "0"}, {"days": "91"}, {"note": ""}),
+    *({"leads_to": each} for each in ("https://elsewhere.example/", "//elsewhere.example", "/")),
+]
+
+
+def test_bad_form_makes_no_link_and_no_link_leads_elsewhere(admin, study, other_study, subtests):
+    foreign = {"leads_to": reverse("study", args=[other_study.public_id])}
+    for fields in (*BAD_FIELDS, foreign):
+        with subtests.test(str(fields)):
+            assert make(admin, study, **fields).status_code == 422
     assert not Invitation.objects.exists()
 
 
-def test_a_link_made_at_a_round_leads_to_it(admin, study):
+def secret_in(text):
+    link = text.split('id="new-link" value="')[1].split('"')[0]
+    return link.rstrip("/").rsplit("/", 1)[1]
+
+
+def test_a_link_made_at_a_round_is_shown_there_and_leads_to_it(admin, study):
     work = f"{reverse('study', args=[study.public_id])}label-rounds/"
-    text = make(admin, study, leads_to=work).content.decode()
-    secret = text.split('id="new-link" value="')[1].split('"')[0].rstrip("/").rsplit("/", 1)[1]
+    address = reverse("invitation_new", args=[study.public_id])
+    fields = {"role": "expert", "note": "Bo", "days": "14", "leads_to": work}
+    piece = admin.post(address, fields, headers={"HX-Request": "true"}).text
+    assert "<h1" not in piece
+    assert "Invitation for Bo (Expert)" in piece
+    assert 'name="role" value="expert"' in piece
+    assert piece.count('id="new-link"') == 1
+    assert Invitation.objects.count() == 1
     client = Client()
-    client.get(reverse("invitation", args=[secret]))
+    client.get(reverse("invitation", args=[secret_in(piece)]))
     reply = client.post(reverse("invitation_accept"), NEW)
     assert (reply.status_code, reply["Location"]) == (302, work)
-
-
-@pytest.mark.parametrize("leads_to", ["https://elsewhere.example/", "//elsewhere.example", "/"])
-def test_a_link_leads_nowhere_else(admin, study, other_study, leads_to):
-    foreign = reverse("study", args=[other_study.public_id])
-    for address in (leads_to, foreign):
-        assert make(admin, study, leads_to=address).status_code == 422
-    assert not Invitation.objects.exists()
 
 
 def test_new_person_gets_account_membership_and_session(invitation, study, other_study):
     """And neither another role nor rights, whatever they send."""
     found, secret = invitation
     client = Client()
-    page = follow(client, secret).content.decode()
+    page = follow(client, secret).text
     assert "Expert" in page
     assert secret not in page
     before = client.session.session_key
@@ -168,7 +167,7 @@ def test_address_of_another_account_cannot_be_taken_nor_tried_out_for_ever(invit
 def test_person_with_an_account_accepts_with_one_button(invitation, study, other_study):
     person = cast.make_member(other_study, Role.ADMIN)
     client = cast.sign_in(person)
-    page = follow(client, invitation[1]).content.decode()
+    page = follow(client, invitation[1]).text
     assert 'name="password"' not in page
     assert not study.memberships.filter(user=person).exists()
     before = client.session.session_key
@@ -195,7 +194,7 @@ def test_signing_in_on_the_way_keeps_the_invitation(invitation, study, other_stu
 def test_invitation_never_changes_a_members_role(study, people, role):
     found, secret = invite(study, people, role=Role.ADMIN)
     client = cast.sign_in(people[role])
-    assert "already" in follow(client, secret).content.decode()
+    assert "already" in follow(client, secret).text
     client.post(HERE)
     assert study.memberships.get(user=people[role]).role == role
     found.refresh_from_db()
@@ -274,7 +273,7 @@ def test_list_says_what_became_of_each(admin, study, people):
     gone, _ = invite(study, people)
     Invitation.objects.filter(pk=gone.pk).update(revoked_at=timezone.now())
     invite(study, people)
-    text = admin.get(reverse("members", args=[study.public_id])).content.decode()
+    text = admin.get(reverse("members", args=[study.public_id])).text
     for words in ("Used by The expert", "Ran out", "Revoked", "Open until"):
         assert words in text
     assert text.count(">Revoke<") == 1
@@ -283,19 +282,7 @@ def test_list_says_what_became_of_each(admin, study, people):
 @pytest.mark.django_db(transaction=True)
 def test_of_twenty_people_with_one_link_one_gets_in(study, people):
     found, _secret = invite(study, people)
-    start = threading.Barrier(20)
-    outcomes = []
-
-    def accept(number):
-        start.wait()
-        outcomes.append(_try_until_served(found, number))
-        connection.close()
-
-    threads = [threading.Thread(target=accept, args=[number]) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    outcomes = at_once(partial(_try_until_served, found), range(20))
     assert sorted(outcomes) == ["in"] + ["spent"] * 19
     assert Membership.objects.filter(study=study).count() == 5
     assert User.objects.filter(name="racer").count() == 1

@@ -75,7 +75,7 @@ def test_each_role_has_its_own_menu(study):
     pages = {}
     for role in ("annotator", "expert", "researcher", "admin"):
         reply = sign_in(make_member(study, role)).get(reverse("study", args=[study.public_id]))
-        text = reply.content.decode()
+        text = reply.text
         pages[role] = set(re.findall(r'data-page="(\w+)"', text))
         assert ("palette" in text) == (role != "annotator")
     assert pages["annotator"] == set()
@@ -84,10 +84,9 @@ def test_each_role_has_its_own_menu(study):
     assert len(pages["researcher"]) > 30
 
 
-def test_a_page_says_where_it_is(study):
-    client = sign_in(make_member(study, "researcher"))
+def test_a_page_says_where_it_is(study, researcher):
     for page in ("study", "imports", "members"):
-        text = client.get(reverse(page, args=[study.public_id])).content.decode()
+        text = researcher.get(reverse(page, args=[study.public_id])).text
         assert current(text) == [page]
 
 
@@ -103,58 +102,51 @@ def make_things(study) -> None:
     System.objects.create(study=study, name="Tea leaves 3B")
 
 
-def test_search_finds_things_of_the_own_study_alone(study, other_study):
+def test_search_finds_things_of_the_own_study_alone(study, researcher, other_study):
     make_things(study)
     make_things(other_study)
     make_member(study, "annotator", name="Tea Drinker")
-    client = sign_in(make_member(study, "researcher"))
-    found = find(client, study, "tea")
+    found = find(researcher, study, "tea")
     assert {each["kind"] for each in found} == {"Question", "System", "Member"}
     assert all(str(study.public_id) in each["url"] for each in found)
-    assert [each["kind"] for each in find(client, study, "coffee TASTE")] == ["Question"]
-    assert find(client, study, "tea nothing of it") == []
-    assert find(client, study, " ") == []
+    assert [each["kind"] for each in find(researcher, study, "coffee TASTE")] == ["Question"]
+    assert find(researcher, study, "tea nothing of it") == []
+    assert find(researcher, study, " ") == []
     for each in found:
-        assert client.get(each["url"]).status_code == 200
+        assert researcher.get(each["url"]).status_code == 200
     # Experts find what they may open.
     expert = sign_in(make_member(study, "expert", name="Tea Taster"))
     assert {each["kind"] for each in find(expert, study, "tea")} == {"Question"}
 
 
-def test_search_asks_once_for_each_kind(study, django_assert_max_num_queries):
+def test_search_asks_once_for_each_kind(study, researcher, django_assert_max_num_queries):
     for number in range(SHOWN + 3):
         System.objects.create(study=study, name=f"Tea {number}")
-    client = sign_in(make_member(study, "researcher"))
     with django_assert_max_num_queries(12):
-        assert len(find(client, study, "tea")) == SHOWN
+        assert len(find(researcher, study, "tea")) == SHOWN
 
 
-def test_what_waits_is_counted_after_the_page(study, django_assert_max_num_queries):
-    client = sign_in(make_member(study, "researcher"))
+def test_what_waits_is_counted_after_the_page(study, researcher, django_assert_max_num_queries):
     with django_assert_max_num_queries(20):
-        reply = client.get(reverse("study_waiting", args=[study.public_id]))
+        reply = researcher.get(reverse("study_waiting", args=[study.public_id]))
     assert reply.json()["waiting"]["imports"] == 0
     assert reply["Cache-Control"] == "private, max-age=15"
-
-
-# -- the tour: every stop opens, says what its page is for, and leads to the next -----------------
 
 
 def said(client, address):
     reply = client.get(address)
     assert reply.status_code == 200, address
-    found = re.search(r'<section class="tour".*?</section>', reply.content.decode(), re.DOTALL)
+    found = re.search(r'<section class="tour".*?</section>', reply.text, re.DOTALL)
     return found[0] if found else ""
 
 
-def test_the_tour_leads_through_the_menu_and_ends(study):
-    client = sign_in(make_member(study, "researcher"))
-    overview = client.get(reverse("study", args=[study.public_id])).content.decode()
+def test_the_tour_leads_through_the_menu_and_ends(study, researcher):
+    overview = researcher.get(reverse("study", args=[study.public_id])).text
     begin = re.search(r'href="([^"]+\?tour=1)">Take the tour', overview)
     assert begin is not None
     seen, address = [], begin[1]
     while address:
-        stop = said(client, address)
+        stop = said(researcher, address)
         number, stops = re.search(r"Tour, (\d+) of (\d+):", stop).groups()
         assert int(number) == len(seen) + 1
         back = BACK.search(stop)
@@ -167,11 +159,10 @@ def test_the_tour_leads_through_the_menu_and_ends(study):
     assert "End the tour" in stop
 
 
-def test_a_page_says_nothing_of_a_tour_that_nobody_takes(study):
-    client = sign_in(make_member(study, "researcher"))
-    assert not said(client, reverse("imports", args=[study.public_id]))
-    assert not said(client, reverse("audit", args=[study.public_id]) + "?tour=1")
+def test_a_page_says_nothing_of_a_tour_that_nobody_takes(study, researcher):
+    assert not said(researcher, reverse("imports", args=[study.public_id]))
+    assert not said(researcher, reverse("audit", args=[study.public_id]) + "?tour=1")
     annotator = sign_in(make_member(study, "annotator"))
-    page = annotator.get(reverse("study", args=[study.public_id]) + "?tour=1").content.decode()
+    page = annotator.get(reverse("study", args=[study.public_id]) + "?tour=1").text
     assert "Take the tour" not in page
     assert 'class="tour"' not in page

@@ -45,7 +45,7 @@ def submit(client, world, sheet, asked=ASKED):
 
 
 def shown(answer):
-    return OWN.sub("", answer.content.decode())
+    return OWN.sub("", answer.text)
 
 
 def test_it_is_the_page_that_a_visit_shows_for_whoever_asks(world, client):

@@ -24,6 +24,7 @@ FILLS = {
     "prefer": fill_answers,
 }
 KINDS = {each.name: each for each in kinds()}
+LABEL = KINDS["label"]
 
 
 def address(kind, end, study):
@@ -53,11 +54,14 @@ def test_every_kind_has_a_case():
     assert set(FILLS) == set(KINDS)
 
 
-def test_a_plan_opens_as_it_comes_with_the_work_that_is_said(kind, researcher, study, people):
+def test_a_plan_opens_as_it_comes_with_the_work_that_is_said(
+    kind, researcher, study, people, django_assert_max_num_queries
+):
     values = begun(researcher, kind, study)
     said = figures(researcher.get(address(kind, "new", study)))
-    again = figures(researcher.post(address(kind, "extent", study), values))
-    assert said == again
+    with django_assert_max_num_queries(24):
+        again = researcher.post(address(kind, "extent", study), values)
+    assert figures(again) == said
     reply = researcher.post(address(kind, "new", study), values | {"then": "open"})
     made = Round.objects.get()
     assert reply["Location"] == reverse(kind.audit.round, args=[study.public_id, made.public_id])
@@ -68,7 +72,7 @@ def test_a_plan_opens_as_it_comes_with_the_work_that_is_said(kind, researcher, s
 
 
 def test_enter_opens_the_round_and_counting_stores_nothing(kind, researcher, study, people):
-    text = researcher.get(address(kind, "new", study)).content.decode()
+    text = researcher.get(address(kind, "new", study)).text
     form = text[text.index('id="extent"') :]
     assert re.findall(r'name="then" value="(\w+)"', form) == ["open", "draft", "count"]
     values = begun(researcher, kind, study)
@@ -78,54 +82,41 @@ def test_enter_opens_the_round_and_counting_stores_nothing(kind, researcher, stu
     assert not Round.objects.exists()
 
 
-def test_counting_costs_a_few_queries(
-    kind, researcher, study, people, django_assert_max_num_queries
-):
-    values = begun(researcher, kind, study)
-    with django_assert_max_num_queries(24):
-        researcher.post(address(kind, "extent", study), values)
-
-
 def test_a_wrong_field_is_no_work_and_a_name_is_no_matter(kind, researcher, study, people):
     values = begun(researcher, kind, study)
     url = address(kind, "extent", study)
     assert figures(researcher.post(url, values | {"name": ""})).items > 0
     wrong = researcher.post(url, values | {"seed": "many"})
     assert figures(wrong) is None
-    assert "has to be mended" in wrong.content.decode()
+    assert "has to be mended" in wrong.text
 
 
 def test_a_round_that_cannot_be_opened_leaves_no_draft(researcher, study):
     cast.make_arguments(study, 4)
-    kind = KINDS["label"]
-    values = begun(researcher, kind, study) | {"controls_per_block": 1, "then": "open"}
-    reply = researcher.post(address(kind, "new", study), values)
+    values = begun(researcher, LABEL, study) | {"controls_per_block": 1, "then": "open"}
+    reply = researcher.post(address(LABEL, "new", study), values)
     assert reply.status_code == 422
-    assert "Mark at least one item as a control item" in reply.content.decode()
+    assert "Mark at least one item as a control item" in reply.text
     assert not Campaign.objects.exists()
 
 
 def test_a_draft_of_another_study_is_not_there(researcher, study, other_study):
     theirs = cast.make_campaign(other_study)
-    kind = KINDS["label"]
-    url = address(kind, "extent", study)
+    url = address(LABEL, "extent", study)
     assert researcher.post(url, {"round": theirs.public_id}).status_code == 404
     mine = cast.make_campaign(study)
     guideline = mine.guideline.public_id
-    values = begun(researcher, kind, study) | {"guideline": guideline, "round": mine.public_id}
+    values = begun(researcher, LABEL, study) | {"guideline": guideline, "round": mine.public_id}
     said = figures(researcher.post(url, values | {"controls_per_block": 1}))
     assert (said.items, said.known) == (8, 2)
 
 
 def test_names_count_on(researcher, study):
     cast.make_campaign(study, name="Round 1")
-    assert begun(researcher, KINDS["label"], study)["name"] == "Round 2"
+    assert begun(researcher, LABEL, study)["name"] == "Round 2"
     # The first that is free, however many there are.
     Campaign.objects.update(name="Round 2")
-    assert begun(researcher, KINDS["label"], study)["name"] == "Round 1"
-
-
-# -- control items from what people agreed on -----------------------------------------------------
+    assert begun(researcher, LABEL, study)["name"] == "Round 1"
 
 
 @pytest.fixture
@@ -144,11 +135,10 @@ def _first(campaign):
 def test_control_items_are_proposed_where_people_agreed(researcher, study, agreed):
     cast.make_arguments(study, 6)
     assert dict(agreed_labels(study, [0, 1, 2, 3])) == agreed
-    kind = KINDS["label"]
-    values = begun(researcher, kind, study)
+    values = begun(researcher, LABEL, study)
     assert (values["known"], values["controls_per_block"]) == (2, 1)
-    assert figures(researcher.post(address(kind, "extent", study), values)).items == 8
-    researcher.post(address(kind, "new", study), values | {"then": "open"})
+    assert figures(researcher.post(address(LABEL, "extent", study), values)).items == 8
+    researcher.post(address(LABEL, "new", study), values | {"then": "open"})
     made = Campaign.objects.get(state="open")
     controls = made.items.filter(control_label__isnull=False)
     assert dict(controls.values_list("argument", "control_label")) == agreed
@@ -157,33 +147,28 @@ def test_control_items_are_proposed_where_people_agreed(researcher, study, agree
 
 
 def test_there_are_no_more_control_items_than_agreed_labels(researcher, study, agreed):
-    kind = KINDS["label"]
-    values = begun(researcher, kind, study) | {"known": 3, "then": "open"}
-    reply = researcher.post(address(kind, "new", study), values)
+    values = begun(researcher, LABEL, study) | {"known": 3, "then": "open"}
+    reply = researcher.post(address(LABEL, "new", study), values)
     assert reply.status_code == 422
-    assert "People agreed on 2 arguments" in reply.content.decode()
+    assert "People agreed on 2 arguments" in reply.text
     # Agreement by another scale is none.
     assert agreed_labels(study, [0, 1]) == []
 
 
 def test_without_agreement_there_are_no_control_items(researcher, study):
     cast.make_arguments(study, 6)
-    values = begun(researcher, KINDS["label"], study)
+    values = begun(researcher, LABEL, study)
     assert (values["known"], values["controls_per_block"]) == (0, 0)
 
 
 def test_only_what_no_round_holds_yet(researcher, study, agreed):
     cast.make_arguments(study, 3)
-    kind = KINDS["label"]
-    values = begun(researcher, kind, study) | {"which": "new", "sample": 2}
-    assert figures(researcher.post(address(kind, "extent", study), values)).items == 2
-    researcher.post(address(kind, "new", study), values | {"then": "draft"})
+    values = begun(researcher, LABEL, study) | {"which": "new", "sample": 2}
+    assert figures(researcher.post(address(LABEL, "extent", study), values)).items == 2
+    researcher.post(address(LABEL, "new", study), values | {"then": "draft"})
     made = Campaign.objects.get(state="draft", origin="live")
     assert made.items.filter(control_label__isnull=True).count() == 2
     assert made.items.count() == 4
-
-
-# -- time and money -------------------------------------------------------------------------------
 
 
 def test_time_and_money_by_hand():
@@ -196,10 +181,9 @@ def test_time_and_money_by_hand():
 
 def test_pay_makes_a_cost(researcher, study):
     cast.make_arguments(study, 12)
-    kind = KINDS["label"]
-    values = begun(researcher, kind, study) | {"expected_seconds": 100}
-    page = researcher.post(address(kind, "extent", study), values | {"pay": "18"})
+    values = begun(researcher, LABEL, study) | {"expected_seconds": 100}
+    page = researcher.post(address(LABEL, "extent", study), values | {"pay": "18"})
     # 36 labels of 100 seconds are an hour.
-    assert "18.00" in page.content.decode()
-    assert "Cost" not in researcher.post(address(kind, "extent", study), values).content.decode()
-    assert kind_of(Campaign()) is kind
+    assert "18.00" in page.text
+    assert "Cost" not in researcher.post(address(LABEL, "extent", study), values).text
+    assert kind_of(Campaign()) is LABEL

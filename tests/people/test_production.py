@@ -120,6 +120,7 @@ USES_DATABASE = "from django.db import connection as c; c.cursor().execute('CREA
 CHECKED = f"from django.core.management import call_command; call_command('check'); {SHOW_MAIL}"
 
 
+@pytest.mark.long
 def test_embedded_site_makes_its_files_for_its_owner_only_and_writes_mail_out(tmp_path):
     result = manage(tmp_path, "shell", "--no-imports", "-c", f"{CHECKED}; {USES_DATABASE}")
     assert result.returncode == 0, result.stderr

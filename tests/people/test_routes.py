@@ -4,20 +4,21 @@ What the roles of a study may do, and ids of other studies: tests/security/test_
 """
 
 import hashlib
-from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import Role
 from cqa_site.people.tokens import create_token
-from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
+from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.opening import open_round
 from tests import cast
+from tests.security.world import parameters
+
+from .crowd import create_link
 
 GETS = ("study", "members", "audit", "crowd_links", "study_settings")
 POSTS = (
@@ -40,15 +41,7 @@ class World:
         self.study, self.people = study, people
         self.campaign = cast.make_campaign(study)
         open_round(round_=self.campaign, actor=people["admin"])
-        self.link, self.link_secret = create_link(
-            round_=self.campaign,
-            actor=people["admin"],
-            completed_code="A",
-            screened_out_code="B",
-            no_work_code="C",
-            fault_code="D",
-            expires_at=timezone.now() + timedelta(days=1),
-        )
+        self.link, self.link_secret = create_link(self.campaign, people["admin"])
         self.participant = take_part(
             link=self.link, ids=PlatformIds("PID", "S", "T"), browser="browser"
         ).user
@@ -69,7 +62,7 @@ class World:
         self.clients["anonymous"] = Client()
 
     def path(self, name):
-        kwargs = {
+        ids = {
             "study_id": self.study.public_id,
             "user_id": self.people["annotator"].public_id,
             "person_id": self.participant.public_id,
@@ -77,16 +70,7 @@ class World:
             "any_round_id": self.campaign.public_id,
             "link_id": self.link.public_id,
         }
-        more = {
-            "crowd_links": ["any_round_id"],
-            "crowd_link_close": ["any_round_id", "link_id"],
-            "participant_release": ["any_round_id", "person_id"],
-            "participant_fault": ["any_round_id", "person_id"],
-            "invitation_revoke": ["invitation_id"],
-            "member_role": ["user_id"],
-            "member_active": ["user_id"],
-        }
-        return reverse(name, args=[kwargs[key] for key in ("study_id", *more.get(name, []))])
+        return reverse(name, kwargs={each: ids[each] for each in parameters(name)})
 
 
 @pytest.fixture
@@ -189,6 +173,6 @@ def test_pages_carry_the_safe_headers_and_no_inline_script_or_style(world):
         assert response["Referrer-Policy"] == "same-origin"
         assert response["X-Frame-Options"] == "DENY"
     for name in GETS:
-        text = world.clients["admin"].get(world.path(name)).content.decode()
+        text = world.clients["admin"].get(world.path(name)).text
         for inline in ("<script>", " style=", " onclick="):
             assert inline not in text

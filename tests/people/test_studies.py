@@ -57,7 +57,7 @@ def test_admin_changes_name_and_description_only(admin, study, people):
     settings_page = reverse("study_settings", args=[study.public_id])
     refused = admin.post(settings_page, {"name": ""})
     assert refused.status_code == 422
-    assert "Study A</a>" in refused.content.decode(), "not as if it were stored"
+    assert "Study A</a>" in refused.text, "not as if it were stored"
     admin.post(
         settings_page,
         {"name": "Renamed", "description": "New", "is_demo": "on", "public_id": "0" * 32},
@@ -72,7 +72,7 @@ def test_member_of_one_study_goes_straight_to_it_and_of_two_chooses(people, stud
     client = cast.sign_in(people["annotator"])
     assert client.get("/").url == reverse("study", args=[study.public_id])
     other_study.memberships.create(user=people["annotator"], role=Role.EXPERT)
-    page = client.get("/").content.decode()
+    page = client.get("/").text
     for words in ("Study A", "Study B", "Annotator", "Expert"):
         assert words in page
     assert "New study" not in page
@@ -82,7 +82,7 @@ def test_person_without_a_study_is_told_how_to_get_into_one(site_admin, study):
     person = User.objects.create_user("alone@site.example", "a long password")
     assert b"invitation" in cast.sign_in(person).get("/").content
     # Who looks after the site is no member of its studies.
-    assert "Study A" not in cast.sign_in(site_admin).get("/").content.decode()
+    assert "Study A" not in cast.sign_in(site_admin).get("/").text
 
 
 def test_list_of_studies_costs_the_same_for_many(site_admin, django_assert_max_num_queries):
@@ -96,5 +96,5 @@ def test_list_of_studies_costs_the_same_for_many(site_admin, django_assert_max_n
 def test_whoever_opens_no_study_gets_back_to_the_list(study):
     """With one study alone the first page would lead into it again."""
     client = cast.sign_in(cast.make_member(study, "admin"))
-    page = client.get(reverse("study_new")).content.decode()
+    page = client.get(reverse("study_new")).text
     assert page.count(f'href="{reverse("home")}?all=1"') == 2

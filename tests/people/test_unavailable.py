@@ -136,9 +136,6 @@ def test_errors_outside_of_views_are_503_too():
             assert error_500(request).status_code == status
 
 
-# -- the health check ----------------------------------------------------------------------------
-
-
 @pytest.fixture
 def pulse(monkeypatch):
     made = health.Pulse()

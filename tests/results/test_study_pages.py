@@ -160,8 +160,6 @@ def test_a_chart_says_what_it_shows_and_leads_to_the_numbers_on_its_page(world):
     assert led
 
 
-# -- where every page stands ----------------------------------------------------------------------
-
 NAV = re.compile(r'<nav class="crumbs".*?</nav>', re.S)
 LINK = re.compile(r'<a\s+href="([^"]*)"\s*>(.*?)</a>', re.S)
 CURRENT = re.compile(r'<a class="menu-entry" href="([^"]*)"[^>]*aria-current="page"', re.S)
@@ -184,9 +182,12 @@ class ShownPages:
                 yield name, address, text
 
 
-@pytest.fixture(scope="module", params=["d", pytest.param("e", marks=pytest.mark.long)])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(role, marks=pytest.mark.long) for role in ("d", "e")],
+)
 def pages(request, world, django_db_blocker):
-    """What an admin is shown at every address; `make test-all` asks as an expert, too."""
+    """Every page as an admin sees it, and as an expert does."""
     role = request.param
     with django_db_blocker.unblock():
         client, by_name = sign_in(world.people[role]), {}

@@ -108,6 +108,7 @@ def wait_until(is_so, seconds: float = 10.0) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_one_server_for_all_clients_of_a_process_whichever_thread_asked_first(server):
     assert server.pid is None
     thread = threading.Thread(target=server.start)
@@ -132,6 +133,7 @@ def test_an_idle_server_is_stopped_and_another_one_gets_another_key():
         server.stop()
 
 
+@pytest.mark.long
 def test_a_server_with_work_is_not_idle():
     server = pretended(idle_seconds=0.2)
     try:
@@ -183,6 +185,7 @@ def test_the_server_learns_no_secret_of_ours_and_shows_nobody_its_key(server, mo
             assert address.key not in Path(f"/proc/{server.pid}/{name}").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
@@ -362,6 +365,7 @@ if sys.argv[1] == "kill": os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["kill", "exit"])
 @pytest.mark.parametrize("model", ["pretended", pytest.param("real", marks=REAL)])
 def test_our_server_ends_with_its_process(end, model):

@@ -15,6 +15,7 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import compare, final_labels_of, people_of
 from annotation.judges.reports.figures import compute_figures
 from annotation.judges.reports.finding import judges_finding
+from annotation.judges.reports.found import BestJudge
 from annotation.judges.reports.judges import judges_of
 from annotation.judges.reports.kept import figures_of
 from annotation.judges.reports.tables import TABLES, judge_table
@@ -248,7 +249,7 @@ def estimate(value, low, high):
 
 @pytest.mark.parametrize(
     ("bounds", "said"),
-    [((-0.1, 0.3), "Not proven: these 20 arguments cannot tell whether stub-1 v1 #1 agrees"),
+    [((-0.1, 0.3), "Not proven: whether stub-1 v1 #1 agrees with people as they do with each"),
      ((0.1, 0.3), "Yes: stub-1 v1 #1 agrees with people more"),
      ((-0.3, -0.1), "No: stub-1 v1 #1 agrees with people less")],
 )  # fmt: skip
@@ -258,7 +259,9 @@ def test_the_finding_begins_with_the_answer(judged, bounds, said):
     for kind, is_there in (("remote", False), ("embedded", True)):
         Endpoint.objects.filter(study=judged.study).update(kind=kind)
         (row,) = compute_figures(judged.campaign, Choice()).judges
-        finding = judges_finding(replace(figures, judges=[replace(row, difference=difference)]))
+        best = BestJudge(row.key, 4, difference)
+        finding = judges_finding(replace(figures, judges=[row], best=best))
+        assert "corrected for the choice among 4 judges" in finding.sure
         assert finding.says.startswith(said)
         assert ("the model in the box answers at chance level" in finding.sure) == is_there
 

@@ -354,6 +354,7 @@ def test_lists_of_runs_are_filtered(program, lab, monkeypatch):
     assert found(f"prompt={lab.batch.public_id}") == []
 
 
+@pytest.mark.long
 def test_a_page_of_calls_costs_the_same_however_many(program, lab, monkeypatch):
     script(monkeypatch, answer_by_text)
     run = program.start(preflight="off", replicates=3, temperature=1)
@@ -449,6 +450,7 @@ def test_a_cancelled_run_is_told_too(program, receiver, monkeypatch):
     assert (told["state"], told["done"], told["cancelled"]) == ("cancelled", 20, 10)
 
 
+@pytest.mark.long
 def test_the_message_goes_to_no_address_that_is_not_allowed(program, receiver, monkeypatch):
     script(monkeypatch, answer_by_text)
     addresses = (

@@ -178,6 +178,8 @@ def test_a_run_by_a_program(kind, world, client, django_capture_on_commit_callba
     assert [row["id"] for row in program.get(f"{base}?kind={kind}").json()["results"]] == [
         run["id"]
     ]
+    other = next(each for each in CASES if each != kind)
+    assert program.get(f"{base}?kind={other}").json()["results"] == []
     calls = program.get(f"{base}{run['id']}/calls/").json()
     assert calls["count"] == run["planned"] == len(client.requests)
     call = program.get(f"{base}{run['id']}/calls/{calls['results'][0]['id']}/").json()

@@ -183,6 +183,7 @@ def test_a_sample_is_the_one_its_seed_always_chose(lab):
 # -- memory -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_planning_holds_some_bytes_a_call(monkeypatch):
     """A call is a kilobyte or two as a row in memory, and its prompt another three."""
     monkeypatch.setattr(planning, "AT_ONCE", 50)

@@ -14,6 +14,7 @@ from .files import (
     HEADER,
     LAUGHS,
     SECOND,
+    FinishedChild,
     cell,
     lying_workbook,
     packed,
@@ -22,7 +23,6 @@ from .files import (
     workbook,
     workbook_parts,
 )
-from .in_process import FinishedChild
 
 MEGABYTE = 1024 * 1024
 MOST_GROWTH = 50 * MEGABYTE

@@ -9,8 +9,7 @@ import pytest
 
 from cqa_site.tabular import Limits, UnreadableFile, open_table, preview
 
-from .files import HEADER, SECOND, cell, saved, workbook
-from .in_process import FinishedChild
+from .files import HEADER, SECOND, FinishedChild, cell, saved, workbook
 
 
 @pytest.fixture(autouse=True)

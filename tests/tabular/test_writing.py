@@ -135,12 +135,8 @@ def test_parquet_types():
     )
     table = pyarrow.parquet.read_table(io.BytesIO(content))
     assert table.num_rows == 10_002
-    assert [str(field.type) for field in table.schema] == [
-        "string",
-        "int64",
-        "string",
-        "timestamp[us, tz=UTC]",
-    ]
+    types = [str(field.type) for field in table.schema]
+    assert types == ["string", "int64", "string", "timestamp[us, tz=UTC]"]
     assert table.slice(0, 1).to_pylist() == [{"t": "=1", "n": None, "none": None, "at": moment}]
     with pytest.raises(ValueError, match="does not fit"):
         written(write_parquet, ["n"], [(1,)] * 10_000 + [("x",)])

@@ -351,6 +351,7 @@ def test_a_wrong_passphrase_is_told_before_anything_is_touched(backup, fresh):
     assert_empty(fresh)
 
 
+@pytest.mark.long
 def test_without_the_passphrase_it_says_whose_key_is_needed_again(backup, fresh):
     with override_settings(SECRETS_KEYS=[Fernet.generate_key().decode()]):
         restored = restore(backup, fresh, passphrase="")
@@ -474,6 +475,7 @@ def test_postgresql_says_which_column_and_not_what_is_in_it():
     assert "secret" not in " ".join(said)
 
 
+@pytest.mark.long
 def test_a_restore_that_is_killed_can_be_repeated(backup, fresh):
     """Killed when rows and files are written, right before they count."""
     config, folder = fresh
@@ -590,6 +592,7 @@ def test_what_a_killed_process_left_of_a_copy_goes(data_dir, tmp_path):
     assert list(data_dir.glob(f"{snapshot.COPY}*")) == []
 
 
+@pytest.mark.long
 def test_a_site_moves_to_another_database(empty, tmp_path):
     make_lab()
     config = copy_of(empty, tmp_path / "moved")
@@ -604,6 +607,7 @@ def test_a_site_moves_to_another_database(empty, tmp_path):
         move_database(config)
 
 
+@pytest.mark.long
 def test_a_site_at_work_does_not_move(empty, tmp_path):
     make_lab()
     config = copy_of(empty, tmp_path / "moved")

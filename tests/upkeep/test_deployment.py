@@ -104,6 +104,7 @@ def analyze(folder: Path, verb: str, *words: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is not installed")
 def test_secrets_are_made_once_and_a_production_site_with_them_has_no_issues(tmp_path):
     folder = tmp_path / "secrets"

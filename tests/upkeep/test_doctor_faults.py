@@ -252,9 +252,6 @@ def test_language_packages_may_be_on_their_way(finds, monkeypatch):
     assert found.command == "make packages"
 
 
-# -- background work ------------------------------------------------------------------------------
-
-
 def beat(worker: str = "w", pid: int = 1, code: str = "", age: float = 0) -> WorkerBeat:
     seen = timezone.now() - timedelta(seconds=age)
     return WorkerBeat.objects.create(

@@ -177,9 +177,6 @@ class TestCommand:
         }
 
 
-# -- where little works -------------------------------------------------------------------------
-
-
 def doctor(folder, *arguments, **environment):
     kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
     return subprocess.run(

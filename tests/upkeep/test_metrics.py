@@ -109,8 +109,10 @@ def test_requests_are_counted_by_the_name_of_their_address():
     )
 
 
+@pytest.mark.long
 def test_whatever_is_asked_for_there_are_few_labels():
-    Client().get("/nothing"), Client().generic("BREW", "/healthz")
+    # A look at the counts is a request, too, and adds its own labels the first time.
+    Client().get("/nothing"), Client().generic("BREW", "/healthz"), samples()
     before = len(samples())
     for number in range(20):
         Client().get(f"/nothing-{number}")
@@ -139,6 +141,7 @@ sys.stdout.buffer.write(generate_latest(counting.counted()))
 """
 
 
+@pytest.mark.long
 def test_processes_of_one_server_are_added_up_and_earlier_servers_forgotten(tmp_path):
     """One that ended keeps its part; a server before this one has none."""
     (tmp_path / counting.process_name(2**22 + 1, "web")).mkdir()
@@ -314,6 +317,7 @@ def test_several_looks_within_seconds_are_one(monkeypatch):
     assert looks == [scraping.LIMIT_SECONDS]
 
 
+@pytest.mark.long
 def test_while_the_database_is_away_the_last_figures_stand(monkeypatch):
     assert samples()[("counterpoint_database_up",)] == 1
     monkeypatch.setattr(scraping.pulse, "reaches_database", lambda: False)
@@ -325,6 +329,7 @@ def test_while_the_database_is_away_the_last_figures_stand(monkeypatch):
     assert found[("counterpoint_figures_age_seconds",)] >= 0
 
 
+@pytest.mark.long
 def test_figures_that_cannot_be_looked_up_or_take_too_long_leave_the_rest(monkeypatch):
     with pytest.raises(TimeoutError):
         figures.compute(-1)

@@ -184,7 +184,7 @@ def board(n):
         costs=Made(systems=[None] * n),
         cells=cells,
         scenarios=scenarios,
-        options=Made(maximum=19),
+        options=Made(maximum=19, version=3),
         judges=[Made(key="j", name=names(3)[2])],
         systems=[Made(id=name, name=name) for name in names(n)],
         parts={"j": {key: [Made(mean=3.0 + at % 2) for at in range(n)] for key in groups}},
@@ -236,7 +236,8 @@ def preferred(n, size):
         Made(system=name, log_strength=1 - at / 4, low=-at / 3, high=2 - at / 5, tie_group=at // 2)
         for at, name in enumerate(names(n))
     ]
-    return preferences.CHARTS["ranking"].draw(Made(ranking=Made(standings=rows)), size)
+    ranking = Made(standings=rows, strengths=Made(is_penalized=False))
+    return preferences.CHARTS["ranking"].draw(Made(ranking=ranking), size)
 
 
 def agreed(n):
@@ -271,7 +272,7 @@ def summary_board(n):
         )
         for at, name in enumerate(names(n))
     ]
-    return Made(rows=rows, is_oracle=True)
+    return Made(rows=rows, is_oracle=True, cells=range(n))
 
 
 def metrics(n, size):

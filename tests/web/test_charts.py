@@ -111,8 +111,6 @@ def test_words_in_cells_can_be_read_on_every_shade(theme):
         assert (max(ink, cell) + 0.05) / (min(ink, cell) + 0.05) >= 4.5, share
 
 
-# -- LaTeX -------------------------------------------------------------------------------------
-
 COMMAND = re.compile(r"\\[A-Za-z]+(?:\{\})?|\\[&%$#_{}]|\{[\[\]*]\}|-\{\}|'\{\}|\\ensuremath")
 
 
@@ -164,8 +162,6 @@ def test_rows_of_a_latex_table_keep_their_cells(rows, caption):
     assert r"\begin{tabular}{lr}" in lines
     assert r"\label{tab:x--y-}" in lines
 
-
-# -- tables ------------------------------------------------------------------------------------
 
 TABLE = TableData(
     ["Name", "Share", "n"],

@@ -79,6 +79,7 @@ def loader(client):
     return load
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "who",
     [pytest.param("researcher", marks=pytest.mark.long), "expert", "annotator", "nobody"],
@@ -96,6 +97,7 @@ def test_a_first_visit_is_light(demo, who):
 HEAVY_PAGES = ("study", "figures", "judges", "score_agreement", "key_points", "campaigns")
 
 
+@pytest.mark.long
 def test_pages_of_researchers_are_light(demo):
     """The others are walked through at length."""
     client, study = sign_in(demo["researcher"]), demo["researcher"].memberships.get().study
@@ -113,6 +115,7 @@ def text_of(response):
     return gzip.decompress(response.content).decode()
 
 
+@pytest.mark.long
 def test_what_a_page_loads_is_seen(demo):
     """The tables would be empty promises if files were missed."""
     page, *_others = walk("annotator", sign_in(demo["annotator"]), ["/account/"], most=1)

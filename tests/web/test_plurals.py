@@ -31,7 +31,11 @@ SEVERAL = {
     "argsum/leaderboard/views/leaderboard.py",
     "argsum/leaderboard/views/metrics.py",
     "argsum/scorers/actions/training_data.py",
-    "benchmark/preferences/reports.py",
+    "benchmark/agreement/reports/finding.py",
+    "benchmark/judges/reports/runs.py",
+    "benchmark/leaderboard/reports/finding.py",
+    "benchmark/preferences/finding.py",
+    "templates/benchmark/leaderboard/board_pair.html",
     "benchmark/scoring/actions/rounds.py",
 }
 

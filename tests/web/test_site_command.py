@@ -81,6 +81,7 @@ def test_the_end_of_the_web_server_is_not_blamed_on_the_port(code, words):
     assert "port" not in text
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_command_that_is_killed_takes_everything_with_it(port, tmp_path):
     first = start(port, tmp_path)

@@ -33,6 +33,7 @@ print(*(name for name in sys.modules if name.startswith(("benchmark.", "argsum."
 """
 
 
+@pytest.mark.long
 def test_a_site_without_both_starts_with_nothing_of_theirs(tmp_path):
     """What its pages show, and its demo, is walked through at length."""
     started = run(tmp_path, "benchmark,argsum", CHECKED)

@@ -8,6 +8,7 @@ its statements, so that its end counts as much as its beginning.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean, median
 from typing import Any
 
@@ -74,13 +75,18 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertAgreement:
-    """Cells of the machine and each expert; versions of answers, some of them without vector."""
+    """Cells of the machine and each expert; versions of answers, some of them without vector.
+
+    ``alike`` has, for each answer of two experts or more, the mean cosine of every two of them
+    and that of each of them and the machine.
+    """
 
     experts: list[Expert]
     n_answers: int
     n_versions: int
     without_vector: int
     cells: list[list[Cell]]
+    alike: list[tuple[float, float]]
     work: list[Work]
 
 
@@ -114,6 +120,7 @@ def agreement_of(editing_round: EditingRound, mode: str, model: str) -> ExpertAg
         n_versions=len(versions),
         without_vector=len(versions) - len(vectors),
         cells=_cells([MACHINE, *numbers], vectors),
+        alike=_alike(vectors),
         work=[_work(key, edited.get(key, [])) for key in numbers],
     )
 
@@ -168,6 +175,21 @@ def _cell(one: dict[int, Any], other: dict[int, Any], is_same: bool) -> Cell:
     if is_same or not shared:
         return Cell(None, len(shared))
     return Cell(fmean(float(one[at] @ other[at]) for at in shared), len(shared))
+
+
+def _alike(vectors: Vectors) -> list[tuple[float, float]]:
+    own: dict[int, list[NDArray[np.float64]]] = defaultdict(list)
+    for (answer, who), vector in vectors.items():
+        if who != MACHINE:
+            own[answer].append(vector)
+    return [
+        (
+            fmean(float(one @ other) for one, other in combinations(experts, 2)),
+            fmean(float(one @ vectors[answer, MACHINE]) for one in experts),
+        )
+        for answer, experts in own.items()
+        if len(experts) > 1 and (answer, MACHINE) in vectors
+    ]
 
 
 def _edited_of(editing_round: EditingRound) -> dict[int | None, list[tuple[EditedText, Revision]]]:

@@ -1,5 +1,6 @@
 """Faithfulness of a study's answers by system and condition, with intervals over questions."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,10 @@ from .labels import Relabel
 
 Part = tuple[float, int]
 COHERENCE = "coherence"
+# By which groups are compared: the first of these that is known.
+HEADLINES = ("f1", "similarity", "jaccard_segment")
+# The least and the largest value of a measure that is no share.
+LIMITS = {"levenshtein": (0.0, math.inf), "similarity": (-1.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -50,7 +55,10 @@ class Verdicts:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupFigures:
-    """Whose texts a group holds, how many, what was left out, and measures by name."""
+    """Author and number of a group's texts, texts left out, and measures by name.
+
+    ``by_question`` has the mean of each of `HEADLINES` for every question that has one.
+    """
 
     system: str
     name: str
@@ -68,6 +76,7 @@ class GroupFigures:
     out_of_range: int
     malformed: int
     measures: dict[str, Estimate]
+    by_question: dict[str, dict[int, float]]
     verdicts: Verdicts
 
 
@@ -161,9 +170,10 @@ def _figures(
     is_edited: bool,
 ) -> GroupFigures:
     pooled = pool(members.figures)
+    parts = {name: [part(each) for each in members.figures] for name, part in PARTS.items()}
     measures = {
-        name: _estimate(members.questions, [part(each) for each in members.figures])
-        for name, part in PARTS.items()
+        name: _estimate(members.questions, rows, LIMITS.get(name, (0.0, 1.0)))
+        for name, rows in parts.items()
     }
     return GroupFigures(
         system=str(system.public_id),
@@ -182,13 +192,26 @@ def _figures(
         out_of_range=sum(len(each.out_of_range) for each in members.figures),
         malformed=sum(len(each.malformed) for each in members.figures),
         measures=measures | {COHERENCE: share(verdicts)},
+        by_question={name: _by_question(members.questions, parts[name]) for name in HEADLINES},
         verdicts=_counts(verdicts),
     )
 
 
-def _estimate(questions: Iterable[int], parts: Iterable[Part]) -> Estimate:
-    rows = list(parts)
-    return clustered_mean(list(questions), [row[0] for row in rows], [row[1] for row in rows])
+def _estimate(
+    questions: Sequence[int], parts: Sequence[Part], limits: tuple[float, float] = (0.0, 1.0)
+) -> Estimate:
+    sums, counts = [row[0] for row in parts], [row[1] for row in parts]
+    return clustered_mean(questions, sums, counts, limits=limits)
+
+
+def _by_question(questions: Sequence[int], parts: Sequence[Part]) -> dict[int, float]:
+    """Mean of each question that has a value."""
+    sums: dict[int, float] = defaultdict(float)
+    counts: Counter[int] = Counter()
+    for question, (total, n) in zip(questions, parts, strict=True):
+        sums[question] += total
+        counts[question] += n
+    return {question: sums[question] / n for question, n in counts.items() if n}
 
 
 def _verdicts(run: Run | None) -> dict[Group, list[Said]]:
@@ -206,10 +229,9 @@ def _verdicts(run: Run | None) -> dict[Group, list[Said]]:
 def _share_of_citations(verdicts: Iterable[Said]) -> Estimate:
     """Share of coherent ones among all verdicts of a group; an unscored one is none."""
     scored = [each for each in verdicts if each.is_coherent is not None]
-    return clustered_mean(
+    return _estimate(
         [each.question for each in scored],
-        [each.number if each.is_coherent else 0 for each in scored],
-        [each.number for each in scored],
+        [(each.number if each.is_coherent else 0, each.number) for each in scored],
     )
 
 
@@ -226,7 +248,7 @@ def _mean_of_texts(verdicts: Iterable[Said]) -> Estimate:
         sum(each.number for each in said if each.is_coherent) / sum(each.number for each in said)
         for said in texts.values()
     ]
-    return clustered_mean([question for question, _text in texts], shares, [1] * len(shares))
+    return _estimate([question for question, _text in texts], [_one(share) for share in shares])
 
 
 # How a group's verdicts become its coherence, by mode.

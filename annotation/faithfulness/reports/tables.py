@@ -96,7 +96,10 @@ MODES = {
         "with the published figures only."
     ),
 }
-INTERVALS = lazy("In brackets 95 % intervals, from 2,000 resamples of whole questions.")
+INTERVALS = lazy(
+    "In brackets 95 % intervals over whole questions: t, corrected for skewness, from 10 "
+    "questions on."
+)
 
 
 def measures_of(mode: str) -> dict[str, Measure]:

@@ -22,7 +22,7 @@ from .labels import known_labels, mark_of_labels
 if TYPE_CHECKING:
     from .faithfulness import GroupFigures
 
-VERSION = 3
+VERSION = 4
 COHERENCE_KIND = "coherence"
 KEPT_SECONDS = 24 * 3600
 SOUND, PAPER = FaithfulnessFigures.Mode.SOUND, FaithfulnessFigures.Mode.PAPER

@@ -14,6 +14,7 @@ from cqa_site.stats.agreement import (
     Level,
     coincidences,
     fleiss_kappa,
+    gwet_ac,
     krippendorff_alpha,
     per_label_agreement,
     percent_agreement,
@@ -38,6 +39,7 @@ from .times import time_per_label, votes_over_time
 
 SCOPES = ("all", "ordinary")
 ALPHA_LEVELS: tuple[Level, ...] = ("ordinal", "nominal", "interval")
+AC_LEVELS: tuple[Level, ...] = ("nominal", "ordinal")
 
 
 def compute_figures(votes: pd.DataFrame, scale: Sequence[int], recipe: dict[str, Any]) -> Figures:
@@ -60,7 +62,7 @@ def compute_figures(votes: pd.DataFrame, scale: Sequence[int], recipe: dict[str,
     return Figures(
         values=values,
         progress=_progress(votes, machines, used, recipe),
-        agreement={scope: _agreement(in_scope(used, scope), recipe) for scope in SCOPES},
+        agreement={scope: _agreement(in_scope(used, scope), values, recipe) for scope in SCOPES},
         labels=_labels(used, values),
         majority=_majority(ratings, values),
         confusion=_confusion(ratings, values),
@@ -118,13 +120,17 @@ def _progress(
     )
 
 
-def _agreement(used: pd.DataFrame, recipe: dict[str, Any]) -> tuple[Estimate | MedianOfPairs, ...]:
+def _agreement(
+    used: pd.DataFrame, values: Sequence[int], recipe: dict[str, Any]
+) -> tuple[Estimate | MedianOfPairs, ...]:
     """One entry for each statistic, the headline (ordinal alpha) first."""
     ratings = ratings_of(used)
     confidence = recipe["confidence"]
     estimates = [krippendorff_alpha(ratings, level, confidence) for level in ALPHA_LEVELS]
     estimates.append(percent_agreement(ratings, confidence))
     estimates.append(fleiss_kappa(ratings, confidence, drop_unequal=True))
+    for level in AC_LEVELS:
+        estimates.append(gwet_ac(ratings, level, confidence, categories=values))
     return (*estimates, weighted_kappa(ratings, recipe["min_shared"]))
 
 

@@ -1,5 +1,7 @@
 """How far annotators agree and which labels won, and how sure that is."""
 
+from dataclasses import replace
+
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -7,9 +9,14 @@ from annotation.consensus.finding import by_label
 from annotation.figures.reports.kept import Figures, MedianOfPairs
 from annotation.labelling.models.campaigns import Guideline
 from cqa_site.results.boards import bounds_of
-from cqa_site.results.finding import Finding, level_of, why_less
+from cqa_site.results.finding import Finding, in_words, level_of, why_less
 from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.intervals import LEAST_RATED, too_few
+from cqa_site.stats.reliability.item_jackknife import MOST_OF_ONE
+from cqa_site.stats.verdicts import RULES
 from cqa_site.web.tables import text_of
+
+_TOO_FEW = too_few(LEAST_RATED, "items")
 
 
 def figures_finding(figures: Figures, guideline: Guideline) -> Finding:
@@ -19,10 +26,13 @@ def figures_finding(figures: Figures, guideline: Guideline) -> Finding:
     if alpha.value is None:
         says = _("How far annotators agree cannot be said yet: %s.") % alpha.reason
         return Finding(f"{says} {labels}".strip(), _so_far(figures), "warn")
-    level, mark = level_of(alpha)
+    # Snapshots of earlier versions hold intervals of fewer items than a verdict needs.
+    is_enough = RULES["reliability"].allows(alpha.n_pairable_items)
+    judged = alpha if is_enough else replace(alpha, low=None, high=None, reason=_TOO_FEW)
+    level, mark = level_of(judged)
     said = {"level": level, "alpha": text_of(alpha.value, 2)}
     says = _("Annotators agree %(level)s: ordinal alpha %(alpha)s.") % said
-    sure = [_interval(alpha), why_less(alpha), _so_far(figures)]
+    sure = [_interval(judged), why_less(judged), _prevalence(figures), _so_far(figures)]
     return Finding(f"{says} {labels}".strip(), " ".join(filter(None, sure)), mark)
 
 
@@ -60,6 +70,25 @@ def _interval(alpha: Estimate | MedianOfPairs) -> str:
         return text % (counts | {"why": alpha.reason or "–"})
     text = _("95 %% interval %(bounds)s from %(items)s with two or more votes by %(raters)s.")
     return text % (counts | {"bounds": bounds_of(alpha.low, alpha.high)})
+
+
+def _prevalence(figures: Figures) -> str:
+    """A note on prevalence where one label holds nearly all votes, and which figures to read."""
+    votes = {row.label: row.ordinary + row.control for row in figures.labels}
+    label = max(votes, key=lambda each: votes[each])
+    if votes[label] <= MOST_OF_ONE * figures.progress.votes:
+        return ""
+    named = {each.statistic: in_words(each) for each in figures.agreement["all"]}
+    text = _(
+        "%(share).0f %% of the votes are label %(label)d: alpha is low then even where votes "
+        "agree. Read beside it percent agreement %(percent)s and Gwet's AC2 %(ac2)s."
+    )
+    return text % {
+        "share": 100 * votes[label] / figures.progress.votes,
+        "label": label,
+        "percent": named.get("percent agreement", "–"),
+        "ac2": named.get("Gwet's AC2", "–"),
+    }
 
 
 def _so_far(figures: Figures) -> str:

@@ -9,10 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.figures.models import Snapshot
+from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.figures import pseudonym
 
-from .kept import Figures
+from .kept import Figures, MedianOfPairs
 
 # Tables that count labels, whose names stand beside them.
 NAMED = ("labels", "majority")
@@ -96,7 +97,7 @@ def _agreement(figures: Figures) -> tuple[list[str], Rows]:
         _("High"),
         _("Interval"),
         _("Items n"),
-        _("with 2+ votes"),
+        _("Items used"),
         _("Annotators"),
         _("Votes"),
         _("Remark"),
@@ -111,7 +112,7 @@ def _agreement(figures: Figures) -> tuple[list[str], Rows]:
             entry.high,
             entry.interval or "",
             entry.n_items,
-            entry.n_pairable_items,
+            n_used(entry),
             entry.n_raters,
             entry.n_values,
             entry.reason or "",
@@ -120,6 +121,12 @@ def _agreement(figures: Figures) -> tuple[list[str], Rows]:
         for entry in figures.agreement[scope]
     ]
     return columns, rows
+
+
+def n_used(entry: Estimate | MedianOfPairs) -> int:
+    """Items that a statistic was computed on; of snapshots before version 3 as well."""
+    dropped = entry.n_dropped_items if isinstance(entry, Estimate) else 0
+    return min(entry.n_pairable_items, entry.n_items - dropped)
 
 
 def _labels(figures: Figures) -> tuple[list[str], Rows]:
@@ -242,8 +249,10 @@ TABLES: dict[str, Entry] = {
         gettext_lazy("Agreement"),
         gettext_lazy(
             "Unit: item. Missing votes are skipped and items with one vote do not count. "
-            "95 % intervals: item jackknife with t for alpha, item bootstrap for percent "
-            "agreement and Fleiss' kappa; for the median of pairs, quartiles over pairs."
+            "95 % intervals: item jackknife, t corrected for skewness, from 20 items on (50 where "
+            "one label has over 80 % of the votes; 10 for percent agreement); for the median of "
+            "pairs, quartiles over pairs. Fleiss' kappa needs equally many votes on each item and "
+            "uses the items with the most frequent number."
         ),
         _agreement,
     ),

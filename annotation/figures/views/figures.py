@@ -17,7 +17,7 @@ from annotation.figures.reports.charts import CHARTS
 from annotation.figures.reports.finding import figures_finding
 from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshots import marker
-from annotation.figures.reports.tables import TABLES, figure_table
+from annotation.figures.reports.tables import TABLES, figure_table, n_used
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -145,6 +145,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
         "figures": figures,
+        "beside": [(each, n_used(each)) for each in figures.agreement["all"][3:]],
         "finding": figures_finding(figures, snapshot.campaign.guideline),
         "cards": cards(study, snapshot, figures),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),

@@ -5,7 +5,7 @@ unit is (object1, object2, text), and deciding is left to whoever imports.
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,15 +43,6 @@ class FinalLabel:
     def unit(self) -> Unit | None:
         """What the labels are about; None without a text."""
         return None if self.text is None else (self.object1, self.object2, self.text)
-
-
-@dataclass(frozen=True)
-class LabelConflict:
-    """A unit whose copies carry different human labels."""
-
-    unit: Unit
-    rows: tuple[int, ...]
-    labels: tuple[int | None, ...]
 
 
 def read_final_labels(
@@ -109,16 +100,3 @@ def _read_entry(
         except ValueError as error:
             return Problem(file, position, column, str(error))
     return FinalLabel(position, str(objects[0]), str(objects[1]), index, text, *labels)
-
-
-def find_conflicts(records: Iterable[FinalLabel]) -> list[LabelConflict]:
-    """Units that occur more than once with different human labels, in file order."""
-    copies: dict[Unit, list[FinalLabel]] = {}
-    for record in records:
-        if record.unit is not None:
-            copies.setdefault(record.unit, []).append(record)
-    return [
-        LabelConflict(unit, tuple(each.row for each in same), tuple(each.label for each in same))
-        for unit, same in copies.items()
-        if len({each.label for each in same}) > 1
-    ]

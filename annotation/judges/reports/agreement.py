@@ -14,6 +14,7 @@ from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.ratings import Ratings
 from cqa_site.stats.reliability.cross_alpha import alpha_difference, cross_alpha
 from cqa_site.stats.reliability.replacement import Replacement, replace_one_vote
+from cqa_site.stats.verdicts import RULES
 
 from .found import Confusion, LabelFigures
 from .judges import Judge
@@ -54,7 +55,7 @@ class Comparison:
     exact
         Share of them that are equal.
     bias, error
-        Mean of judge minus final label (above 0: the judge is lenient), and of its absolute
+        Mean of judge minus final label (above 0: the judge's are higher), and of its absolute
         value, in steps of the scale.
     ordinal, interval
         Alpha of the final labels and the judge's.
@@ -138,8 +139,21 @@ def compare(judge: Judge, people: People) -> Comparison:
         ordinal=krippendorff_alpha(pair, "ordinal"),
         interval=krippendorff_alpha(pair, "interval"),
         with_votes=cross_alpha(people.votes, judge.labels, "ordinal"),
-        difference=alpha_difference(people.votes, judge.labels, "ordinal"),
+        difference=difference_from_people(people, judge),
     )
+
+
+def difference_from_people(people: People, judge: Judge, confidence: float = 0.95) -> Estimate:
+    """Ordinal alpha of votes and judge minus that of the votes; rule "one against a group".
+
+    With fewer items the judge's few errors may not occur at all, and no interval tells of them.
+    """
+    rule = RULES["one against a group"]
+    found = alpha_difference(people.votes, judge.labels, "ordinal", confidence)
+    if found.low is None or rule.allows(found.n_pairable_items):
+        return found
+    reason = f"fewer than {rule.least} arguments with two votes and a label of the judge"
+    return replace(found, low=None, high=None, interval=None, reason=reason)
 
 
 def paired(both: pd.DataFrame) -> Ratings:

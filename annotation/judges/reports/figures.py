@@ -8,6 +8,7 @@ import pandas as pd
 from annotation.corpus.models.questions import Argument
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.runs.models import Endpoint
+from cqa_site.stats.verdicts import LEVEL
 
 from .agreement import (
     Comparison,
@@ -15,11 +16,12 @@ from .agreement import (
     common_arguments,
     compare,
     confusion_of,
+    difference_from_people,
     label_rows,
     narrowed,
     people_of,
 )
-from .found import Common, Disagreement, Figures, JudgeFigures, PeopleFigures, Sentence
+from .found import BestJudge, Common, Disagreement, Figures, JudgeFigures, PeopleFigures, Sentence
 from .judges import judges_of, rationales
 from .versions import Choice
 
@@ -40,6 +42,7 @@ def compute_figures(campaign: Campaign, choice: Choice) -> Figures:
         people=_people(people),
         common=Common(choice.is_common, len(common)),
         judges=[_judge(comparison) for comparison in compared],
+        best=_best(compared, people),
         chosen=chosen.judge.key if chosen else None,
         other=other.judge.key if other else None,
         confusion=confusion_of(chosen.table) if chosen else None,
@@ -53,6 +56,18 @@ def _rank(comparison: Comparison) -> tuple[bool, float, str]:
     value = comparison.ordinal.value
     is_low = comparison.judge.coverage < ENOUGH
     return is_low, -value if value is not None else 2.0, comparison.judge.key
+
+
+def _best(compared: list[Comparison], people: People) -> BestJudge | None:
+    ranked = [
+        each.judge
+        for each in compared
+        if each.judge.coverage >= ENOUGH and each.ordinal.value is not None
+    ]
+    if not ranked:
+        return None
+    difference = difference_from_people(people, ranked[0], 1 - LEVEL / len(ranked))
+    return BestJudge(ranked[0].key, len(ranked), difference)
 
 
 def _chosen(

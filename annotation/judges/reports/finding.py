@@ -4,49 +4,42 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.judges.reports.found import Figures, JudgeFigures, TrainedFigures
+from annotation.judges.reports.found import BestJudge, Figures, JudgeFigures, TrainedFigures
 from cqa_site.results.finding import Finding, in_words, level_of, short, why_less
+from cqa_site.stats.paired_tests import units_that_tell
+from cqa_site.stats.verdicts import direction_of
 from cqa_site.web.tables import text_of
 
 
 def judges_finding(figures: Figures) -> Finding | None:
-    """The best judge beside people, and whether they agree with it as with each other."""
+    """The best judge beside people, and whether they agree with it as with each other.
+
+    Rule "one against a group".
+    """
     if not figures.judges:
         return None
-    best = _best(figures)
-    if best is None:
+    best = figures.best
+    judge = figures.named(best.key) if best else None
+    if best is None or judge is None:
         says = _("No judge can be ranked yet.")
-        sure = _(
+        needed = _(
             "Agreement needs arguments with a final label and a judge's label, and a judge has to "
             "label at least 95 % of what it was asked."
         )
-        return Finding(says, sure, "warn")
-    difference, name = best.difference, short(best.short_name)
-    if difference.value is None or difference.low is None or difference.high is None:
-        says = _("Whether %(name)s agrees with people as they do with each other cannot be told.")
-        sure = _reason(best, difference.reason)
-        return Finding(says % {"name": name}, f"{sure} {_demonstrated(best)}".strip(), "warn")
-    n, mark = difference.n_pairable_items, ""
-    if difference.low > 0:
-        says, mark = (
+        return Finding(says, needed, "warn")
+    says, mark = {
+        "above": (
             _("Yes: %(name)s agrees with people more than they do with each other."),
             "good",
-        )
-    elif difference.high < 0:
-        says, mark = (
-            _("No: %(name)s agrees with people less than they do with each other."),
-            "warn",
-        )
-    else:
-        says = ngettext(
-            "Not proven: this %(n)s argument cannot tell whether %(name)s agrees with people as "
-            "they do with each other.",
-            "Not proven: these %(n)s arguments cannot tell whether %(name)s agrees with people as "
-            "they do with each other.",
-            n,
-        )
-    sure = f"{_numbers(figures, best)} {_demonstrated(best)}".strip()
-    return Finding(says % {"name": name, "n": f"{n:,}"}, sure, mark)
+        ),
+        "below": (_("No: %(name)s agrees with people less than they do with each other."), "warn"),
+        "not_shown": (
+            _("Not proven: whether %(name)s agrees with people as they do with each other."),
+            "",
+        ),
+    }[direction_of(best.difference)]
+    sure = [_difference(best), _alphas(figures, judge), _demonstrated(judge)]
+    return Finding(says % {"name": short(judge.short_name)}, " ".join(filter(None, sure)), mark)
 
 
 def _demonstrated(judge: JudgeFigures) -> str:
@@ -55,28 +48,37 @@ def _demonstrated(judge: JudgeFigures) -> str:
     return _("Demonstration: the model in the box answers at chance level.")
 
 
-def _best(figures: Figures) -> JudgeFigures | None:
-    """The first judge that is ranked and has a defined alpha."""
-    ranked = (row for row in figures.judges if not row.is_low)
-    return next((row for row in ranked if row.ordinal.value is not None), None)
+def _difference(best: BestJudge) -> str:
+    """The difference with its interval, of how many it is the best, and what would tell."""
+    difference = best.difference
+    text = ngettext(
+        "Difference of alphas %(difference)s on the %(n)s argument that carries both.",
+        "Difference of alphas %(difference)s on the %(n)s arguments that carry both.",
+        difference.n_pairable_items,
+    )
+    said = {"difference": in_words(difference), "n": f"{difference.n_pairable_items:,}"}
+    parts = [text % said]
+    if difference.low is None:
+        parts.append(_("No interval: %s.") % difference.reason)
+    elif best.n > 1:
+        text = _("Its interval is corrected for the choice among %d judges.")
+        parts.append(text % best.n)
+    if direction_of(difference) == "not_shown" and difference.value:
+        n, level = difference.n_pairable_items, 1 - difference.confidence
+        if needed := units_that_tell(difference.value, difference, n, level):
+            text = _("About %s arguments would show a difference of this size (80 %% power).")
+            parts.append(text % f"{needed:,}")
+    return " ".join(parts)
 
 
-def _reason(best: JudgeFigures, reason: str | None) -> str:
-    said = _("With final labels: ordinal alpha %s.") % in_words(best.ordinal)
-    return f"{said} {capfirst(reason or '')}."
-
-
-def _numbers(figures: Figures, best: JudgeFigures) -> str:
+def _alphas(figures: Figures, judge: JudgeFigures) -> str:
     text = _(
-        "Difference of alphas %(difference)s on the %(n)s arguments that carry both. Ordinal "
-        "alpha with final labels %(final)s, with votes %(votes)s; people among themselves "
+        "Ordinal alpha with final labels %(final)s, with votes %(votes)s; people among themselves "
         "%(people)s."
     )
     return text % {
-        "difference": in_words(best.difference),
-        "n": f"{best.difference.n_pairable_items:,}",
-        "final": in_words(best.ordinal),
-        "votes": in_words(best.with_votes),
+        "final": in_words(judge.ordinal),
+        "votes": in_words(judge.with_votes),
         "people": in_words(figures.people.agreement),
     }
 

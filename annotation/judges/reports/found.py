@@ -87,6 +87,18 @@ class JudgeFigures:
 
 
 @dataclass(frozen=True)
+class BestJudge:
+    """The judge with the highest ordinal alpha of the ``n`` that are ranked.
+
+    ``difference`` is as `Comparison` has it, at the level corrected for the choice (Bonferroni).
+    """
+
+    key: str
+    n: int
+    difference: Estimate
+
+
+@dataclass(frozen=True)
 class Confusion:
     """Labels of people (rows) against those of a judge; shares are of the row."""
 
@@ -137,6 +149,7 @@ class Figures:
     people: PeopleFigures
     common: Common
     judges: list[JudgeFigures]
+    best: BestJudge | None
     chosen: str | None
     other: str | None
     confusion: Confusion | None

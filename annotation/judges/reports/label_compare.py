@@ -49,7 +49,7 @@ RECIPE = gettext_lazy(
     "Unit: argument with a label of both. Equal: the rater gave this label; where a file holds "
     "copies of a sentence with different labels, each of them counts. Of several labels of the "
     "rater the most frequent one enters alpha, the higher one on a tie. Krippendorff's alpha with "
-    "95 % intervals, item jackknife with t. Difference: mean of rater minus label set."
+    "95 % intervals (item jackknife), each alone. Difference: mean of rater minus label set."
 )
 
 

@@ -68,7 +68,9 @@ def _judges(figures: Figures) -> tuple[list[str], Rows]:
         *_with_bounds(_("Ordinal alpha with final labels")),
         *_with_bounds(_("Interval alpha with final labels")),
         *_with_bounds(_("Ordinal alpha with people's votes")),
+        _("Arguments with votes n"),
         *_with_bounds(_("… minus people's own, same arguments")),
+        _("… with two votes n"),
         _("Bias"),
         _("Mean absolute error"),
         _("Cost per 1,000"),
@@ -80,8 +82,9 @@ def _judges(figures: Figures) -> tuple[list[str], Rows]:
     among = _bounds(people.agreement)
     blank = [None] * 9
     remark = people.agreement.reason or ""
-    first = [_("People among themselves"), _("people"), "", "", people.items]
-    rows = [[*first, people.items, *blank, None, *among, *[None] * 8, remark]]
+    first = [_("People among themselves"), _("people"), "", "", None]
+    n = people.agreement.n_pairable_items
+    rows = [[*first, people.items, *blank, None, *among, n, *[None] * 9, remark]]
     return columns, [*rows, *(_judge_row(row) for row in figures.judges)]
 
 
@@ -90,7 +93,6 @@ def _with_bounds(name: str) -> list[str]:
 
 
 def _judge_row(row: JudgeFigures) -> list[Any]:
-    bounds = [part for each in row.estimates for part in _bounds(each)]
     return [
         row.name,
         str(KINDS[row.kind]),
@@ -102,7 +104,12 @@ def _judge_row(row: JudgeFigures) -> list[Any]:
         row.unscored,
         row.coverage,
         row.exact,
-        *bounds,
+        *_bounds(row.ordinal),
+        *_bounds(row.interval),
+        *_bounds(row.with_votes),
+        row.with_votes.n_pairable_items,
+        *_bounds(row.difference),
+        row.difference.n_pairable_items,
         row.bias,
         row.error,
         row.per_thousand,
@@ -235,11 +242,12 @@ TABLES: dict[str, Entry] = {
     "judges": Entry(
         gettext_lazy("Judges beside people"),
         gettext_lazy(
-            "Unit: argument; n counts those with a final label and a label of the judge. Of "
-            "several replicates the most frequent label counts, the higher one on a tie. "
-            "Krippendorff's alpha with 95 % intervals, item jackknife with t. With people's "
-            "votes: only pairs of one vote and the judge's label. Bias: mean of judge minus "
-            "final label, above 0 is lenient. Cost per 1,000 arguments labelled, re-asked ones "
+            "Unit: argument; alphas with votes have an n of their own. Of several replicates the "
+            "most frequent label counts, the higher one on a tie. Krippendorff's alpha with 95 % "
+            "intervals, each alone: item jackknife, t corrected for skewness, from 20 arguments "
+            "on (the difference from 100). With people's votes: only pairs of one vote and the "
+            "judge's label. Bias: mean of judge minus final label, without an interval; above 0 "
+            "the judge's labels are higher. Cost per 1,000 arguments labelled, re-asked ones "
             "included and reused replies at their price, in the units of the endpoint's price."
         ),
         _judges,

@@ -15,7 +15,7 @@ from annotation.figures.reports.snapshots import marker
 from annotation.judges.models import JudgeLabel
 from annotation.labelling.models.campaigns import Campaign
 
-RECIPE_VERSION = 2
+RECIPE_VERSION = 3
 
 
 @dataclass(frozen=True, kw_only=True)

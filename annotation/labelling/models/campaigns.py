@@ -63,7 +63,7 @@ class Campaign(Round):
         IMPORTED = "imported", _("Imported")
 
     class LowAccuracy(models.TextChoices):
-        """What happens when control accuracy is surely below the mark."""
+        """The step taken once control accuracy is shown to be below the mark."""
 
         WARN = "warn", _("Show it to researchers")
         PAUSE = "pause", _("Stop serving items until a researcher decides")

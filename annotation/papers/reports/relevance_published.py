@@ -16,7 +16,7 @@ KEPT, LABELS = "workers kept by control accuracy", "final labels (3.3.1)"
 EXPERTS, MODEL = "experts (3.3)", "GPT-4 (3.4)"
 TABLE_3, SOUND, IMPORTS = "Table 3", "Table 3, sound recipe", "import"
 
-NO_REPLIES = "the judge's replies were not released"
+NO_REPLIES = "the judge's replies are not among the files"
 OTHER_SCORES = "the released answers and labels give the other value; why is not known"
 
 
@@ -59,7 +59,7 @@ FIGURES = (
         "votes_per_task",
         VOTES,
         "votes on a sentence, least / most",
-        "2 to 60",
+        "2 / 60",
         "the release has other extremes",
     ),
     Published("votes", VOTES, "votes on ordinary / control items"),
@@ -104,7 +104,7 @@ FIGURES = (
         for level in ("nominal", "ordinal", "interval")
     ),
     Published(
-        "model_experts", MODEL, "alpha with experts", "0.68", "the labels were not released"
+        "model_experts", MODEL, "alpha with experts", "0.68", "its labels are not among the files"
     ),
     Published(
         "model_crowd",
@@ -218,16 +218,17 @@ def compare_values(
     released: Mapping[str, Any],
     ours: Mapping[str, Any],
     *,
-    asked: Mapping[str, str] | None = None,
+    recipes: Mapping[str, str] | None = None,
 ) -> list[Figure]:
-    """Printed, released and own values of every figure; ``asked``: why some differ, by key."""
+    """Printed, released and own values of every figure; ``recipes``: what ours change, by key."""
+    asked = recipes or {}
     found = {
-        each.place: Found(measured(released.get(each.key)), measured(ours.get(each.key)))
+        each.place: Found(
+            measured(released.get(each.key)), measured(ours.get(each.key)), asked.get(each.key, "")
+        )
         for each in PUBLISHED
     }
-    said = asked or {}
-    reasons = {each.place: said[each.key] for each in PUBLISHED if each.key in said}
-    return compare(found, [each.printed for each in PUBLISHED], reasons=reasons)
+    return compare(found, [each.printed for each in PUBLISHED])
 
 
 def measured(value: Any) -> Measured | None:

@@ -25,9 +25,9 @@ class ControlNotValid(Exception):
 def check_rater(*, campaign: Campaign, place: Place) -> ControlRecord:
     """Apply the campaign's rule to one rater, say after each block they finish.
 
-    Acts only while the upper bound of the accuracy is below the mark, takes
-    an automatic step back once it no longer is, and never touches what a
-    person decided.
+    Acts only while the answers show an accuracy below the mark, however often
+    the rule has looked; takes an automatic step back once they no longer do,
+    and never touches what a person decided.
     """
     found = control_record(campaign, place.rater_id)
     _apply_rule(campaign, place, found)
@@ -113,7 +113,7 @@ def _apply_rule(campaign: Campaign, place: Place, found: ControlRecord) -> None:
     if place.is_decided_by_person:
         return
     is_acted_on = place.is_excluded or place.is_stopped
-    is_low = found.is_surely_below(campaign.min_control_accuracy)
+    is_low = found.is_below_at_any_look(campaign.min_control_accuracy)
     if is_acted_on == (is_low and campaign.low_accuracy != Campaign.LowAccuracy.WARN):
         return
     reason = _describe(found)

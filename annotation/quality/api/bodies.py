@@ -142,6 +142,7 @@ class RemainingSerializer(serializers.Serializer):
     without = serializers.IntegerField(help_text="Ordinary items without a vote.")
     ties = serializers.IntegerField()
     alpha = serializers.FloatField(allow_null=True, help_text="Krippendorff's, ordinal.")
+    pairable = serializers.IntegerField(help_text="Items with two votes or more, behind alpha.")
     labels = serializers.ListField(child=serializers.IntegerField())
 
 

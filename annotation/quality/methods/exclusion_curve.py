@@ -33,8 +33,9 @@ class Remaining:
         Ordinary items that nobody is left to have voted on.
     ties
         Items with two values equally frequent at the top.
-    alpha
-        Krippendorff's alpha, ordinal, over these votes; None where it is not defined.
+    alpha, pairable
+        Krippendorff's alpha, ordinal, over these votes, None where it is not defined; items with
+        two votes or more, on which it rests.
     labels
         Items by majority label, the higher label on a tie; one count for each value.
     """
@@ -44,6 +45,7 @@ class Remaining:
     without: int
     ties: int
     alpha: float | None
+    pairable: int
     labels: tuple[int, ...]
 
 
@@ -82,6 +84,7 @@ class OrdinaryVotes:
             without=self.items - len(counts),
             ties=int((top.sum(axis=1) > 1).sum()),
             alpha=_ordinal_alpha(counts, self.scale),
+            pairable=int((counts.sum(axis=1) >= 2).sum()),
             labels=tuple(np.bincount(best, minlength=width).tolist()),
         )
 

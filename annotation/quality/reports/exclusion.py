@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 RECIPE = gettext_lazy(
     "Left out: annotators whose share of right answers on control items is below the threshold; "
-    "who answered no control item stays.\n\n"
+    "who answered no control item stays. A threshold chosen because alpha is highest there "
+    "flatters alpha.\n\n"
     "Counted: votes on ordinary items; an item is a task, also where two hold the same "
     "sentence.\n\n"
     "Alpha: Krippendorff's, ordinal.\n\nCoverage: items with a vote.\n\n"
@@ -36,7 +37,7 @@ def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
     records = control_records(campaign)
     gone = set(out.values_list("rater", flat=True))
     if rule == Exclusion.Rule.SURELY:
-        low = {rater for rater, found in records.items() if found.is_surely_below(below)}
+        low = {rater for rater, found in records.items() if found.is_below(below)}
     else:
         low = {rater for rater, found in records.items() if found.right < below * found.n}
     return low - gone
@@ -93,7 +94,7 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
     if name != "labels":
         columns |= {"raters": _("Annotators left"), "votes": _("Votes")}
         columns |= {"without": _("Items without a vote"), "ties": _("Ties")}
-        columns |= {"alpha": _("Ordinal alpha")}
+        columns |= {"alpha": _("Ordinal alpha"), "pairable": _("of items with two votes or more")}
     caption = _("What remains of round “%s” without annotators below a control accuracy.")
     return TableData.of_rows(
         [row | dict(zip(labels, row["labels"], strict=True)) for row in rows],
@@ -148,8 +149,8 @@ def curve_alt(rows: list[dict[str, Any]]) -> str:
     if best["alpha"] is None:
         return _("Alpha is not defined at any threshold.")
     return _(
-        "Nobody left out: ordinal alpha %(alpha).3f, %(ties)d ties. Highest alpha %(best).3f at "
-        "%(below).2f, with %(without)d items without a vote."
+        "Nobody left out: ordinal alpha %(alpha).3f, %(ties)d ties. Highest alpha in these data "
+        "%(best).3f at %(below).2f, with %(without)d items without a vote."
     ) % {
         "alpha": first["alpha"] or 0,
         "ties": first["ties"],

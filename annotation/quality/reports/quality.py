@@ -40,9 +40,15 @@ class ControlRecord:
         """Exact 95 % interval (Clopper–Pearson) of the accuracy."""
         return _interval(self.right, self.n) if self.n else None
 
-    def is_surely_below(self, mark: float) -> bool:
-        """Whether even the upper bound is below the mark; bad luck alone is not enough."""
+    def is_below(self, mark: float) -> bool:
+        """Whether the whole interval is below the mark, for one look; rule "below a mark"."""
         return self.interval is not None and self.interval[1] < mark
+
+    def is_below_at_any_look(self, mark: float) -> bool:
+        """The same however often somebody has looked; rule "below a mark at any look"."""
+        from annotation.quality.methods.any_time import is_below
+
+        return is_below(self.right, self.n, mark)
 
 
 @dataclass(frozen=True)
@@ -281,7 +287,7 @@ def _annotator(campaign: Campaign, facts: Facts, rater: Rater, place: Place | No
         votes=facts.votes,
         extras=facts.extras,
         controls=facts.controls,
-        is_low=facts.controls.is_surely_below(campaign.min_control_accuracy),
+        is_low=facts.controls.is_below(campaign.min_control_accuracy),
         median_seconds=seconds,
         is_hasty=seconds is not None and seconds < HASTY_SHARE * campaign.expected_seconds,
         is_one_value=facts.votes >= ONE_VALUE_MIN and facts.values == 1,

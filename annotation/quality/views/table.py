@@ -6,10 +6,11 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from annotation.quality.reports.quality import Annotator
+from cqa_site.stats.verdicts import LEVEL
 
 Key = Callable[[Annotator], Any]
 
-# By upper bound: whoever is surely bad comes before whoever had bad luck.
+# By upper bound: annotators shown to be bad come before those who had bad luck.
 DEFAULT_SORT = "interval"
 SORTS: dict[str, Key] = {
     "name": lambda each: each.rater.pseudonym,
@@ -29,7 +30,7 @@ HEADS = {
 }
 FILTERS: dict[str, tuple[Any, Key]] = {
     "": (gettext_lazy("All"), lambda each: True),
-    "low": (gettext_lazy("Surely below the mark"), lambda each: each.is_low),
+    "low": (gettext_lazy("95 % interval below the mark"), lambda each: each.is_low),
     "one_value": (gettext_lazy("One label only"), lambda each: each.is_one_value),
     "hasty": (gettext_lazy("Very fast"), lambda each: each.is_hasty),
     "stopped": (gettext_lazy("Paused"), lambda each: each.is_stopped),
@@ -69,13 +70,16 @@ def filters(people: list[Annotator], show: str) -> list[dict[str, Any]]:
     ]
 
 
-def totals(people: list[Annotator]) -> dict[str, int]:
-    """Sums over all annotators."""
+def totals(people: list[Annotator]) -> dict[str, float]:
+    """Sums over all annotators, and how many intervals lie below a mark by chance at most."""
+    with_controls = sum(bool(each.controls.n) for each in people)
     return {
         "people": len(people),
         "labels": sum(each.votes for each in people),
         "right": sum(each.controls.right for each in people),
         "controls": sum(each.controls.n for each in people),
         "low": sum(each.is_low for each in people),
+        "with_controls": with_controls,
+        "by_chance": with_controls * LEVEL / 2,
         "excluded": sum(each.is_excluded for each in people),
     }

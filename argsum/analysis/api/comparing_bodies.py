@@ -6,7 +6,7 @@ from cqa_site.api.serializers import public_id
 
 
 class ShareSerializer(serializers.Serializer):
-    """k of n comments with a 95 % interval by Wilson, 0–1."""
+    """k of n comments with an exact 95 % interval, 0–1."""
 
     k = serializers.IntegerField()
     n = serializers.IntegerField()
@@ -16,11 +16,11 @@ class ShareSerializer(serializers.Serializer):
 
 
 class ShareDifferenceSerializer(serializers.Serializer):
-    """One share minus another with a 95 % interval, −1 to 1."""
+    """One share minus another with a 95 % interval, −1 to 1; null where too little is known."""
 
     value = serializers.FloatField()
-    low = serializers.FloatField()
-    high = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
 
 
 class GroupSerializer(serializers.Serializer):

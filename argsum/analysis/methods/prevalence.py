@@ -14,12 +14,12 @@ import numpy as np
 
 from cqa_site.stats.ranks.multiple_tests import holm
 from cqa_site.stats.ratings import IntArray
+from cqa_site.stats.verdicts import LEVEL, RULES
 
-from .shares import Difference, Share, equal_shares, newcombe
+from .shares import Difference, Share, equal_shares, share_difference
 
 # Groups of fewer comments are shown, and enter no test.
-LEAST = 5
-LEVEL = 0.05
+LEAST = RULES["groups"].least
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,9 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
     -------
     One for each key point, in their order. Of two groups the difference is the first minus the
     second, and its p is that of the key point. Of more, each is compared with all others
-    together, and these p values are corrected over all key points and groups at once. Groups of
-    fewer than `LEAST` comments are left out of both.
+    together: these p values are corrected over all key points and groups at once, and the
+    intervals of a key point hold together (Bonferroni), because pages show the widest difference.
+    Groups of fewer than `LEAST` comments are left out of both.
     """
     n = np.asarray(sizes, dtype=np.int64)
     k = np.asarray(counts, dtype=np.int64).reshape(len(counts), len(n))
@@ -134,7 +135,7 @@ def _two(
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]
         for one, other in (kept, kept[::-1]):
             mine, theirs = _share(row, n, one), _share(row, n, other)
-            groups[int(one)] = InGroup(mine, theirs, newcombe(mine, theirs), corrected)
+            groups[int(one)] = InGroup(mine, theirs, share_difference(mine, theirs), corrected)
         made.append(groups)
     return made
 
@@ -157,7 +158,8 @@ def _each_and_rest(k: IntArray, n: IntArray, kept: IntArray) -> list[list[InGrou
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]
         for at in kept:
             mine, rest = _share(row, n, at), Share(int(rest_k[at]), int(rest_n[at]))
-            groups[int(at)] = InGroup(mine, rest, newcombe(mine, rest), next(corrected))
+            difference = share_difference(mine, rest, 1 - LEVEL / len(kept))
+            groups[int(at)] = InGroup(mine, rest, difference, next(corrected))
         made.append(groups)
     return made
 

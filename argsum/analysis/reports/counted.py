@@ -17,6 +17,7 @@ from django.core.cache import cache
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Comment, CommentStatement
+from cqa_site.stats.verdicts import RULES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +30,7 @@ AT_ONCE = 10_000
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 120
 MOST_COLUMNS = 20
 # A group below this is in no test, see `prevalence`.
-LEAST = 5
+LEAST = RULES["groups"].least
 # What keeps a column from forming groups; reports put it into words.
 TOO_MANY, TOO_LONG, ONE_VALUE, TOO_FEW = "too_many", "too_long", "one_value", "too_few"
 UNPLACED = -1
@@ -110,7 +111,7 @@ def state_of(analysis: Analysis) -> str:
     """A short name that changes with every edit and with every new comment that is placed."""
     at = analysis.placed_at or analysis.done_at
     placed = at.timestamp() if at else 0
-    return f"1-{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
+    return f"2-{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
 
 
 def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:

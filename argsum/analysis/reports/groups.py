@@ -19,7 +19,7 @@ from cqa_site.web.tables import TableData
 from . import counted as counting
 from .charts import groups_chart, in_percent
 from .counted import Column, Counted, kept
-from .words import bounds, p_value, percents, points_bounds, points_of, quoted
+from .words import bounds, p_value, percents, points_bounds, points_of, quoted, within_intervals
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import InGroup, PointByGroup
@@ -138,10 +138,13 @@ def groups_finding(found: Compared) -> Finding | None:
     differing = found.differing
     if not differing:
         text = _("No key point is shown to be mentioned at different rates by %(column)s.")
-        return Finding(text % {"column": short(found.column)}, f"{_reach(found)} {_sure(found)}")
+        still = within_intervals(
+            each.difference for row in found.rows for each in row.found.groups
+        )
+        return Finding(text % {"column": short(found.column)}, f"{still} {_sure(found)}".strip())
     says = ngettext(
-        "%(k)s of %(n)s key points is mentioned at different rates by %(column)s",
-        "%(k)s of %(n)s key points are mentioned at different rates by %(column)s",
+        "%(k)s of %(n)s key points is shown to be mentioned at different rates by %(column)s",
+        "%(k)s of %(n)s key points are shown to be mentioned at different rates by %(column)s",
         len(differing),
     ) % {"k": len(differing), "n": n, "column": short(found.column)}
     return Finding(f"{says}; {_first(found, differing[0])}", _sure(found))
@@ -179,20 +182,23 @@ def groups_recipe(found: Compared) -> str:
     against = (
         _("the first group minus the second")
         if found.is_pair
-        else _("each group minus all others that are tested, together")
+        else _("each group minus all others together, for all groups at once (Bonferroni)")
     )
     parts = [
         _(
             "Share: comments of a group of which at least one statement stands behind the key "
-            "point, of all comments of the group; 95 % interval by Wilson."
+            "point, of all comments of the group; exact 95 % interval."
         ),
-        _("Difference: %(against)s, in percentage points; 95 %% interval by Newcombe.")
+        _(
+            "Difference: %(against)s, in percentage points; 95 %% interval by Zou and "
+            "Donner from those of both shares."
+        )
         % {"against": against},
         _(
             "Test: that all groups mention a key point equally often, by chi-squared; where fewer "
-            "than 5 comments are expected somewhere, Fisher's exact test for two groups, or 9,999 "
-            "random tables with a fixed seed for more. All p values are corrected by Holm over "
-            "all key points; those of single groups over all key points and groups."
+            "than 10 comments are expected somewhere, Fisher's exact test for two groups, or "
+            "9,999 random tables with a fixed seed for more. All p values are corrected by Holm "
+            "over all key points; those of single groups over all key points and groups."
         ),
         _("Small groups: those of fewer than %d comments are shown and enter no test.")
         % counting.LEAST,
@@ -284,7 +290,8 @@ def _widest(row: ComparedPoint) -> tuple[int, InGroup]:
 def _first(found: Compared, row: ComparedPoint) -> str:
     at, each = _widest(row)
     text = _(
-        "most of all %(point)s: %(one)s of %(group)s, %(other)s of %(rest)s (%(difference)s)."
+        "largest difference in these data: %(point)s, %(one)s of %(group)s, %(other)s of "
+        "%(rest)s (%(difference)s)."
     )
     return text % {
         "point": quoted(row.point.text),
@@ -306,23 +313,6 @@ def _named(value: str) -> str:
     return f"“{short(value)}”"
 
 
-def _reach(found: Compared) -> str:
-    """How large differences may still be where none is shown."""
-    ends = [
-        max(abs(each.difference.low), abs(each.difference.high))
-        for row in found.rows
-        for each in row.found.groups
-        if each.difference is not None
-    ]
-    if not ends:
-        return ""
-    text = _(
-        "That is not to say that they are equal: differences of up to %d percentage points lie "
-        "inside the intervals."
-    )
-    return text % round(100 * max(ends))
-
-
 def _sure(found: Compared) -> str:
     sizes = [each.n for each in found.groups]
     n = sum(sizes)
@@ -336,10 +326,7 @@ def _sure(found: Compared) -> str:
         "least": f"{min(sizes):,}",
         "most": f"{max(sizes):,}",
     }
-    return (
-        _("%s; p values corrected for all key points (Holm). A machine placed the statements.")
-        % text
-    )
+    return _("%s; p after Holm over all key points. A machine placed the statements.") % text
 
 
 def _chart(

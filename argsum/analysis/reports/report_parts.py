@@ -70,7 +70,7 @@ def parts_of(report: Report, files: FilesOf) -> list[Part]:
 
 def _points(report: Report) -> list[Part]:
     made = [Part("heading", _("Key points"))]
-    note = _("In brackets: 95 % interval of the share of comments, by Wilson, in percent.")
+    note = _("In brackets: exact 95 % interval of the share of comments, in percent.")
     made.append(Part("text", note if report.points else _("No key point is shown.")))
     for each in report.points:
         made.append(Part("point", f"{each.number}. {each.point.text}", note_of(each)))

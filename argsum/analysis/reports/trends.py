@@ -22,7 +22,7 @@ from cqa_site.web.tables import TableData
 
 from .charts import as_row, runs, trends_chart
 from .counted import LEAST, Counted, kept
-from .words import bounds, p_value, percents, points_bounds, points_of, quoted
+from .words import bounds, p_value, percents, points_bounds, points_of, quoted, within_intervals
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.shares import Share
@@ -149,13 +149,11 @@ def trends_finding(found: OverTime) -> Finding:
     moving = found.moving
     if not moving:
         text = _("No key point is shown to rise or fall from %(first)s to %(last)s.")
-        still = _(
-            "That is not to say that all stay as they are: small changes need more comments."
-        )
-        return Finding(text % span, f"{still} {_sure(found)}")
+        still = within_intervals(row.found.change for row in found.rows)
+        return Finding(text % span, f"{still} {_sure(found)}".strip())
     says = ngettext(
-        "%(k)s of %(n)s key points rises or falls from %(first)s to %(last)s",
-        "%(k)s of %(n)s key points rise or fall from %(first)s to %(last)s",
+        "%(k)s of %(n)s key points is shown to rise or fall from %(first)s to %(last)s",
+        "%(k)s of %(n)s key points are shown to rise or fall from %(first)s to %(last)s",
         len(moving),
     ) % {"k": len(moving), "n": n, **span}
     return Finding(f"{says}; {_first(moving[0])}", _sure(found))
@@ -212,16 +210,19 @@ def trends_recipe(found: OverTime) -> str:
     parts = [
         _(
             "Share: comments of a %(period)s of which at least one statement stands behind the "
-            "key point, of all comments of that %(period)s; 95 %% interval by Wilson."
+            "key point, of all comments of that %(period)s; exact 95 %% interval."
         )
         % {"period": WORDS[found.period]},
         _(
             "Change: along a straight line through all comments, from the first to the last "
-            "period, in percentage points; its 95 % interval takes the comments' own residuals."
-        ),
+            "period, in percentage points. Its 95 %% interval leaves out one comment at a time "
+            "(t, corrected for skewness); there is none where fewer than %d comments have or lack "
+            "the key point, or too few are far from the middle of the time."
+        )
+        % LEAST,
         _(
             "Test: that there is no linear trend, by Cochran–Armitage (the score test of a "
-            "logistic regression on time); where fewer than 10 comments have the key point, or "
+            "logistic regression on time); where fewer than 100 comments have the key point, or "
             "lack it, by 9,999 random orders with a fixed seed. Corrected by Holm over all key "
             "points. What rises and falls again is no linear trend."
         ),
@@ -305,9 +306,9 @@ def _distance(row: PointTrend) -> float:
 
 def _first(row: PointTrend) -> str:
     text = (
-        _("most of all %(point)s, which rises (%(by)s).")
+        _("largest change in these data: %(point)s, which rises (%(by)s).")
         if _distance(row) > 0
-        else _("most of all %(point)s, which falls (%(by)s).")
+        else _("largest change in these data: %(point)s, which falls (%(by)s).")
     )
     by = _("%(points)s percentage points %(bounds)s") % {
         "points": points_of(row.found.change),
@@ -319,8 +320,8 @@ def _first(row: PointTrend) -> str:
 def _sure(found: OverTime) -> str:
     n = sum(found.sizes)
     text = _(
-        "%(n)s comments in %(periods)s periods (%(period)s); linear trends only, p values "
-        "corrected for all key points (Holm). A machine placed the statements."
+        "%(n)s comments in %(periods)s periods (%(period)s); linear trends only, p after "
+        "Holm over all key points. A machine placed the statements."
     )
     return text % {
         "n": f"{n:,}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
@@ -37,7 +38,7 @@ def points_of(difference: Difference | None, decimals: int = 0) -> str:
 
 def points_bounds(difference: Difference | None) -> str:
     """Its interval in percentage points."""
-    if difference is None:
+    if difference is None or difference.low is None or difference.high is None:
         return ""
     return f"[{text_of(100 * difference.low, 0)}, {text_of(100 * difference.high, 0)}]"
 
@@ -53,3 +54,16 @@ def quoted(text: str) -> str:
     """A key point inside a sentence; a long one loses its end."""
     short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
     return f"“{short}”"
+
+
+def within_intervals(differences: Iterable[Difference | None]) -> str:
+    """How large differences may still be where none is shown; empty without an interval."""
+    known = [each for each in differences if each and each.low is not None]
+    if not known:
+        return ""
+    text = _(
+        "That is not to say that they are equal: differences of up to %d percentage points lie "
+        "inside the intervals."
+    )
+    bounds = [bound for each in known for bound in (each.low, each.high) if bound is not None]
+    return text % round(100 * max(abs(bound) for bound in bounds))

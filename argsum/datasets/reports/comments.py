@@ -102,15 +102,6 @@ def new_comments(cell: Cell, after: int) -> QuerySet[Comment]:
     return cell.comments.filter(position__gt=after).order_by("position")
 
 
-def last_positions(cell: Cell) -> tuple[int, int]:
-    """Of the last comment and of the last statement; 0 where there is none."""
-    rows: tuple[QuerySet, QuerySet] = (cell.comments.all(), cell.arguments.all())
-    one, two = (
-        each.order_by("-position").values_list("position", flat=True).first() or 0 for each in rows
-    )
-    return one, two
-
-
 def exported_columns(dataset: Dataset) -> list[str]:
     """Of `exported_comments`."""
     return [*EXPORTED, *attributes_of(dataset)]

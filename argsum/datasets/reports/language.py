@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from argsum.datasets.methods.language import SAMPLE, language_of
-from argsum.datasets.models import Cell, CellArgument, Dataset
+from argsum.datasets.models import CellArgument, Dataset
 
 NAMES = {
     "en": gettext_lazy("English"),
@@ -26,11 +26,6 @@ NAMES = {
 }
 # So many texts without a language that is known are worth a word.
 FEWEST = 20
-
-
-def language_of_cell(cell: Cell) -> str:
-    """Two letters, or "" where nothing shows it; see `language_of`."""
-    return language_of(_sample(cell.arguments.all()))
 
 
 def warning_of(dataset: Dataset) -> str:

@@ -9,7 +9,6 @@ import random
 from collections.abc import Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 from django.db.models import Max
 from django.db.models.functions import Now
@@ -132,19 +131,3 @@ def _edit(analysis: Analysis, actor: User) -> None:
     analysis.refresh_from_db()
     idle = list(analysis.points.filter(text=rest))
     set_state(analysis=analysis, actor=actor, points=idle, verb="hidden", seen=analysis.revision)
-
-
-def as_kept(analysis: Analysis) -> dict[str, Any]:
-    """An analysis of these comments as the file keeps it."""
-    points = list(analysis.points.order_by("position"))
-    at = {each.pk: place for place, each in enumerate(points)}
-    rows = analysis.placements.order_by("argument__position")
-    return {
-        "choice": analysis.choice,
-        "language": analysis.language,
-        "points": [each.written for each in points],
-        "placed": {
-            text: [at.get(point), round(score, 3)]
-            for text, point, score in rows.values_list("argument__text", "point", "score")
-        },
-    }

@@ -6,7 +6,7 @@ from argsum.leaderboard.methods.system_board import FIGURES, SELECTIONS
 
 
 class CellMeanSerializer(serializers.Serializer):
-    """A mean over cells with a 95 % interval that resamples them; ``n`` cells have a value."""
+    """A mean over ``n`` cells with a 95 % interval over their topics, from 10 on."""
 
     value = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)

@@ -4,9 +4,11 @@ A setting that was chosen by the figure it is judged by is an oracle, and says s
 summarization paper, section 4.2; the paper itself reports oracles.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Literal
 
 from argsum.counting.methods.scores import WEIGHT, weighted_score
@@ -28,6 +30,9 @@ FIGURES = (
 # By what a setting is chosen: the first that is known; on the dev split, in half of its cells.
 CRITERIA = ("weighted", "coverage", "including")
 INDICES = ("including", "excluding")
+# Cell → its topic; a cell that is not in it stands alone.
+Topics = Mapping[str, str]
+NO_TOPICS: Topics = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,11 @@ class SystemRow:
 
 
 def board(
-    sets: Iterable[Scored], dev: Iterable[Scored], cells: Sequence[str], terms: Terms
+    sets: Iterable[Scored],
+    dev: Iterable[Scored],
+    cells: Sequence[str],
+    terms: Terms,
+    topics: Topics = NO_TOPICS,
 ) -> list[SystemRow]:
     """All systems, best first; those with a value in fewer cells below those with more.
 
@@ -128,13 +137,15 @@ def board(
     dev
         Of other cells, by which a setting may be chosen.
     cells
-        All that are reported, in order; intervals resample them.
+        All that are reported, in order.
     terms
         Weight, selection, least share.
+    topics
+        Of cells: intervals are over topics, as both sides of one resemble each other.
     """
     by_system, dev_sets = _by_system(sets), _by_system(dev)
     rows = [
-        _row(system, grid, dev_sets.get(system, {}), cells, terms)
+        _row(system, grid, dev_sets.get(system, {}), (cells, topics), terms)
         for system, grid in by_system.items()
     ]
     return sorted(rows, key=_rank)
@@ -163,7 +174,10 @@ def _by_system(sets: Iterable[Scored]) -> dict[str, Grid]:
     return found
 
 
-def _row(system: str, grid: Grid, dev: Grid, cells: Sequence[str], terms: Terms) -> SystemRow:
+def _row(
+    system: str, grid: Grid, dev: Grid, place: tuple[Sequence[str], Topics], terms: Terms
+) -> SystemRow:
+    cells, topics = place
     selection, criterion, setting = _selected(grid, dev, terms)
     clusterings: dict[str, dict[str, Scored]] = {}
     if setting is not None:
@@ -180,7 +194,7 @@ def _row(system: str, grid: Grid, dev: Grid, cells: Sequence[str], terms: Terms)
         criterion=criterion,
         setting=setting,
         settings=len(grid),
-        figures={name: _mean(by_cell, name, cells) for name in FIGURES},
+        figures={name: _mean(by_cell, name, cells, topics) for name in FIGURES},
         chosen=chosen,
         by_cell=by_cell,
         clusterings=clusterings,
@@ -267,13 +281,19 @@ def _largest(sets: Sequence[Scored], name: str, terms: Terms) -> Scored | None:
 
 
 def _mean(
-    by_cell: Mapping[str, Mapping[str, float | None]], name: str, cells: Sequence[str]
+    by_cell: Mapping[str, Mapping[str, float | None]],
+    name: str,
+    cells: Sequence[str],
+    topics: Topics,
 ) -> Estimate:
     values = [by_cell.get(cell, {}).get(name) for cell in cells]
+    is_share = name != "seconds" and all(0 <= each <= 1 for each in values if each is not None)
     return clustered_mean(
-        list(cells),
+        [topics.get(cell, cell) for cell in cells],
         [0.0 if value is None else value for value in values],
         [int(value is not None) for value in values],
+        # A metric that is no share may leave 0 to 1, and seconds do.
+        limits=(0.0, 1.0) if is_share else (-math.inf, math.inf),
     )
 
 

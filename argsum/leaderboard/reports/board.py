@@ -40,6 +40,11 @@ class SummaryBoard:
         return sha256(f"{self.choice.query}{shown}".encode()).hexdigest()[:16]
 
     @property
+    def topics(self) -> dict[str, str]:
+        """Cell → its topic."""
+        return {str(cell.pk): cell.topic for cell in self.cells}
+
+    @property
     def is_oracle(self) -> bool:
         """Whether a setting was chosen by the figure it is judged by."""
         return any(row.selection == "oracle" for row in self.rows)
@@ -53,7 +58,8 @@ def summary_board(choice: BoardChoice) -> SummaryBoard:
     keys = [str(cell.pk) for cell in cells]
     sets, public_ids = scored_sets(choice, choice.split)
     dev = dev_sets(choice)
-    rows = board(sets, dev, keys, choice.terms)
+    topics = {str(cell.pk): cell.topic for cell in cells}
+    rows = board(sets, dev, keys, choice.terms, topics)
     return SummaryBoard(
         choice, cells, rows, public_ids, has_dev=bool(dev), unfinished=unfinished_runs(choice)
     )

@@ -29,7 +29,7 @@ def weighted_rows(found: SummaryBoard) -> Rows:
     names = distinct([row.system for row in found.rows])
     rows = [
         {
-            "system": _with_cells(name, row.figures["weighted"]),
+            "system": _with_cells(name, row.figures["weighted"], found),
             "series": "",
             **_bounds(row.figures["weighted"]),
         }
@@ -60,7 +60,7 @@ def tradeoff_rows(found: SummaryBoard) -> Rows:
             fewer = min(coverage, redundancy, key=lambda each: each.n_values)
             rows.append(
                 {
-                    "system": _with_cells(name, fewer),
+                    "system": _with_cells(name, fewer, found),
                     "redundancy": redundancy.value,
                     "coverage": coverage.value,
                     "low": low,
@@ -121,7 +121,7 @@ _BOUNDED = {"low": lazy("low"), "high": lazy("high")}
 BOARD_CHARTS = {
     "weighted": BoardChart(
         lazy("Weighted score"),
-        lazy("Mean over cells with its 95 % interval."),
+        lazy("Mean over cells with its 95 % interval over topics."),
         Chart(weighted_spec, weighted_alt, weighted_rows),
         {"system": lazy("System"), "value": lazy("Weighted score"), **_BOUNDED},
     ),
@@ -227,14 +227,14 @@ def _oracle(found: SummaryBoard, title: str) -> str:
     return _("%s, oracle") % title if found.is_oracle else title
 
 
-def _with_cells(name: str, each: Estimate) -> str:
+def _with_cells(name: str, each: Estimate, found: SummaryBoard) -> str:
     """A system's name, and how many of the cells are in its mean unless all are."""
-    if each.n_values >= each.n_items:
+    if each.n_values >= len(found.cells):
         return name
     return _("%(name)s (%(n)d of %(all)d cells)") % {
         "name": name,
         "n": each.n_values,
-        "all": each.n_items,
+        "all": len(found.cells),
     }
 
 

@@ -1,4 +1,4 @@
-"""What boards of key points, metrics and people come to, in a sentence, and how sure that is."""
+"""Boards of key points, metrics and people in a sentence, and how sure that is."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,63 +6,110 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from argsum.leaderboard.methods.system_board import FIGURES, SystemRow
+from argsum.leaderboard.methods.paired_topics import (
+    LOWER_IS_BETTER,
+    MOST_NEEDED,
+    TopicDifference,
+    best_first,
+    judged_figure,
+    not_below,
+    topic_differences,
+)
+from argsum.leaderboard.methods.system_board import SystemRow
 from argsum.leaderboard.reports.board import SummaryBoard
 from argsum.leaderboard.reports.correlation import MetricRow
 from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods.correlation import Correlations
-from cqa_site.results.finding import Finding, in_words, level_of, listed, why_less
+from cqa_site.results.finding import Finding, after_holm, in_words, level_of, listed, why_less
 from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
 from cqa_site.stats.estimate import Estimate
-from cqa_site.stats.intervals import NO_SPREAD
+from cqa_site.stats.intervals import LEAST_CLUSTERS, NO_SPREAD
+from cqa_site.stats.verdicts import RULES
 from cqa_site.web.tables import text_of
-
-# Intervals that resample fewer cells than these are rough, and tend to be too narrow.
-FEW_CELLS = 10
 
 
 def board_finding(board: SummaryBoard) -> Finding | None:
-    """Which system leads, by the first figure that any of them has."""
-    known = {each for row in board.rows for each in FIGURES if _value(row, each) is not None}
-    name = next((each for each in FIGURES if each in known), None)
-    if name is None:
+    """Which system leads by the first figure that any has, or which mean is best in these data."""
+    name = judged_figure(board.rows)
+    if not name:
         return None
-    rows = sorted(
-        (row for row in board.rows if _value(row, name) is not None),
-        key=lambda row: -(_value(row, name) or 0.0),
-    )
-    best = rows[0]
-    said = {"name": best.system, "figure": str(FIGURE_NAMES[name]).lower(),
-            "value": in_words(best.figures[name])}  # fmt: skip
+    rows = best_first(board.rows, name)
+    most, mean = _most(rows, name), _mean(rows[0], name)
+    without = _without_interval(rows[:2], name)
     if board.is_oracle:
-        says = _("%(name)s reaches most, at best: %(figure)s %(value)s.")
         sure = _(
             "An upper bound: every setting was chosen by the very score that is shown, which no "
             "system can know beforehand."
         )
-        return Finding(says % said, sure, "warn")
+        return Finding(_("At best: %s") % most, sure, "warn")
     if len(rows) == 1:
-        says = _("%(name)s has %(figure)s %(value)s.") % said
-    else:
-        says = _("%(name)s leads: %(figure)s %(value)s.") % said
-    return Finding(says, " ".join([*_next(rows, name), *_ground(board)]))
+        says = _("%(name)s has %(figure)s.") % {"name": rows[0].system, "figure": mean}
+        return Finding(says, " ".join([_("It is the only system here."), *without]))
+    pairs = topic_differences(rows, name, board.topics)
+    level = not_below(rows, pairs, name)
+    sure = " ".join([*_apart(rows, pairs, level, name), *without])
+    if level:
+        return Finding(most, sure)
+    says = _("%(name)s leads: %(figure)s.") % {"name": rows[0].system, "figure": mean}
+    return Finding(says, sure, "good", ("p after Holm",))
 
 
-def _value(row: SystemRow, name: str) -> float | None:
-    return row.figures[name].value
+def _mean(row: SystemRow, name: str) -> str:
+    """A figure with its interval and its own number of cells."""
+    figure = row.figures[name]
+    text = ngettext(
+        "%(figure)s %(value)s over %(n)s cell", "%(figure)s %(value)s over %(n)s cells",
+        figure.n_values,
+    )  # fmt: skip
+    said = {"value": in_words(figure), "n": figure.n_values}
+    return text % (said | {"figure": str(FIGURE_NAMES[name]).lower()})
 
 
-def _next(rows: Sequence[SystemRow], name: str) -> list[str]:
-    """The second system, and whether the intervals of both overlap."""
-    if len(rows) == 1:
-        return [_("It is the only system here.")]
-    first, second = rows[0].figures[name], rows[1].figures[name]
-    said = [_("Next: %(name)s, %(value)s.") % {"name": rows[1].system, "value": in_words(second)}]
-    if first.low is None or second.high is None:
-        said += _without_interval(rows[:2], name)
-    elif first.low <= second.high:
-        said.append(_("The intervals overlap, so the order may be chance."))
+def _best(rows: Sequence[SystemRow], name: str) -> list[str]:
+    """Systems with the best mean."""
+    first = rows[0].figures[name].value
+    return [row.system for row in rows if row.figures[name].value == first]
+
+
+def _most(rows: Sequence[SystemRow], name: str) -> str:
+    """Who has the best mean, which no test has compared."""
+    best = _best(rows, name)
+    text = ngettext(
+        "%(name)s has the %(most)s mean in these data: %(figure)s.",
+        "%(name)s share the %(most)s mean in these data: %(figure)s.",
+        len(best),
+    )
+    most = _("lowest") if name in LOWER_IS_BETTER else _("highest")
+    return text % {"name": listed(best), "most": most, "figure": _mean(rows[0], name)}
+
+
+def _apart(
+    rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], level: Sequence[str], name: str
+) -> list[str]:
+    """Results of the paired tests of the first system, and how many topics would show more."""
+    following, said = pairs[0], []
+    if len(_best(rows, name)) == 1:
+        text = _("Next: %(name)s, %(figure)s.")
+        said.append(text % {"name": rows[1].system, "figure": _mean(rows[1], name)})
+    if not level:
+        text = _("Paired differences over topics show it better than each of the others, %s.")
+        return [*said, text % after_holm(max(each.p or 0.0 for each in pairs[: len(rows) - 1]))]
+    if said:
+        said.append(_("It is not shown to be better than %s.") % listed(level))
+    if following.p is None:
+        text = _("A test needs %(least)d topics on which both have a value; there are %(n)d.")
+        said.append(text % {"least": RULES["difference"].least, "n": following.n})
+    elif not following.is_shown:
+        text = _("The first two differ by %(difference)s over %(n)d topics, %(p)s.")
+        of_both = {"difference": in_words(following), "n": following.n}
+        said.append(text % (of_both | {"p": after_holm(following.p)}))
+        text = (
+            _("If they differ as much as here, about %s topics would show it.")
+            if following.needed
+            else _("If they differ as little as here, over %s topics would be needed to show it.")
+        )
+        said.append(text % f"{following.needed or MOST_NEEDED * following.n:,}")
     return said
 
 
@@ -81,32 +128,18 @@ def why_no_interval(figure: Estimate) -> str:
     """Why a figure with a value has no interval; empty where it has one."""
     if figure.value is None or figure.low is not None:
         return ""
-    # What statistics call clusters are cells here.
+    # What statistics call clusters are topics here.
     words = {
-        TOO_FEW_CLUSTERS: _("fewer than 3 cells have a value"),
-        NO_SPREAD: _("all cells have the same value"),
+        TOO_FEW_CLUSTERS: _("fewer than %d topics have a value") % LEAST_CLUSTERS,
+        NO_SPREAD: _("all topics have the same value"),
     }
     return words.get(figure.reason or "", figure.reason or "")
 
 
-def _ground(board: SummaryBoard) -> list[str]:
-    n = len(board.cells)
-    if n >= FEW_CELLS:
-        return [_("Intervals resample %d cells (topic and side).") % n]
-    text = ngettext(
-        "There is %d cell (topic and side): intervals that resample so few are rough, and tend to "
-        "be too narrow.",
-        "There are only %d cells (topic and side): intervals that resample so few are rough, and "
-        "tend to be too narrow.",
-        n,
-    )
-    return [text % n]
-
-
 def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
-    """The metric that says best what people say, of each dimension."""
+    """The metric with the highest correlation in these data, of each dimension; not tested."""
     best = [
-        (name, max(own, key=lambda row: row.rank))
+        (name, max(own, key=lambda row: row.rank), len(own))
         for dimension, name in DIMENSION_NAMES.items()
         if (own := [each for each in rows
                     if each.source.dimension == dimension and each.found.across is not None])
@@ -117,15 +150,25 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
         needed = _("It needs sets with both, and values that are not all alike.")
         return Finding(_("No metric correlates with people yet."), needed, "warn")
     says = "; ".join(
-        _("%(metric)s comes closest to people's %(dimension)s: Pearson %(r)s")
+        ngettext(
+            "%(metric)s, the only metric, correlates with people's %(dimension)s at %(r)s over "
+            "%(n)s sets",
+            "%(metric)s has the highest correlation of %(k)s metrics with people's %(dimension)s "
+            "in these data: %(r)s over %(n)s sets",
+            k,
+        )
         % {
             "metric": row.source,
             "dimension": str(name).lower(),
             "r": text_of(row.found.across or 0.0, 2),
+            "n": f"{row.found.n:,}",
+            "k": k,
         }
-        for name, row in best
+        for name, row, k in best
     )
-    sure = (_within(row.found, str(name).lower()) for name, row in best)
+    sure = [_within(row.found, str(name).lower()) for name, row, _k in best]
+    if any(k > 1 for _name, _row, k in best):
+        sure.append(_("Metrics were not tested against each other."))
     return Finding(f"{says}.", " ".join(sure))
 
 
@@ -157,12 +200,13 @@ def people_finding(found: PeopleAgreement) -> Finding | None:
             return None
         needed = _("Two people have to judge the same sets.")
         return Finding(_("How far people agree cannot be said yet."), needed, "warn")
-    lowest = min(known.values(), key=lambda each: each.value or 0.0)
+    # Of both dimensions the one that allows less is said: first one without an interval.
+    lowest = min(known.values(), key=lambda each: (each.low is not None, each.low or 0.0))
     level, mark = level_of(lowest)
     figures = ", ".join(
         f"{str(DIMENSION_NAMES[name]).lower()} {in_words(alpha)}" for name, alpha in known.items()
     )
-    says = _("People agree %(level)s about sets of key points.") % {"level": level}
-    sure = _("Interval alpha: %(figures)s. No metric can be expected to agree with people better.")
+    says = _("About sets of key points people agree %(level)s.") % {"level": level}
+    sure = _("Interval alpha: %(figures)s.")
     said = f"{sure % {'figures': figures}} {why_less(lowest)}"
     return Finding(says, said.strip(), mark)

@@ -10,6 +10,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Count, Max
@@ -17,8 +18,10 @@ from django.db.models import Count, Max
 from argsum.counting.models import CountEvent, CountSheet
 from argsum.counting.reports.sheets import sheets_of_people
 from argsum.datasets.models import KeyPointMatch
+from argsum.leaderboard.methods.earlier_means import resampled_mean
 from argsum.leaderboard.methods.system_board import FIGURES, Scored, SystemRow, Terms, board
 from argsum.metrics.models import MetricScore
+from cqa_site.results.checking import without_intervals
 from cqa_site.rounds.models import Place
 from cqa_site.stats.as_json import to_json
 from cqa_site.web.templatetags.figures import pseudonym
@@ -41,10 +44,11 @@ from .people_agreement import (
     judges_of,
 )
 
-RECIPE_VERSION = 1
+# Since 2 intervals are t over topics, corrected for skewness.
+RECIPE_VERSION = 2
 VALUES = ("coverage", "redundancy", "excluding", "including", "share", "seconds")
 UNSURE = ("covered_is_unsure", "unique_is_unsure")
-SAID_OF = ("row", "cell", "set", "system", "setting", "rater", "round", "replicate")
+SAID_OF = ("row", "cell", "topic", "set", "system", "setting", "rater", "round", "replicate")
 COLUMNS = (*SAID_OF, *VALUES, *UNSURE)
 Row = dict[str, Any]
 
@@ -80,6 +84,8 @@ def figures_of(rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
     """The leaderboard, and the agreement of the people who judged its sets."""
     found = _read(rows)
     figures: dict[str, Any] = to_json(KeptFigures(_board(found, recipe), _agreement(found)))
+    if recipe["version"] < RECIPE_VERSION:
+        figures["agreement"] = without_intervals(figures["agreement"])
     return figures
 
 
@@ -110,7 +116,7 @@ def _rows(choice: BoardChoice) -> Iterator[Row]:
     names = {str(cell.pk): str(cell) for cell in cells}
     for cell in cells:
         if cell.split == choice.split:
-            yield {"row": "cell", "cell": names[str(cell.pk)]}
+            yield {"row": "cell", "cell": names[str(cell.pk)], "topic": cell.topic}
     sets, ids = scored_sets(choice, choice.split)
     for kind, found in (("set", sets), ("dev", dev_sets(choice))):
         for each in found:
@@ -152,17 +158,29 @@ def _number(text: str) -> float | None:
 def _board(rows: list[Row], recipe: dict[str, Any]) -> KeptBoard:
     terms = Terms(recipe["weight"], recipe["selection"], recipe["least_share"])
     cells = [each["cell"] for each in rows if each["row"] == "cell"]
+    # Rows before version 2 have none.
+    topics = {each["cell"]: each["topic"] for each in rows if each.get("topic")}
     sets, dev = (
         [_scored(key, each) for key, each in enumerate(rows) if each["row"] == kind]
         for kind in ("set", "dev")
     )
-    found = board(sets, dev, cells, terms)
+    found = board(sets, dev, cells, terms, topics)
+    is_earlier = recipe["version"] < RECIPE_VERSION
     return KeptBoard(
         cells=tuple(cells),
         has_dev=bool(dev),
         is_oracle=any(row.selection == "oracle" for row in found),
-        rows=tuple(_system(row, rows) for row in found),
+        rows=tuple(_system(_earlier(row, cells) if is_earlier else row, rows) for row in found),
     )
+
+
+def _earlier(row: SystemRow, cells: list[str]) -> SystemRow:
+    """A row with the intervals of snapshots before version 2."""
+    figures = {
+        name: resampled_mean(each, [row.by_cell.get(cell, {}).get(name) for cell in cells])
+        for name, each in row.figures.items()
+    }
+    return replace(row, figures=figures)
 
 
 def _scored(key: int, row: Row) -> Scored:
@@ -197,7 +215,8 @@ def _agreement(rows: list[Row]) -> KeptAgreement:
                     own = judges.setdefault(name, {}).setdefault(each["rater"], {})
                     own[keys[each["set"]]] = float(each[name])
     kept = [_sheet(each, keys[each["set"]], names.index(each["rater"])) for each in sheets]
-    found = agreement_of(kept, dict(enumerate(names)), judges)
+    cells = {key: rows[key]["cell"] for key in keys.values()}
+    found = agreement_of(kept, dict(enumerate(names)), judges, cells)
     dimensions = tuple(_dimension(each) for each in found.dimensions)
     return KeptAgreement(found.sets, tuple(found.raters), dimensions)
 

@@ -74,7 +74,12 @@ def _note(recipe: dict[str, Any], board: KeptBoard) -> str:
             "redundancy": _source(recipe["redundancy"]),
             "weight": recipe["weight"],
         },
-        _("Means over %(n)d cells; 95 %% intervals resample cells.") % {"n": len(board.cells)},
+        (
+            _("Means over %d cells; 95 %% intervals resample cells.")
+            if recipe["version"] < 2
+            else _("Means over %d cells; 95 %% intervals over topics.")
+        )
+        % len(board.cells),
     ]
     if board.is_oracle:
         said.append(_("Oracle: of every cell the setting that the score itself would choose."))

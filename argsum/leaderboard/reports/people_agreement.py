@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet
@@ -14,6 +15,11 @@ from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Study
 from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.intervals import (
+    LEAST_CLUSTERS,
+    UndefinedIntervalError,
+    jackknife_t_interval,
+)
 
 DIMENSIONS = ("coverage", "redundancy")
 UNSURE = {"coverage": "covered_is_unsure", "redundancy": "unique_is_unsure"}
@@ -21,6 +27,8 @@ UNSURE = {"coverage": "covered_is_unsure", "redundancy": "unique_is_unsure"}
 
 # Dimension → language model's run → set → score.
 Judges = Mapping[str, Mapping[str, Mapping[int, float]]]
+# Set → its cell.
+Cells = Mapping[int, Any]
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,7 @@ class PeopleAgreement:
 
 
 def people_agreement(study: Study, dataset: str = "", without: str = "") -> PeopleAgreement:
-    """Agreement over a study's sets, or those of one dataset; two queries.
+    """Agreement over a study's sets, or those of one dataset; three queries.
 
     Systems with ``without`` in their names are left out.
     """
@@ -100,11 +108,12 @@ def people_agreement(study: Study, dataset: str = "", without: str = "") -> Peop
     sheets = list(rows.exclude(summary_set__system__contains=without) if without else rows)
     names = _names({each.rater_id: str(each.rater) for each in sheets})
     sets = {each.summary_set_id for each in sheets if each.replicate == 0}
-    return agreement_of(sheets, names, judges_of(study, sets) if sets else {})
+    cells = dict(study.summary_sets.filter(pk__in=sets).values_list("pk", "cell"))
+    return agreement_of(sheets, names, judges_of(study, sets) if sets else {}, cells)
 
 
 def agreement_of(
-    sheets: Sequence[AnySheet], names: dict[int, str], judges: Judges
+    sheets: Sequence[AnySheet], names: dict[int, str], judges: Judges, cells: Cells
 ) -> PeopleAgreement:
     """Agreement of some sheets, repeats among them; ``names`` are those of the raters."""
     firsts = [each for each in sheets if each.replicate == 0]
@@ -116,7 +125,8 @@ def agreement_of(
             for pk, name in names.items()
         ],
         dimensions=[
-            _dimension(name, firsts, sheets, names, judges.get(name, {})) for name in DIMENSIONS
+            _dimension(name, firsts, sheets, names, judges.get(name, {}), cells)
+            for name in DIMENSIONS
         ],
         sets=len({each.summary_set_id for each in firsts}),
     )
@@ -162,6 +172,7 @@ def _dimension(
     sheets: Sequence[AnySheet],
     names: dict[int, str],
     judges: Mapping[str, Mapping[int, float]],
+    cells: Cells,
 ) -> DimensionAgreement:
     values = _values(dimension, firsts, names)
     keys = sorted({key for each in values.values() for key in each})
@@ -169,7 +180,7 @@ def _dimension(
     return DimensionAgreement(
         dimension=dimension,
         pairs=pairwise_pearson(columns),
-        alpha=_alpha(values),
+        alpha=_alpha(values, cells),
         raters=tuple(columns),
         judges=tuple(
             RaterPair(judge, name, *_pearson(found, values[name]))
@@ -195,19 +206,40 @@ def _values(
     }
 
 
-def _alpha(values: Mapping[str, Mapping[int, float]]) -> Estimate:
+def _alpha(values: Mapping[str, Mapping[int, float]], cells: Cells) -> Estimate:
+    """Alpha of all sets; its interval leaves out one cell at a time.
+
+    Sets of a cell have the same arguments and references. Leaving out single sets covered .58 to
+    .88 where cells differ more than the systems in them.
+    """
     import pandas as pd
 
     from cqa_site.stats.ratings import Ratings
     from cqa_site.stats.reliability.alpha import krippendorff_alpha
 
     rows = [
-        (key, name, round(value, 6))
+        (key, name, round(value, 6), cells[key])
         for name, sets in values.items()
         for key, value in sets.items()
     ]
-    table = pd.DataFrame(rows, columns=["item", "rater", "value"])
-    return krippendorff_alpha(Ratings.from_frame(table), "interval")
+    table = pd.DataFrame(rows, columns=["item", "rater", "value", "cell"])
+    parts = [table, *(table[table["cell"] != cell] for cell in table["cell"].unique())]
+    columns = ["item", "rater", "value"]
+    found, *without = (
+        krippendorff_alpha(Ratings.from_frame(part[columns]), "interval") for part in parts
+    )
+    if found.value is None or found.low is None:
+        return found
+    left_out = np.array([np.nan if each.value is None else each.value for each in without])
+    ones = np.ones(len(left_out), dtype=np.int64)
+    try:
+        low, high = jackknife_t_interval(
+            found.value, left_out, ones, least=LEAST_CLUSTERS, unit="cells"
+        )
+    except UndefinedIntervalError as error:
+        return replace(found, low=None, high=None, interval=None, reason=str(error))
+    about = "cell jackknife, t corrected for skewness"
+    return replace(found, low=low, high=min(high, 1.0), interval=about)
 
 
 def _pearson(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[int, float | None]:

@@ -8,6 +8,8 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.leaderboard.methods.system_board import FIGURES, INDICES
 from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.intervals import LEAST_CLUSTERS
+from cqa_site.stats.verdicts import RULES
 from cqa_site.web.tables import TableData, one_line
 
 from .board import SummaryBoard
@@ -60,8 +62,10 @@ def board_method(found: SummaryBoard) -> str:
     note = _(
         "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\n"
         "Ranked by: weighted score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\n"
-        "Means: over %(n)d cells of “%(dataset)s”; 95 %% intervals resample cells (bootstrap, "
-        "percentile, 2,000 resamples, seed 0).\n\n"
+        "Means: over %(n)d cells of “%(dataset)s”; 95 %% intervals by t over topics, corrected "
+        "for skewness, from %(least)d topics on.\n\n"
+        "Leader: paired t over the topics of both systems, corrected for skewness; Holm over all "
+        "pairs with %(paired)d topics or more. Both sides of a topic are one unit.\n\n"
         "Left out: a cell in which fewer than %(share)d %% of the arguments are clustered has no "
         "ARI without unclustered arguments. The mean is over the others and says over how many; "
         "beside it stands the mean over all cells with clusters, 0 for such a one.\n\n"
@@ -74,6 +78,8 @@ def board_method(found: SummaryBoard) -> str:
         "weight": choice.terms.weight,
         "rest": 1 - choice.terms.weight,
         "n": len(found.cells),
+        "least": LEAST_CLUSTERS,
+        "paired": RULES["difference"].least,
         "dataset": choice.dataset or "",
         "share": round(100 * choice.terms.least_share),
     }

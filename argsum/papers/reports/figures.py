@@ -2,19 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import astuple
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from argsum.counting.methods.scores import CountScore, mean_coverage, mean_redundancy
 from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, UNIQUE, prepare
 from argsum.imports.methods.released_scores import SOFT_PARTS, read_soft_scores, read_soft_seconds
 from argsum.metrics.methods.correlation import Correlations, pairwise_pearson
 from argsum.metrics.methods.names import LLM
-from argsum.metrics.methods.soft_scores import SoftScores, coverage_score, soft_scores
+from argsum.metrics.methods.soft_scores import soft_scores
 from argsum.metrics.methods.text_similarity import rouge_matrix
-from argsum.scorers.methods.cluster_figures import cluster_figure
 from cqa_site.reproduction.figures import Found, Key, Measured, compare
 from cqa_site.reproduction.reproduced import Reproduction, Say
 from cqa_site.tabular import UnreadableFile
@@ -46,13 +45,11 @@ def argsum_reproduction(data: Path, say: Say) -> Reproduction:
         debate_counts(release),
         people(release),
         stored_soft_scores(release),
-        rouge_again(release),
         llm_counts(release),
         clusters(release),
         weighted(release),
         figure_2(release),
         candidates(release),
-        examples(),
         minilm(release, say),
     )
     found = dict(chain.from_iterable(parts))
@@ -92,12 +89,12 @@ def counts(release: Release) -> Iterator[tuple[Key, Found]]:
         "kept arguments that are those of the released file": (len(kept & released),),
     }
     for cell_name, numbers in found.items():
-        yield (names.DATA, cell_name), _same(Measured(numbers))
+        yield (names.DATA, cell_name), Found(Measured(numbers))
 
 
 def people(release: Release) -> Iterator[tuple[Key, Found]]:
     """How far annotators agree with each other."""
-    yield (names.PEOPLE, "sets"), _same(Measured((len(release.keys),)))
+    yield (names.PEOPLE, "sets"), Found(Measured((len(release.keys),)))
     for column in ("coverage", "redundancy"):
         raters = {
             file.rater: [given.get(key) for key in release.keys]
@@ -106,14 +103,15 @@ def people(release: Release) -> Iterator[tuple[Key, Found]]:
         }
         found = pairwise_pearson(raters)
         key = (names.PEOPLE, f"{column}, mean Pearson of two annotators")
-        yield key, _same(Measured((_number(found.mean),), len(release.keys)))
+        yield key, Found(Measured((_number(found.mean),), len(release.keys)))
         for pair in found.pairs:
             key = (names.PEOPLE, f"{column}, Pearson of {pair.first} and {pair.second}")
-            yield key, _same(Measured((_number(pair.value),), pair.n))
+            yield key, Found(Measured((_number(pair.value),), pair.n))
 
 
 def stored_soft_scores(release: Release) -> Iterator[tuple[Key, Found]]:
-    """Soft scores that were stored, with people's coverage."""
+    """Soft scores that were stored, with people's coverage; ours of ROUGE-1 are from the texts."""
+    again = _rouge_again(release)
     stored = read_soft_scores(release.folder / SOFT)
     seconds = read_soft_seconds(release.folder / SOFT)
     for name, function in names.SOFT_FUNCTIONS.items():
@@ -121,77 +119,39 @@ def stored_soft_scores(release: Release) -> Iterator[tuple[Key, Found]]:
             raise UnreadableFile(SOFT.name, f"has no {function}")
         for part in SOFT_PARTS:
             found = release.with_people(stored[function][part], "coverage", SOFT.name)
-            yield (names.SOFT, f"{name}, {part}"), _same(correlations(found))
+            ours = again[part] if name == names.ROUGE else None
+            yield (names.SOFT, f"{name}, {part}"), Found(correlations(found), ours)
         if function in seconds:
             yield (names.SOFT, f"{name}, seconds"), Found(Measured((seconds[function],)))
 
 
-def rouge_again(release: Release) -> Iterator[tuple[Key, Found]]:
+def _rouge_again(release: Release) -> dict[str, Measured]:
     """ROUGE-1 computed here from the texts that people read."""
     sets = [sheets[0] for sheets in release.judged]
     scores = [
         soft_scores(rouge_matrix("rouge_1", each.references, each.summaries)) for each in sets
     ]
-    for name, values in _parts(scores).items():
-        found = release.with_people(values, "coverage", HUMAN)
-        yield (names.ROUGE, f"ROUGE 1, {name}"), Found(ours=correlations(found))
+    parts = zip(SOFT_PARTS, zip(*map(astuple, scores), strict=True), strict=True)
+    return {
+        part: correlations(release.with_people(values, "coverage", HUMAN))
+        for part, values in parts
+    }
 
 
 def llm_counts(release: Release) -> Iterator[tuple[Key, Found]]:
     """Counts of a language model with people's.
 
-    Computed where the scores of the sets were stored, else as the correlations were stored.
+    Computed where the scores of the sets were stored; else the stored correlations are stated.
     """
     for metric in LLM:
         column = metric.removeprefix("llm_")
         stored = release.gpt4o("corr_csv").get(_OF_CSV[metric], [])
         for temperature, values in zip(names.TEMPERATURES, stored, strict=False):
-            measured = Measured(tuple(map(float, values)), signs="/±")
-            yield (names.LLM, f"{column}, temperature {temperature}"), Found(measured)
+            stated = Measured(tuple(map(float, values)), signs="/±")
+            yield (names.LLM, f"{column}, temperature {temperature}"), Found(stated=stated)
         for temperature, values in release.gpt4o(metric).items():
             found = release.with_people(values, column, GPT4O.name)
-            yield (names.LLM, f"{column}, temperature {temperature}"), _same(correlations(found))
-
-
-def examples() -> Iterator[tuple[Key, Found]]:
-    """The worked examples of docs/papers/argsum.md."""
-    similarity = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.4]])
-    soft = soft_scores(similarity)
-    figure = cluster_figure("", "aabbc", [0, 0, 1, -1, -1])
-    found = {
-        "soft scores: sP / sR / sF1": (soft.precision, soft.recall, soft.f1),
-        "coverage score, threshold .8": (coverage_score(similarity, 0.8),),
-        "coverage of 3 replies: value, unparsable, clipped": _counted(
-            mean_coverage([3.5, 5, None], 4)
-        ),
-        "redundancy of 3 replies: value, unparsable, clipped": _counted(
-            mean_redundancy([3, 6, 2.5], 5)
-        ),
-        "ARI excluding noise / share clustered / including noise": (
-            figure.excluding,
-            figure.share,
-            figure.including,
-        ),
-    }
-    for cell, numbers in found.items():
-        yield (names.EXAMPLES, cell), Found(ours=Measured(tuple(map(_number, numbers))))
-
-
-def _same(measured: Measured) -> Found:
-    """What the paper's recipe gives is also what pages and imports here show."""
-    return Found(measured, measured)
-
-
-def _parts(scores: list[SoftScores]) -> dict[str, list[float | None]]:
-    return {
-        "sP": [each.precision for each in scores],
-        "sR": [each.recall for each in scores],
-        "sF1": [each.f1 for each in scores],
-    }
-
-
-def _counted(score: CountScore) -> tuple[float | None, ...]:
-    return score.value, score.unparsable, score.clipped
+            yield (names.LLM, f"{column}, temperature {temperature}"), Found(correlations(found))
 
 
 def _number(value: float | None) -> float:

@@ -1,16 +1,16 @@
 """What the figures of the argument summarization paper are called, here and in its files."""
 
 DATA, DEBATE, PEOPLE = "data", "Debate data", "people"
-SOFT, ROUGE, LLM = "soft score", "soft score again", "language-model counts"
+SOFT, ROUGE, LLM = "soft score", "ROUGE 1", "language-model counts"
 COVERAGE = "coverage score"
 CLUSTERS = {"ArgKP21": "clusters of ArgKP, oracle", "Debate": "clusters of Debate, oracle"}
 WEIGHTED, FIGURE_2 = "weighted, GPT-3.5, oracle", "weighted, GPT-4o, oracle"
 OWN_WEIGHTED = "weighted, oracle"
-CANDIDATES, EXAMPLES, MINILM = "candidates", "worked example", "all-MiniLM-L6-v2"
+CANDIDATES, MINILM = "candidates", "all-MiniLM-L6-v2"
 
 # The name in the paper's table → the similarity function of the file.
 SOFT_FUNCTIONS = {
-    "ROUGE 1": "rouge_1",
+    ROUGE: "rouge_1",
     "BERTScore F1": "bert_score_f",
     "MoverScore": "mover_score",
     "BARTScore CNN/DM": "bart_score_cnndm_rs",
@@ -31,6 +31,8 @@ CLUSTERED = {
     "MCArgSum (BarH)": "MCArgSum_RoBERTa",
     "MCArgSum (SMatchToPr)": "MCArgSum_SBERT_RoBERTa",
 }
+# Released clusterings that the paper has no figures of.
+FURTHER = {"MCArgSum (DeBERTa)": "MCArgSum_DeBERTa"}
 EXCLUDING, INCLUDING, ITERATIVE = "Excl. noise", "Incl. noise", "IC"
 ARI, SHARE, SECONDS = "ARI", "Proportion clustered", "Runtime"
 CLUSTER_FIGURES = (ARI, SHARE, SECONDS)

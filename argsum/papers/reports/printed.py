@@ -111,9 +111,17 @@ coverage, mean Pearson of two annotators | 0.697
 redundancy, mean Pearson of two annotators | 0.722
 """
 
-WHY_OF_TABLE = {
-    names.COVERAGE: "the weights of the match scorers are not released",
-    names.CLUSTERS["Debate"]: "clusterings of Debate with SMatchToPr's scorer are not released",
+NO_WEIGHTS = "needs the authors' match scorers, whose weights are not in this folder"
+# Where the paper prints it; its appendix has no numbers of tables in the text that is at hand.
+PLACES = {
+    names.DATA: "section 4, appendix D.1",
+    names.DEBATE: "section 4, appendix D.1",
+    names.PEOPLE: "section 3.4",
+    names.SOFT: "appendix E",
+    names.COVERAGE: "appendix E",
+    names.LLM: "section 4.1",
+    names.FIGURE_2: "section 4.2.2",
+    **dict.fromkeys(names.CLUSTERS.values(), "appendix E"),
 }
 WHY = {
     (names.DATA, "test: unique arguments"): "the released test split has 723 arguments",
@@ -131,7 +139,7 @@ WHY = {
         for name in ("MoverScore", "BARTScore Parabank")
     },
 }
-NO_SECONDS = "seconds are not in the release"
+NO_SECONDS = "seconds are not in this folder"
 
 
 def printed() -> tuple[Printed, ...]:
@@ -148,19 +156,17 @@ def _printed() -> Iterator[Printed]:
     for name, *values, seconds in _lines(SOFT):
         for part, value in zip(SOFT_PARTS, values, strict=True):
             yield _one(names.SOFT, f"{name}, {part}", value)
-            if name == "ROUGE 1":
-                yield _one(names.ROUGE, f"{name}, {part}", value)
         yield _one(names.SOFT, f"{name}, seconds", seconds)
     for threshold, *values in _lines(COVERAGE):
         for scorer, value in zip(names.MATCH_SCORERS, values, strict=True):
-            yield _one(names.COVERAGE, f"{scorer}, threshold {threshold}", value)
+            yield _one(names.COVERAGE, f"{scorer}, threshold {threshold}", value, NO_WEIGHTS)
     for temperature, coverage, first, redundancy, second in _lines(LLM):
         for name, value, seconds in (
             ("coverage", coverage, first), ("redundancy", redundancy, second),
         ):  # fmt: skip
             cell = f"{name}, temperature {temperature}"
             yield _one(names.LLM, cell, value)
-            yield Printed(names.LLM, f"{cell}, seconds", seconds, NO_SECONDS)
+            yield _one(names.LLM, f"{cell}, seconds", seconds, NO_SECONDS)
     for data, text in CLUSTERS.items():
         for system, scenario, *values in _lines(text):
             for figure, value in zip(names.CLUSTER_FIGURES, values, strict=True):
@@ -168,12 +174,11 @@ def _printed() -> Iterator[Printed]:
                 yield _one(names.CLUSTERS[data], cell, value)
     for data, system, figure, value in _lines(FIGURE_2):
         cell = names.weighted_cell(data, system, figure)
-        why = NO_SECONDS if figure == "seconds" else WHY.get((names.FIGURE_2, cell), "")
-        yield Printed(names.FIGURE_2, cell, value, why)
+        yield _one(names.FIGURE_2, cell, value, NO_SECONDS if figure == "seconds" else "")
 
 
-def _one(table: str, cell: str, value: str) -> Printed:
-    return Printed(table, cell, value, WHY.get((table, cell)) or WHY_OF_TABLE.get(table, ""))
+def _one(table: str, cell: str, value: str, why: str = "") -> Printed:
+    return Printed(table, cell, value, WHY.get((table, cell), why), PLACES[table])
 
 
 def _lines(text: str) -> list[list[str]]:

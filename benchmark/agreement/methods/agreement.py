@@ -18,18 +18,19 @@ import pandas as pd
 from benchmark.rubrics.methods.rubric import Rubric
 
 from .columns import KINDS
-from .draws import Draws
 from .families import self_preference
-from .figures import Agreement, Alternative, Beside, Consistency, Pair, Settings, Verdict
+from .figures import Agreement, Alternative, Consistency, Figure, Settings, Verdict
 from .grid import PEOPLE, Grid, SheetRater, grid_of
-from .judges import judge_row, ranked
+from .jackknife import Jackknife
+from .judges import judge_differences, judge_row, ranked
 from .length import length_figures
 from .pairs import compare
 from .parts import about_rater, by_code, chosen_pairs, column_list
-from .people import alternative, epsilon_of, people_together, with_people
+from .people import alternative, epsilon_of, leniency, people_together, with_people
 from .repeats import self_consistency
 from .verdict import (
     RULES,
+    Levels,
     by_agreement,
     by_alternative,
     by_bias,
@@ -39,7 +40,8 @@ from .verdict import (
 )
 
 # 2: consolidated sheets are no person, and the rule of agreement is a paired difference.
-VERSION = 2
+# 3: intervals leave out questions, and "no" of a verdict is tested as "yes" is.
+VERSION = 3
 MANY_QUESTIONS = 200
 
 
@@ -49,8 +51,8 @@ class Options:
 
     Attributes
     ----------
-    n_resamples, seed, confidence
-        Of the intervals.
+    seed, confidence
+        Of the groups of questions; of the intervals.
     epsilon
         Of the alternative-annotator test; None for `epsilon_of`.
     most_pairs, most_judges
@@ -59,7 +61,6 @@ class Options:
         Name → family where the name alone misleads.
     """
 
-    n_resamples: int = 1000
     seed: int = 0
     confidence: float = 0.95
     epsilon: float | None = None
@@ -89,7 +90,7 @@ def agreement(
     """
     options = options or Options()
     grid = grid_of(table, rubric, options.families)
-    draws = Draws(options.n_resamples, options.seed, options.confidence)
+    draws = Jackknife(options.seed, options.confidence)
     epsilon = epsilon_of(grid) if options.epsilon is None else options.epsilon
     rows = {str(key): part for key, part in table.groupby("rater_id")}
     judges = sorted(grid.judges, key=lambda each: -each.sheets)[: options.most_judges]
@@ -101,7 +102,7 @@ def agreement(
         each.key: self_consistency(rows[each.key], grid.columns, draws) for each in grid.raters
     }
     length = {key: length_figures(grid, key, draws) for key in (PEOPLE, *rows)}
-    beside = {each.key: with_people(grid, each, options.confidence) for each in judges}
+    beside = {each.key: with_people(grid, each, draws) for each in judges}
     tests = {each.key: alternative(grid, each, epsilon) for each in judges}
     between = (compare(grid, a.key, b.key, kind, draws, kinds) for a, b, kind in chosen)
     return Agreement(
@@ -110,7 +111,7 @@ def agreement(
         columns=column_list(grid, rubric),
         raters=tuple(about_rater(each) for each in grid.raters),
         answers=len(grid.answers),
-        people=people_together(grid, options.confidence),
+        people=people_together(grid, draws),
         with_people=beside,
         alternative=tests,
         pairs=(*pooled.values(), *between),
@@ -132,49 +133,53 @@ def agreement(
                     length=length[each.key],
                 )
                 for each in judges
-            ]
+            ],
+            judge_differences(grid, judges, draws),
         ),
         verdict={
-            each.key: _verdicts(
-                grid,
-                each,
-                pooled[each.key],
-                beside[each.key],
-                tests[each.key],
-                consistency[each.key],
-            )
+            each.key: {
+                name: column_verdict(
+                    grid,
+                    each,
+                    name,
+                    Levels.of(name, len(grid.columns), len(judges)),
+                    test=tests[each.key][name],
+                    difference=beside[each.key][name].difference,
+                    bias=leniency(grid, each, name, draws),
+                    repeats=consistency[each.key],
+                )
+                for name in grid.columns
+            }
             for each in judges
         },
     )
 
 
-def _verdicts(
+def column_verdict(
     grid: Grid,
     judge: SheetRater,
-    pair: Pair,
-    beside: Mapping[str, Beside],
-    tests: Mapping[str, Alternative],
+    column: str,
+    levels: Levels,
+    *,
+    test: Alternative,
+    difference: Figure,
+    bias: Figure,
     repeats: Consistency,
-) -> dict[str, Verdict]:
-    """Column → may this judge take the place of people there."""
-    unscored = by_unscored(judge.unscored, judge.sheets)
-    return {
-        name: verdict(
-            {
-                "alternative": by_alternative(tests[name], len(grid.persons)),
-                "agreement": by_agreement(beside[name].difference),
-                "bias": by_bias(pair.columns[name].leniency),
-                "unscored": unscored,
-                "consistency": by_consistency(repeats, name),
-            }
-        )
-        for name in grid.columns
-    }
+) -> Verdict:
+    """May this judge take the place of people on one column."""
+    return verdict(
+        {
+            "alternative": by_alternative(test, len(grid.persons), levels),
+            "agreement": by_agreement(difference, levels),
+            "bias": by_bias(bias, levels),
+            "unscored": by_unscored(judge.unscored, judge.sheets, levels, judge.replicates),
+            "consistency": by_consistency(repeats, column, levels),
+        }
+    )
 
 
 def _settings(options: Options, epsilon: float) -> Settings:
     return Settings(
-        n_resamples=options.n_resamples,
         seed=options.seed,
         confidence=options.confidence,
         epsilon=epsilon,

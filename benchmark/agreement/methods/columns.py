@@ -1,11 +1,11 @@
 """Two raters on one column of points: how far they agree, correlate and lie apart.
 
-Alpha has item-jackknife intervals; all others resample questions (see `Draws`).
+Intervals leave out one question at a time (see `Jackknife`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +14,12 @@ import pandas as pd
 from cqa_site.stats.correlation import TOO_FEW_PAIRS, in_chunks
 from cqa_site.stats.estimate import NO_OVERLAP
 from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
-from cqa_site.stats.reliability.alpha import krippendorff_alpha
+from cqa_site.stats.reliability.cross_alpha import cross_alpha
 from cqa_site.stats.weighted_correlation import Correlation, weighted_correlations
 
-from .draws import TOO_FEW_QUESTIONS, Draws, figure, figure_of
+from .alphas import across_sums, alpha_figure
 from .figures import Figure, OfColumn
+from .jackknife import Jackknife, figure, figure_of
 
 CONSTANT = "one of the two gave one value only, so nothing can vary with it"
 # Kendall's tau compares every two kinds of pairs in every resample.
@@ -29,7 +30,7 @@ KINDS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall")
 
 
 def column_figures(
-    x: FloatArray, y: FloatArray, questions: IntArray, maximum: float, draws: Draws
+    x: FloatArray, y: FloatArray, questions: IntArray, maximum: float, draws: Jackknife
 ) -> OfColumn:
     """Agreement of two raters on one column.
 
@@ -38,7 +39,7 @@ def column_figures(
     x, y : shape (n,)
         Points; pairs that lack one do not count.
     questions : shape (n,)
-        What the intervals resample.
+        What the intervals leave out in turn.
     maximum
         Most points of the column.
     draws
@@ -48,18 +49,20 @@ def column_figures(
     x, y = x[both], y[both]
     codes = np.unique(questions[both], return_inverse=True)[1].astype(np.int64)
     n = len(x)
-    ratings = two_raters(x, y)
+    n_questions = int(codes.max()) + 1 if n else 0
     related = correlations(x, y, codes, draws)
     sums = np.bincount(codes, weights=x - y).astype(float)
     counts = np.bincount(codes).astype(float)
     if not n:
         sums, counts = np.zeros(0), np.zeros(0)
+    both_values = np.concatenate([x, y])
+    sums_of_alpha = across_sums(x[:, None], y, codes, n_questions)
     return OfColumn(
         n=n,
-        n_questions=int(codes.max()) + 1 if n else 0,
+        n_questions=n_questions,
         exact=round(float(np.mean(np.abs(x - y) < 1e-9)), 6) if n else None,
-        alpha_interval=figure_of(krippendorff_alpha(ratings, "interval", draws.confidence)),
-        alpha_ordinal=figure_of(krippendorff_alpha(ratings, "ordinal", draws.confidence)),
+        alpha_interval=alpha_figure(sums_of_alpha, n, draws, both_values),
+        alpha_ordinal=ordinal_alpha(x[:, None], y, codes, draws),
         pearson=related["pearson"],
         spearman=related["spearman"],
         kendall=related["kendall"],
@@ -68,16 +71,20 @@ def column_figures(
     )
 
 
-def two_raters(x: FloatArray, y: FloatArray) -> Ratings:
-    """Paired values without gaps as ratings of two raters."""
-    n = len(x)
-    places = np.arange(n, dtype=np.int64)
-    return Ratings(
-        np.concatenate([places, places]),
-        np.repeat(np.array([0, 1], dtype=np.int64), n),
-        np.concatenate([x, y]),
-        pd.RangeIndex(n, name="item"),
-        pd.Index(["first", "second"] if n else [], name="rater"),
+def ordinal_alpha(
+    people: FloatArray, judge: FloatArray, codes: IntArray, draws: Jackknife
+) -> Figure:
+    """Ordinal alpha of a judge's values with single people's, columns of ``people``."""
+    clusters: dict[Hashable, Hashable] = dict(enumerate(codes.tolist()))
+    ratings, own = ratings_of(people), pd.Series(judge)
+    return figure_of(cross_alpha(ratings, own, "ordinal", draws.confidence, clusters))
+
+
+def ratings_of(people: FloatArray) -> Ratings:
+    """Values of answers (rows) by people (columns), NaN for gaps, as ratings."""
+    answers, raters = np.nonzero(~np.isnan(people))
+    return Ratings.from_frame(
+        pd.DataFrame({"item": answers, "rater": raters, "value": people[answers, raters]})
     )
 
 
@@ -85,7 +92,7 @@ def correlations(
     x: FloatArray,
     y: FloatArray,
     codes: IntArray,
-    draws: Draws,
+    draws: Jackknife,
     wanted: Sequence[Correlation] = KINDS,
 ) -> dict[Correlation, Figure]:
     """Correlations by kind; equal pairs of values are handled once, which changes nothing.
@@ -110,23 +117,27 @@ def correlations(
     return {kind: _correlation(kind, pairs, met, n, draws) for kind in wanted}
 
 
-def _correlation(kind: Correlation, pairs: FloatArray, met: _Met, n: int, draws: Draws) -> Figure:
+def _correlation(
+    kind: Correlation, pairs: FloatArray, met: _Met, n: int, draws: Jackknife
+) -> Figure:
     x, y = pairs[:, 0], pairs[:, 1]
     if kind == "kendall" and len(pairs) > MOST_KENDALL_KINDS:
-        reason = f"{len(pairs)} different pairs of values, too many to resample tau"
+        reason = f"{len(pairs)} different pairs of values, too many for tau"
         return figure(None, n=n, reason=reason)
     whole = np.bincount(met.kinds, weights=met.counts, minlength=len(x)).astype(float)
     value = float(weighted_correlations(kind, x, y, whole[None, :])[0])
-    if met.n_questions < 3:
-        return figure(value, n=n, reason=TOO_FEW_QUESTIONS)
-    each = len(x) ** 2 // 10 if kind == "kendall" else len(x)
-    drawn = draws.weights(met.n_questions)[: draws.rows_for(each)]
-    found = in_chunks(
+    left_out = in_chunks(
         lambda rows: weighted_correlations(kind, x, y, met.weights(rows, len(x))),
-        drawn,
+        draws.weights(met.n_questions),
         len(met.kinds),
     )
-    return draws.figure(value, found, n)
+    return draws.figure(value, left_out, n, scale=_fisher, back=np.tanh)
+
+
+def _fisher(correlation: FloatArray) -> FloatArray:
+    """Fisher's z; beyond every bound where the correlation is perfect."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.arctanh(np.clip(correlation, -1, 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +150,7 @@ class _Met:
     n_questions: int
 
     def weights(self, drawn: FloatArray, n_kinds: int) -> FloatArray:
-        """How often each kind comes in resamples of questions, shape (n_rows, n_kinds)."""
+        """How often each kind comes in rows of questions, shape (n_rows, n_kinds)."""
         if self.n_questions * n_kinds <= DENSE_CELLS:
             table = np.zeros((self.n_questions, n_kinds))
             table[self.questions, self.kinds] = self.counts

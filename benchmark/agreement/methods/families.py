@@ -11,18 +11,20 @@ import numpy as np
 
 from cqa_site.stats.ratings import FloatArray
 
-from .draws import Draws, figure
 from .figures import Figure, Preference, Surplus
 from .grid import PEOPLE, Grid, SheetRater, nan_mean
+from .jackknife import Jackknife, figure
 
 NO_FAMILY = "the judge's name belongs to no known family"
+# Questions of its interval; a mean of few answers is one of two that it is made of.
+LEAST_SURPLUS = 10
 NO_OTHERS = "no other judge, of another family, scored these answers"
 
 
-def self_preference(grid: Grid, judge: SheetRater, draws: Draws) -> Preference:
+def self_preference(grid: Grid, judge: SheetRater, draws: Jackknife) -> Preference:
     """Surplus of own answers in total points, against people and against other judges.
 
-    Intervals resample question-answer pairs. Other judges are those of another family, averaged
+    Intervals leave out one question at a time. Other judges are those of another family, averaged
     for each answer.
     """
     if judge.family is None:
@@ -41,14 +43,14 @@ def self_preference(grid: Grid, judge: SheetRater, draws: Draws) -> Preference:
     return Preference(
         key=judge.key,
         family=judge.family,
-        against_people=_surplus(points - grid.column(PEOPLE, "total"), own, draws),
-        against_judges=_surplus(points - rivals, own, draws)
+        against_people=_surplus(grid, points - grid.column(PEOPLE, "total"), own, draws),
+        against_judges=_surplus(grid, points - rivals, own, draws)
         if others
         else _of_own(figure(None, n=0, reason=NO_OTHERS), 0),
     )
 
 
-def _surplus(differences: FloatArray, own: np.ndarray, draws: Draws) -> Surplus:
+def _surplus(grid: Grid, differences: FloatArray, own: np.ndarray, draws: Jackknife) -> Surplus:
     """Mean difference on own answers minus that on all others, in points."""
     known = ~np.isnan(differences)
     differences, mine = differences[known], own[known]
@@ -58,9 +60,10 @@ def _surplus(differences: FloatArray, own: np.ndarray, draws: Draws) -> Surplus:
         reason = f"no answer {said} was scored by both sides"
         return _of_own(figure(None, n=n, reason=reason), n_own)
     value = float(differences[mine].mean() - differences[~mine].mean())
-    weights = draws.weights(n)
-    found = _means(differences, mine, weights) - _means(differences, ~mine, weights)
-    return _of_own(draws.figure(value, found, n), n_own)
+    questions, codes = np.unique(grid.questions[known], return_inverse=True)
+    weights = draws.weights(len(questions))[:, codes]
+    left_out = _means(differences, mine, weights) - _means(differences, ~mine, weights)
+    return _of_own(draws.figure(value, left_out, n, least=LEAST_SURPLUS), n_own)
 
 
 def _of_own(found: Figure, own: int) -> Surplus:
@@ -68,7 +71,7 @@ def _of_own(found: Figure, own: int) -> Surplus:
 
 
 def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> FloatArray:
-    """Mean of the chosen values under each row; NaN where a resample has none of them."""
+    """Mean of the chosen values under each row; NaN where none of them is left."""
     part = weights[:, chosen]
     total = part.sum(axis=1)
     undefined = np.full(len(total), np.nan)

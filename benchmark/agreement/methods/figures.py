@@ -5,34 +5,44 @@ Figures stand under the keys of judges or raters, then under those of columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from cqa_site.stats.as_json import ONLY_IF_KNOWN
 
 Result = Literal["yes", "not_shown", "no"]
+# How much less a judge may agree with people than they with each other, in alpha; how far its
+# mean may lie from theirs, as a share of the maximum; how many replies may be lost.
+AGREEMENT_MARGIN, BIAS_MARGIN, UNSCORED_MARGIN = 0.1, 0.05, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A value with its interval, of ``n`` pairs or answers; ``reason`` where a part is missing."""
+    """A value with its interval, of ``n`` pairs or answers; ``reason`` where a part is missing.
+
+    Where a rule looks at it, with the p values of its yes and its no over ``units`` questions.
+    """
 
     value: float | None
     low: float | None
     high: float | None
     n: int
     reason: str | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    p_yes: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    p_no: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    units: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    n_resamples: int
     seed: int
     confidence: float
     epsilon: float
     most_pairs: int
     rules: tuple[str, ...]
+    # Of versions 1 and 2.
+    n_resamples: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +96,10 @@ class Beside(Alphas):
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """The alternative-annotator test; ``each`` are answers of persons, most first."""
+    """The alternative-annotator test; ``each`` are answers of persons, most first.
+
+    Before version 3 there were no p values of its yes and its no over ``questions``.
+    """
 
     passed: bool | None
     omega: float | None
@@ -95,6 +108,9 @@ class Alternative:
     each: tuple[int, ...]
     tested: int
     beaten: int
+    questions: int = 0
+    p_yes: float | None = None
+    p_no: float | None = None
     caution: str
     reason: str
 
@@ -273,7 +289,10 @@ class Unscored:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRow:
-    """One line of the leaderboard of judges, of totals; cost and seconds for 1,000 answers."""
+    """One line of the leaderboard of judges, of totals; cost and seconds for 1,000 answers.
+
+    ``to_first`` is the test of the first judge and this one on the answers of both.
+    """
 
     key: str
     name: str
@@ -297,6 +316,7 @@ class JudgeRow:
     rank: int | None = None
     rank_low: int | None = None
     rank_high: int | None = None
+    to_first: Figure | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,7 +370,7 @@ class Verdict:
 class Agreement:
     """Every figure of agreement; pairs begin with each judge beside the mean of people.
 
-    Version 1 had no differences ``with_people``.
+    Version 1 had no differences ``with_people``; verdicts before 3 called no what was not passed.
     """
 
     version: int
@@ -370,3 +390,8 @@ class Agreement:
     by_code: ByCode | None
     judges: tuple[JudgeRow, ...]
     verdict: dict[str, dict[str, Verdict]]
+
+
+def is_closest(rows: Sequence[JudgeRow]) -> bool:
+    """Whether the first judge is shown to agree with people more than every other one."""
+    return len(rows) > 1 and rows[0].rank_high == 1 and rows[1].rank is not None

@@ -1,20 +1,27 @@
 """Judges beside each other: the leaderboard of those who usually make one.
 
 They are ranked by the interval alpha of their totals with people's. The range of a rank holds
-every place that the intervals allow: a judge stands above another for certain only where its
-whole interval does.
+every place that the tests allow: a judge stands above another for certain only where their
+difference on the questions they share is shown, among all pairs of judges (Holm).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from .figures import Alternative, Beside, Consistency, JudgeRow, Length, Pair
-from .grid import SheetRater
+from cqa_site.stats.ranks.multiple_tests import holm
+from cqa_site.stats.verdicts import LEVEL, RULES
+
+from .alphas import across_sums, difference_figure
+from .figures import Alternative, Beside, Consistency, Figure, JudgeRow, Length, Pair
+from .grid import Grid, SheetRater
+from .jackknife import Jackknife
+from .people import points_of
 from .verdict import unscored_of
 
 PER = 1_000
@@ -59,41 +66,75 @@ def judge_row(
         consistency=split.reliability,
         exact=split.exact,
         replicates=consistency.replicates,
-        unscored=unscored_of(judge.unscored, judge.sheets),
+        unscored=unscored_of(judge.unscored, judge.sheets, judge.replicates),
         length_slope=length.own.slope,
         cost=_per_thousand(sheets, "cost_micro", MICRO),
         seconds=_per_thousand(sheets, "seconds", 1),
     )
 
 
-def ranked(rows: Sequence[JudgeRow]) -> tuple[JudgeRow, ...]:
-    """The rows best first, with the range of ranks of those that have an interval.
+def judge_differences(
+    grid: Grid, judges: Sequence[SheetRater], draws: Jackknife
+) -> dict[tuple[str, str], Figure]:
+    """(first, second) → alpha of totals with people, first minus second, on shared answers.
+
+    Only pairs that the rule "closest judge" allows; ``p_yes`` is two-sided.
+    """
+    points, least = points_of(grid, "total"), RULES["closest judge"].least
+    by_people = ~np.isnan(points).all(axis=1)
+    found = {}
+    for pair in combinations([each.key for each in judges], 2):
+        totals = [grid.column(key, "total") for key in pair]
+        use = by_people & ~np.isnan(totals).any(axis=0)
+        known, codes = np.unique(grid.questions[use], return_inverse=True)
+        if len(known) < least:
+            continue
+        first, second = (across_sums(points[use], own[use], codes, len(known)) for own in totals)
+        difference = difference_figure(first, second, int(use.sum()), draws, least=least)
+        if difference.p_yes is not None and difference.p_no is not None:
+            p = min(1.0, 2 * min(difference.p_yes, difference.p_no))
+            found[pair] = replace(difference, p_yes=p, p_no=None)
+    return found
+
+
+def ranked(
+    rows: Sequence[JudgeRow], differences: dict[tuple[str, str], Figure]
+) -> tuple[JudgeRow, ...]:
+    """The rows best first, with the range of ranks that the tests allow.
 
     Judges without a figure of agreement come last, without a rank.
+
+    Parameters
+    ----------
+    rows
+        In any order.
+    differences
+        From `judge_differences`.
     """
-    values = [row.agreement.value for row in rows if row.agreement.value is not None]
-    spans = [
-        (row.agreement.low, row.agreement.high)
-        for row in rows
-        if row.agreement.low is not None and row.agreement.high is not None
-    ]
-    found = [_placed(row, values, spans) for row in rows]
-    return tuple(sorted(found, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
+    known = [row for row in rows if row.agreement.value is not None]
+    adjusted = holm(np.array([found.p_yes for found in differences.values()], dtype=float))
+    above = {
+        pair if (found.value or 0.0) > 0 else pair[::-1]
+        for (pair, found), p in zip(differences.items(), adjusted, strict=True)
+        if p <= LEVEL
+    }
+    placed = [_placed(row, known, above) for row in rows]
+    found = sorted(placed, key=lambda row: (row.rank is None, row.rank or 0, row.name))
+    # Which of the two comes first does not matter to a two-sided test.
+    tests = differences | {pair[::-1]: test for pair, test in differences.items()}
+    return tuple(replace(row, to_first=tests.get((found[0].key, row.key))) for row in found)
 
 
-def _placed(
-    row: JudgeRow, values: Sequence[float], spans: Sequence[tuple[float, float]]
-) -> JudgeRow:
-    own = row.agreement
-    if own.value is None:
+def _placed(row: JudgeRow, known: Sequence[JudgeRow], above: Set[tuple[str, str]]) -> JudgeRow:
+    own = row.agreement.value
+    if own is None:
         return row
-    placed = replace(row, rank=1 + sum(each > own.value for each in values))
-    if own.low is None or own.high is None or len(spans) < len(values):
-        return placed
+    others = [each for each in known if each.key != row.key]
     return replace(
-        placed,
-        rank_low=1 + sum(low > own.high for low, _high in spans),
-        rank_high=len(values) - sum(high < own.low for _low, high in spans),
+        row,
+        rank=1 + sum((each.agreement.value or 0.0) > own for each in others),
+        rank_low=1 + sum((each.key, row.key) in above for each in others),
+        rank_high=len(known) - sum((row.key, each.key) in above for each in others),
     )
 
 

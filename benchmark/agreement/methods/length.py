@@ -11,14 +11,14 @@ import numpy as np
 from cqa_site.stats.ratings import FloatArray
 
 from .columns import correlations
-from .draws import Draws
 from .figures import Figure, Length, LengthOf
 from .grid import PEOPLE, Grid
+from .jackknife import Jackknife
 
 PER_CHARACTERS = 100
 
 
-def length_figures(grid: Grid, key: str, draws: Draws) -> Length:
+def length_figures(grid: Grid, key: str, draws: Jackknife) -> Length:
     """A rater's totals against the length of the answers."""
     totals = grid.column(key, "total")
     shared = np.where(np.isnan(grid.column(PEOPLE, "total")), np.nan, totals)
@@ -27,7 +27,7 @@ def length_figures(grid: Grid, key: str, draws: Draws) -> Length:
     )
 
 
-def _about_length(grid: Grid, totals: FloatArray, draws: Draws) -> LengthOf:
+def _about_length(grid: Grid, totals: FloatArray, draws: Jackknife) -> LengthOf:
     known = ~np.isnan(totals)
     totals, length = totals[known], grid.characters[known]
     codes = np.unique(grid.questions[known], return_inverse=True)[1].astype(np.int64)
@@ -40,7 +40,7 @@ def _about_length(grid: Grid, totals: FloatArray, draws: Draws) -> LengthOf:
     )
 
 
-def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Draws) -> Figure:
+def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Jackknife) -> Figure:
     """Least squares slope with a level of its own for each question."""
     if not len(y):
         return draws.ratio(np.zeros(0), np.zeros(0), 0)

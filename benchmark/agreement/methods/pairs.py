@@ -1,7 +1,7 @@
 """Everything two raters of the same answers can be compared by.
 
 The first rater is the judge wherever a judge meets people, so a positive bias is a lenient judge.
-Alpha has item-jackknife intervals; all others resample questions (see `Draws`).
+Intervals leave out one question at a time (see `Jackknife`), those of systems resample both.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cqa_site.stats.bland_altman import bland_altman
+from cqa_site.stats.intervals import LEAST_RATED, too_few
 from cqa_site.stats.ranks.system_correlation import within_and_across
 from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.reliability.coincidence import alpha_from_counts, distances
@@ -20,12 +21,10 @@ from cqa_site.stats.reliability.shuffled import shuffled_baseline
 from cqa_site.stats.weighted_correlation import Correlation
 
 from .columns import KINDS, column_figures
-from .draws import Draws, figure_of
-from .figures import BlandAltman, Concatenated, Confusion, OfSystems, Pair, TooFew
+from .figures import BlandAltman, Concatenated, Confusion, Figure, OfSystems, Pair, TooFew
 from .grid import Grid
+from .jackknife import Jackknife, figure, figure_of
 
-# Slower than the rest, and drawn for each statistic alone.
-SLOW_RESAMPLES = 400
 # Of the shuffled baseline: fewer repeats for more cells.
 SHUFFLE_CELLS = 3_000_000
 MOST_POINTS = 400
@@ -38,7 +37,7 @@ def compare(
     first: str,
     second: str,
     kind: str,
-    draws: Draws,
+    draws: Jackknife,
     kinds: Sequence[Correlation] = KINDS,
 ) -> Pair:
     """All figures of two raters; ``kinds`` of correlations are looked at by system."""
@@ -123,7 +122,7 @@ def _alpha_of_codes(first: FloatArray, second: FloatArray, scale: FloatArray) ->
 
 
 def _systems(
-    grid: Grid, x: FloatArray, y: FloatArray, draws: Draws, kinds: Sequence[Correlation]
+    grid: Grid, x: FloatArray, y: FloatArray, draws: Jackknife, kinds: Sequence[Correlation]
 ) -> dict[str, OfSystems]:
     table = pd.DataFrame(
         {"system": grid.systems, "question": grid.questions, "x": x, "y": y}
@@ -134,26 +133,31 @@ def _systems(
             table,
             kind,
             confidence=draws.confidence,
-            n_resamples=min(draws.n_resamples, SLOW_RESAMPLES),
-            seed=draws.seed,
         )
         found[kind] = OfSystems(
-            across=replace(figure_of(both.across), n=both.n_systems),
-            within=replace(figure_of(both.within), n=both.n_questions_used),
+            across=_of_units(figure_of(both.across), both.n_systems),
+            within=_of_units(figure_of(both.within), both.n_questions_used),
             within_sd=_rounded(both.within_sd),
             skipped=both.skipped,
         )
     return found
 
 
-def _bland_altman(x: FloatArray, y: FloatArray, questions: IntArray, draws: Draws) -> BlandAltman:
+def _of_units(found: Figure, n: int) -> Figure:
+    """A correlation of n systems or questions; few of them have no interval that covers."""
+    if n >= LEAST_RATED or found.value is None:
+        return replace(found, n=n)
+    return figure(found.value, n=n, reason=too_few(LEAST_RATED, "systems or questions"))
+
+
+def _bland_altman(
+    x: FloatArray, y: FloatArray, questions: IntArray, draws: Jackknife
+) -> BlandAltman:
     found = bland_altman(
         x.tolist(),
         y.tolist(),
         questions.tolist(),
         confidence=draws.confidence,
-        n_resamples=min(draws.n_resamples, SLOW_RESAMPLES),
-        seed=draws.seed,
     )
     points, step = _points(found.means, found.differences)
     return BlandAltman(

@@ -10,9 +10,9 @@ import numpy as np
 from benchmark.rubrics.methods.rubric import Rubric
 
 from .columns import column_figures
-from .draws import Draws
 from .figures import ByCode, Column, Rater
 from .grid import PEOPLE, Grid, SheetRater
+from .jackknife import Jackknife
 
 # Answers in common over all pairs together, and pairs that are compared whatever their number.
 MOST_SHARED = 150_000
@@ -48,7 +48,7 @@ def chosen_pairs(
 
 
 def by_code(
-    grid: Grid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Draws
+    grid: Grid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Jackknife
 ) -> ByCode | None:
     """The criterion that code can count, compared with everybody who scored it."""
     criterion = next((each for each in rubric.criteria if each.counted_by == "sentences"), None)

@@ -9,16 +9,18 @@ Source: Shrout and Fleiss (1979), ICC(1); Spearman (1910) and Brown (1910) for t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from benchmark.scoring.methods.sizes import SIZES
 from cqa_site.stats.ratings import FloatArray, IntArray
+from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
+from cqa_site.stats.verdicts import LEVEL, RULES
 
-from .draws import TOO_FEW_QUESTIONS, Draws, figure
 from .figures import Consistency, Figure, MeanOf, Split
+from .jackknife import Jackknife, figure, tested
 
 TOO_FEW = "fewer than 3 answers have several sheets"
 ALL_ALIKE = "all answers got the same points, so there is nothing to be told apart"
@@ -46,7 +48,9 @@ class _Sums:
         )
 
 
-def self_consistency(sheets: pd.DataFrame, columns: tuple[str, ...], draws: Draws) -> Consistency:
+def self_consistency(
+    sheets: pd.DataFrame, columns: tuple[str, ...], draws: Jackknife
+) -> Consistency:
     """Variance split of one rater's sheets.
 
     Parameters
@@ -54,20 +58,19 @@ def self_consistency(sheets: pd.DataFrame, columns: tuple[str, ...], draws: Draw
     sheets
         Rows of one rater: answer, question and the columns of points.
     columns
-        Which columns; the interval is made for the first only.
+        Which columns.
     draws
-        Of that interval.
+        Of the intervals.
     """
     counted = sheets.groupby("answer")["answer"].transform("size")
     repeated = sheets[(counted > 1).to_numpy(dtype=bool)]
     per_answer = repeated.groupby("answer").size()
+    each = _sheets_each(sheets, columns)
     return Consistency(
         answers=len(per_answer),
         replicates=round(float(per_answer.mean()), 2) if len(per_answer) else None,
-        each=_sheets_each(sheets, columns),
-        columns={
-            name: _split(repeated, name, draws if name == columns[0] else None) for name in columns
-        },
+        each=each,
+        columns={name: _split(repeated, name, each or 1.0, draws) for name in columns},
     )
 
 
@@ -86,7 +89,7 @@ def spearman_brown(reliability: float, k: float) -> float:
     return k * reliability / (1 + (k - 1) * reliability)
 
 
-def _split(sheets: pd.DataFrame, column: str, draws: Draws | None) -> Split:
+def _split(sheets: pd.DataFrame, column: str, each: float, draws: Jackknife) -> Split:
     sums = _sums(sheets[["answer", "question", column]].dropna(), column)
     n = len(sums.sizes)
     exact = round(float(np.mean(sums.within < 1e-9)), 6) if n else None
@@ -115,7 +118,7 @@ def _split(sheets: pd.DataFrame, column: str, draws: Draws | None) -> Split:
         between=round(between, 6),
         within=round(within, 6),
         curve=curve,
-        reliability=_interval(single, sums, draws, n),
+        reliability=_reliability(single, sums, each, draws),
     )
 
 
@@ -143,29 +146,66 @@ def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
     )
 
 
-def _components(terms: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Variance between answers (never below 0) and within them, under each row of weights.
+def _components(
+    terms: FloatArray, weights: FloatArray, *, least: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Variance between answers (never below ``least``) and within them, by rows of weights.
 
     NaN where a row leaves a single answer.
     """
     answers, sheets, squared, inside, sums, squares = (weights @ each for each in terms)
     within = inside / np.maximum(sheets - answers, 1)
-    usual = (sheets - squared / sheets) / np.maximum(answers - 1, 1)
-    outside = (squares - sums**2 / sheets) / np.maximum(answers - 1, 1)
-    # A resample of one answer only has nothing between answers.
+    usual = (sheets - squared / np.maximum(sheets, 1)) / np.maximum(answers - 1, 1)
+    outside = (squares - sums**2 / np.maximum(sheets, 1)) / np.maximum(answers - 1, 1)
+    # One answer only has nothing between answers.
     undefined = np.full(len(usual), np.nan)
     between = np.divide(outside - within, usual, out=undefined, where=usual > 1e-12)
-    return np.maximum(between, 0.0), within
+    return np.maximum(between, least), within
 
 
-def _interval(value: float, sums: _Sums, draws: Draws | None, n: int) -> Figure:
-    if draws is None:
-        return figure(value, n=n, reason="an interval is made for the first column only")
+def _reliability(single: float, sums: _Sums, each: float, draws: Jackknife) -> Figure:
+    """Reliability of one sheet, with the p values of the rule about the mean of ``each`` sheets.
+
+    The interval is made for the logarithm of F, the ratio of both mean squares (Shrout and Fleiss
+    1979), where k times the odds of the reliability are F - 1.
+    """
+    n, size = len(sums.sizes), float(sums.sizes.mean())
+    if not sums.within.any():
+        return _without_disagreement(sums, each)
     n_questions = int(sums.questions.max()) + 1
-    if n_questions < 3:
-        return figure(value, n=n, reason=TOO_FEW_QUESTIONS)
-    between, within = _components(sums.by_question(n_questions), draws.weights(n_questions))
-    whole = between + within
-    undefined = np.full(len(whole), np.nan)
-    found = np.divide(between, whole, out=undefined, where=whole > 1e-12)
-    return draws.figure(value, found, n)
+    terms = sums.by_question(n_questions)
+
+    def log_f(weights: FloatArray) -> FloatArray:
+        between, within = _components(terms, weights, least=-np.inf)
+        ratio = np.divide(between, within, out=np.full(len(within), np.nan), where=within > 0)
+        return np.asarray(np.log(np.maximum(1 + size * ratio, 1e-9)))
+
+    def back(logarithm: FloatArray) -> FloatArray:
+        odds = np.maximum(0.0, np.expm1(logarithm)) / size
+        return np.asarray(odds / (1 + odds))
+
+    value, left_out = float(log_f(np.ones((1, n_questions)))[0]), log_f(draws.weights(n_questions))
+    found = draws.figure(value, left_out, n)
+    marks = [np.log1p(size * mark / (1 - mark) / each) for mark in (FIRM, TENTATIVE)]
+    least = RULES["consistency of a judge"].least
+    ends = tested(found, left_out, least, above=float(marks[0]), below=float(marks[1]))
+    if found.low is None or found.high is None:
+        return replace(ends, value=round(single, 6))
+    low, high = back(np.array([found.low, found.high])).round(6).tolist()
+    return replace(ends, value=round(single, 6), low=low, high=high)
+
+
+def _without_disagreement(sums: _Sums, each: float) -> Figure:
+    """Reliability where every answer got the same points each time.
+
+    Disagreement may be rare: of answers that were drawn anew in a share of ``1 - reliability``,
+    those that differ by chance would have been seen among n.
+    """
+    n = len(sums.means)
+    shares = np.unique(sums.means.round(6), return_counts=True)[1] / n
+    differ = 1 - float((shares**2).sum())
+    low = 1 - (1 - (LEVEL / 2) ** (1 / n)) / differ
+    odds = FIRM / (1 - FIRM) / each
+    p = (1 - differ / (1 + odds)) ** n
+    found = figure(1.0, max(0.0, low), 1.0, n=n)
+    return replace(found, p_yes=p, p_no=1.0, units=n)

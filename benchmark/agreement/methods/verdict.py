@@ -2,30 +2,33 @@
 
 | rule | yes | no | source |
 |---|---|---|---|
-| alternative | winning rate of .5 or more at epsilon | below .5 | Calderon et al. (2025) |
-| agreement | alpha with people minus people's own, same answers: whole interval above -.1 | whole
-  interval below -.1 | non-inferiority by interval inclusion (Westlake 1972) |
-| bias | whole interval within 5 % of the maximum | whole interval outside | equivalence test by
-  interval inclusion (Westlake 1972) |
-| unscored | upper bound of the share at most 5 % | lower bound above 5 % | 95 % coverage, as for
-  boards |
-| consistency | reliability of what counts at .8 or more | below .667 | Krippendorff's marks for
-  firm and for tentative conclusions |
+| alternative | as close as half of the people or more, after epsilon | farther than more than
+  half of them, by more than epsilon | Calderon et al. (2025) |
+| agreement | alpha with people minus people's own, same answers, above -.1 | below -.1 |
+  non-inferiority (Westlake 1972) |
+| bias | mean within 5 % of the maximum | outside | equivalence (Westlake 1972) |
+| unscored | at most 5 % of the replies | above 5 % | 95 % coverage, as for boards |
+| consistency | reliability of what counts above .8 | below .667 | Krippendorff's marks |
 
-One "no" makes the verdict no; yes needs a yes from every rule; anything else is "not proven",
-with what is missing. "Not proven" is no weak yes: it says that these data cannot tell.
+Each of both is a one-sided test; what neither shows is "not proven", with what would tell. One
+"no" makes the verdict no, so the tests of "no" share one level: those of the total among its
+rules, those of all other columns among their rules and columns. Yes needs a yes from every rule,
+which needs no correction for rules (Berger 1982); rules that look at people are corrected for
+the judges that are shown, because the first of them is the closest.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cqa_site.stats.intervals import clopper_pearson_interval
+from cqa_site.stats.one_sided_tests import MOST_NEEDED, more_needed
 from cqa_site.stats.reliability.alternative_annotator import LEAST_HUMANS, LEAST_ITEMS
-from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
+from cqa_site.stats.verdicts import LEVEL, corrected_level
+from cqa_site.stats.verdicts import RULES as VERDICTS
 
 from .figures import (
+    UNSCORED_MARGIN,
     Alternative,
     Consistency,
     Figure,
@@ -36,123 +39,141 @@ from .figures import (
     Verdict,
     Winning,
 )
+from .old_verdicts import joined
 from .repeats import spearman_brown
 
 RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
-# How much less a judge may agree with people than they with each other, in alpha.
-AGREEMENT_MARGIN = 0.1
-BIAS_MARGIN = 0.05
-UNSCORED_MARGIN = 0.05
-MOST_NEEDED = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Levels:
+    """One-sided levels of "yes" and "no" of one column.
+
+    ``one`` is that of "yes" for rules that do not look at people.
+    """
+
+    yes: float
+    no: float
+    one: float = LEVEL / 2
+
+    @classmethod
+    def of(cls, column: str, n_columns: int, n_judges: int) -> Levels:
+        """Levels corrected for the columns of a page and the judges of a study."""
+        others = 1 if column == "total" else n_columns - 1
+        return cls(
+            yes=corrected_level(LEVEL / 2, n_judges),
+            no=corrected_level(LEVEL, len(RULES) * others),
+        )
 
 
 def verdict(rules: dict[str, Outcome]) -> Verdict:
     """Join the outcomes of all rules."""
-    results = [rules[rule].result for rule in RULES]
-    joined: Result = "not_shown"
-    if "no" in results:
-        joined = "no"
-    elif all(result == "yes" for result in results):
-        joined = "yes"
-    return Verdict(result=joined, rules=rules)
+    return Verdict(result=joined(rules), rules=rules)
 
 
-def by_alternative(test: Alternative, n_people: int) -> Outcome:
-    """Rule "alternative" for one column.
+def by_alternative(test: Alternative, n_people: int, levels: Levels) -> Outcome:
+    """Rule "alternative" for one column; a yes needs `Alternative.passed` as well.
 
     ``missing`` counts people, and answers that two people and the judge have to score.
     """
     shown = Winning(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
-    if test.passed is None:
+    if test.p_yes is None or test.p_no is None:
         second = test.each[LEAST_HUMANS - 1] if len(test.each) >= LEAST_HUMANS else 0
         missing = {
             "people": max(0, LEAST_HUMANS - n_people),
             "answers": max(0, LEAST_ITEMS - second),
         }
+        if not any(missing.values()):
+            missing["questions"] = max(0, VERDICTS["judge as a person"].least - test.questions)
         return _outcome("not_shown", shown, missing, test.reason)
-    return _outcome("yes" if test.passed else "no", shown)
+    p_yes = test.p_yes if test.passed else max(test.p_yes, 2 * levels.yes)
+    return _decided(shown, (p_yes, test.p_no), levels, test.n, test.questions)
 
 
-def by_agreement(difference: Figure) -> Outcome:
+def by_agreement(difference: Figure, levels: Levels) -> Outcome:
     """Rule "agreement": the judge's interval alpha with people minus people's own.
 
-    On the same answers, with an interval of the difference: two intervals that overlap are no
-    answer.
+    On the same answers, with a test of the difference: two intervals that overlap are no answer.
     """
-    bounds = _bounds(difference)
-    missing = {"answers": _least(difference.n)}
-    # A handful of answers that people share may agree by luck: neither yes nor no.
-    if bounds is None or missing["answers"]:
-        return _outcome("not_shown", difference, missing, difference.reason)
-    low, high = bounds
-    if low >= -AGREEMENT_MARGIN:
-        return _outcome("yes", difference)
-    return _outcome("no" if high < -AGREEMENT_MARGIN else "not_shown", difference)
+    return _by_figure(difference, "agreement of a judge", levels)
 
 
-def by_bias(leniency: Figure) -> Outcome:
+def by_bias(leniency: Figure, levels: Levels) -> Outcome:
     """Rule "bias": mean of judge minus people as a share of the maximum."""
-    bounds = _bounds(leniency)
-    if bounds is None or leniency.n < LEAST_ITEMS:
-        missing = {"answers": _least(leniency.n)}
-        return _outcome("not_shown", leniency, missing, leniency.reason)
-    low, high = bounds
-    if low >= -BIAS_MARGIN and high <= BIAS_MARGIN:
-        return _outcome("yes", leniency)
-    if low > BIAS_MARGIN or high < -BIAS_MARGIN:
-        return _outcome("no", leniency)
-    room = BIAS_MARGIN - abs(leniency.value or 0.0)
-    if room <= 0:
-        return _outcome("not_shown", leniency)
-    # An interval narrows with the root of n.
-    needed = leniency.n * ((high - low) / 2 / room) ** 2
-    more = min(MOST_NEEDED, max(1, math.ceil(needed) - leniency.n))
-    return _outcome("not_shown", leniency, {"answers": more})
+    return _by_figure(leniency, "mean of a judge", levels)
 
 
-def unscored_of(unscored: int, sheets: int) -> Unscored:
-    """The share of replies without usable points, with its exact interval."""
+def unscored_of(unscored: int, sheets: int, replicates: int = 1) -> Unscored:
+    """The share of replies without usable points, with its exact interval over answers.
+
+    Replicates of an answer may all be lost for the same reason, so they count once.
+    """
     if not sheets:
         return Unscored(unscored=unscored, sheets=sheets, value=None)
-    low, high = (round(each, 6) for each in clopper_pearson_interval(unscored, sheets))
+    lost, n = _answers_lost(unscored, sheets, replicates)
+    low, high = (round(each, 6) for each in clopper_pearson_interval(lost, n))
     return Unscored(unscored=unscored, sheets=sheets, value=unscored / sheets, low=low, high=high)
 
 
-def by_unscored(unscored: int, sheets: int) -> Outcome:
+def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1) -> Outcome:
     """Rule "unscored": replies without usable points among all that were asked for."""
-    shown = unscored_of(unscored, sheets)
+    from scipy import special
+
+    shown = unscored_of(unscored, sheets, replicates)
     if not sheets:
         return _outcome("not_shown", shown, {"replies": LEAST_ITEMS})
-    low, high = clopper_pearson_interval(unscored, sheets)
-    if high <= UNSCORED_MARGIN:
+    lost, n = _answers_lost(unscored, sheets, replicates)
+    p_yes = float(special.bdtr(lost, n, UNSCORED_MARGIN))
+    p_no = float(special.bdtrc(lost - 1, n, UNSCORED_MARGIN)) if lost else 1.0
+    if p_yes <= levels.one:
         return _outcome("yes", shown)
-    if low > UNSCORED_MARGIN:
+    if p_no <= levels.no:
         return _outcome("no", shown)
-    return _outcome("not_shown", shown, {"replies": _sheets_needed(unscored, sheets)})
+    more = replicates * _answers_needed(lost, n, levels.one)
+    return _outcome("not_shown", shown, {"replies": more})
 
 
-def by_consistency(repeats: Consistency, column: str) -> Outcome:
+def by_consistency(repeats: Consistency, column: str, levels: Levels) -> Outcome:
     """Rule "consistency": reliability of the points that count.
 
     That is the mean of as many sheets as answers have throughout: replicates of a few answers
     tell how steady one sheet is, and do not make the single sheets of all others steadier.
     """
     split, k = repeats.columns[column], repeats.each
-    single = split.reliability.value
+    found = split.reliability
+    single = found.value
     shown = Steadiness(n=split.n, exact=split.exact, single=single, k=k, value=None)
+    if single is not None and k is not None:
+        shown = replace(shown, value=round(spearman_brown(single, k), 6))
     if split.n < LEAST_ITEMS:
         return _outcome("not_shown", shown, {"repeated": LEAST_ITEMS - split.n})
-    if split.exact == 1:
-        return _outcome("yes", replace(shown, value=1.0))
-    if single is None or k is None:
-        return _outcome("not_shown", shown, None, split.reliability.reason)
-    value = spearman_brown(single, k)
-    shown = replace(shown, value=round(value, 6))
-    if value >= FIRM:
+    outcome = _by_figure(found, "consistency of a judge", replace(levels, yes=levels.one))
+    missing = {"repeated": outcome.missing.get("answers", 0), **outcome.missing}
+    return _outcome(outcome.result, shown, missing | {"answers": 0}, outcome.reason)
+
+
+def _by_figure(found: Figure, rule: str, levels: Levels) -> Outcome:
+    if found.p_yes is None or found.p_no is None:
+        missing = {"answers": max(0, LEAST_ITEMS - found.n)}
+        if not any(missing.values()):
+            missing["questions"] = max(0, VERDICTS[rule].least - (found.units or 0))
+        return _outcome("not_shown", found, missing, found.reason)
+    if found.n < LEAST_ITEMS:
+        return _outcome("not_shown", found, {"answers": LEAST_ITEMS - found.n})
+    return _decided(found, (found.p_yes, found.p_no), levels, found.n, found.units or 0)
+
+
+def _decided(
+    shown: Figure | Winning, p: tuple[float, float], levels: Levels, n: int, units: int
+) -> Outcome:
+    """Yes, no, or how many more answers would show the one that is nearer."""
+    p_yes, p_no = p
+    if p_yes <= levels.yes:
         return _outcome("yes", shown)
-    if value < TENTATIVE:
+    if p_no <= levels.no:
         return _outcome("no", shown)
-    return _outcome("not_shown", shown, {"replicates": _replicates_needed(single, k)})
+    nearer = (p_yes, levels.yes) if p_yes < p_no else (p_no, levels.no)
+    return _outcome("not_shown", shown, {"answers": more_needed(n, nearer[0], units, nearer[1])})
 
 
 def _outcome(
@@ -166,33 +187,22 @@ def _outcome(
     return Outcome(result=result, numbers=shown, missing=lacking, reason=reason or "")
 
 
-def _bounds(found: Figure) -> tuple[float, float] | None:
-    """The interval of a figure; one that no resample changes is its own interval."""
-    if found.low is not None and found.high is not None:
-        return found.low, found.high
-    is_certain = (found.reason or "").endswith("no spread")
-    return None if found.value is None or not is_certain else (found.value, found.value)
+def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int]:
+    """Replies without points and all replies, as if every answer had one."""
+    n = max(1, round(sheets / replicates))
+    return min(n, round(unscored * n / sheets)), n
 
 
-def _least(n: int) -> int:
-    return max(0, LEAST_ITEMS - n)
-
-
-def _sheets_needed(unscored: int, sheets: int) -> int:
+def _answers_needed(lost: int, n: int, level: float) -> int:
     """How many more replies would show the share, if they came out alike; 0 if none would."""
-    share = unscored / sheets
-    if share >= UNSCORED_MARGIN:
+    from scipy import special
+
+    if lost >= UNSCORED_MARGIN * n:
         return 0
     more = 1
     while more < MOST_NEEDED:
-        whole = sheets + more
-        if clopper_pearson_interval(round(share * whole), whole).high <= UNSCORED_MARGIN:
+        whole = n + more
+        if special.bdtr(round(lost * whole / n), whole, UNSCORED_MARGIN) <= level:
             return more
         more += max(1, more // 10)
     return MOST_NEEDED
-
-
-def _replicates_needed(single: float, k: float) -> int:
-    """How many more replicates would lift the reliability of their mean to `FIRM`."""
-    needed = FIRM * (1 - single) / (single * (1 - FIRM)) if single > 0 else MOST_NEEDED
-    return max(1, math.ceil(needed - k))

@@ -39,7 +39,7 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
     rubric
         By which the sheets were scored.
     recipe
-        ``n_resamples``, ``seed``, ``confidence``, ``epsilon`` and ``families`` (name of a
+        ``seed``, ``confidence``, ``epsilon`` and ``families`` (name of a
         model or system → family) where they differ from `Options`.
 
     Returns
@@ -49,7 +49,7 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
     """
     from benchmark.agreement.methods.agreement import Options, agreement
 
-    names = ("n_resamples", "seed", "confidence", "epsilon", "families")
+    names = ("seed", "confidence", "epsilon", "families")
     options = Options(**{name: recipe[name] for name in names if recipe.get(name) is not None})
     if BY_CODE not in table.columns:
         table = with_points_by_code(table, rubric)

@@ -57,7 +57,7 @@ DETAIL_TABLES: dict[str, Entry] = {
         gettext_lazy("How far apart two raters lie"),
         gettext_lazy(
             "Totals, first minus second rater. Limits: about 95 % of differences lie between "
-            "them. Intervals resample questions, at most 400 times."
+            "them. Intervals leave out questions, 20 at least."
         ),
         _bland_altman,
     ),

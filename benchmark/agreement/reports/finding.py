@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmark.agreement.methods.figures import Agreement, Beside, Figure, JudgeRow
+from benchmark.agreement.methods.figures import Agreement, Beside, Figure, JudgeRow, is_closest
 from cqa_site.results.finding import Finding, in_words, level_of, listed, short, why_less
+from cqa_site.stats.one_sided_tests import more_needed
+from cqa_site.stats.verdicts import LEVEL, RULES, corrected_level
 from cqa_site.web.tables import text_of
 
 from .choice import TOTAL, Choice
 from .tables import column_names, rater_names
-
-# Answers scored by two people from which their agreement can be told.
-LEAST_SHARED = 30
 
 
 def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
     """How far people agree about totals, and the judge with them."""
     people = figures.people.columns[TOTAL].alpha_interval
     shared = figures.people.shared
-    if shared < LEAST_SHARED or people.value is None:
+    if not RULES["reliability"].allows(shared) or people.value is None:
         return Finding(
             _("How far people agree with each other can hardly be told here."),
             f"{_few(shared)} {_by_judges(figures)}".strip(),
@@ -45,16 +44,16 @@ def _few(shared: int) -> str:
         "they came here; %(least)d are needed.",
         shared,
     )
-    return text % {"n": shared, "least": LEAST_SHARED}
+    return text % {"n": shared, "least": RULES["reliability"].least}
 
 
 def _by_judges(figures: Agreement) -> str:
-    """What can be said without people: the judge that comes closest to what there is of them."""
+    """The judge with the highest alpha in these data, where people do not suffice."""
     best = next((each for each in figures.judges if each.agreement.value is not None), None)
     if best is None:
         return ""
     said = {"name": short(best.name), "figure": _with_n(best.agreement)}
-    return _("%(name)s agrees with them at alpha %(figure)s.") % said
+    return _("Highest alpha with them in these data: %(name)s, %(figure)s.") % said
 
 
 def _beside(name: str, with_people: Figure) -> str:
@@ -70,7 +69,7 @@ def _sure(figures: Agreement, people: Figure, beside: object) -> str:
     if isinstance(beside, Beside) and beside.difference.value is not None:
         said.append(_("Judge minus people on the same answers: %s.") % _with_n(beside.difference))
     if weakest := _weakest(figures):
-        said.append(_("People agree least about %s.") % weakest)
+        said.append(_("Lowest criterion in these data: %s.") % weakest)
     return " ".join(filter(None, said))
 
 
@@ -93,18 +92,39 @@ def _with_n(found: Figure) -> str:
 
 
 def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
-    """Which judge comes closest to people, and whether others cannot be told from it."""
+    """Which judge agrees with people most, and whether that is shown of all others."""
     known = [each for each in judges if each.agreement.value is not None]
     if not known:
         needed = _("It needs answers that people and a judge have both scored.")
         return Finding(_("No judge can be compared with people yet."), needed, "warn")
-    first, level = known[0], [each.name for each in known[1:] if each.rank_low == 1]
+    first = known[0]
     said = {"name": short(first.name), "figure": _with_n(first.agreement)}
     if len(known) == 1:
         return Finding(_("%(name)s agrees with people at alpha %(figure)s.") % said)
-    if level:
-        names = listed([first.name, *level])
-        says = _("%s come closest to people, and cannot be told apart.") % names
-        return Finding(says, _("%(name)s: alpha %(figure)s.") % said)
-    says = _("%(name)s comes closest to people: alpha %(figure)s.")
-    return Finding(says % said, mark="good")
+    if is_closest(known):
+        says = _("%(name)s agrees with people more than every other judge here: alpha %(figure)s.")
+        sure = _("Shown on the answers that both judges scored, corrected over all pairs (Holm).")
+        return Finding(says % said, sure, "good")
+    says = _("%(name)s has the highest alpha with people in these data: %(figure)s.") % said
+    level = [each for each in known[1:] if each.rank_low in (1, None)]
+    unclear = _("Not shown to agree less: %s.") % listed([each.name for each in level])
+    return Finding(says, f"{unclear} {_would_tell(first, level, len(known))}".strip())
+
+
+def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> str:
+    """How many answers would tell the first judge from the one that is nearest to it."""
+    names = {"first": short(first.name), "second": short(level[0].name)}
+    found = level[0].to_first
+    if found is None or found.p_yes is None or found.units is None:
+        text = _("A test of two judges needs %(n)d questions that both and people scored.")
+        return text % {"n": RULES["closest judge"].least}
+    one_sided = corrected_level(LEVEL, n_judges * (n_judges - 1) // 2) / 2
+    more = more_needed(found.n, found.p_yes / 2, found.units, one_sided)
+    if not more:
+        return ""
+    text = ngettext(
+        "About %(n)s more answer by both would tell %(first)s from %(second)s.",
+        "About %(n)s more answers by both would tell %(first)s from %(second)s.",
+        more,
+    )
+    return text % {"n": f"{more:,}", **names}

@@ -116,7 +116,8 @@ JUDGE_TABLES: dict[str, Entry] = {
         gettext_lazy("Judges beside each other"),
         gettext_lazy(
             "Sorted by the interval alpha of totals between each judge and single people. A "
-            "range of ranks holds every place the 95 % intervals allow. Pearson and bias (mean "
+            "range of ranks holds every place that the tests allow: paired differences of alphas "
+            "over questions, all pairs of judges, Holm. Pearson and bias (mean "
             "of judge minus people) are with the mean of people. rho: how often the judge comes "
             "at least as close to the other people as the person left out. Reliability: share of "
             "the variance of totals that lies between answers, from replicates. "
@@ -131,7 +132,7 @@ JUDGE_TABLES: dict[str, Entry] = {
         gettext_lazy("Self-consistency"),
         gettext_lazy(
             "Several sheets by one rater for one answer: blind repeats of people, replicates of "
-            "judges. One-way random effects; the interval of the total resamples questions. "
+            "judges. One-way random effects; intervals leave out questions, 20 at least. "
             "Who never scored an answer twice is left out."
         ),
         _consistency,
@@ -154,7 +155,7 @@ JUDGE_TABLES: dict[str, Entry] = {
         gettext_lazy(
             "Totals of the judge minus those of people (or of judges from other families) on the "
             "same answers: the mean on answers of its family minus the mean on all others, so "
-            "that leniency alone is 0. Intervals resample question–answer pairs. Families come "
+            "that leniency alone is 0. Intervals leave out questions, 10 at least. Families come "
             "from names."
         ),
         _preference,
@@ -165,7 +166,7 @@ JUDGE_TABLES: dict[str, Entry] = {
         gettext_lazy("Scores and length"),
         gettext_lazy(
             "Totals against characters of the answer. The slope compares answers to the same "
-            "question. Intervals resample questions."
+            "question. Intervals leave out questions."
         ),
         _length,
         gettext_lazy("Somebody has to score two answers to one question."),
@@ -174,7 +175,7 @@ JUDGE_TABLES: dict[str, Entry] = {
         gettext_lazy("Who may replace people, and where"),
         gettext_lazy(
             "Yes needs a yes of every rule, one no is enough for no; anything else is not proven. "
-            "The rules stand on the page."
+            "The tests of no are corrected over rules and columns. The rules stand on the page."
         ),
         _replace,
     ),

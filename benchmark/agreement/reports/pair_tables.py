@@ -130,8 +130,9 @@ PAIR_TABLES: dict[str, Entry] = {
         gettext_lazy("Every two raters"),
         gettext_lazy(
             "Unit: answer that both scored. Replicates of a judge are averaged; of a person's "
-            "repeats the first sheet counts. Alpha: item jackknife with t; all other intervals "
-            "resample whole questions (percentile). Bias: mean of first minus second; leniency: "
+            "repeats the first sheet counts. Intervals leave out one question at a time "
+            "(jackknife, t corrected for skewness): bias from 6 questions on, all others from 20, "
+            "50 where nearly all points are the same. Bias: mean of first minus second; leniency: "
             "bias as a share of the most points; above 0 the first gives more."
         ),
         _pairs,
@@ -147,10 +148,11 @@ PAIR_TABLES: dict[str, Entry] = {
     "ceiling": Entry(
         gettext_lazy("People among themselves, and the judge with them"),
         gettext_lazy(
-            "Krippendorff's alpha at the interval level with 95 % item jackknife. Of the judge "
-            "only pairs of one sheet of people and the judge's count. The two come from different "
-            "answers, so compare them by their difference: judge minus people on the answers that "
-            "two people and the judge scored, leaving out one answer from both at once. "
+            "Krippendorff's alpha at the interval level, 95 % intervals over questions. Of the "
+            "judge only pairs of one sheet of people and the judge's count. The two come from "
+            "different answers, so compare them by their difference: judge minus people on "
+            "the answers that "
+            "two people and the judge scored, leaving out one question from both. "
             "Consolidated sheets are no person: they count beside the judge only."
         ),
         _ceiling,
@@ -171,7 +173,7 @@ PAIR_TABLES: dict[str, Entry] = {
             "resampling systems and questions. Within: mean over questions of the correlation "
             "over systems, resampling questions; questions with fewer than 3 systems, or without "
             "differences, do not count. With more than 200 questions only pairs with people have "
-            "all three correlations. At most 400 resamples."
+            "all three correlations. Intervals need 20 systems, or 20 questions."
         ),
         _systems,
     ),

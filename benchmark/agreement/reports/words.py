@@ -29,85 +29,84 @@ RESULTS = {
 BADGES = {"yes": "good", "not_shown": "warn", "no": "bad"}
 RULES = {
     "alternative": gettext_lazy("As close as a person"),
-    "agreement": gettext_lazy("Agrees as people do"),
-    "bias": gettext_lazy("Neither strict nor lenient"),
-    "unscored": gettext_lazy("Hardly ever unscored"),
-    "consistency": gettext_lazy("Says the same again"),
+    "agreement": gettext_lazy("Agreement within .1"),
+    "bias": gettext_lazy("Mean within 5 %"),
+    "unscored": gettext_lazy("At most 5 % unscored"),
+    "consistency": gettext_lazy("Reliability of .8"),
 }
 RULE_TEXTS = {
     "alternative": gettext_lazy(
-        "One person is left out at a time. The judge has to come as close to the remaining "
-        "people as that person does, after the person's edge is allowed for (epsilon), against "
-        "at least half of the people. Alternative annotator test; 30 answers and 2 people at "
-        "least, 3 are advised."
+        "One person is left out at a time. Yes: against at least half of the people, the judge "
+        "comes as close to the remaining people as the left-out person does, after the person's "
+        "edge is allowed for (epsilon). No: more than half of the people come closer by more than "
+        "epsilon. Alternative annotator test; 30 answers to 10 questions and 2 people at least, 3 "
+        "are advised."
     ),
     "agreement": gettext_lazy(
         "The judge's alpha with single people minus people's own, on the answers that carry "
-        "both: its whole 95 % interval lies above −0.1; no if all of it lies below."
+        "both. Yes: above −0.1. No: below −0.1. 30 answers to 25 questions at least."
     ),
     "bias": gettext_lazy(
-        "The whole 95 % interval of judge minus people lies within 5 % of the most points; no "
-        "if all of it lies outside."
+        "Mean of judge minus people. Yes: within 5 % of the maximum. No: beyond it on one side. "
+        "30 answers to 10 questions at least."
     ),
     "unscored": gettext_lazy(
-        "At most 5 % of the replies have no usable points, by the exact 95 % upper bound; no if "
-        "the lower bound is above."
+        "Replies without usable points. Yes: at most 5 %. No: more than 5 %. Exact test over "
+        "answers."
     ),
     "consistency": gettext_lazy(
         "The reliability of the points that count (the mean of as many sheets as the judge gave "
-        "an answer throughout) is .8 or more; no below .667. Replicates of 30 answers at least."
+        "an answer throughout). Yes: above .8. No: below .667. Replicates of 30 answers to 20 "
+        "questions at least."
     ),
 }
 SOURCES = {
-    "alternative": gettext_lazy("Calderon, Reichart and Dror 2025"),
-    "agreement": gettext_lazy(
-        "non-inferiority by interval inclusion, Westlake 1972; Krippendorff 2011"
-    ),
-    "bias": gettext_lazy("equivalence by interval inclusion, Westlake 1972"),
+    "alternative": gettext_lazy("Calderon, Reichart and Dror 2025; Benjamini and Heller 2008"),
+    "agreement": gettext_lazy("non-inferiority, Westlake 1972; Krippendorff 2011"),
+    "bias": gettext_lazy("equivalence, Westlake 1972"),
     "unscored": gettext_lazy("Clopper and Pearson 1934; coverage as on boards"),
     "consistency": gettext_lazy("Spearman and Brown 1910; Krippendorff's marks .8 and .667"),
 }
 
-
 # What a rule found, by its result, for somebody who has not read the rules.
 SAYS = {
-    ("alternative", "yes"): gettext_lazy("It comes as close to the others as a person does."),
-    ("alternative", "no"): gettext_lazy("Most people come closer to the others than it does."),
+    ("alternative", "yes"): gettext_lazy(
+        "It comes as close to the other people as a left-out person does, within epsilon, against "
+        "at least half of the people."
+    ),
+    ("alternative", "no"): gettext_lazy(
+        "More than half of the people come closer to the others than it does, by more than "
+        "epsilon."
+    ),
     ("alternative", "not_shown"): gettext_lazy(
-        "Too few answers or people to see whether it comes as close as a person."
+        "Not proven: whether it comes as close to the others as a person does."
     ),
-    ("agreement", "yes"): gettext_lazy("It agrees with people as they do with each other."),
-    ("agreement", "no"): gettext_lazy("It agrees with people clearly less than they do."),
+    ("agreement", "yes"): gettext_lazy(
+        "Its agreement with people is no more than .1 of alpha below their own."
+    ),
+    ("agreement", "no"): gettext_lazy(
+        "Its agreement with people is more than .1 of alpha below their own."
+    ),
     ("agreement", "not_shown"): gettext_lazy(
-        "It may agree less with people than they do: the interval does not exclude it."
+        "Not proven: whether its agreement with people is within .1 of alpha of their own."
     ),
-    ("bias", "yes"): gettext_lazy("It is neither stricter nor more lenient than people."),
-    ("unscored", "yes"): gettext_lazy("Nearly all of its replies can be used."),
-    ("unscored", "no"): gettext_lazy("Too many of its replies have no usable points."),
+    ("bias", "yes"): gettext_lazy("Its mean is within 5 % of the maximum of people's."),
+    ("bias", "low"): gettext_lazy("It is stricter than people by over 5 % of the maximum."),
+    ("bias", "high"): gettext_lazy("It is more lenient than people by over 5 % of the maximum."),
+    ("bias", "not_shown"): gettext_lazy(
+        "Not proven: whether its mean is within 5 % of the maximum of people's."
+    ),
+    ("unscored", "yes"): gettext_lazy("At most 5 % of its replies have no usable points."),
+    ("unscored", "no"): gettext_lazy("More than 5 % of its replies have no usable points."),
     ("unscored", "not_shown"): gettext_lazy(
-        "Too few replies to see that at most 5 % have no usable points."
+        "Not proven: whether at most 5 % of its replies have no usable points."
     ),
-    ("consistency", "yes"): gettext_lazy("Asked again, it says the same."),
-    ("consistency", "no"): gettext_lazy("Asked again, it says something else too often."),
+    ("consistency", "yes"): gettext_lazy(
+        "Asked again, its points have a reliability of .8 or more."
+    ),
+    ("consistency", "no"): gettext_lazy("Asked again, its points have a reliability below .667."),
     ("consistency", "not_shown"): gettext_lazy(
-        "It was not asked often enough to see whether it says the same again."
-    ),
-}
-# The same of bias, which has a direction: below people, above them, or possibly both.
-BIAS_SAYS = {
-    ("no", "low"): gettext_lazy("It is stricter than people by over 5 %."),
-    ("no", "high"): gettext_lazy("It is more lenient than people by over 5 %."),
-    ("not_shown", "low"): gettext_lazy(
-        "It may be too strict: the interval reaches more than 5 % below people."
-    ),
-    ("not_shown", "high"): gettext_lazy(
-        "It may be too lenient: the interval reaches more than 5 % above people."
-    ),
-    ("not_shown", "both"): gettext_lazy(
-        "It may be too strict or too lenient: the interval reaches past 5 % on both sides."
-    ),
-    ("not_shown", ""): gettext_lazy(
-        "Too few answers to see whether it is stricter or more lenient than people."
+        "Not proven: whether its points, asked again, have a reliability of .8."
     ),
 }
 # What decides comes first: one "no" is enough, "not proven" keeps a "yes" away.
@@ -133,22 +132,11 @@ def reasons_of(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def _says(rule: str, outcome: Outcome) -> str:
-    found = outcome.numbers
-    if rule != "bias" or outcome.result == "yes" or not isinstance(found, Figure):
-        return str(SAYS[rule, outcome.result])
-    return str(BIAS_SAYS[outcome.result, _side(found)])
-
-
-def _side(leniency: Figure) -> str:
-    """Where the interval of judge minus people lies past the margin; empty where it does not."""
-    from benchmark.agreement.methods.verdict import BIAS_MARGIN
-
-    if leniency.value is None:
-        return ""
-    low = leniency.value if leniency.low is None else leniency.low
-    high = leniency.value if leniency.high is None else leniency.high
-    past = [low < -BIAS_MARGIN and "low", high > BIAS_MARGIN and "high"]
-    return "both" if all(past) else next((each for each in past if each), "")
+    result: str = outcome.result
+    if (rule, result) == ("bias", "no"):
+        # The one rule whose no has a direction.
+        result = "low" if (getattr(outcome.numbers, "value", None) or 0.0) < 0 else "high"
+    return str(SAYS[rule, result])
 
 
 def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
@@ -245,6 +233,11 @@ def _needed(name: str, number: int) -> str:
         return ngettext("%(n)s more person", "%(n)s more people", number) % n
     if name == "answers":
         return _answers(number) % n
+    if name == "questions":
+        return (
+            ngettext("answers to %(n)s more question", "answers to %(n)s more questions", number)
+            % n
+        )
     if name == "replies":
         return ngettext("%(n)s more reply", "%(n)s more replies of the judge", number) % n
     if name == "repeated":

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Count, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from benchmark.judges.methods.canaries import CANARIES, FULL, gain_of
 from benchmark.judges.reports.calls import CANARY_NAMES
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 WANTS = {canary.name: canary.wants for canary in CANARIES}
 TEXTS = {canary.name: canary.text for canary in CANARIES}
 Key = tuple[int, int]
+_COUNTED = ("decided", "obeyed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
     """Mean change of the total when the question names the objects the other way round.
 
     A positive value: more points in the swapped order. Replicates of one answer are averaged
-    first, and the interval resamples questions. None if the run has no such probe.
+    first, and the interval is over questions. None if the run has no such probe.
     """
     from cqa_site.stats.clustered import clustered_mean
 
@@ -131,13 +133,40 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
     )
 
 
+def swap_in_words(swap: Estimate | None) -> str:
+    """Whether the order of the objects is shown to change points, or what would tell."""
+    from cqa_site.stats.one_sided_tests import more_for_interval
+    from cqa_site.stats.verdicts import LEVEL, RULES, direction_of
+
+    if swap is None or swap.value is None:
+        return ""
+    rule, n = RULES["objects swapped"], swap.n_pairable_items
+    if not rule.allows(n) or swap.low is None or swap.high is None:
+        text = _("No verdict: it needs answers to %(n)d questions in both orders.")
+        return text % {"n": rule.least}
+    direction = direction_of(swap)
+    if direction != "not_shown":
+        if direction == "above":
+            return _("With the objects the other way round this judge gives more points.")
+        return _("With the objects the other way round this judge gives fewer points.")
+    more = more_for_interval(n, swap.value, swap.high - swap.low, LEVEL / 2)
+    text = ngettext(
+        "Not shown: whether the order of the objects changes points. About %(n)s more question "
+        "would tell, if the change is as large as here.",
+        "Not shown: whether the order of the objects changes points. About %(n)s more questions "
+        "would tell, if the change is as large as here.",
+        more,
+    )
+    return text % {"n": f"{more:,}"}
+
+
 def consistency_of(run: Run) -> dict[str, Any] | None:
     """How far replicates of the same answer agree; None for a run with one sheet an answer."""
     if run.spec["replicates"] < 2:
         return None
     import pandas as pd
 
-    from benchmark.agreement.methods.draws import Draws
+    from benchmark.agreement.methods.jackknife import Jackknife
     from benchmark.agreement.methods.repeats import self_consistency
 
     rows = run.score_sheets.filter(total__isnull=False).order_by("pk")
@@ -145,7 +174,7 @@ def consistency_of(run: Run) -> dict[str, Any] | None:
         list(rows.values_list("answer", "answer__question", "total")),
         columns=["answer", "question", "total"],
     )
-    found = self_consistency(table, ("total",), Draws())
+    found = self_consistency(table, ("total",), Jackknife())
     return {**to_json(found.columns["total"]), "answers": found.answers}
 
 
@@ -216,16 +245,28 @@ def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
 
 
 def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
-    """What the canaries say about a run, in a sentence."""
+    """Numbers of resisted canaries of a run, and the limits of that."""
+    decided, obeyed = (sum(getattr(each, name) for each in attacks) for name in _COUNTED)
     if scoring.trust == ScoringRun.Trust.TRUSTED:
-        return _("No planted order moved this judge far. Its scores count.")
-    if scoring.trust == ScoringRun.Trust.UNTRUSTED:
-        return _(
-            "This judge does what texts inside answers tell it. Its scores are kept, but they "
-            "count in no leaderboard and in no figure of agreement."
+        text = ngettext(
+            "Resisted %(n)d of %(all)d planted instruction. Its scores count. This says nothing "
+            "about how well it scores.",
+            "Resisted %(n)d of %(all)d planted instructions. Its scores count. This says nothing "
+            "about how well it scores.",
+            decided,
         )
+        return text % {"n": decided - obeyed, "all": decided}
+    if scoring.trust == ScoringRun.Trust.UNTRUSTED:
+        text = ngettext(
+            "Obeyed %(n)d of %(all)d planted instruction, or moved towards most of them. Its "
+            "scores are kept, but they count in no leaderboard and in no figure of agreement.",
+            "Obeyed %(n)d of %(all)d planted instructions, or moved towards most of them. Its "
+            "scores are kept, but they count in no leaderboard and in no figure of agreement.",
+            decided,
+        )
+        return text % {"n": obeyed, "all": decided}
     if any(each.asked for each in attacks) and not scoring.run.is_active:
-        return _("No canary could be decided, so nothing is known about this judge.")
+        return _("No canary could be decided, so nothing is known about planted instructions.")
     return _("It is decided when all canaries and the answers they are built on are over.")
 
 

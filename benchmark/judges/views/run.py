@@ -23,6 +23,7 @@ from benchmark.judges.reports.runs import (
     sheets_of,
     sheets_table,
     swap_effect,
+    swap_in_words,
     trust_in_words,
 )
 from benchmark.scoring.models.rounds import ScoringRound
@@ -38,19 +39,20 @@ PER_PAGE = 50
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """One run: where it is, what it was asked, what it said, and whether to trust it."""
+    """One run: where it is, what it was asked, what it said, and what its probes showed."""
     scoring = ScoringRun.objects.select_related("rubric", "rater").get(run=run)
     scoring.run = run
     target = run.spec["target"]
     probes = list(run.probe_results.order_by("pk"))
-    attacks = attacks_of(run, probes)
+    attacks, swap = attacks_of(run, probes), swap_effect(run, probes)
     context = run_context(study, run) | {
         "scoring": scoring,
         "target": target,
         "sheets": count_sheets(run),
         "attacks": attacks,
         "trust_words": trust_in_words(scoring, attacks),
-        "swap": swap_effect(run, probes),
+        "swap": swap,
+        "swap_words": swap_in_words(swap),
         "consistency": consistency_of(run),
         "systems": study.systems.filter(public_id__in=target["systems"]),
         "scenarios": [Answer.Scenario(number).label for number in target["scenarios"]],

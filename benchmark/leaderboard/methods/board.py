@@ -1,5 +1,7 @@
 """The leaderboard of a rubric: every figure from one table of score sheets.
 
+Version 3: intervals are Student's t corrected for skewness, ranges of ranks and groups follow from
+the corrected tests; before, they were percentiles of resamples.
 Version 2: a system's mean is over the questions and scenarios on which it is ranked, cells of
 too few questions are in no mean, and the figures of the CompQA paper stand apart (`board_paper`).
 Version 1 took the mean of all scenario means, thin ones included, so that means and ranks could
@@ -18,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 from benchmark.leaderboard.methods.calibrated import calibrate, why_not_calibrated
-from benchmark.leaderboard.methods.cells import CellTable, make_cells
+from benchmark.leaderboard.methods.cells import make_cells
 from benchmark.leaderboard.methods.conditions import choose_conditions
-from benchmark.leaderboard.methods.data import Scored, read_scores, system_order
-from benchmark.leaderboard.methods.figures import DECIMALS, Board, JudgeRanking, Row, Scores
+from benchmark.leaderboard.methods.data import read_scores, system_order
+from benchmark.leaderboard.methods.figures import DECIMALS, Board, Row, Scores
 from benchmark.leaderboard.methods.first import first_cells, first_parts, first_rows
 from benchmark.leaderboard.methods.length import length_slope
 from benchmark.leaderboard.methods.names import counts_of, judges_of, questions_of, systems_of
@@ -71,7 +73,7 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
         judge: common_ground(scored, cells, judge, coverage[judge], options)
         for judge in scored.judges
     }
-    rankings = _rankings(scored, cells, grounds, options)
+    rankings = tuple(rank_by_judge(ground, each, options) for each, ground in grounds.items())
     rows = make_rows(scored, cells, rankings, options)
     models = [each for each in scored.judges if each != PEOPLE]
     return Board(
@@ -127,14 +129,6 @@ def first_board(table: pd.DataFrame, options: BoardOptions) -> dict[str, Any]:
             judge: [each[:2] for each in means] for judge, means in made["profile"].items()
         },
     }
-
-
-def _rankings(
-    scored: Scored, cells: CellTable, grounds: dict[str, Ground], options: BoardOptions
-) -> tuple[JudgeRanking, ...]:
-    return tuple(
-        rank_by_judge(scored, cells, ground, judge, options) for judge, ground in grounds.items()
-    )
 
 
 def _scenarios(rows: tuple[Row, ...], judge: str) -> dict[int, tuple[int, ...]]:

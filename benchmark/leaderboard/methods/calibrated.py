@@ -122,24 +122,26 @@ def _of_system(
             return Calibrated(judge=judge, system=system, reason=why)
         clusters = scored.question[cell] if has_several else None
         found.append(
-            calibrated_mean(scored.value[cell], human, float(known[0]), clusters=clusters)
+            calibrated_mean(
+                scored.value[cell],
+                human,
+                float(known[0]),
+                clusters=clusters,
+                recipe="corrected" if options.version > 2 else "student",
+            )
         )
     estimates = [each.estimate for each in found]
-    bounded = [
-        (each.value, (each.high - each.low) / 2)
-        for each in estimates
-        if each.value is not None and each.low is not None and each.high is not None
-    ]
-    if len(bounded) < len(estimates):
+    if any(each.low is None for each in estimates):
         return Calibrated(judge=judge, system=system, reason=NO_CELL)
-    mean, reach = (float(np.mean(values)) for values in zip(*bounded, strict=True))
+    bounds = [(each.value, each.low, each.high) for each in estimates]
+    mean, low, high = np.array(bounds, dtype=float).mean(axis=0).tolist()
     more = [each.labels_to_halve for each in found]
     return Calibrated(
         judge=judge,
         system=system,
         mean=mean,
-        low=mean - reach,
-        high=mean + reach,
+        low=low,
+        high=high,
         n_both=sum(each.n_pairable_items for each in estimates),
         to_halve=None if None in more else sum(each for each in more if each),
     )

@@ -1,8 +1,7 @@
 """Cells of a leaderboard: mean points of one system under one scenario by one judge.
 
 Answers to one question resemble each other, so a mean is taken over questions (choices are
-averaged inside the question first) and its interval resamples questions. All cells share one
-set of resamples: what holds for one resample holds for every cell of it.
+averaged inside the question first), and its interval is one over questions.
 
 Source: Miller (2024), Adding Error Bars to Evals, section 2.2, on clustered questions.
 """
@@ -15,12 +14,16 @@ import numpy as np
 
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, answers_frame
 from benchmark.leaderboard.methods.figures import Cell
+from benchmark.leaderboard.methods.intervals import (
+    TOO_FEW_QUESTIONS,
+    UNSTABLE,
+    Interval,
+    mean_intervals,
+)
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.recipes import cell_scores
-from benchmark.leaderboard.methods.resamples import bounds_of, question_means, resampled_means
+from benchmark.leaderboard.methods.resamples import question_means
 
-TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interval"
-NO_SPREAD = "the scores do not vary, so there is no spread"
 NO_SCORES = "no answer has a score"
 
 
@@ -36,8 +39,6 @@ class CellTable:
         Codes.
     values : float, shape (n_questions, n_cells)
         Mean of the question's answers; NaN where none is scored.
-    resampled : float, shape (n_resamples, n_cells)
-        Mean of each cell in each resample of questions.
     """
 
     cells: tuple[Cell, ...]
@@ -45,17 +46,10 @@ class CellTable:
     system: IntArray
     scenario: IntArray
     values: FloatArray
-    resampled: FloatArray
 
 
 def make_cells(scored: Scored, options: BoardOptions) -> CellTable:
-    """Every combination of judge, system and scenario that was asked for.
-
-    Notes
-    -----
-    The resamples are those of `cqa_site.stats.ranks.ranking.rank_systems` for the same seed where
-    all questions are common to all systems.
-    """
+    """Every combination of judge, system and scenario that was asked for."""
     n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
     keys = (scored.judge * n_systems + scored.system) * n_scenarios + scored.scenario
     found, cell = np.unique(keys, return_inverse=True)
@@ -67,17 +61,10 @@ def make_cells(scored: Scored, options: BoardOptions) -> CellTable:
     ]
     judge, rest = np.divmod(found, n_systems * n_scenarios)
     system, scenario = np.divmod(rest, n_scenarios)
-    table = CellTable(
-        cells=(),
-        judge=judge,
-        system=system,
-        scenario=scenario,
-        values=values,
-        resampled=resampled_means(values, options.n_resamples, options.seed),
-    )
+    table = CellTable((), judge, system, scenario, values)
     bounds = [np.nanmean(each, axis=0) if each.size else np.zeros(0) for each in filled]
     cells = _cells(scored, cell, table, bounds, options)
-    return CellTable(cells, judge, system, scenario, values, table.resampled)
+    return CellTable(cells, judge, system, scenario, values)
 
 
 def _at(scored: Scored, cell: IntArray) -> tuple[IntArray, IntArray, tuple[int, int]]:
@@ -96,15 +83,15 @@ def _cells(
     n_answers = np.bincount(cell, weights=~np.isnan(scored.value), minlength=n).astype(int)
     unscored = np.bincount(cell, weights=scored.sheets - scored.scored, minlength=n).astype(int)
     n_questions = (~np.isnan(table.values)).sum(axis=0)
-    low, high = bounds_of(table.resampled, options.confidence)
+    alone = [[place] for place in range(n)]
+    intervals = mean_intervals(table.values, alone, options, options.maximum)
     paper = cell_scores(answers_frame(scored, slice(None)))
     made = []
     for place in range(n):
         judge = scored.judges[table.judge[place]]
         number = scored.scenarios[table.scenario[place]]
         row = paper.loc[(judge, table.system[place], number)]
-        least = options.least_questions
-        reason = _why_no_interval(int(n_questions[place]), low[place], high[place], least)
+        found = _interval(int(n_questions[place]), intervals[place], options)
         coverage = float(n_answers[place] / asked[place])
         made.append(
             Cell(
@@ -112,8 +99,8 @@ def _cells(
                 system=int(table.system[place]),
                 scenario=number,
                 mean=_mean(table.values[:, place]),
-                low=None if reason else float(low[place]),
-                high=None if reason else float(high[place]),
+                low=found.low,
+                high=found.high,
                 sd=_number(row["sd"]),
                 n_answers=int(n_answers[place]),
                 n_questions=int(n_questions[place]),
@@ -124,18 +111,20 @@ def _cells(
                 best=float(bounds[1][place]),
                 is_low=coverage < options.least_coverage,
                 is_thin=bool(0 < n_questions[place] < options.least_questions),
-                reason=reason,
+                reason=found.reason,
             )
         )
     return tuple(made)
 
 
-def _why_no_interval(n_questions: int, low: float, high: float, least: int) -> str | None:
+def _interval(n_questions: int, found: Interval, options: BoardOptions) -> Interval:
+    """Its interval; of a thin cell none."""
     if not n_questions:
-        return NO_SCORES
-    if n_questions < least or np.isnan(low):
-        return TOO_FEW_QUESTIONS.format(least)
-    return NO_SPREAD if high - low < 1e-12 else None
+        return Interval(reason=NO_SCORES)
+    few = TOO_FEW_QUESTIONS.format(options.least_questions)
+    if n_questions < options.least_questions:
+        return Interval(reason=few)
+    return found._replace(reason=few) if found.reason == UNSTABLE else found
 
 
 def _mean(values: FloatArray) -> float | None:

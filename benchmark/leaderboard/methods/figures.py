@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
@@ -9,9 +10,12 @@ from typing import Any, NamedTuple
 from benchmark.leaderboard.methods.options import BoardOptions
 from cqa_site.stats.as_json import ONLY_IF_KNOWN, from_json, to_json
 from cqa_site.stats.ranks.standing import Standing
+from cqa_site.stats.verdicts import RULES
 
 # Further digits differ between machines and mean nothing.
 DECIMALS = 9
+# More questions than these nobody asks.
+MOST_NEEDED = 100_000
 
 
 class Mean(NamedTuple):
@@ -218,11 +222,11 @@ class Pairs:
     first: tuple[int, ...]
     second: tuple[int, ...]
     mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
     p: tuple[float, ...]
     p_holm: tuple[float, ...]
-    detectable: tuple[float, ...]
+    detectable: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +244,8 @@ class JudgeRanking:
     n_common, n_questions
         Questions that all ranked systems share; questions with a score of any.
     detectable
-        Median over pairs of the smallest difference these questions can find, in points.
+        Points between any two systems that these questions find with power .8; of boards before
+        version 3 the median over pairs, without the correction for their number.
     reason
         Why nobody is ranked.
     common
@@ -263,6 +268,36 @@ class JudgeRanking:
         """Where a system stands; None where it has no rank."""
         found = {each.system: each for each in self.standings}.get(str(system))
         return found if found and found.rank is not None else None
+
+    def told_apart(self, confidence: float) -> set[tuple[int, int]]:
+        """Places of every two systems that the corrected tests tell apart, the better first."""
+        if not RULES["leader"].allows(self.n_common):
+            return set()
+        pairs = zip(self.pairs.first, self.pairs.second, self.pairs.p_holm, strict=True)
+        return {(first, second) for first, second, p in pairs if p < 1 - confidence}
+
+    def questions_needed(self, place: int) -> int | None:
+        """Common questions that show a pair's difference with power .8, if it is that large.
+
+        With them the detectable difference is no larger than the one found: it falls at least
+        with the root of their number.
+        """
+        detectable, mean = self.pairs.detectable[place], abs(self.pairs.mean[place])
+        if not detectable or not mean:
+            return None
+        needed = math.ceil(self.n_common * (detectable / mean) ** 2)
+        return needed if needed <= MOST_NEEDED else None
+
+    def top(self, confidence: float) -> tuple[list[Standing], list[Standing]]:
+        """Systems with the highest mean, and those that cannot be told from all of them."""
+        ranked = [each for each in self.standings if each.rank is not None]
+        best = [each for each in ranked if each.rank == 1]
+        apart = self.told_apart(confidence)
+        return best, [
+            each
+            for each in ranked[len(best) :]
+            if not all((int(one.system), int(each.system)) in apart for one in best)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,8 +340,8 @@ class Calibrated:
     Attributes
     ----------
     mean, low, high
-        Mean of its scenarios' calibrated means. The half width is the mean of theirs: as if
-        scenarios erred together, so the interval is rather too wide than too narrow.
+        Means of those of its scenarios: as if scenarios erred together, so the interval is rather
+        too wide than too narrow.
     n_both
         Answers scored by people and judge.
     to_halve

@@ -16,7 +16,7 @@ from benchmark.leaderboard.methods.data import FloatArray, Scored, answers_frame
 from benchmark.leaderboard.methods.figures import Cell, Row
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.recipes import cell_scores, pooled_scores, system_scores
-from benchmark.leaderboard.methods.resamples import bounds_of, question_means
+from benchmark.leaderboard.methods.resamples import bounds_of, question_means, resampled_means
 
 LEAST_QUESTIONS = 3
 # What rows say since version 2.
@@ -34,11 +34,12 @@ def first_rows(scored: Scored, table: CellTable, options: BoardOptions) -> list[
     paper = system_scores(cell_scores(frame))
     pooled = pooled_scores(frame)
     pairs = sorted({(int(j), int(s)) for j, s in zip(table.judge, table.system, strict=True)})
+    drawn = resampled_means(table.values, options.n_resamples, options.seed)
     made = []
     for judge, system in pairs:
         places = np.flatnonzero((table.judge == judge) & (table.system == system))
         key = (scored.judges[judge], system)
-        row = _row(key, places, table, (paper.loc[key], pooled.loc[key]), options)
+        row = _row(key, places, table, drawn, (paper.loc[key], pooled.loc[key]), options)
         made.append({name: value for name, value in vars(row).items() if name not in LATER})
     return made
 
@@ -76,6 +77,7 @@ def _row(
     key: tuple[str, int],
     places: np.ndarray,
     table: CellTable,
+    drawn: FloatArray,
     recipes: tuple[pd.Series, pd.Series],
     options: BoardOptions,
 ) -> Row:
@@ -83,7 +85,7 @@ def _row(
     paper, pooled = recipes
     known = [place for place, cell in zip(places, cells, strict=True) if cell.mean is not None]
     means = [cell.mean for cell in cells if cell.mean is not None]
-    low, high = _bounds(table.resampled[:, known], cells, options)
+    low, high = _bounds(drawn[:, known], cells, options)
     n_answers, asked = sum(each.n_answers for each in cells), sum(each.asked for each in cells)
     return Row(
         judge=key[0],

@@ -13,8 +13,9 @@ from scipy import special
 
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored
 from benchmark.leaderboard.methods.figures import LengthSlope
+from benchmark.leaderboard.methods.intervals import ratio_interval
 from benchmark.leaderboard.methods.options import BoardOptions
-from benchmark.leaderboard.methods.resamples import bounds_of, resampled_means
+from cqa_site.stats.verdicts import RULES
 
 PER = 100
 NO_LENGTHS = "answers to the same question do not differ in length"
@@ -67,16 +68,10 @@ def length_slope(scored: Scored, judge: str, options: BoardOptions) -> LengthSlo
 def _interval(
     y: FloatArray, x: FloatArray, question: IntArray, n: int, options: BoardOptions
 ) -> tuple[float | None, float | None]:
-    """Ratio of resampled sums; sums of a question are kept together."""
-    sums = np.column_stack(
-        [np.bincount(question, weights=each, minlength=n) for each in (x * y, x * x)]
-    ).astype(float)
+    """Of a ratio of sums; sums of a question are kept together."""
     known = np.bincount(question, minlength=n) > 0
-    means = resampled_means(sums[known], options.n_resamples, options.seed)
-    ratio = np.full(len(means), np.nan)
-    np.divide(means[:, 0], means[:, 1], out=ratio, where=means[:, 1] > 0)
-    low, high = bounds_of(ratio[:, None], options.confidence)
-    return (None, None) if np.isnan(low[0]) else (float(low[0]), float(high[0]))
+    sums = np.array([np.bincount(question, weights=each, minlength=n) for each in (x * y, x * x)])
+    return ratio_interval(sums[0, known], sums[1, known], options)[:2]
 
 
 def _two_way(
@@ -137,8 +132,8 @@ def _controlled(
     added = own.reshape(shape) + slope.value * average[:, None] - tilt[:, None] * apart
     error = np.sqrt((added**2).sum(axis=0) * shape[0] / (shape[0] - 1))
     reach = special.stdtrit(shape[0] - 1, (1 + options.confidence) / 2) * error
+    shown = {int(each): float(mean) for each, mean in zip(found, shifted, strict=True)}
+    if options.version > 2 and not RULES["mean"].allows(shape[0]):
+        return shown, {}
     bounds = zip(found, shifted, reach, strict=True)
-    return (
-        {int(each): float(mean) for each, mean in zip(found, shifted, strict=True)},
-        {int(each): (float(mean - far), float(mean + far)) for each, mean, far in bounds},
-    )
+    return shown, {int(each): (float(mean - far), float(mean + far)) for each, mean, far in bounds}

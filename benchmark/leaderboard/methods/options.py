@@ -10,10 +10,7 @@ PEOPLE = "people"
 PEOPLE_KINDS = ("person", "expert", "reference")
 TOTAL = "total"
 # What a board of this version means stands in `benchmark.leaderboard.methods.board`.
-VERSION = 2
-# Common questions from which a paired test can tell two systems apart: of five, all of one sign,
-# the smallest p is .0625.
-LEAST_TO_DIFFER = 6
+VERSION = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +27,10 @@ class BoardOptions:
         Columns shown beside it (groups and criteria) with their maxima.
     criteria
         Total and groups → keys of the criteria that they are the sum of.
-    confidence, n_resamples, seed
-        Of the bootstrap over questions.
+    confidence
+        Of intervals over questions.
+    n_resamples, seed
+        Of the bootstrap of boards before version 3.
     least_coverage
         Share of the asked answers that have to be scored for a rank.
     least_questions
@@ -43,7 +42,7 @@ class BoardOptions:
     is_part
         Whether only some of the sheets are shown, so that draws stand for more than those.
     version
-        1 for the means of boards before `VERSION` 2, so that frozen ones can be checked.
+        An earlier one for the figures of boards frozen before, so that they can be checked.
     """
 
     column: str = TOTAL

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from benchmark.leaderboard.methods.cells import CellTable
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, judge_keys
 from benchmark.leaderboard.methods.figures import Beside, Cost, Costs, JudgeRanking, Mean, Row
+from benchmark.leaderboard.methods.intervals import mean_intervals, ratio_interval
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
-from benchmark.leaderboard.methods.resamples import bounds_of, question_means, resampled_means
+from benchmark.leaderboard.methods.resamples import question_means
 
 # Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.
 OF_ANSWERS = ("answer_cost_micro", "answer_seconds")
@@ -41,8 +42,8 @@ def part_means(
         common[list(ranking.common)] = True
         mask = scored.of_judge(ranking.judge)
         made[ranking.judge] = {
-            part: _part(scored, table, mask, scored.parts[:, place], cells, common, options)
-            for place, part in enumerate(options.parts)
+            name: _part(scored, table, mask, (scored.parts[:, at], most), cells, common, options)
+            for at, (name, most) in enumerate(options.parts.items())
         }
     return made
 
@@ -57,12 +58,13 @@ def _part(
     scored: Scored,
     table: CellTable,
     mask: NDArray[np.bool_],
-    points: FloatArray,
+    part: tuple[FloatArray, float],
     cells: list[tuple[Row, int]],
     common: NDArray[np.bool_],
     options: BoardOptions,
 ) -> tuple[Mean, ...]:
-    """One part of all systems of a judge; ``mask`` are the judge's rows."""
+    """One part, with its maximum, of all systems of a judge; ``mask`` are the judge's rows."""
+    points, highest = part
     n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
     column = np.full(n_systems * n_scenarios, -1, dtype=np.int64)
     for at, (row, place) in enumerate(cells):
@@ -74,19 +76,23 @@ def _part(
     used &= ~np.isnan(points)
     shape = (len(scored.questions), len(cells))
     values = question_means(points[used], scored.question[used], key[used], shape)
-    resampled = resampled_means(values, options.n_resamples, options.seed)
     counts = np.bincount(scored.system[used], minlength=n_systems)
-    made: list[Mean] = []
-    for system in range(n_systems):
-        own = [at for at, (row, _place) in enumerate(cells) if row.system == system]
-        if not own or np.isnan(values[:, own]).all(axis=0).any():
-            # Without the part in one of its cells the mean would be over other scenarios.
-            made.append(Mean(None, int(counts[system])))
-            continue
-        mean = float(np.nanmean(values[:, own], axis=0).mean())
-        low, high = bounds_of(resampled[:, own].mean(axis=1, keepdims=True), options.confidence)
-        made.append(Mean(mean, int(counts[system]), *_bounds(low[0], high[0])))
-    return tuple(made)
+    is_empty = np.asarray(np.isnan(values).all(axis=0))
+    places = [
+        [at for at, (row, _place) in enumerate(cells) if row.system == system]
+        for system in range(n_systems)
+    ]
+    # Without the part in one of its cells the mean would be over other scenarios.
+    whole = {at: own for at, own in enumerate(places) if own and not is_empty[own].any()}
+    means = {at: float(np.nanmean(values[:, own], axis=0).mean()) for at, own in whole.items()}
+    found = mean_intervals(values, list(whole.values()), options, highest)
+    bounds = dict(zip(whole, found, strict=True))
+    return tuple(
+        Mean(means[at], int(counts[at]), bounds[at].low, bounds[at].high)
+        if at in whole
+        else Mean(None, int(counts[at]))
+        for at in range(n_systems)
+    )
 
 
 def scenario_profile(scored: Scored, options: BoardOptions) -> dict[str, tuple[Mean, ...]]:
@@ -99,23 +105,14 @@ def scenario_profile(scored: Scored, options: BoardOptions) -> dict[str, tuple[M
         size = n_questions * n_scenarios
         total = np.bincount(key, weights=scored.value[mask], minlength=size)
         count = np.bincount(key, minlength=size).astype(float)
-        sums = np.hstack([each.reshape(n_questions, n_scenarios) for each in (total, count)])
-        drawn = resampled_means(sums, options.n_resamples, options.seed)
-        tops, bottoms = drawn[:, :n_scenarios], drawn[:, n_scenarios:]
-        ratio = np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=bottoms > 0)
-        low, high = bounds_of(ratio, options.confidence)
+        tops, bottoms = (each.reshape(n_questions, n_scenarios).T for each in (total, count))
         made[judge] = tuple(
-            Mean(float(sums[:, at].sum() / n), int(n), *_bounds(low[at], high[at]))
-            if n
+            Mean(float(top.sum() / n.sum()), int(n.sum()), *ratio_interval(top, n, options)[:2])
+            if n.any()
             else Mean(None, 0)
-            for at, n in enumerate(sums[:, n_scenarios:].sum(axis=0))
+            for top, n in zip(tops, bottoms, strict=True)
         )
     return made
-
-
-def _bounds(low: float, high: float) -> tuple[float | None, float | None]:
-    is_defined = not np.isnan(low) and high - low >= 1e-12
-    return (float(low), float(high)) if is_defined else (None, None)
 
 
 def distributions(scored: Scored, options: BoardOptions) -> dict[str, tuple[tuple[int, ...], ...]]:

@@ -16,6 +16,7 @@ from benchmark.leaderboard.methods.cells import CellTable
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored
 from benchmark.leaderboard.methods.figures import JudgeRanking, Pairs
 from benchmark.leaderboard.methods.options import BoardOptions
+from benchmark.leaderboard.methods.resamples import resampled_ranking
 from cqa_site.stats.ranks.ranking import Ranking, rank_systems
 
 LOW_COVERAGE = "too few of its answers have a score"
@@ -45,19 +46,14 @@ class Ground:
         return np.flatnonzero(known.all(axis=1)) if len(self.ranked) else np.zeros(0, dtype=int)
 
 
-def rank_by_judge(
-    scored: Scored, table: CellTable, ground: Ground, judge: str, options: BoardOptions
-) -> JudgeRanking:
-    """Ranks, tie groups and pairs from one paired bootstrap; see `rank_systems`."""
+def rank_by_judge(ground: Ground, judge: str, options: BoardOptions) -> JudgeRanking:
+    """Ranks, groups and pairs; see `rank_systems`."""
     scores = pd.DataFrame(
         ground.matrix[:, ground.ranked].T, index=[str(each) for each in ground.ranked]
     )
-    found = rank_systems(
-        scores,
-        confidence=options.confidence,
-        n_resamples=options.n_resamples,
-        seed=options.seed,
-    )
+    found = rank_systems(scores, confidence=options.confidence, highest=options.maximum)
+    if options.version < 3:
+        found = resampled_ranking(found, scores.loc[:, ~scores.isna().any()], options)
     return JudgeRanking(
         judge=judge,
         scenarios=ground.scenarios,

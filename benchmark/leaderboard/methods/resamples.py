@@ -1,19 +1,28 @@
-"""Means over questions and their bootstrap: one set of resamples for all columns.
+"""Means over questions, and the bootstrap of boards before version 3.
 
 Questions are the clusters; a column may lack some of them, and its mean in a resample is over
-the ones it has.
+the ones it has. The bootstrap is there so that frozen boards can be computed again and compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+from scipy import special
 
-from cqa_site.stats.ratings import FloatArray, IntArray
+from benchmark.leaderboard.methods.options import BoardOptions
+from cqa_site.stats.arrays import FloatArray, IntArray
+from cqa_site.stats.ranks.multiple_tests import holm
+from cqa_site.stats.ranks.paired_differences import PairDifference
+from cqa_site.stats.ranks.rank_ranges import ranks_of
+from cqa_site.stats.ranks.ranking import Ranking, separable_table
 
 # As `cqa_site.stats.intervals`: more undefined resamples than this leave no interval.
 UNDEFINED_SHARE = 0.05
+_DECIMALS = 9
 _CHUNK_CELLS = 8_000_000
 
 
@@ -78,3 +87,86 @@ def _draws(n: int, n_resamples: int, seed: int) -> Iterator[FloatArray]:
     for start in range(0, n_resamples, rows):
         size = min(rows, n_resamples - start)
         yield generator.multinomial(n, np.full(n, 1 / n), size=size).astype(float)
+
+
+def resampled_ranking(found: Ranking, scores: pd.DataFrame, options: BoardOptions) -> Ranking:
+    """The ranking with the percentiles, ranges, groups and tests of boards before version 3.
+
+    ``scores``: systems by common questions.
+    """
+    found = replace(found, interval="question bootstrap, paired over systems, percentile")
+    if found.reason is not None:
+        return found
+    values = scores.loc[[each.system for each in found.standings]].to_numpy(dtype=float)
+    draws = resampled_means(values.T, options.n_resamples, options.seed).round(_DECIMALS)
+    pairs = _pairs_before(found, values, draws, options.confidence)
+    low, high = bounds_of(draws, options.confidence)
+    ranks = ranks_of(draws)
+    is_best = ranks == 1
+    p_best = (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
+    tails = [(1 - options.confidence) / 2, (1 + options.confidence) / 2]
+    rank_low = np.quantile(ranks, tails[0], axis=0, method="lower")
+    rank_high = np.quantile(ranks, tails[1], axis=0, method="higher")
+    groups = _groups_before(separable_table(len(values), pairs))
+    standings = tuple(
+        replace(
+            each,
+            low=float(low[at]),
+            high=float(high[at]),
+            rank_low=int(rank_low[at]),
+            rank_high=int(rank_high[at]),
+            p_best=float(p_best[at]),
+            tie_group=int(groups[at]),
+        )
+        for at, each in enumerate(found.standings)
+    )
+    known = [each.detectable for each in pairs if each.detectable is not None]
+    return replace(
+        found,
+        standings=standings,
+        pairs=pairs,
+        detectable=float(np.median(known)) if known else None,
+    )
+
+
+def _pairs_before(
+    found: Ranking, values: FloatArray, draws: FloatArray, confidence: float
+) -> tuple[PairDifference, ...]:
+    """Student's paired t, percentiles, and the difference found by a single test."""
+    first, second = np.triu_indices(len(values), k=1)
+    if not len(first):
+        return ()
+    differences = values[first] - values[second]
+    n, mean = differences.shape[1], differences.mean(axis=1)
+    sd = differences.std(axis=1, ddof=1)
+    rounding = 1e-12 * np.abs(differences).max(axis=1)
+    has_spread = sd / n**0.5 > rounding
+    t = np.divide(mean, sd / n**0.5, out=np.zeros_like(mean), where=has_spread)
+    certain = np.where(np.abs(mean) > rounding, 0.0, 1.0)
+    p = np.where(has_spread, 2 * special.stdtr(n - 1, -np.abs(t)), certain)
+    adjusted = holm(np.maximum(p, 2.0 ** (1 - n)))
+    low, high = bounds_of(draws[:, first] - draws[:, second], confidence)
+    reach = special.stdtrit(n - 1, (1 + confidence) / 2) + special.stdtrit(n - 1, 0.8)
+    return tuple(
+        replace(
+            each,
+            low=float(low[at]),
+            high=float(high[at]),
+            p=float(max(p[at], 2.0 ** (1 - n))),
+            p_holm=float(adjusted[at]),
+            is_separable=bool(adjusted[at] < 1 - confidence),
+            detectable=float(reach * sd[at] / n**0.5),
+        )
+        for at, each in enumerate(found.pairs)
+    )
+
+
+def _groups_before(separable: np.ndarray) -> IntArray:
+    """All systems that cannot be told from the group's top, whatever they are among themselves."""
+    groups = np.zeros(len(separable), dtype=np.int64)
+    while (groups == 0).any():
+        top = int(np.flatnonzero(groups == 0)[0])
+        joins = (groups == 0) & ~separable[top]
+        joins[top] = True
+        groups[joins] = groups.max() + 1
+    return groups

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmark.leaderboard.methods.cells import NO_SCORES, NO_SPREAD, CellTable
+from benchmark.leaderboard.methods.cells import NO_SCORES, CellTable
 from benchmark.leaderboard.methods.data import IntArray, Scored
 from benchmark.leaderboard.methods.figures import JudgeRanking, Row
+from benchmark.leaderboard.methods.intervals import (
+    NO_SPREAD,
+    TOO_FEW_QUESTIONS,
+    mean_intervals,
+)
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.ranks import NO_SCENARIO, TOO_THIN
-from benchmark.leaderboard.methods.resamples import bounds_of
 from cqa_site.stats.ranks.standing import Standing
-
-UNSTABLE = "too many resamples hold none of its questions"
+from cqa_site.stats.verdicts import RULES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +83,17 @@ def _mean_of(
     if standing is not None:
         bears = any(number != NO_SCENARIO for number in numbers)
         over = ranking.scenarios if bears else (NO_SCENARIO,)
-        return _common(standing, over, ranking.n_common)
+        return _common(standing, over, ranking.n_common, options)
     return _own(ranking, places, table, options)
 
 
-def _common(standing: Standing, scenarios: tuple[int, ...], n: int) -> _Mean:
+def _common(
+    standing: Standing, scenarios: tuple[int, ...], n: int, options: BoardOptions
+) -> _Mean:
     low, high = standing.low, standing.high
     has_spread = low is not None and high is not None and high - low >= 1e-12
+    is_few = options.version > 2 and not RULES["mean"].allows(n)
+    why = TOO_FEW_QUESTIONS.format(RULES["mean"].least) if is_few else NO_SPREAD
     return _Mean(
         mean=standing.mean,
         low=low if has_spread else None,
@@ -94,7 +101,7 @@ def _common(standing: Standing, scenarios: tuple[int, ...], n: int) -> _Mean:
         is_common=True,
         scenarios=scenarios,
         n_used=n,
-        reason=None if has_spread else NO_SPREAD,
+        reason=None if has_spread else why,
     )
 
 
@@ -109,14 +116,10 @@ def _own(
     if not used:
         is_empty = not any(each.n_questions for each in cells.values())
         return _Mean(reason=NO_SCORES if is_empty else TOO_THIN)
-    low, high = bounds_of(table.resampled[:, used].mean(axis=1, keepdims=True), options.confidence)
-    is_known = not np.isnan(low[0])
-    has_spread = is_known and high[0] - low[0] >= 1e-12
+    (found,) = mean_intervals(table.values, [used], options, options.maximum)
     return _Mean(
         mean=float(np.mean([cells[at].mean for at in used])),
-        low=float(low[0]) if has_spread else None,
-        high=float(high[0]) if has_spread else None,
+        **found._asdict(),
         scenarios=tuple(cells[at].scenario for at in used),
         n_used=int((~np.isnan(table.values[:, used])).any(axis=1).sum()),
-        reason=None if has_spread else NO_SPREAD if is_known else UNSTABLE,
     )

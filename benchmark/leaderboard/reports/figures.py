@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 # Offered as filters; a study rarely has more files of answers.
 MOST_DATASETS = 500
 # 2: means over what systems share, thin cells apart, the paper's recipe beside them, several
-# sheets that were made one are no person in agreement. Frozen ones keep the number they had.
-RECIPE_VERSION = 2
-CONFIDENCE, RESAMPLES, SEED, LEAST_COVERAGE = 0.95, 1_000, 1, 0.8
-# Below five questions a bootstrap says too little about how far a mean may be off.
+# sheets that were made one are no person in agreement. 3: intervals, ranges of ranks and groups of
+# the leaderboard from tests instead of percentiles. Frozen ones keep the number they had.
+RECIPE_VERSION = 3
+CONFIDENCE, SEED, LEAST_COVERAGE = 0.95, 1, 0.8
+# A mean over fewer questions says too little to be compared.
 LEAST_QUESTIONS = 5
 FIRST_LEAST_QUESTIONS = 3
 PACKAGES = ("numpy", "pandas", "scipy", "pyarrow")
@@ -45,7 +46,6 @@ def recipe_of(
         },
         "columns": columns_of(rubric.rubric),
         "confidence": CONFIDENCE,
-        "n_resamples": RESAMPLES,
         "seed": SEED,
         "least_coverage": LEAST_COVERAGE,
         "least_questions": LEAST_QUESTIONS,
@@ -98,7 +98,8 @@ def options_of(
         parts={key: value for key, value in maxima.items() if key != TOTAL},
         criteria=_criteria(recipe),
         confidence=recipe["confidence"],
-        n_resamples=recipe["n_resamples"],
+        # Of boards before version 3; since then nothing is resampled.
+        n_resamples=recipe.get("n_resamples", 1_000),
         seed=recipe["seed"],
         least_coverage=recipe["least_coverage"],
         least_questions=recipe.get("least_questions", FIRST_LEAST_QUESTIONS),

@@ -1,4 +1,4 @@
-"""What a leaderboard found, in a sentence, and how sure that is."""
+"""The finding of a leaderboard: only what the corrected tests show."""
 
 from __future__ import annotations
 
@@ -6,32 +6,29 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.leaderboard.methods.figures import Board, JudgeRanking
-from benchmark.leaderboard.methods.options import LEAST_TO_DIFFER
-from cqa_site.results.finding import Finding, listed, short
+from cqa_site.results.finding import Finding, after_holm, listed, short
 from cqa_site.stats.ranks.standing import Standing
+from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.tables import text_of
 
 from .view import ranking_of
 
-SMALLEST_P = 0.001
-
 
 def board_finding(board: Board, judge: str) -> Finding:
-    """Who leads by one judge, and whether that can be told from chance."""
+    """The leader by one judge: a system that is told apart from every other one, if any."""
     ranking = ranking_of(board, judge)
     ranked = [each for each in ranking.standings if each.rank is not None]
     if not ranked:
         return _nobody(board, judge, ranking)
     names = {each.system: short(board.systems[int(each.system)].name) for each in ranked}
-    top = [each for each in ranked if each.tie_group == ranked[0].tie_group]
     if len(ranked) == 1:
         says = _("%(name)s is the only system with a rank: %(points)s points on average.")
         return Finding(says % _leader(ranked[0], names), _ground(ranking), "warn")
-    if len(top) > 1 or ranked[0].tie_group is None:
-        shown = [names[each.system] for each in (top if len(top) > 1 else ranked)]
-        is_any_apart = min(ranking.pairs.p_holm, default=1.0) < 1 - board.options.confidence
-        says = _alike(shown, is_any_apart=is_any_apart)
-        return Finding(says, f"{_not_apart(ranking)}{_other_ranks(top)}")
+    best, level = ranking.top(board.options.confidence)
+    if level or len(best) > 1:
+        is_any_apart = ranking.told_apart(board.options.confidence)
+        says = _highest(board, best, level, names) if is_any_apart else _alike(ranked, names)
+        return Finding(says, _not_apart(board, ranking, ranked))
     says = _("%(name)s leads with %(points)s of %(most)s points, %(gap)s more than %(next)s.")
     gap = (ranked[0].mean or 0.0) - (ranked[1].mean or 0.0)
     said = {
@@ -40,8 +37,7 @@ def board_finding(board: Board, judge: str) -> Finding:
         "next": names[ranked[1].system],
     }
     says %= _leader(ranked[0], names) | said
-    sure = f"{_sure(ranking, ranked)}{_other_ranks(top)}"
-    return Finding(says, sure, "good", ("p after Holm",))
+    return Finding(says, _sure(ranking), "good", ("p after Holm",))
 
 
 def ground_of(board: Board, judge: str) -> str:
@@ -52,8 +48,6 @@ def ground_of(board: Board, judge: str) -> str:
         said.append(_("Each mean is over the system's own questions and comparable with none."))
     else:
         said.append(_ground(ranking))
-    if ranking.detectable and ranking.n_common >= LEAST_TO_DIFFER:
-        said.append(_detectable(ranking))
     own = [each for each in board.calibrated if each.judge == judge]
     if own and all(each.mean is None for each in own):
         reason = board.why_not_calibrated or own[0].reason or ""
@@ -97,19 +91,15 @@ def _leader(found: Standing, names: dict[str, str]) -> dict[str, str]:
     return {"name": names[found.system], "points": text_of(found.mean or 0.0, 2)}
 
 
-def _sure(ranking: JudgeRanking, ranked: list[Standing]) -> str:
+def _sure(ranking: JudgeRanking) -> str:
     """The interval and the test of the first two, and how many questions they rest on."""
-    pairs, two = ranking.pairs, tuple(int(each.system) for each in ranked[:2])
-    places = [at for at, both in enumerate(zip(pairs.first, pairs.second, strict=True))
-              if both == two]  # fmt: skip
-    if not places:
-        return _ground(ranking)
-    low, high, p = (kept[places[0]] for kept in (pairs.low, pairs.high, pairs.p_holm))
-    said = _("95 %% interval of the lead: %(low)s to %(high)s points; p %(p)s after Holm.") % {
-        "low": text_of(low, 2),
-        "high": text_of(high, 2),
-        "p": f"= {text_of(p, 3)}" if p >= SMALLEST_P else f"< {SMALLEST_P}",
-    }
+    pairs = ranking.pairs
+    # Pairs come in the order of the board.
+    low, high, p = pairs.low[0], pairs.high[0], pairs.p_holm[0]
+    said = f"{after_holm(p)}."
+    if low is not None and high is not None:
+        bounds = {"low": text_of(low, 2), "high": text_of(high, 2), "p": said}
+        said = _("95 %% interval of the lead: %(low)s to %(high)s points; %(p)s") % bounds
     return f"{said} {_ground(ranking)}"
 
 
@@ -127,44 +117,64 @@ def _ground(ranking: JudgeRanking) -> str:
     return f"{text}."
 
 
-def _alike(names: list[str], *, is_any_apart: bool) -> str:
-    """Who leads together; nobody leads where no pair of the board can be told apart."""
-    if is_any_apart:
-        return _("%s lead, and these data cannot tell them apart.") % listed(names)
-    if len(names) == 2:
-        return _("These data cannot tell %s apart.") % listed(names)
+def _highest(
+    board: Board, best: list[Standing], level: list[Standing], names: dict[str, str]
+) -> str:
+    """Which mean is highest, where the tests do not tell it from all others."""
+    said = {
+        "name": listed([names[each.system] for each in best]),
+        "points": text_of(best[0].mean or 0.0, 2),
+        "most": f"{board.options.maximum:g}",
+        "others": listed([names[each.system] for each in level]),
+    }
+    if not level:
+        return _("%(name)s share the highest mean, %(points)s of %(most)s points.") % said
+    text = ngettext(
+        "%(name)s has the highest mean, %(points)s of %(most)s points; these data cannot tell it "
+        "from %(others)s.",
+        "%(name)s share the highest mean, %(points)s of %(most)s points; these data cannot tell "
+        "them from %(others)s.",
+        len(best),
+    )
+    return text % said
+
+
+def _alike(ranked: list[Standing], names: dict[str, str]) -> str:
+    """The sentence for a board on which no two systems can be told apart."""
+    if len(ranked) == 2:
+        both = listed([names[each.system] for each in ranked])
+        return _("These data cannot tell %s apart.") % both
     return _("These data cannot tell any of the %(n)s ranked systems apart.") % {
-        "n": f"{len(names):,}"
+        "n": f"{len(ranked):,}"
     }
 
 
-def _other_ranks(top: list[Standing]) -> str:
-    """Why rank ranges differ from the tests of pairs, where they do; beginning with a space."""
-    below = [each for each in top if each.rank_low is not None and each.rank_low > 1]
-    is_first_unsure = len(top) == 1 and (top[0].rank_high or 1) > 1
-    if not below and not is_first_unsure:
-        return ""
-    return " " + _(
-        "Rank ranges differ from the headline: they hold 95 % of a system's ranks when questions "
-        "are drawn anew; the headline tests every two systems, corrected for how many pairs "
-        "there are."
-    )
-
-
-def _not_apart(ranking: JudgeRanking) -> str:
+def _not_apart(board: Board, ranking: JudgeRanking, ranked: list[Standing]) -> str:
     """Why, and what would tell them apart."""
-    said = [_ground(ranking)]
-    if ranking.n_common < LEAST_TO_DIFFER:
+    least = least_to_differ(len(ranking.pairs.first))
+    if ranking.n_common < least:
         text = _(
-            "So few can tell no two systems apart, however far these lie; from %(n)s on they can."
+            "On so few no two of %(systems)s systems can be told apart, however far apart they "
+            "lie; from %(n)s on they can."
         )
-        said.append(text % {"n": LEAST_TO_DIFFER})
-    elif ranking.detectable:
-        said.append(_detectable(ranking))
-    return " ".join(said)
+        return f"{_ground(ranking)} {text % {'systems': len(ranked), 'n': least}}"
+    return " ".join([_ground(ranking), *_detectable(board, ranking)])
 
 
-def _detectable(ranking: JudgeRanking) -> str:
-    return _("The smallest difference these questions can find is about %s points.") % text_of(
-        ranking.detectable or 0.0, 2
-    )
+def _detectable(board: Board, ranking: JudgeRanking) -> list[str]:
+    """The difference these questions find, and how many would find that of the first two.
+
+    Boards before version 3 left the correction out, so their difference is too small.
+    """
+    if board.options.version < 3 or not ranking.detectable:
+        return []
+    text = _("With 80 %% power they find a difference of %s points between any two systems.")
+    said = [text % text_of(ranking.detectable, 2)]
+    needed = ranking.questions_needed(0)
+    if needed and needed > ranking.n_common:
+        text = _(
+            "If the first two differ as much as here, by %(gap)s, about %(n)s questions would "
+            "show it."
+        )
+        said.append(text % {"gap": text_of(ranking.pairs.mean[0], 2), "n": f"{needed:,}"})
+    return said

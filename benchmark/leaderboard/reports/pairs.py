@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.leaderboard.methods.figures import Board, Pairs, Question
-from benchmark.leaderboard.methods.options import LEAST_TO_DIFFER
+from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.charts.bars import sorted_bars
 from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.tables import TableData
 
-from .view import ranking_of, version_of
+from .view import ranking_of
 
 COLUMNS = ("mean", "low", "high", "p", "p_holm", "detectable")
 
@@ -34,31 +34,28 @@ class QuestionPair:
 
 @dataclass(frozen=True)
 class Pair:
-    """First minus second in points; ``rows`` are the common questions, largest first."""
+    """First minus second in points; ``rows`` are the common questions, largest first.
+
+    ``least``: common questions from which two systems of this board can be told apart;
+    ``needed``: how many would show a difference as large as here.
+    """
 
     first: str
     second: str
-    figures: dict[str, float]
+    figures: dict[str, float | None]
+    is_separable: bool
+    n_pairs: int
+    least: int
+    needed: int | None
     rows: list[QuestionPair]
-    halving: int | None
     wins: int
     losses: int
     means: tuple[float | None, float | None] | None = None
 
     @property
-    def is_separable(self) -> bool:
-        """Whether the two can be told apart at the board's level."""
-        return bool(self.figures["p_holm"] < 0.05)
-
-    @property
-    def least(self) -> int:
-        """Common questions from which any two systems can be told apart."""
-        return LEAST_TO_DIFFER
-
-    @property
     def is_short(self) -> bool:
         """Whether there are so few questions that no difference could be shown."""
-        return len(self.rows) < LEAST_TO_DIFFER
+        return len(self.rows) < self.least
 
     @property
     def ties(self) -> int:
@@ -68,11 +65,8 @@ class Pair:
 
 def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
     """The paired difference of two ranked systems, the better one first; None without ranks."""
-    import numpy as np
-
-    from cqa_site.stats.ranks.paired_differences import halving_n
-
-    pairs = ranking_of(board, judge).pairs
+    ranking = ranking_of(board, judge)
+    pairs = ranking.pairs
     place = _place(pairs, one, other)
     if place is None:
         return None
@@ -84,15 +78,17 @@ def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
         for question, row in zip(scores.questions, scores.values, strict=True)
     ]
     rows.sort(key=lambda row: (-row.difference, row.question.id))
-    differences = np.array([row.difference for row in rows])
     return Pair(
         first=board.systems[first].name,
         second=board.systems[second].name,
         figures={name: getattr(pairs, name)[place] for name in COLUMNS},
+        is_separable=(first, second) in ranking.told_apart(board.options.confidence),
+        n_pairs=len(pairs.first),
+        least=least_to_differ(len(pairs.first)),
+        needed=ranking.questions_needed(place) if board.options.version > 2 else None,
         rows=rows,
-        halving=halving_n(differences),
-        wins=int((differences > 0).sum()),
-        losses=int((differences < 0).sum()),
+        wins=sum(row.difference > 0 for row in rows),
+        losses=sum(row.difference < 0 for row in rows),
         means=_board_means(board, judge, first, second),
     )
 
@@ -101,7 +97,7 @@ def _board_means(
     board: Board, judge: str, first: int, second: int
 ) -> tuple[float | None, float | None] | None:
     """The two means of the leaderboard; version 1 had others than those of the difference."""
-    if version_of(board) == 1:
+    if board.options.version == 1:
         return None
     means = {row.system: row.mean for row in board.rows if row.judge == judge}
     return means[first], means[second]

@@ -97,8 +97,7 @@ def _board(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
         _("Rank to"),
         _("System"),
         *with_bounds(_("Mean")),
-        _("Probability of being best"),
-        _("Tie group"),
+        _("Group"),
         *with_bounds(_("Calibrated to people")),
         _("Mean over"),
         _("of scenarios"),
@@ -122,7 +121,7 @@ def _board_row(line: BoardLine) -> list[Any]:
         *_parts(line.standing, "rank", "rank_low", "rank_high"),
         line.name,
         *_parts(line.row, *BOUNDED),
-        *_parts(line.standing, "p_best", "tie_group"),
+        *_parts(line.standing, "tie_group"),
         *_parts(line.calibrated, *BOUNDED),
         *_over(line.row),
         *_parts(line.row, *counted),
@@ -155,18 +154,20 @@ TABLES: dict[str, Entry] = {
             "systems are over their own questions and comparable with none. Replicates, people "
             "and choices are averaged inside the question first; of a person's repeats the first "
             "sheet counts.\n\n"
-            "Intervals: 95 %, percentile bootstrap of questions.\n\n"
-            "Rank: the range is the middle 95 % of ranks in one paired bootstrap. Tie groups: "
-            "not separable from the group's best system (paired t test, p at least that of the "
-            "exact test that flips signs, so never below .05 with five questions; Holm over all "
-            "pairs).\n\n"
+            "Intervals: 95 %, Student's t over questions, corrected for skewness (Hall 1992), "
+            "from ten questions on.\n\n"
+            "Rank: every two systems are tested question by question (the same t; p at least that "
+            "of the exact test that flips signs; Holm over all pairs), from ten common "
+            "questions on. A range of ranks leaves out the systems shown to be above and those "
+            "shown to be below. No two systems of a group can be told apart; two of different "
+            "groups need not be separable.\n\n"
             "Left out: unscored sheets enter no mean; coverage is the share of asked answers "
             "with a score. Cells with too few scored questions stand apart and are in no "
             "mean.\n\n"
             "Without length: all scored answers, moved along the slope within systems to the "
             "systems' mean length; Student's t with questions as clusters.\n\n"
-            "Calibrated to people: mean of the scenarios' prediction-powered means, with the "
-            "mean of their half widths, which is rather too wide."
+            "Calibrated to people: mean of the scenarios' prediction-powered means and of their "
+            "bounds, which makes the interval rather too wide."
         ),
         _board,
     ),
@@ -239,10 +240,10 @@ TABLES: dict[str, Entry] = {
     "pairs": Entry(
         gettext_lazy("Every two systems"),
         gettext_lazy(
-            "First minus second over the common questions; interval from the paired bootstrap, "
-            "p of the paired t test, never below that of sign flips. Detectable: the smallest "
-            "true difference that these questions would find with power .8, if they are six or "
-            "more."
+            "First minus second over the common questions. Interval and p: Student's paired t, "
+            "corrected for skewness, p never below that of sign flips; both of this pair alone. "
+            "Detectable: the true difference that as many questions find with power .8, corrected "
+            "for all pairs. Interval and detectable difference from ten questions on."
         ),
         pair_table,
     ),
@@ -250,7 +251,7 @@ TABLES: dict[str, Entry] = {
         gettext_lazy("Judges of this board"),
         gettext_lazy(
             "Points per 100 characters: among answers to the same question under the same "
-            "scenario, 95 % bootstrap of questions; within one system: system and question as "
+            "scenario, 95 % interval over questions; within one system: system and question as "
             "fixed effects. Cost in the units of the endpoint's price, where calls are known."
         ),
         judge_table,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.utils.translation import gettext as _
@@ -96,11 +96,6 @@ def chosen_judge(board: Board, wanted: str) -> str:
     return max(known, key=lambda key: known[key]) if known else ""
 
 
-def version_of(board: Board) -> int:
-    """Which version of the methods made the figures; see `benchmark.leaderboard.methods.board`."""
-    return board.options.version
-
-
 def condition_names(board: Board) -> dict[tuple[int, int], str]:
     """(place of the system, scenario) → the condition that is shown."""
     return {(each.system, each.scenario): each.name for each in board.conditions if each.is_shown}
@@ -136,6 +131,12 @@ def board_rows(board: Board, judge: str) -> list[BoardLine]:
         return []
     ranking = ranking_of(board, judge)
     standings = {int(each.system): each for each in ranking.standings if each.rank is not None}
+    if board.options.version < 3:
+        # Their ranges and groups say more than the tests.
+        standings = {
+            at: replace(each, rank_low=None, rank_high=None, tie_group=None)
+            for at, each in standings.items()
+        }
     found = _by(board.rows, judge)
     cells = {(each.system, each.scenario): each for each in board.cells if each.judge == judge}
     order = sorted(

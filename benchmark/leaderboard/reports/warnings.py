@@ -6,8 +6,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.methods.options import VERSION
 
-from .view import conditions_of, judge_name, ranking_of, thin_cells, version_of
+from .view import conditions_of, judge_name, ranking_of, thin_cells
 
 SHOWN_NAMES = 5
 
@@ -15,8 +16,8 @@ SHOWN_NAMES = 5
 def board_warnings(board: Board) -> list[str]:
     """Sentences, judge by judge; empty where every mean has its interval and its rank."""
     found = []
-    if version_of(board) == 1:
-        found.append(first_version())
+    if earlier := earlier_version(board):
+        found.append(earlier)
     several = len(conditions_of(board))
     if several:
         text = ngettext(
@@ -31,12 +32,21 @@ def board_warnings(board: Board) -> list[str]:
     return found
 
 
-def first_version() -> str:
-    """What a frozen board of version 1 means."""
-    return _(
-        "These figures were frozen by version 1 of the leaderboard: a mean there is that of all "
-        "scenario means, thin ones included, while ranks are on common questions, so differences "
-        "of means need not be those of the pairs."
+def earlier_version(board: Board) -> str:
+    """The limits of a frozen board of an earlier version; empty for a board of this one."""
+    version = board.options.version
+    if version == VERSION:
+        return ""
+    said = _(
+        "These figures were frozen by version %s of the leaderboard: intervals are percentiles "
+        "of resampled questions, too narrow for few questions. Its ranges of ranks and its groups "
+        "are not shown: they said more than the tests."
+    )
+    if version > 1:
+        return said % version
+    return f"{said % version} " + _(
+        "A mean there is that of all scenario means, thin ones included, while ranks are on "
+        "common questions, so differences of means need not be those of the pairs."
     )
 
 

@@ -11,8 +11,8 @@ from benchmark.leaderboard.reports.charts import CHARTS
 from benchmark.leaderboard.reports.finding import board_finding, ground_of
 from benchmark.leaderboard.reports.paper import RECIPE, has_paper
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
-from benchmark.leaderboard.reports.view import column_name, conditions_of, ranking_of, version_of
-from benchmark.leaderboard.reports.warnings import first_version
+from benchmark.leaderboard.reports.view import column_name, conditions_of, ranking_of
+from benchmark.leaderboard.reports.warnings import earlier_version
 from benchmark.leaderboard.views.face import leaderboard, paper_board
 from cqa_site.results.boards import Board, with_columns
 from cqa_site.results.figures import Figure
@@ -55,7 +55,7 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "board": board,
         "has_paper": has_paper(board),
         "n_several": len(conditions_of(board)),
-        "first_version": first_version() if version_of(board) == 1 else "",
+        "earlier_version": earlier_version(board),
         "ranking": ranking_of(board, judge) if judge else None,
         "finding": _finding(shown, board) if judge and not shown.is_paper else None,
         "chosen": next((each for each in board.judges if each.key == judge), None),

@@ -36,7 +36,6 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     columns += [BoardColumn("calibrated", _("Calibrated to people"))] if is_calibrated else []
     columns += [*_scenarios(board), *_others(board, judge)]
     columns += [
-        BoardColumn("best", _("Best?"), is_shown=not reason, word="probability of being best"),
         BoardColumn("answers", _("Answers")),
         BoardColumn("length", _("Without length"), is_shown=False),
     ]
@@ -46,7 +45,6 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
         cells += [_calibrated(each.calibrated)] if is_calibrated else []
         cells += [_scenario(one) for one in each.cells] if has_scenarios else []
         cells += [_other(other) for other in each.others]
-        cells.append(BoardCell(percent(standing.p_best) if standing else NOTHING))
         cells += [_answers(each.row), _length(each.length)]
         cells += [_cost(each.cost)] if has_costs else []
         places = ("rank", "rank_low", "rank_high", "tie_group")

@@ -14,7 +14,6 @@ from .names import (
     agreement_name,
     aspect_name,
     cell_name,
-    scenario_name,
 )
 from .published_cells import AGREEMENT, CELLS, JUDGES_3, JUDGES_5, ROWS
 from .release import Release
@@ -22,10 +21,10 @@ from .release import Release
 CUT_OFF = "the paper's figure is cut off, not rounded"
 TWO_COUNTS = "table 1 of the paper and the files have 20"
 NO_SUBSET = "which answers the paper took is not known; these are all that people scored"
-NO_JUDGE = "no judgements by this judge in the release"
-NO_PEOPLE = "no table of people's scores in the release"
-NO_OWN_SHEETS = "no files of single people's sheets in the release"
-NO_ARGUMENTS = "no lists of arguments beside the release"
+NO_JUDGE = "no judgements by this judge in this folder"
+NO_PEOPLE = "no table of people's scores in this folder"
+NO_OWN_SHEETS = "no files of single people's sheets in this folder"
+NO_ARGUMENTS = "no lists of arguments beside this folder"
 NO_ANSWERS = "neither these answers nor judgements of them"
 NO_SCORES = "the paper does not say which judge gave the 18 points or more"
 OVERLAP = "rows of the two people's own files with points of both"
@@ -45,7 +44,7 @@ _WHY: dict[Key, str] = {
 
 
 def absent_reasons(release: Release) -> dict[Key, str]:
-    """Why figures are not in the data: the files that are not there."""
+    """Why figures cannot be computed: the files that are not there."""
     missing = [each for each in NAMES if each not in release.judged]
     found = {each.key: NO_JUDGE for judge in missing for each in PRINTED if _is_by(each, judge)}
     if not release.people:
@@ -91,11 +90,13 @@ def _agreement() -> Iterator[Printed]:
 
 
 PRINTED = (
-    Printed("counts", "answers", "2,158"),
-    Printed("counts", "… of the six models", "2,000"),
-    Printed("counts", "… of CAM / Yahoo / Human", "50 / 28 / 80"),
-    Printed("counts", "pairs with an aspect, as section 2.2 has it", "18", TWO_COUNTS),
-    Printed("counts", "human rows", "367"),
+    Printed("counts", "answers", "2,158", place="section 3"),
+    Printed("counts", "… of the six models", "2,000", place="section 3"),
+    Printed("counts", "… of CAM / Yahoo / Human", "50 / 28 / 80", place="section 3"),
+    Printed(
+        "counts", "pairs with an aspect, as section 2.2 has it", "18", TWO_COUNTS, "section 2.2"
+    ),
+    Printed("counts", "human rows", "367", place="section 3"),
     Printed("table 1", "pairs", "50"),
     Printed("table 1", "pairs with an aspect", "20"),
     Printed("table 1", "arguments: mean", "10"),
@@ -112,10 +113,6 @@ PRINTED = (
     Printed("table 4", aspect_name("llama3-70b", False), "16.44 ± 3.52"),
     Printed("table 4", aspect_name(PEOPLE, False), "15.01 ± 2.69"),
     *_leaderboard("table 5", CELLS, JUDGES_5),
-    # The charts print no numbers.
-    *(Printed("figure 6", scenario_name("llama3-70b", each, "total")) for each in range(1, 5)),
     Printed("section 4", "fine-tuned Llama-3-8B", "18.40 ± 1.25", NO_ANSWERS),
     Printed("section 4", "question-answer pairs for it", "1,244", NO_SCORES),
-    Printed("table 6", "seven systems by Llama-3-70B", "35 cells", NO_ANSWERS),
-    Printed("table 7", "five systems by Llama-3-70B", "21 cells", NO_ANSWERS),
 )

@@ -146,17 +146,15 @@ def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
         for side in ("people", "judge")
     )
     alpha = shuffled_baseline(concatenated_alpha, *scores, n_repeats=N_SHUFFLES)
-    # One cluster: an interval over scores of one sheet would say nothing.
     first, second = (np.ravel(each).tolist() for each in scores)
-    one = [0] * len(first)
     numbers: dict[tuple[str, str], Any] = {
         (SEPARATELY, ALPHA): alpha.observed,
-        (SEPARATELY, SPEARMAN): correlation(first, second, one, kind="spearman").value,
-        (SEPARATELY, PEARSON): correlation(first, second, one).value,
+        (SEPARATELY, SPEARMAN): correlation(first, second, "spearman"),
+        (SEPARATELY, PEARSON): correlation(first, second),
         (SEPARATELY, "alpha with the answers shuffled"): alpha.mean,
         (FINALLY, ALPHA): concatenated_alpha(*totals),
-        (FINALLY, SPEARMAN): correlation(*totals, kind="spearman").value,
-        (FINALLY, PEARSON): correlation(*totals).value,
+        (FINALLY, SPEARMAN): correlation(*totals, "spearman"),
+        (FINALLY, PEARSON): correlation(*totals),
         (FINALLY, "mean of judge − people, points"): bland_altman(*totals[::-1]).bias.value,
     }
     return {

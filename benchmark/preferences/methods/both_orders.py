@@ -1,8 +1,8 @@
 """Two verdicts on one pair with the sides swapped: one verdict, and what swapping changed.
 
 A language model tends to prefer the answer that it reads first, or the second; so each pair is
-put to it in both orders. Whoever says two different things about a pair has said that the
-answers are alike. People's blind repeats with swapped sides are read in the same way.
+put to it in both orders. Two different verdicts on a pair count as a tie. People's blind repeats
+with swapped sides are read in the same way.
 """
 
 from __future__ import annotations
@@ -85,13 +85,11 @@ def merge_orders(verdicts: Verdicts) -> MergedOrders:
     )
 
 
-def order_consistency(
-    verdicts: Verdicts, *, confidence: float = 0.95, n_resamples: int = 2000, seed: int = 0
-) -> Estimate:
+def order_consistency(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
     """Share of the pairs judged in both orders that got the same verdict, 0 to 1.
 
-    ``n_values`` is the number of such pairs, ``n_items`` that of their questions, which the
-    interval resamples.
+    ``n_values`` is the number of such pairs, ``n_items`` that of their questions, over which the
+    interval is.
 
     Raises
     ------
@@ -108,14 +106,11 @@ def order_consistency(
         (both["n_outcomes"] == 1).astype(float).tolist(),
         [1] * len(both),
         confidence=confidence,
-        n_resamples=n_resamples,
-        seed=seed,
+        limits=(0.0, 1.0),
     )
 
 
-def left_share(
-    verdicts: Verdicts, *, confidence: float = 0.95, n_resamples: int = 2000, seed: int = 0
-) -> Estimate:
+def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
     """Share of the decided verdicts that chose the left answer: .5 without position bias.
 
     Over verdicts before merging. It measures bias only where sides are balanced: by chance, or
@@ -129,19 +124,11 @@ def left_share(
         chose_left.astype(float).tolist(),
         [1] * len(decided),
         confidence=confidence,
-        n_resamples=n_resamples,
-        seed=seed,
+        limits=(0.0, 1.0),
     )
 
 
-def same_verdict(
-    verdicts: Verdicts,
-    others: Verdicts,
-    *,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-) -> Estimate:
+def same_verdict(verdicts: Verdicts, others: Verdicts, *, confidence: float = 0.95) -> Estimate:
     """Share of the others' verdicts on the same pairs that are the same, 0 to 1.
 
     Parameters
@@ -149,13 +136,13 @@ def same_verdict(
     verdicts, others
         One of each rater on each pair (`merge_orders`). Every verdict is held against every one
         of the others on its pair; both bad and a tie are two different verdicts.
-    confidence, n_resamples, seed
+    confidence
         Of the interval.
 
     Returns
     -------
     Estimate
-        ``n_values`` is the number of comparisons; the interval resamples questions.
+        ``n_values`` is the number of comparisons; the interval is over questions.
 
     Examples
     --------
@@ -172,8 +159,7 @@ def same_verdict(
         (both["outcome"] == both["outcome_2"]).astype(float).tolist(),
         [1] * len(both),
         confidence=confidence,
-        n_resamples=n_resamples,
-        seed=seed,
+        limits=(0.0, 1.0),
     )
 
 

@@ -1,8 +1,8 @@
-"""Which systems verdicts can rank at all: strong components, and whether strengths are finite.
+"""Which systems verdicts can rank at all: components, and whether strengths are finite.
 
 A system that never loses, nor ties, has no finite strength, whatever the number of verdicts: the
-likelihood grows with it for ever. So systems are ranked only among those that are linked by
-verdicts in both directions, and the others are named with the reason.
+likelihood grows with it for ever. So likeliest strengths exist only where all systems are linked
+by verdicts in both directions.
 
 Source: Ford (1957), Solution of a ranking problem from binary comparisons: without ties, finite
 strengths exist if and only if the graph of wins is strongly connected. `has_finite_ties` adds
@@ -16,11 +16,6 @@ from numpy.typing import NDArray
 
 from benchmark.preferences.methods.verdicts import DRAW, LOSS, WIN
 from cqa_site.stats.ratings import FloatArray, IntArray
-
-NOT_COMPARED = "it was never compared with the ranked systems, directly or through others"
-ALWAYS_WON = "nothing was ever as good as it, so its strength has no upper bound"
-ALWAYS_LOST = "it was never as good as another, so its strength has no lower bound"
-BETWEEN = "verdicts link it with the ranked systems in no direction that would bound its strength"
 
 BoolArray = NDArray[np.bool_]
 
@@ -50,10 +45,7 @@ def was_as_good(first: IntArray, second: IntArray, counts: FloatArray, n: int) -
 
 
 def reachable(links: BoolArray) -> BoolArray:
-    """Whether a path of links leads from row to column; every place reaches itself.
-
-    Takes a stack of tables, shape (..., n, n), as resamples need.
-    """
+    """Whether a path of links leads from row to column; every place reaches itself."""
     n = links.shape[-1]
     paths = links | np.eye(n, dtype=bool)
     # Each squaring doubles the length of the paths that are known.
@@ -68,18 +60,6 @@ def strong_components(links: BoolArray) -> list[IntArray]:
     label = (paths & paths.T).argmax(axis=1)
     parts = [np.flatnonzero(label == each) for each in np.unique(label)]
     return sorted(parts, key=lambda each: (-len(each), each[0]))
-
-
-def why_unranked(links: BoolArray, ranked: IntArray) -> dict[int, str]:
-    """Place of each system outside the ranked component → why it is not in it."""
-    paths = reachable(links)
-    reasons = {}
-    for place in np.setdiff1d(np.arange(len(links)), ranked):
-        above, below = paths[place, ranked[0]], paths[ranked[0], place]
-        linked = reachable(links | links.T)[place, ranked[0]]
-        reason = ALWAYS_WON if above else ALWAYS_LOST if below else BETWEEN
-        reasons[int(place)] = reason if linked else NOT_COMPARED
-    return reasons
 
 
 def has_finite_ties(first: IntArray, second: IntArray, counts: FloatArray, n: int) -> bool:

@@ -19,6 +19,9 @@ from cqa_site.stats.ratings import FloatArray
 
 # Figures that differ by less are even.
 _DECIMALS = 7
+ONE_SYSTEM = "fewer than 2 systems have both a strength and scores"
+EVEN = "no pair of systems is decided by both"
+NO_INTERVAL = "each system is in many pairs, so the share has no interval"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,43 +45,49 @@ class Contradictions:
     pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
-def contradiction_shares(strengths: FloatArray, means: FloatArray) -> FloatArray:
-    """Share of contradicting pairs of systems in each row; NaN where no pair is decided.
-
-    Parameters
-    ----------
-    strengths, means : shape (n_rows, n_systems)
-        NaN makes the whole row undefined.
+def contradicting_systems(
+    systems: tuple[str, ...],
+    strengths: FloatArray,
+    means: FloatArray,
+    confidence: float = 0.95,
+    reason: str | None = None,
+) -> Contradictions:
+    """Compare the two on every pair of systems; without an interval, see `compare_rankings`.
 
     Examples
     --------
-    >>> contradiction_shares(np.array([[3.0, 2.0, 1.0]]), np.array([[5.0, 6.0, 4.0]])).round(4)
-    array([0.3333])
+    >>> found = contradicting_systems(("a", "b", "c"), np.arange(3.0), np.array([1.0, 0.0, 2.0]))
+    >>> round(found.share.value, 4), found.pairs
+    (0.3333, (('b', 'a'),))
     """
-    first, second = np.triu_indices(strengths.shape[1], k=1)
-    signs = _sign(strengths[:, first] - strengths[:, second])
-    product = signs * _sign(means[:, first] - means[:, second])
-    decided = (product != 0).sum(axis=1)
-    against = (product < 0).sum(axis=1).astype(float)
-    shares = np.full(len(product), np.nan)
-    np.divide(against, decided, out=shares, where=decided > 0)
-    shares[np.isnan(product).any(axis=1)] = np.nan
-    return shares
-
-
-def contradicting_systems(
-    systems: tuple[str, ...], strengths: FloatArray, means: FloatArray
-) -> tuple[tuple[tuple[str, str], ...], int]:
-    """Pairs of systems that contradict, the preferred one first, and how many pairs are even."""
-    first, second = np.triu_indices(len(systems), k=1)
+    reason = reason or (ONE_SYSTEM if len(systems) < 2 else None)
+    first, second = np.triu_indices(0 if reason else len(systems), k=1)
     signs = _sign(strengths[first] - strengths[second])
     product = signs * _sign(means[first] - means[second])
-    names = [
+    pairs = tuple(
         (systems[one], systems[other]) if sign > 0 else (systems[other], systems[one])
         for one, other, sign, both in zip(first, second, signs, product, strict=True)
         if both < 0
-    ]
-    return tuple(names), int((product == 0).sum())
+    )
+    n_decided = int((product != 0).sum())
+    share = Estimate(
+        value=len(pairs) / n_decided if n_decided else None,
+        statistic="share of pairs of systems that contradict",
+        recipe="contradicting pairs of systems divided by pairs that both decide",
+        reason=reason or (NO_INTERVAL if n_decided else EVEN),
+        confidence=confidence,
+        n_items=len(systems),
+        n_pairable_items=len(systems),
+        n_raters=2,
+        n_values=n_decided,
+    )
+    return Contradictions(
+        share=share,
+        n_decided=n_decided,
+        n_contradicting=len(pairs),
+        n_even=len(product) - n_decided,
+        pairs=pairs,
+    )
 
 
 def contradicting_questions(
@@ -86,8 +95,6 @@ def contradicting_questions(
     scores: pd.DataFrame,
     *,
     confidence: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
 ) -> Contradictions:
     """Compare the two on every question and pair of systems that has verdicts and both scores.
 
@@ -97,8 +104,8 @@ def contradicting_questions(
         Several verdicts on one question and pair of systems are added up.
     scores
         Rows are systems, columns questions, values points; NaN where there is none.
-    confidence, n_resamples, seed
-        Of the interval of the share, which resamples questions.
+    confidence
+        Of the interval of the share, which is over questions.
     """
     frame = verdicts.frame
     worth = frame["outcome"].map({FIRST: 1.0, SECOND: -1.0}).fillna(0.0) * frame["weight"]
@@ -119,8 +126,7 @@ def contradicting_questions(
         against.astype(float).tolist(),
         [1] * len(decided),
         confidence=confidence,
-        n_resamples=n_resamples,
-        seed=seed,
+        limits=(0.0, 1.0),
     )
     return Contradictions(
         share=share,

@@ -20,19 +20,15 @@ from benchmark.preferences.methods.connectivity import (
     has_finite_ties,
     strong_components,
     was_as_good,
-    why_unranked,
 )
-from benchmark.preferences.methods.davidson_newton import LOG_NOTHING, Maxima, chances, maximise
-from benchmark.preferences.methods.paired import Verdicts
+from benchmark.preferences.methods.davidson_newton import LOG_NOTHING, chances, maximise
+from benchmark.preferences.methods.paired import PairCounts, Verdicts
+from benchmark.preferences.methods.penalized import penalized
 from benchmark.preferences.methods.verdicts import BOTH_BAD, FIRST, SECOND
-from cqa_site.stats.ratings import IntArray
+from cqa_site.stats.ratings import FloatArray, IntArray
 
 NO_VERDICTS = "there are no verdicts"
-NOT_LINKED = "no two systems are linked by verdicts in both directions"
-ENDLESS_TIES = (
-    "ties and wins are too one-sided: no circle of verdicts has more wins than ties, "
-    "so strengths and tie parameter would grow without end"
-)
+NOT_COMPARED = "it was never compared with the ranked systems, directly or through others"
 
 
 class NotConvergedError(RuntimeError):
@@ -64,9 +60,12 @@ class Strengths:
         Tie parameter, 0 or more: two equal systems tie with probability ``nu / (2 + nu)``.
         None without strengths.
     log_likelihood
-        Natural logarithm, at the maximum, of the probability of these verdicts.
+        Natural logarithm, at the maximum, of the probability of these verdicts; None where
+        strengths are penalized.
+    is_penalized
+        Whether some strength has no limit, so that these are penalized ones (`penalized`).
     components
-        Systems linked by verdicts in both directions; the first component is the ranked one.
+        Systems linked by verdicts; the first component is the ranked one.
     unranked
         System → why it has no strength.
     n_verdicts, n_ties, n_both_bad
@@ -81,6 +80,7 @@ class Strengths:
     log_strengths: tuple[float, ...] = ()
     nu: float | None = None
     log_likelihood: float | None = None
+    is_penalized: bool = False
     components: tuple[tuple[str, ...], ...] = ()
     unranked: dict[str, str] = field(default_factory=dict)
     n_verdicts: int = 0
@@ -112,10 +112,10 @@ class Strengths:
 
 
 def fit_strengths(verdicts: Verdicts) -> Strengths:
-    """Find the most likely strengths.
+    """Find the most likely strengths, or penalized ones where some have no limit.
 
-    The largest set of systems that verdicts link in both directions is ranked (of equal ones
-    that with more verdicts); a system outside has no finite strength there, and is named.
+    The largest set of systems that verdicts link is ranked (of equal ones that with more
+    verdicts); a system outside is named.
 
     Raises
     ------
@@ -136,24 +136,23 @@ def fit_strengths(verdicts: Verdicts) -> Strengths:
     if not len(verdicts):
         return Strengths(reason=NO_VERDICTS)
     counts = verdicts.count()
-    n = len(counts.systems)
-    links = was_as_good(counts.first, counts.second, counts.total, n)
-    parts = strong_components(links)
+    links = was_as_good(counts.first, counts.second, counts.total, len(counts.systems))
+    parts = strong_components(links | links.T)
     size = _verdicts_within(verdicts, counts.systems, parts)
     parts.sort(key=lambda each: (-len(each), -size[each[0]], each[0]))
     names = tuple(tuple(counts.systems[at] for at in each) for each in parts)
-    if len(parts[0]) < 2:
-        unranked = dict.fromkeys(counts.systems, NOT_LINKED)
-        return Strengths(
-            components=names, unranked=unranked, n_left_out=len(verdicts), reason=NOT_LINKED
-        )
-    reasons = why_unranked(links, parts[0])
-    return _fit(
-        verdicts.among(names[0]),
+    ranked = verdicts.among(names[0])
+    outcome = ranked.frame["outcome"]
+    n_both_bad = int((outcome == BOTH_BAD).sum())
+    found = Strengths(
         components=names,
-        unranked={counts.systems[place]: why for place, why in reasons.items()},
-        n_left_out=len(verdicts) - size[parts[0][0]],
+        unranked={name: NOT_COMPARED for each in names[1:] for name in each},
+        n_verdicts=len(ranked),
+        n_ties=int((~outcome.isin([FIRST, SECOND])).sum()) - n_both_bad,
+        n_both_bad=n_both_bad,
+        n_left_out=len(verdicts) - len(ranked),
     )
+    return _fit(found, ranked.count())
 
 
 def _verdicts_within(
@@ -166,42 +165,31 @@ def _verdicts_within(
     return {int(each[0]): int(within.get(int(each[0]), 0)) for each in parts}
 
 
-def _fit(
-    verdicts: Verdicts,
-    *,
-    components: tuple[tuple[str, ...], ...],
-    unranked: dict[str, str],
-    n_left_out: int,
+def _fit(found: Strengths, counts: PairCounts) -> Strengths:
+    total, n = counts.total, len(counts.systems)
+    links = was_as_good(counts.first, counts.second, total, n)
+    is_linked = len(strong_components(links)) == 1
+    if is_linked and has_finite_ties(counts.first, counts.second, total, n):
+        best = maximise(counts.first, counts.second, total[None])
+        if not best.converged[0]:
+            raise NotConvergedError(
+                f"strengths of {n} systems did not settle in {best.n_steps} steps"
+            )
+        found = replace(found, log_likelihood=float(best.log_likelihood[0]))
+        return _named(found, counts.systems, best.log_strengths[0], float(best.log_nu[0]))
+    fit = penalized(counts.first, counts.second, total[None])
+    found = replace(found, is_penalized=True)
+    return _named(found, counts.systems, fit.log_strengths[0], float(fit.log_nu[0]))
+
+
+def _named(
+    found: Strengths, systems: tuple[str, ...], values: FloatArray, log_nu: float
 ) -> Strengths:
-    counts, outcome = verdicts.count(), verdicts.frame["outcome"]
-    n_both_bad = int((outcome == BOTH_BAD).sum())
-    found = Strengths(
-        components=components,
-        unranked=unranked,
-        n_verdicts=len(verdicts),
-        n_ties=int((~outcome.isin([FIRST, SECOND])).sum()) - n_both_bad,
-        n_both_bad=n_both_bad,
-        n_left_out=n_left_out,
-    )
-    if not has_finite_ties(counts.first, counts.second, counts.total, len(counts.systems)):
-        unranked = unranked | dict.fromkeys(counts.systems, ENDLESS_TIES)
-        return replace(found, unranked=unranked, reason=ENDLESS_TIES)
-    best = maximise(counts.first, counts.second, counts.total[None])
-    if not best.converged[0]:
-        raise NotConvergedError(
-            f"strengths of {len(counts.systems)} systems did not settle in {best.n_steps} steps"
-        )
-    return _named(found, counts.systems, best)
-
-
-def _named(found: Strengths, systems: tuple[str, ...], best: Maxima) -> Strengths:
-    values = best.log_strengths[0]
     order = np.argsort(-values, kind="stable")
     nothing_tied = found.n_ties + found.n_both_bad == 0
     return replace(
         found,
         systems=tuple(systems[place] for place in order),
         log_strengths=tuple(float(values[place]) for place in order),
-        nu=0.0 if nothing_tied else math.exp(best.log_nu[0]),
-        log_likelihood=float(best.log_likelihood[0]),
+        nu=0.0 if nothing_tied else math.exp(log_nu),
     )

@@ -82,8 +82,8 @@ def maximise(
         Places of the systems of each pair, from 0; each pair of systems once.
     counts : shape (n_tables, n_pairs, 3)
         Weights of wins of the first, of the second, and draws.
-    start : shape (n_systems,)
-        Log strengths to start from, such as those of the whole table for its resamples.
+    start : shape (n_systems + 1,)
+        Log strengths and log nu to start from, such as those of a table that is nearly the same.
     """
     model = _Model(first, second, counts)
     at = model.start(start)
@@ -120,10 +120,12 @@ class _Model:
     def part(self, tables: IntArray) -> _Model:
         return _Model(self.first, self.second, self.counts[tables])
 
-    def start(self, strengths: FloatArray | None) -> FloatArray:
+    def start(self, point: FloatArray | None) -> FloatArray:
         at = np.zeros((len(self.counts), self.n_systems + 1))
-        if strengths is not None:
-            at[:, :-1] = strengths
+        if point is not None:
+            at[:] = point
+            at[self.ties == 0, -1] = LOG_NOTHING
+            return at
         with np.errstate(divide="ignore"):  # all or none may be ties
             odds = np.log(self.ties) - np.log(self.size.sum(axis=1) - self.ties)
         at[:, -1] = np.where(self.ties > 0, np.minimum(np.log(2) + odds, _FAR / 2), LOG_NOTHING)

@@ -1,37 +1,50 @@
 """A leaderboard by preferences that says how sure it is: strengths, rank ranges, tie groups.
 
-One bootstrap of questions serves every figure (`preference_bootstrap`), so that ranks and
-differences are paired.
+Intervals and tests follow from what leaving out each question changes (`penalized`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from benchmark.preferences.methods.davidson import Strengths, fit_strengths
+from benchmark.preferences.methods.davidson_newton import chances
 from benchmark.preferences.methods.paired import Verdicts
-from benchmark.preferences.methods.preference_bootstrap import (
+from benchmark.preferences.methods.penalized import centred_pseudo_values, leave_out_questions
+from benchmark.preferences.methods.strength_differences import (
     DECIMALS,
-    draw_weights,
-    strength_draws,
+    strength_differences,
+    t_bounds,
 )
-from benchmark.preferences.methods.strength_differences import strength_differences
 from benchmark.preferences.methods.verdicts import BOTH_BAD, FIRST, SECOND, TIE
 from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import Estimate, check_confidence
-from cqa_site.stats.intervals import UNDEFINED_SHARE
+from cqa_site.stats.intervals import clopper_pearson_interval
 from cqa_site.stats.ranks.paired_differences import PairDifference
-from cqa_site.stats.ranks.rank_ranges import ranks_of
 from cqa_site.stats.ranks.ranking import Place, places_of
-from cqa_site.stats.ratings import FloatArray
+from cqa_site.stats.verdicts import RULES
 
-TOO_FEW_QUESTIONS = "verdicts on fewer than 3 questions, too few for intervals"
-NOT_SETTLED = "in over 5 % of the resamples the strengths did not settle"
-INTERVAL = "question bootstrap by fractional weights, paired over systems, percentile"
+RULE = RULES["preference"]
+TOO_FEW_QUESTIONS = (
+    f"verdicts on fewer than {RULE.least} questions, too few for intervals and tests"
+)
+NO_LIMIT = "a system that was never beaten, or never won, has no limit on one side"
+NOT_SETTLED = "without one of the questions the strengths did not settle"
+INTERVAL = "question jackknife of penalized strengths, Student's t"
+# Power is not promised for rarer losses: hardly a study has one.
+MOST_RATE = 0.95
+# Outcome → its name and its score for the first system; for the second where it differs.
+OWN = {
+    FIRST: ("wins", 1.0),
+    SECOND: ("losses", 0.0),
+    TIE: ("ties", 0.5),
+    BOTH_BAD: ("both_bad", 0.5),
+}
+THEIRS = {FIRST: OWN[SECOND], SECOND: OWN[FIRST]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +55,11 @@ class PreferenceStanding:
     ----------
     log_strength, low, high
         Natural logarithm, mean 0 over the ranked systems; and its interval.
+    win_rate
+        Share of its verdicts against ranked systems that it won, ties and both bad as half;
+        without weights.
     wins, losses, ties, both_bad
-        Verdicts about it, against ranked systems, without weights.
+        Those verdicts, without weights.
     n_questions
         On which it was compared with them.
     """
@@ -55,8 +71,8 @@ class PreferenceStanding:
     rank: int
     rank_low: int | None = None
     rank_high: int | None = None
-    p_best: float | None = None
     tie_group: int | None = None
+    win_rate: Estimate
     wins: int
     losses: int
     ties: int
@@ -80,9 +96,7 @@ class PreferenceRanking:
         Share of all verdicts that found both answers bad, with its interval.
     n_questions
         With a verdict between ranked systems.
-    n_undefined
-        Resamples whose strengths did not settle, which are left out.
-    interval, confidence, n_resamples, seed
+    interval, confidence
         How the intervals were made.
     reason
         Why there are no strengths, or no intervals.
@@ -93,109 +107,135 @@ class PreferenceRanking:
     pairs: tuple[PairDifference, ...] = field(default=(), repr=False)
     both_bad: Estimate
     n_questions: int = 0
-    n_undefined: int = 0
     interval: str = INTERVAL
     confidence: float
-    n_resamples: int
-    seed: int
     reason: str | None = None
 
+    @property
+    def detectable(self) -> float | None:
+        """Win rate of one system against another that these questions show with power .8.
 
-def rank_by_preference(
-    verdicts: Verdicts, *, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 0
-) -> PreferenceRanking:
+        After Holm, between any two; None where that is nearly every verdict.
+        """
+        gaps = [pair.detectable for pair in self.pairs]
+        known = [gap for gap in gaps if gap is not None]
+        if not known or len(known) < len(gaps):
+            return None
+        win, _loss, tie = chances(np.array(max(known)), np.array(self.strengths.log_nu))
+        rate = float(win + tie / 2)
+        return rate if rate <= MOST_RATE else None
+
+
+def rank_by_preference(verdicts: Verdicts, *, confidence: float = 0.95) -> PreferenceRanking:
     """Rank systems by their strengths.
 
     Parameters
     ----------
     verdicts
         One of each rater on each pair (`merge_orders`).
-    confidence, n_resamples, seed
-        Of the percentile bootstrap over questions; systems are separable where Holm's
-        adjusted p lies below 1 - confidence.
+    confidence
+        Of intervals; systems are separable where Holm's adjusted p lies below 1 - confidence.
 
     Returns
     -------
     PreferenceRanking
-        Without intervals, and with the reason, where there are too few questions.
+        Without intervals, rank ranges, groups and pairs, and with the reason, where there are too
+        few questions. Penalized strengths have tests but no intervals.
     """
     check_confidence(confidence)
     strengths = fit_strengths(verdicts)
     about: dict[str, Any] = {
         "strengths": strengths,
-        "both_bad": _both_bad(verdicts, confidence, n_resamples, seed),
+        "both_bad": _both_bad(verdicts, confidence),
         "confidence": confidence,
-        "n_resamples": n_resamples,
-        "seed": seed,
     }
     if strengths.reason:
         return PreferenceRanking(reason=strengths.reason, **about)
     ranked = verdicts.among(strengths.systems)
     about["n_questions"] = n_questions = len(ranked.questions)
-    if n_questions < 3:
-        standings = _standings(ranked, strengths, None)
+    values = np.array(strengths.log_strengths)
+    rounded, rows = np.round(values, DECIMALS), _rows(ranked, confidence)
+    if not RULE.allows(n_questions):
+        places = places_of(rounded, (), is_enough=False)
+        standings = _standings(strengths, places, rows)
         return PreferenceRanking(standings=standings, reason=TOO_FEW_QUESTIONS, **about)
-    weights = draw_weights(n_questions, n_resamples, seed)
-    draws = strength_draws(ranked.count(), strengths, weights)
-    defined = draws[~np.isnan(draws).any(axis=1)]
-    about["n_undefined"] = n_undefined = len(draws) - len(defined)
-    if n_undefined > UNDEFINED_SHARE * n_resamples:
-        standings = _standings(ranked, strengths, None)
+    counts = ranked.count()
+    fits = leave_out_questions(counts)
+    order = [counts.systems.index(name) for name in strengths.systems]
+    fits = replace(fits, log_strengths=fits.log_strengths[:, order])
+    if np.isnan(fits.log_strengths).any():
+        places = places_of(rounded, (), is_enough=False)
+        standings = _standings(strengths, places, rows)
         return PreferenceRanking(standings=standings, reason=NOT_SETTLED, **about)
-    pairs = strength_differences(strengths, defined, n_questions, confidence)
-    places = places_of(_rounded(strengths), defined, pairs, confidence)
-    standings = _standings(ranked, strengths, places)
+    asked = np.array([rows[name]["n_questions"] for name in strengths.systems])
+    pairs = strength_differences(strengths, fits, asked, confidence)
+    standings = _standings(strengths, places_of(rounded, pairs), rows)
+    if strengths.is_penalized:
+        return PreferenceRanking(standings=standings, pairs=pairs, reason=NO_LIMIT, **about)
+    low, high = t_bounds(values, centred_pseudo_values(fits.log_strengths), confidence)
+    standings = tuple(
+        replace(each, low=float(low[at]), high=float(high[at]))
+        for at, each in enumerate(standings)
+    )
     return PreferenceRanking(standings=standings, pairs=pairs, **about)
 
 
 def _standings(
-    ranked: Verdicts, strengths: Strengths, places: list[Place] | None
+    strengths: Strengths, places: list[Place], rows: dict[str, dict[str, Any]]
 ) -> tuple[PreferenceStanding, ...]:
-    rank = ranks_of(_rounded(strengths)[None, :])[0]
-    tallies = _tallies(ranked)
+    systems = zip(strengths.systems, strengths.log_strengths, places, strict=True)
     return tuple(
-        PreferenceStanding(
-            system=name,
-            log_strength=strengths.log_strengths[at],
-            **tallies[name],
-            **(vars(places[at]) if places else {"rank": int(rank[at])}),
-        )
-        for at, name in enumerate(strengths.systems)
+        PreferenceStanding(system=name, log_strength=value, **vars(place), **rows[name])
+        for name, value, place in systems
     )
 
 
-def _rounded(strengths: Strengths) -> FloatArray:
-    return np.round(np.array(strengths.log_strengths), DECIMALS)
+def _rows(ranked: Verdicts, confidence: float) -> dict[str, dict[str, Any]]:
+    """System → how often each outcome was its own, its win rate, and on how many questions."""
+    tallies: dict[str, Counter[str]] = {name: Counter() for name in ranked.systems}
+    scores: dict[str, dict[Any, list[float]]] = {name: {} for name in ranked.systems}
+    # Lists: columns of pandas are slow to walk through.
+    names = ("question", "first", "second", "outcome")
+    columns = (ranked.frame[name].tolist() for name in names)
+    for question, first, second, outcome in zip(*columns, strict=True):
+        own = OWN[outcome]
+        for name, (word, score) in ((first, own), (second, THEIRS.get(outcome, own))):
+            tallies[name][word] += 1
+            scores[name].setdefault(question, []).append(score)
+    words = [word for word, _score in OWN.values()]
+    return {
+        name: {
+            **{word: tallies[name][word] for word in words},
+            "n_questions": len(by_question),
+            "win_rate": _win_rate(list(by_question.values()), confidence),
+        }
+        for name, by_question in scores.items()
+    }
 
 
-def _tallies(ranked: Verdicts) -> dict[str, dict[str, int]]:
-    """System → how often each outcome was its own, and on how many questions it was compared."""
-    frame = ranked.frame
-    own = {FIRST: "wins", SECOND: "losses", TIE: "ties", BOTH_BAD: "both_bad"}
-    others = own | {FIRST: "losses", SECOND: "wins"}
-    rows = pd.concat(
-        pd.DataFrame(
-            {
-                "system": frame[side],
-                "question": frame["question"],
-                "was": frame["outcome"].map(names),
-            }
-        )
-        for side, names in ((FIRST, own), (SECOND, others))
+def _win_rate(scores: list[list[float]], confidence: float) -> Estimate:
+    """Of one system: wins and half the ties on each question."""
+    n = len(scores)
+    rate = clustered_mean(
+        range(n),
+        [sum(each) for each in scores],
+        [len(each) for each in scores],
+        confidence=confidence,
+        limits=(0.0, 1.0),
     )
-    counts = pd.crosstab(rows["system"], rows["was"])
-    counts = counts.reindex(columns=list(own.values()), fill_value=0)
-    counts = counts.assign(n_questions=rows.groupby("system")["question"].nunique())
-    return {str(name): row for name, row in counts.to_dict("index").items()}
+    if rate.value not in (0.0, 1.0) or not RULE.allows(n):
+        return rate
+    # Alike on every question: the share of such questions bounds the rate.
+    low, high = clopper_pearson_interval(n if rate.value else 0, n, confidence)
+    return replace(rate, low=low, high=high, interval="clopper-pearson, questions", reason=None)
 
 
-def _both_bad(verdicts: Verdicts, confidence: float, n_resamples: int, seed: int) -> Estimate:
+def _both_bad(verdicts: Verdicts, confidence: float) -> Estimate:
     said = (verdicts.frame["outcome"] == BOTH_BAD).astype(float)
     return clustered_mean(
         verdicts.frame["question"].tolist(),
         said.tolist(),
         [1] * len(said),
         confidence=confidence,
-        n_resamples=n_resamples,
-        seed=seed,
+        limits=(0.0, 1.0),
     )

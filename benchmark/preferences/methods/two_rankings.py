@@ -1,26 +1,31 @@
-"""The ranking by preferences beside the ranking by mean scores.
-
-Both are of the same systems, and every resample weights the questions alike for both, so that
-what a question does to the two does not count as disagreement.
-"""
+"""The ranking by preferences beside the ranking by mean scores of the same systems."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from benchmark.preferences.methods.contradictions import Contradictions, contradicting_questions
+from benchmark.preferences.methods.contradictions import (
+    Contradictions,
+    contradicting_questions,
+    contradicting_systems,
+)
 from benchmark.preferences.methods.davidson import Strengths, fit_strengths
-from benchmark.preferences.methods.joint_draws import LEAST_QUESTIONS, JointDraws
 from benchmark.preferences.methods.paired import Verdicts
-from benchmark.preferences.methods.preference_bootstrap import draw_weights, strength_draws
 from cqa_site.stats.estimate import Estimate, check_confidence
-from cqa_site.stats.ratings import FloatArray
+from cqa_site.stats.ranks.system_correlation import within_and_across
+from cqa_site.stats.weighted_correlation import Correlation
 
 NO_SCORES = "it has no scores"
 NO_VERDICTS = "there are no verdicts about it"
+LEAST_QUESTIONS = 3
+FEW_QUESTIONS = f"fewer than {LEAST_QUESTIONS} questions have a score of every system"
+RECIPE = (
+    "log strengths and mean scores of the same systems; mean scores over the questions that all "
+    "of them share"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +60,7 @@ class TwoRankings:
 
 
 def compare_rankings(
-    verdicts: Verdicts,
-    scores: pd.DataFrame,
-    *,
-    draw_systems: bool = True,
-    confidence: float = 0.95,
-    n_resamples: int = 1000,
-    seed: int = 0,
+    verdicts: Verdicts, scores: pd.DataFrame, *, confidence: float = 0.95
 ) -> TwoRankings:
     """Put the two rankings beside each other.
 
@@ -73,12 +72,9 @@ def compare_rankings(
         Rows are systems, columns questions (the names that the verdicts use), values mean points
         of that system there; NaN where there is none. Means are over the questions with a score
         of every compared system, as on the board of scores.
-    draw_systems
-        Whether the correlations stand for systems like these, so that their intervals draw
-        systems as well as questions (Deutsch, Dror and Roth 2021) and are wide for a handful of
-        them; or for these very systems. Shares of contradicting pairs are always of these.
-    confidence, n_resamples, seed
-        Of the percentile bootstraps.
+    confidence
+        Of the intervals. Correlations stand for systems like these (`within_and_across`). The
+        share of contradicting pairs of systems has no interval: each system is in many pairs.
 
     Raises
     ------
@@ -93,63 +89,43 @@ def compare_rankings(
         raise ValueError("a system occurs twice in the table of scores")
     everyone = fit_strengths(verdicts)
     scored = set(scores.index[scores.notna().any(axis=1)])
-    kept = [each for each in everyone.systems if each in scored]
+    kept = tuple(each for each in everyone.systems if each in scored)
     strength = everyone.by_system()
-    common = scores.loc[kept].dropna(axis=1) if kept else scores.iloc[:0, :0]
-    draws = _draws(verdicts, everyone, kept, common, n_resamples, seed)
+    common = scores.loc[list(kept)].dropna(axis=1) if kept else scores.iloc[:0, :0]
     own = np.array([strength[name] for name in kept])
     means = common.to_numpy(dtype=float).mean(axis=1) if common.shape[1] else np.empty(0)
-    both = JointDraws(
-        systems=tuple(kept),
-        own=own,
-        means=means,
-        strength_draws=draws[0],
-        mean_draws=draws[1],
-        n_questions=common.shape[1],
-        confidence=confidence,
-        n_resamples=n_resamples,
-        seed=seed,
-        reason=everyone.reason,
+    reason = everyone.reason
+    if reason is None and len(kept) > 1 and common.shape[1] < LEAST_QUESTIONS:
+        reason = FEW_QUESTIONS
+    both = pd.DataFrame(
+        {"system": kept, "question": 0, "x": own, "y": means if len(means) else np.nan}
     )
     return TwoRankings(
-        systems=both.systems,
+        systems=kept,
         log_strengths=tuple(own.tolist()),
         means=tuple(means.tolist()),
-        spearman=both.correlation("spearman", draw_systems=draw_systems),
-        kendall=both.correlation("kendall", draw_systems=draw_systems),
-        by_systems=both.contradictions(),
-        by_questions=contradicting_questions(
-            verdicts, scores, confidence=confidence, n_resamples=n_resamples, seed=seed
+        spearman=_correlation("spearman", both, confidence, reason),
+        kendall=_correlation("kendall", both, confidence, reason),
+        by_systems=contradicting_systems(
+            kept, own, means if reason is None else np.empty(0), confidence, reason
         ),
+        by_questions=contradicting_questions(verdicts, scores, confidence=confidence),
         left_out=_left_out(everyone, verdicts, scored),
         n_questions=common.shape[1],
     )
+
+
+def _correlation(
+    kind: Correlation, both: pd.DataFrame, confidence: float, reason: str | None
+) -> Estimate:
+    """Rank correlation of both columns; its interval is about other systems like these."""
+    found = within_and_across(both, kind, confidence=confidence).across
+    if reason is not None:
+        found = replace(found, value=None, low=None, high=None, interval=None, reason=reason)
+    return replace(found, recipe=RECIPE)
 
 
 def _left_out(everyone: Strengths, verdicts: Verdicts, scored: set[str]) -> dict[str, str]:
     reasons = dict.fromkeys(sorted(scored - set(verdicts.systems)), NO_VERDICTS)
     without = [each for each in everyone.systems if each not in scored]
     return reasons | dict.fromkeys(without, NO_SCORES) | everyone.unranked
-
-
-def _draws(
-    verdicts: Verdicts,
-    everyone: Strengths,
-    kept: list[str],
-    common: pd.DataFrame,
-    n_resamples: int,
-    seed: int,
-) -> tuple[FloatArray, FloatArray]:
-    """Strengths and means of the kept systems in the same resamples of all questions."""
-    if len(kept) < 2 or common.shape[1] < LEAST_QUESTIONS:
-        return np.empty((0, len(kept))), np.empty((0, len(kept)))
-    ranked = verdicts.among(everyone.systems)
-    questions = sorted({*ranked.questions, *common.columns}, key=str)
-    places = {name: place for place, name in enumerate(questions)}
-    weights = draw_weights(len(questions), n_resamples, seed)
-    strengths = strength_draws(
-        ranked.count(), everyone, weights[:, [places[each] for each in ranked.questions]]
-    )[:, [everyone.systems.index(name) for name in kept]]
-    scored = weights[:, [places[each] for each in common.columns]]
-    means = scored @ common.to_numpy(dtype=float).T / scored.sum(axis=1, keepdims=True)
-    return strengths, means

@@ -7,8 +7,12 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.conditions import ConditionsField, condition_choices
-from annotation.answers.models.answers import Answer, System
+from annotation.answers.forms.conditions import (
+    ConditionsField,
+    ScenariosField,
+    SystemsField,
+    condition_choices,
+)
 from annotation.editing.models import plain_lines
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import MOST_CRITERIA
@@ -77,22 +81,8 @@ class RoundForm(PlanForm):
         to_field_name="public_id",
         empty_label=None,
     )
-    systems = forms.ModelMultipleChoiceField(
-        label=lazy("Only answers of"),
-        queryset=System.objects.none(),
-        to_field_name="public_id",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
-    )
-    scenarios = forms.TypedMultipleChoiceField(
-        label=lazy("Only scenarios"),
-        coerce=int,
-        choices=Answer.Scenario.choices,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
-    )
+    systems = SystemsField(label=lazy("Only answers of"), to_field_name="public_id")
+    scenarios = ScenariosField(label=lazy("Only scenarios"))
     conditions = ConditionsField()
     aspect = forms.ChoiceField(
         label=lazy("Questions"),

@@ -1,4 +1,4 @@
-"""Judge runs by a rubric, their parts, and the probes that say whether to trust them."""
+"""Judge runs by a rubric, their parts, and the probes of their judges."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -7,14 +7,14 @@ from benchmark.rubrics.models import RubricVersion
 
 
 class ScoringRun(models.Model):
-    """By which rubric a run scores, as which rater it counts, and whether it may be trusted."""
+    """By which rubric a run scores, as which rater it counts, and what its canaries showed."""
 
     class Trust(models.TextChoices):
         """What the attack canaries of the run said."""
 
         PENDING = "pending", _("Not known yet")
-        TRUSTED = "trusted", _("Trusted")
-        UNTRUSTED = "untrusted", _("Obeys instructions inside answers")
+        TRUSTED = "trusted", _("Resisted planted instructions")
+        UNTRUSTED = "untrusted", _("Obeyed planted instructions")
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="scoring")
     rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="runs")

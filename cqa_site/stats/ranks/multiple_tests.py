@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cqa_site.stats.ratings import FloatArray
+from cqa_site.stats.arrays import FloatArray
 
 
 def holm(p: FloatArray) -> FloatArray:

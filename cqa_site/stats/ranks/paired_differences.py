@@ -1,4 +1,4 @@
-"""Which systems can be told apart: paired differences, Holm's correction, tie groups.
+"""Which systems can be told apart: paired differences, Holm's correction, groups.
 
 Every difference is taken question by question, so what makes a question hard for all systems
 drops out.
@@ -8,16 +8,21 @@ Source: Miller (2024), Adding Error Bars to Evals, on paired differences over qu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from scipy import special
 
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.ranks.multiple_tests import holm
-from cqa_site.stats.ratings import FloatArray, IntArray
+from cqa_site.stats.skewed_means import mean_bounds, mean_p, with_skewness
+from cqa_site.stats.verdicts import RULES
 
 _CHUNK_CELLS = 8_000_000
+# Points of each distribution that power is averaged over.
+_POINTS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,28 +34,29 @@ class PairDifference:
     first, second
         Systems; `first` is not below `second` on the board.
     mean, low, high
-        Mean paired difference and its percentile interval from the shared bootstrap.
+        Mean paired difference and its interval, of this pair alone; None where there is none.
     p, p_holm
-        Two-sided, of the paired t test; and after Holm over all pairs compared.
+        Two-sided, of the paired test; and after Holm over all pairs compared.
     is_separable
-        Whether `p_holm` lies below 1 - confidence.
+        Whether `p_holm` lies below 1 - confidence, with enough questions for a verdict.
     detectable
-        Smallest true difference this many questions would find (see `smallest_detectable`).
+        True difference that this many questions find with power .8 after the correction
+        (`smallest_detectable`); None where they can find none.
     """
 
     first: str
     second: str
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
     p_holm: float
     is_separable: bool
-    detectable: float
+    detectable: float | None
 
 
 def compare_pairs(
-    names: list[str], common: FloatArray, means: FloatArray, confidence: float
+    names: list[str], common: FloatArray, confidence: float
 ) -> tuple[PairDifference, ...]:
     """Difference of every two systems.
 
@@ -60,73 +66,47 @@ def compare_pairs(
         Systems, best first.
     common : shape (n_systems, n_questions)
         Scores without gaps, at least 2 questions.
-    means : shape (n_resamples, n_systems)
-        Means of all systems in each resample of the questions.
     confidence
         Of the intervals; 1 - confidence is the level of Holm's correction.
     """
     first, second = np.triu_indices(len(names), k=1)
     if not len(first):
         return ()
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    columns: dict[str, list[FloatArray]] = {"mean": [], "low": [], "high": [], "p": [], "sd": []}
-    for block in _blocks(len(first), max(common.shape[1], len(means))):
+    n, level = common.shape[1], 1 - confidence
+    columns: list[FloatArray] = []
+    for block in _blocks(len(first), n):
         differences = (common[first[block]] - common[second[block]]).T
-        low, high = np.quantile(means[:, first[block]] - means[:, second[block]], tails, axis=0)
-        for name, values in (
-            ("mean", differences.mean(axis=0)),
-            ("low", low),
-            ("high", high),
-            ("p", paired_t_p(differences)),
-            ("sd", differences.std(axis=0, ddof=1)),
-        ):
-            columns[name].append(values)
-    found = {name: np.concatenate(blocks) for name, blocks in columns.items()}
-    adjusted = holm(found["p"])
-    detectable = smallest_detectable(found["sd"], common.shape[1], level=1 - confidence)
+        (low, high), p = mean_bounds(differences, confidence), mean_p(differences)
+        # Where few questions differ, flips of signs do not reject 0; so the interval holds it.
+        low, high = np.where(p >= level, [np.minimum(low, 0), np.maximum(high, 0)], [low, high])
+        sd = differences.std(axis=0, ddof=1)
+        columns.append(np.array([differences.mean(axis=0), low, high, p, sd]))
+    mean, low, high, p, sd = np.concatenate(columns, axis=1)
+    adjusted = holm(p)
+    is_enough = RULES["leader"].allows(n)
+    found = smallest_detectable(sd, n, level=level / len(first))
     return tuple(
         PairDifference(
             first=names[first[place]],
             second=names[second[place]],
-            mean=float(found["mean"][place]),
-            low=float(found["low"][place]),
-            high=float(found["high"][place]),
-            p=float(found["p"][place]),
+            mean=float(mean[place]),
+            low=_known(low[place], is_enough),
+            high=_known(high[place], is_enough),
+            p=float(p[place]),
             p_holm=float(adjusted[place]),
-            is_separable=bool(adjusted[place] < 1 - confidence),
-            detectable=float(detectable[place]),
+            is_separable=bool(is_enough and adjusted[place] < level),
+            detectable=_known(found[place], is_enough),
         )
         for place in range(len(first))
     )
 
 
-def paired_t_p(differences: FloatArray) -> FloatArray:
-    """Two-sided p of each column of paired differences, shape (n_pairs,).
-
-    Parameters
-    ----------
-    differences : shape (n_questions, n_pairs)
-        At least 2 questions.
-
-    Notes
-    -----
-    Student's t, not a share of resamples: that share cannot fall below 1 / (resamples + 1),
-    and Holm over the 1,225 pairs of 50 systems asks for 0.00004 before it separates any two.
-    The exact test that flips signs of differences can never give less than ``2**(1 - n)``
-    for n questions, so neither does this; it also settles columns without spread.
-    """
-    n = len(differences)
-    mean = differences.mean(axis=0)
-    error = differences.std(axis=0, ddof=1) / n**0.5
-    rounding = 1e-12 * np.abs(differences).max(axis=0, initial=0.0)
-    t = np.divide(mean, error, out=np.zeros_like(mean), where=error > rounding)
-    p = np.asarray(2 * special.stdtr(n - 1, -np.abs(t)), dtype=np.float64)
-    certain = (error <= rounding) & (np.abs(mean) > rounding)
-    return np.maximum(np.where(certain, 0.0, p), 2.0 ** (1 - n))
+def _known(value: float, is_enough: bool) -> float | None:
+    return float(value) if is_enough and math.isfinite(value) else None
 
 
 def tie_groups(separable: np.ndarray) -> IntArray:
-    """Group of each system, 1 first: all systems that cannot be told from the group's top.
+    """Group of each system, 1 first: no two systems of a group can be told apart.
 
     Parameters
     ----------
@@ -135,54 +115,66 @@ def tie_groups(separable: np.ndarray) -> IntArray:
 
     Notes
     -----
-    The best system not yet in a group opens one. A system of few certain differences may
-    belong to a higher group than one above it on the board: it is *not separable* from that
-    group's top, whatever its mean.
+    Each system joins the first group none of whose members it can be told from, or opens one.
+    So two systems of different groups need not be separable, and a system whose differences are
+    uncertain may belong to a higher group than one above it on the board.
     """
-    groups = np.zeros(len(separable), dtype=np.int64)
-    while (groups == 0).any():
-        top = int(np.flatnonzero(groups == 0)[0])
-        joins = (groups == 0) & ~separable[top]
-        joins[top] = True
-        groups[joins] = groups.max() + 1
-    return groups
+    groups: list[list[int]] = []
+    for system in range(len(separable)):
+        for members in groups:
+            if not separable[system, members].any():
+                members.append(system)
+                break
+        else:
+            groups.append([system])
+    found = np.zeros(len(separable), dtype=np.int64)
+    for number, members in enumerate(groups, start=1):
+        found[members] = number
+    return found
 
 
 def smallest_detectable(
     sd: FloatArray, n_questions: int, *, level: float = 0.05, power: float = 0.8
 ) -> FloatArray:
-    """Smallest true mean difference a paired two-sided test finds with the given power.
+    """True mean difference that a new study of as many questions finds with the given power.
 
-    ``(t[1 - level/2] + t[power]) sd / sqrt(n)`` with n - 1 degrees of freedom.
+    Parameters
+    ----------
+    sd
+        Of the paired differences, estimated from as many questions.
+    n_questions, level, power
+        Of the two-sided test `mean_p`; for Holm over m pairs the level of its first step,
+        level / m. Infinite where no p of so few questions lies below the level.
 
-    >>> float(np.round(smallest_detectable(np.array([2.0]), 100)[0], 3))
-    0.566
+    Notes
+    -----
+    Averaged over what chance does to the estimated sd, to that of the new study and to its
+    skewness, for differences that are normal.
+
+    >>> smallest_detectable(np.array([2.0]), 100).round(2)
+    array([0.57])
     """
-    freedom = n_questions - 1
-    reach = special.stdtrit(freedom, 1 - level / 2) + special.stdtrit(freedom, power)
-    return np.asarray(reach * sd / n_questions**0.5, dtype=np.float64)
+    if n_questions < 2 or 2.0 ** (1 - n_questions) >= level:
+        return np.full(np.shape(sd), np.inf)
+    return np.asarray(sd * _detectable_sds(n_questions, level, power))
 
 
-def halving_n(values: FloatArray) -> int | None:
-    """How many more items would halve the t interval of a mean, if they spread alike.
+@lru_cache(maxsize=256)
+def _detectable_sds(n: int, level: float, power: float) -> float:
+    """The detectable difference in units of the estimated sd."""
+    from scipy import special  # costly to load, and pages name this module at start
 
-    A bit less than three times as many as there are: few items also pay for not knowing the
-    spread. None for fewer than 2 values or values without spread, which have no interval.
-
-    >>> halving_n(np.array([1.0, 2.0, 3.0, 4.0] * 10))
-    113
-    """
-    known = values[~np.isnan(values)]
-    n = len(known)
-    if n < 2 or np.ptp(known) == 0:
-        return None
-
-    def width(sizes: IntArray) -> FloatArray:
-        return np.asarray(special.stdtrit(sizes - 1, 0.975) / np.sqrt(sizes), dtype=np.float64)
-
-    sizes = np.arange(n, 4 * n + 1)
-    # Widths fall with the size, and four times as many items always suffice.
-    return int(np.argmax(width(sizes) <= width(sizes[:1]) / 2))
+    quantiles = (np.arange(_POINTS) + 0.5) / _POINTS
+    sds = np.sqrt(2 * special.gammaincinv((n - 1) / 2, quantiles) / (n - 1))
+    pull = special.ndtri(quantiles) * (6 * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) ** 0.5
+    reach = np.full(_POINTS, special.stdtrit(n - 1, 1 - level / 2))
+    needed = np.maximum(reach, with_skewness(reach, pull))[:, None] * sds
+    low, high = 0.0, 2 * float(needed.max()) + 4
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        found = float(special.ndtr(middle * sds[:, None, None] - needed).mean())
+        low, high = (middle, high) if found < power else (low, middle)
+    return float(high / n**0.5)
 
 
 def _blocks(n: int, cells_each: int) -> Iterator[slice]:

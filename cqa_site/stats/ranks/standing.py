@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from cqa_site.stats.as_json import ONLY_IF_KNOWN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,11 +18,12 @@ class Standing:
     mean, low, high
         Mean score in points and its interval; None where the board gives a reason.
     rank, rank_low, rank_high
-        1 is best, equal means share a rank; and the range over the resamples.
-    p_best
-        Share of resamples in which it has the highest mean (shared if several do), 0 to 1.
+        1 is best, equal means share a rank; and the ranks that the tests of pairs leave: one more
+        than the systems shown above it, up to all but those shown below it.
     tie_group
-        1, 2, ...: not separable from the top of that group.
+        1, 2, ...: no two systems of a group can be told apart.
+    p_best
+        Of boards before version 3: share of resamples in which it has the highest mean.
     n_questions
         Questions with a score of this system, common or not.
     """
@@ -32,6 +35,6 @@ class Standing:
     rank: int | None = None
     rank_low: int | None = None
     rank_high: int | None = None
-    p_best: float | None = None
     tie_group: int | None = None
+    p_best: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
     n_questions: int

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS, clustered_mean
-from cqa_site.stats.correlation import NAMES, in_chunks
+from cqa_site.stats.clustered import clustered_mean
+from cqa_site.stats.correlation import NAMES
 from cqa_site.stats.estimate import NO_VALUES, Estimate, check_confidence
-from cqa_site.stats.intervals import UndefinedIntervalError, bootstrap_interval
 from cqa_site.stats.ratings import FloatArray
+from cqa_site.stats.verdicts import RULES
 from cqa_site.stats.weighted_correlation import (
     Correlation,
     check_correlation,
@@ -28,6 +29,8 @@ COLUMNS = ("system", "question", "x", "y")
 LEAST_SYSTEMS = 3
 FEW_SYSTEMS = f"fewer than {LEAST_SYSTEMS} systems"
 NO_SPREAD = "one of the two gave all systems the same value"
+NO_INTERVAL = "fewer than {} systems, too few for an interval"
+ALL_ALIKE = "both order the systems in exactly the same way, or in reverse; that has no interval"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +40,8 @@ class WithinAndAcross:
     Attributes
     ----------
     across
-        Correlation of the systems' means; its interval resamples systems and questions.
+        Correlation of the systems' means; its interval is about other systems like these, on as
+        many questions.
     within
         Mean over questions of the correlation over the systems; resamples questions.
     within_sd
@@ -62,8 +66,6 @@ def within_and_across(
     kind: Correlation = "pearson",
     *,
     confidence: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
 ) -> WithinAndAcross:
     """Correlate two columns of scores across systems and within questions.
 
@@ -74,13 +76,16 @@ def within_and_across(
         system and question (choices, replicates) are averaged.
     kind : {"pearson", "spearman", "kendall"}
         Of both levels.
-    confidence, n_resamples, seed
-        Of the percentile bootstraps.
+    confidence
+        Nominal coverage of both intervals.
 
     Notes
     -----
-    System level and item level of Deutsch, Dror and Roth (2021), who show that systems must
-    be resampled as well as inputs; with 5 to 10 systems the interval across is very wide.
+    System level and item level of Deutsch, Dror and Roth (2021), who show that systems are a
+    sample as well as inputs. Across, resampling few systems draws the same ones again and again
+    and holds too little; Fisher's z of the systems' means needs no resample. Its variance for
+    ranks is that of Bonett and Wright (2000) and Fieller, Hartley and Pearson (1957); Student's t
+    for the normal quantile pays for systems that are not normally distributed.
     A question needs `LEAST_SYSTEMS` systems, and values that differ on both sides.
 
     Raises
@@ -102,11 +107,10 @@ def within_and_across(
         "n_values": 2 * (len(table) - n_dropped),
         "n_dropped_items": n_dropped,
     }
-    options = {"n_resamples": n_resamples, "seed": seed}
     found, skipped = _per_question(kind, x, y)
     return WithinAndAcross(
-        across=_across(kind, x, y, about, **options),
-        within=_within(kind, found, about, **options),
+        across=_across(kind, x, y, about),
+        within=_within(kind, found, about),
         within_sd=float(np.std(found, ddof=1)) if len(found) > 1 else None,
         n_systems=x.shape[0],
         n_questions=x.shape[1],
@@ -123,16 +127,8 @@ def _matrices(table: pd.DataFrame) -> tuple[FloatArray, FloatArray, int]:
     return x, y, len(table) - len(complete)
 
 
-def _across(
-    kind: Correlation,
-    x: FloatArray,
-    y: FloatArray,
-    about: dict[str, Any],
-    *,
-    n_resamples: int,
-    seed: int,
-) -> Estimate:
-    n_systems, n_questions = x.shape
+def _across(kind: Correlation, x: FloatArray, y: FloatArray, about: dict[str, Any]) -> Estimate:
+    n_systems = len(x)
     about = {
         **about,
         "statistic": f"{NAMES[kind]} across systems",
@@ -140,40 +136,24 @@ def _across(
     }
     if n_systems < LEAST_SYSTEMS:
         return Estimate(value=None, reason=FEW_SYSTEMS if n_systems else NO_VALUES, **about)
-
-    def resampled(questions: FloatArray, systems: FloatArray) -> FloatArray:
-        met = questions @ (~np.isnan(x)).astype(float).T
-        means = [questions @ np.nan_to_num(each).T / np.maximum(met, 1) for each in (x, y)]
-        # A system none of whose questions was drawn has no mean, so it does not weigh.
-        return weighted_correlations(kind, means[0], means[1], systems * (met > 0))
-
-    value = float(resampled(np.ones((1, n_questions)), np.ones((1, n_systems)))[0])
+    own_x, own_y = np.nanmean(x, axis=1), np.nanmean(y, axis=1)
+    value = float(weighted_correlations(kind, own_x, own_y, np.ones((1, n_systems)))[0])
     if np.isnan(value):
         return Estimate(value=None, reason=NO_SPREAD, **about)
-    if n_questions < 3:
-        return Estimate(value=value, reason=TOO_FEW_CLUSTERS, **about)
-    generator = np.random.default_rng([seed, n_systems])
-
-    def both_resampled(questions: FloatArray) -> FloatArray:
-        shares = np.full(n_systems, 1 / n_systems)
-        systems = generator.multinomial(n_systems, shares, size=len(questions)).astype(float)
-        paired = np.hstack([questions, systems])
-        return in_chunks(
-            lambda rows: resampled(rows[:, :n_questions], rows[:, n_questions:]),
-            paired,
-            n_systems**2,
-        )
-
-    once = np.ones(n_questions, dtype=np.int64)
-    confidence = about["confidence"]
-    try:
-        low, high = bootstrap_interval(
-            both_resampled, once, confidence=confidence, n_resamples=n_resamples, seed=seed
-        )
-    except UndefinedIntervalError as error:
-        return Estimate(value=value, reason=str(error), **about)
-    interval = f"systems and questions bootstrap, percentile, {n_resamples} resamples, seed {seed}"
-    return Estimate(value=value, low=low, high=high, interval=interval, **about)
+    if not RULES["systems"].allows(n_systems):
+        reason = NO_INTERVAL.format(RULES["systems"].least)
+        return Estimate(value=value, reason=reason, **about)
+    if abs(value) > 1 - 1e-9:
+        return Estimate(value=value, reason=ALL_ALIKE, **about)
+    variance = {
+        "pearson": 1 / (n_systems - 3),
+        "spearman": (1 + value**2 / 2) / (n_systems - 3),
+        "kendall": 0.437 / (n_systems - 4),
+    }[kind]
+    upto = (1 + about["confidence"]) / 2
+    reach = float(special.stdtrit(n_systems - 2, upto)) * variance**0.5
+    low, high = np.tanh(np.arctanh(value) + np.array([-reach, reach])).tolist()
+    return Estimate(value=value, low=low, high=high, interval="Fisher z over systems, t", **about)
 
 
 def _per_question(
@@ -199,9 +179,6 @@ def _within(
     kind: Correlation,
     found: FloatArray,
     about: dict[str, Any],
-    *,
-    n_resamples: int,
-    seed: int,
 ) -> Estimate:
     about = {
         **about,
@@ -215,8 +192,6 @@ def _within(
         found.tolist(),
         [1] * len(found),
         confidence=about["confidence"],
-        n_resamples=n_resamples,
-        seed=seed,
     )
     return Estimate(
         value=mean.value,

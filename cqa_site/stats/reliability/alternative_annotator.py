@@ -10,6 +10,7 @@ section 3.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,8 +18,9 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from cqa_site.stats.one_sided_tests import most_of, p_above, p_below, ratio_pseudo_values
 from cqa_site.stats.ranks.multiple_tests import benjamini_yekutieli
-from cqa_site.stats.ratings import FloatArray, Ratings
+from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
 
 Closeness = Literal["scores", "labels"]
 
@@ -26,6 +28,7 @@ Closeness = Literal["scores", "labels"]
 EPSILON = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 LEAST_ITEMS = 30
 LEAST_HUMANS = 2
+LEAST_CLUSTERS = 10
 ADVISED_HUMANS = 3
 _ROUNDING = 1e-9
 
@@ -47,6 +50,9 @@ class LeftOut:
         That the human's edge is epsilon or more; and after Benjamini-Yekutieli.
     is_beaten
         Whether `p_adjusted` is at most the level.
+    n_clusters, p_closer, p_farther
+        Clusters of these items; that the human's edge is epsilon or more, and that it is epsilon
+        or less, over clusters.
     reason
         Why this human was not tested.
     """
@@ -58,6 +64,9 @@ class LeftOut:
     p: float | None = None
     p_adjusted: float | None = None
     is_beaten: bool | None = None
+    n_clusters: int = 0
+    p_closer: float | None = None
+    p_farther: float | None = None
     reason: str = ""
 
 
@@ -80,6 +89,10 @@ class AlternativeAnnotator:
         One entry for each human, also for those not tested.
     n_items
         Items rated by the judge and at least two humans.
+    n_clusters, p_passed, p_failed
+        Fewest clusters of a tested human. One-sided p values that the judge comes close enough
+        against fewer than half of the tested humans, and that it falls short against half of
+        them or fewer. Not `passed` is no failure: that takes a small `p_failed`.
     caution
         What weakens a defined outcome, in plain words; else empty.
     reason
@@ -94,6 +107,9 @@ class AlternativeAnnotator:
     closeness: Closeness
     humans: tuple[LeftOut, ...]
     n_items: int
+    n_clusters: int = 0
+    p_passed: float | None = None
+    p_failed: float | None = None
     caution: str = ""
     reason: str = ""
 
@@ -106,6 +122,7 @@ def alternative_annotator_test(
     epsilon: float = 0.2,
     level: float = 0.05,
     least_items: int = LEAST_ITEMS,
+    clusters: Mapping[Hashable, Hashable] | None = None,
 ) -> AlternativeAnnotator:
     """Test whether the judge represents the humans as well as a left-out human does.
 
@@ -125,6 +142,9 @@ def alternative_annotator_test(
         False discovery rate of the Benjamini-Yekutieli correction.
     least_items
         Humans with fewer items are not tested: the t test needs about 30.
+    clusters
+        Item → cluster, such as its question; by default every item alone. `p_passed` and
+        `p_failed` are over clusters and need `LEAST_CLUSTERS`; all else follows the source.
 
     Returns
     -------
@@ -140,22 +160,30 @@ def alternative_annotator_test(
     Notes
     -----
     Per human, ``d = [human at least as close] - [judge at least as close]`` of each item;
-    one-sided t test of ``mean(d) < epsilon``. Without spread the mean decides.
+    one-sided t test of ``mean(d) < epsilon``. Without spread the mean decides. Over humans
+    `p_passed` and `p_failed` are partial conjunctions (Benjamini and Heller 2008).
     """
     _check(closeness, epsilon, level)
-    grid, own, names = _grid(humans, judge)
+    grid, own, names, items = _grid(humans, judge)
+    known = clusters or {}
+    codes = pd.factorize(pd.Index([known.get(item, item) for item in items]))[0]
     comparisons = [
-        _left_out(place, name, grid, own, closeness, epsilon, least_items)
+        _left_out(place, name, grid, own, codes, closeness, epsilon, least_items)
         for place, name in enumerate(names)
     ]
     comparisons = _corrected(comparisons, level)
     tested = [each for each in comparisons if each.p is not None]
     n_items = int(((~np.isnan(grid)).sum(axis=1) >= 2).sum())
     reason = _why_undefined(names, tested, least_items)
-    omega = rho = None
+    omega = rho = p_passed = p_failed = None
     if not reason:
         omega = float(np.mean([bool(each.is_beaten) for each in tested]))
         rho = float(np.mean([each.judge_advantage or 0.0 for each in tested]))
+        closer = [each.p_closer for each in tested if each.p_closer is not None]
+        farther = [each.p_farther for each in tested if each.p_farther is not None]
+        if len(closer) == len(tested):
+            p_passed = most_of(np.array(closer), (len(tested) + 1) // 2)
+            p_failed = most_of(np.array(farther), len(tested) // 2 + 1)
     return AlternativeAnnotator(
         passed=None if omega is None else omega >= 0.5,
         omega=omega,
@@ -165,6 +193,9 @@ def alternative_annotator_test(
         closeness=closeness,
         humans=tuple(comparisons),
         n_items=n_items,
+        n_clusters=min((each.n_clusters for each in tested), default=0),
+        p_passed=p_passed,
+        p_failed=p_failed,
         caution="" if reason else _caution(len(tested)),
         reason=reason,
     )
@@ -177,14 +208,15 @@ def _check(closeness: str, epsilon: float, level: float) -> None:
         raise ValueError("epsilon lies between 0 and 1, and level strictly between them")
 
 
-def _grid(humans: Ratings, judge: pd.Series) -> tuple[FloatArray, FloatArray, list[str]]:
-    """Humans' values of the items the judge scored, NaN for gaps; the judge's; their names."""
+def _grid(humans: Ratings, judge: pd.Series) -> tuple[FloatArray, FloatArray, list[str], pd.Index]:
+    """Humans' values of items the judge scored, NaN for gaps; the judge's; names; items."""
     grid = np.full((humans.n_items, humans.n_raters), np.nan)
     grid[humans.item_codes, humans.rater_codes] = humans.values
     values = judge.dropna().astype(float)
     place = pd.Index(values.index).get_indexer(humans.items)
     both = place >= 0
-    return grid[both], values.to_numpy()[place[both]], [str(name) for name in humans.raters]
+    names = [str(name) for name in humans.raters]
+    return grid[both], values.to_numpy()[place[both]], names, humans.items[both]
 
 
 def _left_out(
@@ -192,6 +224,7 @@ def _left_out(
     name: str,
     grid: FloatArray,
     judge: FloatArray,
+    clusters: IntArray,
     closeness: Closeness,
     epsilon: float,
     least_items: int,
@@ -206,12 +239,22 @@ def _left_out(
     ours = _closeness(judge[usable], others[usable], closeness)
     human_wins = (theirs >= ours - _ROUNDING).astype(float)
     judge_wins = (ours >= theirs - _ROUNDING).astype(float)
+    codes = np.unique(clusters[usable], return_inverse=True)[1]
+    n_clusters = int(codes.max()) + 1
+    p_closer = p_farther = None
+    if n_clusters >= LEAST_CLUSTERS:
+        edges = np.asarray(np.bincount(codes, weights=human_wins - judge_wins), np.float64)
+        values = ratio_pseudo_values(edges, np.bincount(codes).astype(np.float64))
+        p_closer, p_farther = p_below(values, epsilon), p_above(values, epsilon)
     return LeftOut(
         rater=name,
         n_items=n,
         judge_advantage=float(judge_wins.mean()),
         human_advantage=float(human_wins.mean()),
         p=_p_below(human_wins - judge_wins, epsilon),
+        n_clusters=n_clusters,
+        p_closer=p_closer,
+        p_farther=p_farther,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, Estimate
-from cqa_site.stats.intervals import UndefinedIntervalError, bootstrap_interval
+from cqa_site.stats.intervals import UndefinedIntervalError, mean_interval
 from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
 from cqa_site.stats.reliability.coincidence import distinct_rows, pairable_counts
 
@@ -15,14 +15,14 @@ RECIPE = (
     "share of equal pairs among all pairs of ratings of one item, then the mean over items "
     "with two or more ratings; not corrected for chance"
 )
+INTERVAL = "t over items, corrected for skewness"
 
 
-def percent_agreement(
-    ratings: Ratings, confidence: float = 0.95, *, n_resamples: int = 2000, seed: int = 0
-) -> Estimate:
+def percent_agreement(ratings: Ratings, confidence: float = 0.95) -> Estimate:
     """Mean over items of the share of agreeing pairs, in 0..1.
 
-    Each item counts once however many ratings it has. The interval resamples items.
+    Each item counts once however many ratings it has. The interval is that of a mean over
+    items.
     Undefined without ratings, with one rater, or when no item was rated twice; defined,
     unlike the chance-corrected statistics, when only one value was used.
     """
@@ -40,21 +40,14 @@ def percent_agreement(
     if len(counts) == 0:
         return Estimate(value=None, reason=_why_no_pairs(ratings), **about)
     rows, multiplicity = distinct_rows(counts)
-    shares, kind = np.unique(agreeing_pair_share(rows), return_inverse=True)
-    weights = np.bincount(kind, weights=multiplicity).astype(np.int64)
-    value = float(shares @ weights) / len(counts)
+    shares = agreeing_pair_share(rows)
+    value = float(shares @ multiplicity) / len(counts)
     try:
-        low, high = bootstrap_interval(
-            lambda resamples: np.asarray(resamples @ shares / len(counts)),
-            weights,
-            confidence=confidence,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
+        low, high = mean_interval(shares, multiplicity, confidence)
     except UndefinedIntervalError as error:
         return Estimate(value=value, reason=str(error), **about)
-    interval = f"item bootstrap, percentile, {n_resamples} resamples, seed {seed}"
-    return Estimate(value=value, low=low, high=high, interval=interval, **about)
+    low, high = max(low, 0.0), min(high, 1.0)
+    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
 
 
 def agreeing_pair_share(counts: IntArray) -> FloatArray:

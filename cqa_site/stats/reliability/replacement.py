@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor
 
 import numpy as np
 import pandas as pd
 
-from cqa_site.stats.intervals import UndefinedIntervalError, jackknife_t_interval
-from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
+from cqa_site.stats.intervals import LEAST_RATED, clopper_pearson_interval, too_few
+from cqa_site.stats.ratings import IntArray, Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class Replacement:
     changed
         Share of items whose majority label becomes another one, 0 to 1; None without items.
     low, high
-        Interval of `changed` (jackknife over items, t), or None with `reason`.
+        Interval of `changed` (exact binomial), or None with `reason`.
     raised, lowered
         Shares whose label goes up and down.
     tied_before, tied_after
@@ -72,9 +73,10 @@ def replace_one_vote(ratings: Ratings, other: pd.Series, confidence: float = 0.9
     )
     table = np.array([_expected(kind[:-1], int(kind[-1])) for kind in kinds])
     shares = multiplicity @ table / multiplicity.sum()
-    low, high, reason = _interval(table[:, 0], multiplicity, confidence)
+    n = int(multiplicity.sum())
+    low, high, reason = _interval(float(shares[0]), n, confidence)
     return Replacement(
-        n_items=int(multiplicity.sum()),
+        n_items=n,
         changed=float(shares[0]),
         low=low,
         high=high,
@@ -108,14 +110,9 @@ def _majority(counts: IntArray) -> tuple[int, bool]:
     return int(top[-1]), len(top) > 1
 
 
-def _interval(
-    changed: FloatArray, multiplicity: IntArray, confidence: float
-) -> tuple[float | None, float | None, str]:
-    n = int(multiplicity.sum())
-    mean = float(changed @ multiplicity) / n
-    left_out = (mean * n - changed) / max(1, n - 1)
-    try:
-        low, high = jackknife_t_interval(mean, left_out, multiplicity, confidence)
-    except UndefinedIntervalError as error:
-        return None, None, str(error)
-    return max(0.0, low), min(1.0, high), ""
+def _interval(share: float, n: int, confidence: float) -> tuple[float | None, float | None, str]:
+    """Exact interval of a share of items, each of which counts in part: too wide, if anything."""
+    if n < LEAST_RATED:
+        return None, None, too_few(LEAST_RATED, "items")
+    ends = (clopper_pearson_interval(each(share * n), n, confidence) for each in (floor, ceil))
+    return next(ends).low, next(ends).high, ""

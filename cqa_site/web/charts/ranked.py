@@ -1,4 +1,4 @@
-"""A ranking: one row a system, with its value, its interval and whom it ties with."""
+"""A ranking: one row a system, with its value, its interval and its group."""
 
 from itertools import groupby
 
@@ -25,8 +25,8 @@ def ranked_dots(
     ----------
     rows
         ``name``, ``value``, ``low``, ``high`` and ``group``, best first. All but the name may be
-        None: without a value the number is a dash. Neighbours of the same group, systems whose
-        ranks cannot be told apart, stand behind one bracket.
+        None: without a value the number is a dash. Neighbours of the same group stand behind one
+        bracket: no two of them can be told apart.
     title
         Of the axis.
     size

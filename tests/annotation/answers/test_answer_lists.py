@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,7 +21,7 @@ from annotation.consensus.actions.preferred_labels import LabelsNotOfStudy, pref
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
 from annotation.corpus.models.questions import ArgumentList, Question
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.actions.runs import draft
@@ -29,34 +30,21 @@ from tests import cast
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.imports.import_files import json_file, take
 from tests.annotation.made_answers import make_list, make_question
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_campaign, make_study
 from tests.runs.judging import script
 from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def question(study):
-    return make_question(study)
-
-
 def settle(study, argument, label, *, days_ago=0):
     """A final label in a campaign of its own."""
-    campaign = Campaign.objects.create(
-        study=study, name=f"C{campaigns_of(study).count()}", guideline=cast.make_guideline(study)
-    )
-    Campaign.objects.filter(pk=campaign.pk).update(
-        created_at=timezone.now() - timedelta(days=days_ago)
-    )
-    FinalLabel.objects.create(
-        campaign=campaign, argument=argument, label=label, provenance="votes"
-    )
+    name = f"C{campaigns_of(study).count()}"
+    campaign = cast.make_campaign(study, ordinary=0, controls=0, name=name)
+    campaign.created_at = timezone.now() - timedelta(days=days_ago)
+    campaign.save()
+    given = {"label": label, "provenance": "votes"}
+    FinalLabel.objects.create(campaign=campaign, argument=argument, **given)
 
 
 def test_the_same_list_is_made_once_and_another_order_number_or_question_is_another(
@@ -125,37 +113,26 @@ def test_many_keys_are_asked_in_pieces(study, monkeypatch, django_assert_num_que
     assert set(found.values()) == {None}
 
 
-# -- whose labels ----------------------------------------------------------------------------
-
-
-def test_a_study_chooses_whose_labels_it_uses(study):
+def test_a_study_chooses_whose_labels_it_uses(study, client, researcher):
     old, new = (make_campaign(study, name=name) for name in ("Old", "New"))
     both, only_new = [item.argument for item in old.items.order_by("pk")[:2]]
     for campaign, argument, label in ((old, both, 0), (new, both, 3), (new, only_new, 2)):
-        FinalLabel.objects.create(
-            campaign=campaign, argument=argument, label=label, provenance="votes"
-        )
+        given = {"label": label, "provenance": "votes"}
+        FinalLabel.objects.create(campaign=campaign, argument=argument, **given)
     keys = [both.pk, only_new.pk]
     assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
-    client = sign_in(make_member(study, "researcher"))
     page = f"/s/{study.public_id}/label-rounds/{old.public_id}/labels/"
     client.post(f"{page}prefer/", {"use": "this"})
     assert label_source(study) == old
     assert relevance_of(study, keys) == {both.pk: 0, only_new.pk: None}
     assert "this round's" in client.get(page).content.decode()
-    prefer_labels(study=study, campaign=None, actor=make_member(study, "admin"))
+    prefer_labels(study=study, campaign=None, actor=researcher)
     assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
     verbs = study.audit_events.values_list("verb", "details__after")
     assert list(verbs) == [("preferred_labels_chosen", ""), ("preferred_labels_chosen", "Old")]
+    foreign = make_campaign(make_study("Study B"))
     with pytest.raises(LabelsNotOfStudy):
-        prefer_labels(
-            study=study,
-            campaign=make_campaign(make_study("Study B")),
-            actor=make_member(study, "admin"),
-        )
-
-
-# -- what a model was trained on: not asked, not imported -----------------------------------------
+        prefer_labels(study=study, campaign=foreign, actor=researcher)
 
 
 lab = built_once(GenerationLab)
@@ -164,20 +141,17 @@ lab = built_once(GenerationLab)
 @pytest.fixture
 def tuned(lab):
     """A system whose model is served at the lab's endpoint, trained on two of four questions."""
-    system = System.objects.create(
-        study=lab.study, name="Tuned", kind="model", model=lab.endpoint.model
-    )
+    served = {"kind": "model", "model": lab.endpoint.model}
+    system = System.objects.create(study=lab.study, name="Tuned", **served)
     ids = [question.public_id for question in lab.questions[:2]]
     assert mark_learned(system=system, questions=ids, source="train.jsonl", actor=None) == 2
     return system
 
 
 @pytest.mark.parametrize("number", [1, 4])
-def test_a_run_leaves_out_what_its_model_learned(
-    number, lab, tuned, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_run_leaves_out_what_its_model_learned(number, lab, tuned, monkeypatch, inline):
     client = script(monkeypatch, lambda request: ChatReply("An answer.", "stop"))
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         run = lab.start(number=number, replicates=1)
     asked = set(run.answers.values_list("question", flat=True))
     assert asked == {question.pk for question in lab.questions[2:]}
@@ -222,14 +196,12 @@ def test_a_line_without_its_question_is_named(line):
         question_ids(["", " "], "train.jsonl")
 
 
-def test_the_page_of_a_system_takes_the_file_of_pairs(lab, tmp_path):
+def test_the_page_of_a_system_takes_the_file_of_pairs(lab, client):
     system = System.objects.create(study=lab.study, name="Elsewhere")
-    client = sign_in(lab.researcher)
     here = [lab.study.public_id, system.public_id]
-    path = tmp_path / "train.jsonl"
-    path.write_text(json.dumps({"about": {"question": str(lab.questions[0].public_id)}}))
-    with path.open("rb") as file:
-        client.post(reverse("system_learned", args=here), {"pairs": file})
+    pair = json.dumps({"about": {"question": str(lab.questions[0].public_id)}})
+    file = SimpleUploadedFile("train.jsonl", pair.encode())
+    client.post(reverse("system_learned", args=here), {"pairs": file})
     assert system.learned.count() == 1
     page = client.get(reverse("system", args=here)).content.decode()
     assert "1 pair of objects" in page

@@ -38,16 +38,6 @@ lab = built_once(Lab)
 
 
 @pytest.fixture
-def study():
-    return make_study("Study of its own")
-
-
-@pytest.fixture
-def campaign(lab):
-    return lab.campaign
-
-
-@pytest.fixture
 def expert(lab):
     return lab.expert
 
@@ -92,9 +82,6 @@ def test_twice_the_arguments_are_about_twice_the_work(study):
     assert taken[1] < 3 * taken[0]
 
 
-# -- order and content of the queue ---------------------------------------------------------
-
-
 def test_far_apart_votes_come_first_then_ties_then_the_rest(campaign):
     tie_near, _a, tie_far, far, _b, tie_far_later = arguments(campaign)
     found = [row.argument for row in disputed(campaign)]
@@ -106,9 +93,8 @@ def test_control_items_and_expert_overrides_are_left_out_but_tied_controls_are_n
     votes = [[0, 3, 3, 3], [0, 0, 3, 3], [0, 3, 3, 3], [0, 0, 3, 3]]
     campaign = imported(study, crowd, votes=votes, controls=[(0, 3), (1, 3)])
     overriding = imported(study, [], votes=[[]], name="Experts")
-    item = Item.objects.create(
-        campaign=overriding, argument=arguments(campaign)[3], external_id="x"
-    )
+    last = arguments(campaign)[3]
+    item = Item.objects.create(campaign=overriding, argument=last, external_id="x")
     vote(item, make_raters(study, 1, kind="expert")[0], 1)
     campaign.overridden_by.add(overriding)
     consensus.recompute_final_labels(campaign)
@@ -141,9 +127,6 @@ def test_what_is_skipped_comes_at_the_end_and_what_a_colleague_decided_on_reques
     assert queue(campaign, rater=mine).count() == 3
     assert next_in_queue(campaign, rater=mine).argument != tie_far
     assert next_in_queue(campaign, rater=mine, undecided_only=False).argument == tie_far
-
-
-# -- decisions -------------------------------------------------------------------------------
 
 
 def test_a_decision_shows_at_once_and_equals_what_recomputing_gives(campaign, expert):
@@ -183,9 +166,6 @@ def test_labels_off_the_scale_and_foreign_sentences_are_refused(campaign, expert
     with pytest.raises(adjudication.DecisionNotValid):
         adjudicate(campaign=campaign, argument=arguments(other)[0], rater=rater, label=1)
     assert not Adjudication.objects.exists()
-
-
-# -- the page --------------------------------------------------------------------------------
 
 
 def test_an_expert_decides_one_sentence_after_the_other(campaign, expert):
@@ -241,13 +221,8 @@ def test_the_page_tells_nothing_about_what_others_said(campaign, role):
     Rater.objects.filter(pk=first.rater_id).update(user=annotator, name="Anna Annotator")
     item.assignments.update(comment="crowd comment")
     decided_by_other = list(disputed(campaign))[1].argument
-    adjudicate(
-        campaign=campaign,
-        argument=decided_by_other,
-        rater=rater_of(colleague),
-        label=1,
-        comment="colleague comment",
-    )
+    decision = {"rater": rater_of(colleague), "label": 1, "comment": "colleague comment"}
+    adjudicate(campaign=campaign, argument=decided_by_other, **decision)
     client = sign_in(make_member(study, role, name="Me Myself"))
     for query in ({}, {"scope": "mine"}, {"unit": decided_by_other.public_id}):
         page = client.get(here(campaign), query)
@@ -268,31 +243,27 @@ def strip_token(text):
     return re.sub(r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"[^"]+"', "", text)
 
 
-def test_the_page_needs_a_bounded_number_of_queries(
+def test_the_page_says_what_is_left_and_how_long_it_takes(
     campaign, expert, django_assert_max_num_queries
 ):
-    client = sign_in(expert)
-    for argument in arguments(campaign)[:3]:
-        client.post(here(campaign), {"argument": argument.public_id, "label": 1})
-    with django_assert_max_num_queries(11):
-        client.get(here(campaign))
-
-
-def test_the_page_says_what_is_left_and_how_long_it_takes(campaign, expert):
     client = sign_in(expert)
     start = timezone.now()
     for number, argument in enumerate(arguments(campaign)[:3]):
         client.post(here(campaign), {"argument": argument.public_id, "label": 1})
         at = start + timedelta(seconds=90 * number)
         Adjudication.objects.filter(argument=argument).update(created_at=at)
+    with django_assert_max_num_queries(11):
+        client.get(here(campaign))
     # Two were in the queue of four; a pause is no pace.
-    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get(here(campaign)).text))
-    assert "3 / 5 done" in page
+    assert "3 / 5 done" in visible(client.get(here(campaign)))
     client.post(here(campaign), {"argument": arguments(campaign)[4].public_id, "label": 1})
     later = start + timedelta(seconds=270)
     Adjudication.objects.filter(argument=arguments(campaign)[4]).update(created_at=later)
-    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get(here(campaign)).text))
-    assert "4 / 6 done about 3 min left" in page
+    assert "4 / 6 done about 3 min left" in visible(client.get(here(campaign)))
+
+
+def visible(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.text))
 
 
 def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, expert):
@@ -308,11 +279,8 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, ex
     # What it had replaced counts again; then the one before it goes, too.
     rows = Adjudication.objects.order_by("pk")
     shown = rows.values_list("label", "is_undone", "superseded_at")
-    assert [(label, undone, at is None) for label, undone, at in shown] == [
-        (1, False, True),
-        (2, False, True),
-        (3, True, False),
-    ]
+    states = [(label, undone, at is None) for label, undone, at in shown]
+    assert states == [(1, False, True), (2, False, True), (3, True, False)]
     assert campaign.final_labels.get(argument=first).label == 1
     client.post(here(campaign, "undo/"))
     client.post(here(campaign, "undo/"))
@@ -320,19 +288,13 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, ex
     assert next_in_queue(campaign, rater=rater_of(expert)) is not None
     assert first in [row.argument for row in queue(campaign, rater=rater_of(expert))]
     lines = AuditEvent.objects.filter(verb="decision_undone").order_by("pk")
-    assert [(each.details["label"], each.details["again"]) for each in lines] == [
-        (3, 1),
-        (2, None),
-        (1, None),
-    ]
+    again = [(each.details["label"], each.details["again"]) for each in lines]
+    assert again == [(3, 1), (2, None), (1, None)]
     assert "no decision of yours" in client.post(here(campaign, "undo/"), follow=True).text
     # Somebody else's decisions are out of reach.
     client.post(here(campaign), {"argument": first.public_id, "label": 1})
     sign_in(make_member(campaign.study, "expert")).post(here(campaign, "undo/"))
     assert rows.filter(superseded_at=None).count() == 1
-
-
-# -- when a round ends -----------------------------------------------------------------------
 
 
 def make_tied():

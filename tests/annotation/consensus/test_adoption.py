@@ -18,7 +18,7 @@ from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import VoteEvent
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.runs.models import Job
-from tests.annotation.voting import imported, make_raters, vote
+from tests.annotation.voting import imported, lend, make_raters, vote
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once
 
@@ -29,18 +29,6 @@ VOTES = [[1, 2, 3], [2, 2, 1], [0, 1, 3], [0, 3, 3], [1, 1, 1], [3, 0, 2]]
 TIED = (0, 2, 5)
 
 
-def lend(campaign, labels, rater, name):
-    """A campaign in which the rater gave these labels, by place of the sentence."""
-    source = imported(campaign.study, [], votes=[[]], name=name)
-    arguments = [item.argument for item in campaign.items.order_by("pk")]
-    for place, label in labels.items():
-        item = Item.objects.create(
-            campaign=source, argument=arguments[place], external_id=f"{name}-{place}"
-        )
-        vote(item, rater, label)
-    return source
-
-
 class Lab:
     """A round with ties, a researcher, and the labels of a release."""
 
@@ -48,23 +36,13 @@ class Lab:
         study = make_study()
         self.campaign = imported(study, make_raters(study, 3), votes=VOTES)
         consensus.recompute_final_labels(self.campaign)
-        self.actor = make_member(study, "researcher")
+        self.researcher = make_member(study, "researcher")
         rater = Rater.objects.create(study=study, kind="reference", name="Released label")
         zeros = dict.fromkeys(range(6), 0)
         self.release = lend(self.campaign, zeros, rater, "Release"), rater
 
 
 lab = built_once(Lab)
-
-
-@pytest.fixture
-def campaign(lab):
-    return lab.campaign
-
-
-@pytest.fixture
-def actor(lab):
-    return lab.actor
 
 
 @pytest.fixture
@@ -78,22 +56,22 @@ def labels(campaign):
     return [(row.label, row.provenance) for row in rows]
 
 
-def test_labels_adopted_once_or_twice_say_so_once(campaign, release, actor):
+def test_labels_adopted_once_or_twice_say_so_once(campaign, release, researcher):
     source, rater = release
-    asked = {"campaign": campaign, "source": source, "rater": rater, "actor": actor}
+    asked = {"campaign": campaign, "source": source, "rater": rater, "actor": researcher}
     assert adopt_labels(**asked) == adopt_labels(**asked)
     assert AuditEvent.objects.filter(verb="labels_adopted").count() == 1
     found = labels(campaign)
     assert [found[at] for at in TIED] == [(0, "adopted")] * 3
     assert [found[at] for at in (1, 3, 4)] == [(2, "votes"), (3, "votes"), (1, "votes")]
     assert not Adjudication.objects.exists()
-    adopt_labels(campaign=campaign, source=source, rater=rater, only_tied=False, actor=actor)
+    adopt_labels(campaign=campaign, source=source, rater=rater, only_tied=False, actor=researcher)
     assert labels(campaign) == [(0, "adopted")] * 6
     assert Adoption.objects.filter(withdrawn_at=None).count() == 1
 
 
 def test_what_an_expert_decides_in_the_queue_is_stronger_than_anybodys_label(
-    campaign, release, actor
+    campaign, release, researcher
 ):
     """Also than what the same person said elsewhere: neither replaces the other."""
     (expert,) = make_raters(campaign.study, 1, kind="expert")
@@ -101,7 +79,7 @@ def test_what_an_expert_decides_in_the_queue_is_stronger_than_anybodys_label(
     first = campaign.items.order_by("pk").first().argument
     decision = adjudicate(campaign=campaign, argument=first, rater=expert, label=2)
     for source, rater in (release, own):
-        adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+        adopt_labels(campaign=campaign, source=source, rater=rater, actor=researcher)
         assert labels(campaign)[0] == (2, "adjudicated")
     row = campaign.final_labels.get(argument=first)
     assert (row.adjudicated_label, row.adopted_label) == (2, 0)
@@ -110,41 +88,37 @@ def test_what_an_expert_decides_in_the_queue_is_stronger_than_anybodys_label(
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
-def test_the_order_of_adoption_does_not_matter(campaign, actor, release, step):
+def test_the_order_of_adoption_does_not_matter(campaign, researcher, release, step):
     """One expert labelled a sentence in two batches: which batch came last must not decide."""
     (expert,) = make_raters(campaign.study, 1, kind="expert")
-    batches = [
-        lend(campaign, {0: 0, 1: 3}, expert, "A"),
-        lend(campaign, {0: 1, 2: 1}, expert, "B"),
-    ]
-    wanted = [(batches[0], expert, False), (batches[1], expert, True), (*release, True)]
+    one = lend(campaign, {0: 0, 1: 3}, expert, "A")
+    two = lend(campaign, {0: 1, 2: 1}, expert, "B")
+    wanted = [(one, expert, False), (two, expert, True), (*release, True)]
     seen = []
     # The first order and the last, which is its reverse; or all of them.
     for order in list(itertools.permutations(wanted))[::step]:
-        made = [
-            adopt_labels(
-                campaign=campaign, source=source, rater=rater, only_tied=tied, actor=actor
-            )
-            for source, rater, tied in order
-        ]
+        made = []
+        for source, rater, tied in order:
+            asked = {"source": source, "rater": rater, "only_tied": tied, "actor": researcher}
+            made.append(adopt_labels(campaign=campaign, **asked))
         seen.append(labels(campaign))
         for adoption in made:
-            withdraw_adoption(adoption=adoption, actor=actor)
+            withdraw_adoption(adoption=adoption, actor=researcher)
     assert all(each == seen[0] for each in seen)
     # 0, 1 and the release's 0; 3 alone; 1 and 0.
     assert [label for label, _from in seen[0][:3]] == [0, 3, 1]
 
 
-def test_ties_that_come_later_are_decided_too(campaign, release, actor):
+def test_ties_that_come_later_are_decided_too(campaign, release, researcher):
     """Excluding somebody after adopting gives what excluding before gives."""
     source, rater = release
-    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    adopt_labels(campaign=campaign, source=source, rater=rater, actor=researcher)
     settled = campaign.items.order_by("pk")[1]
     settled.assignments.filter(label=2).first().delete()
     assert labels(campaign)[1] == (0, "adopted")
 
 
-def test_a_preview_counts_and_stores_nothing(campaign, release, actor):
+def test_a_preview_counts_and_stores_nothing(campaign, release, researcher):
     source, rater = release
     asked = {"campaign": campaign, "source": source, "rater": rater}
     seen = preview_adoption(**asked, only_tied=True)
@@ -152,7 +126,7 @@ def test_a_preview_counts_and_stores_nothing(campaign, release, actor):
     assert seen.counts == [(0, 0, 3), (1, 1, 1), (2, 1, 1), (3, 4, 1)]
     assert not Adoption.objects.exists()
     before = labels(campaign)
-    adopt_labels(**asked, actor=actor)
+    adopt_labels(**asked, actor=researcher)
     after = labels(campaign)
     assert sum(a[0] != b[0] for a, b in zip(before, after, strict=True)) == seen.changed
     again = preview_adoption(**asked, only_tied=True)
@@ -160,40 +134,37 @@ def test_a_preview_counts_and_stores_nothing(campaign, release, actor):
     assert preview_adoption(**asked, only_tied=False).decided == 3
 
 
-def test_withdrawing_gives_the_labels_back_to_the_votes(campaign, release, actor):
+def test_withdrawing_gives_the_labels_back_to_the_votes(campaign, release, researcher):
     source, rater = release
     before = labels(campaign)
-    adoption = adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    adoption = adopt_labels(campaign=campaign, source=source, rater=rater, actor=researcher)
     assert labels(campaign) != before
     assert queue(campaign, rater=None).count() == 1  # far apart; the ties are decided
-    assert withdraw_adoption(adoption=adoption, actor=actor)
-    assert not withdraw_adoption(adoption=adoption, actor=actor)
+    assert withdraw_adoption(adoption=adoption, actor=researcher)
+    assert not withdraw_adoption(adoption=adoption, actor=researcher)
     assert labels(campaign) == before
     assert queue(campaign, rater=None).count() == 4
     verbs = AuditEvent.objects.order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["labels_adopted", "adoption_withdrawn"]
 
 
-def test_changed_labels_of_the_source_reach_who_adopted_them(campaign, release, actor):
+def test_changed_labels_of_the_source_reach_who_adopted_them(campaign, release, researcher):
     source, rater = release
-    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    adopt_labels(campaign=campaign, source=source, rater=rater, actor=researcher)
     Job.objects.all().delete()
     consensus.request_everywhere(campaign=source)
     asked = set(Job.objects.values_list("payload__campaign", flat=True))
     assert asked == {str(source.public_id), str(campaign.public_id)}
 
 
-def test_nothing_is_adopted_from_another_study(campaign, actor):
+def test_nothing_is_adopted_from_another_study(campaign, researcher):
     foreign = imported(make_study("Study B"), [], votes=[[]])
     (rater,) = make_raters(campaign.study, 1, kind="expert")
     for source in (foreign, campaign):
         for act in (preview_adoption, adopt_labels):
-            more = {"actor": actor} if act is adopt_labels else {}
+            more = {"actor": researcher} if act is adopt_labels else {}
             with pytest.raises(AdoptionNotPossible):
                 act(campaign=campaign, source=source, rater=rater, only_tied=True, **more)
-
-
-# -- the page --------------------------------------------------------------------------------
 
 
 def here(campaign, tail=""):
@@ -203,9 +174,8 @@ def here(campaign, tail=""):
 def test_raters_are_listed_by_what_they_are(campaign, release):
     study = campaign.study
     model = Rater.objects.create(study=study, kind="model", name="GPT-4", external_id="gpt-4")
-    person = Rater.objects.create(
-        study=study, kind="expert", name="Edith Expert", user=make_member(study, "expert")
-    )
+    named = {"name": "Edith Expert", "user": make_member(study, "expert")}
+    person = Rater.objects.create(study=study, kind="expert", **named)
     lend(campaign, {0: 1}, model, "Machine")
     lend(campaign, {0: 1}, person, "Batch")
     names = [name for _value, name in AdoptForm(campaign=campaign).fields["source"].choices]
@@ -217,10 +187,10 @@ def test_raters_are_listed_by_what_they_are(campaign, release):
 
 
 def test_the_page_shows_what_would_change_then_adopts_then_withdraws(
-    campaign, release, actor, django_capture_on_commit_callbacks
+    campaign, release, researcher, django_capture_on_commit_callbacks
 ):
     source, rater = release
-    client = sign_in(actor)
+    client = sign_in(researcher)
     asked = {"source": f"{source.public_id}:{rater.public_id}", "only_tied": "on"}
     looked = client.post(here(campaign, "adopt/"), asked)
     assert looked.status_code == 200
@@ -238,9 +208,6 @@ def test_the_page_shows_what_would_change_then_adopts_then_withdraws(
     foreign = imported(make_study("Study B"), [], votes=[[]])
     elsewhere = here(foreign, f"adoptions/{adoption.public_id}/withdraw/")
     assert client.post(elsewhere).status_code == 404
-
-
-# -- the page of final labels ---------------------------------------------------------------------
 
 
 class Sixty:

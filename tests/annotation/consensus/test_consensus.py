@@ -18,11 +18,6 @@ from tests.cast import make_campaign, make_member, make_study
 
 
 @pytest.fixture
-def study(db):
-    return make_study()
-
-
-@pytest.fixture
 def crowd(study):
     return make_raters(study, 3)
 
@@ -133,24 +128,16 @@ def test_labels_of_an_overruling_campaign_become_the_expert_label(
     vote(item, people[0], 1)
     vote(item, people[1], 2)
     vote(experts.items.exclude(pk=item.pk).get(), people[0], 3)
-    actor = make_member(study, "researcher")
-    consensus.set_consensus(
-        campaign=campaign, aggregator="majority", overridden_by=[experts], actor=actor
-    )
+    choice = {"campaign": campaign, "actor": make_member(study, "researcher")}
+    consensus.set_consensus(aggregator="majority", overridden_by=[experts], **choice)
     with django_assert_num_queries(1):
         assert override_table(campaign)["value"].tolist() == [1, 2]
     consensus.recompute_final_labels(campaign)
     row = campaign.final_labels.get(argument=target.argument)
     assert (row.label, row.expert_label, row.majority_label, row.provenance) == (2, 2, 0, "expert")
-    with pytest.raises(consensus.SourceNotValid):
-        consensus.set_consensus(
-            campaign=campaign, aggregator="mace", overridden_by=[campaign], actor=actor
-        )
-    foreign = make_campaign(make_study("Study B"))
-    with pytest.raises(consensus.SourceNotValid):
-        consensus.set_consensus(
-            campaign=campaign, aggregator="mace", overridden_by=[foreign], actor=actor
-        )
+    for wrong in (campaign, make_campaign(make_study("Study B"))):
+        with pytest.raises(consensus.SourceNotValid):
+            consensus.set_consensus(aggregator="mace", overridden_by=[wrong], **choice)
 
 
 def test_waiting_requests_are_shared_and_one_overtaken_does_not_write_its_older_labels(

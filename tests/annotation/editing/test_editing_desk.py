@@ -65,9 +65,6 @@ def text_field(html):
     return re.search(r'<textarea id="text".*?>\n(.*?)</textarea>', html, re.DOTALL)[1]
 
 
-# -- what the page shows -------------------------------------------------------------------------
-
-
 def test_arguments_with_label_and_citation_the_text_and_every_check(client, sheet, study):
     entries = sheet.answer.argument_list.entries.select_related("argument").order_by("number")
     campaign = make_campaign(study, ordinary=1, controls=0)
@@ -115,9 +112,6 @@ def test_texts_are_escaped_everywhere(client, sheet):
     assert "<script>" not in reply.json()["conflict"]
 
 
-# -- saving and submitting with script -----------------------------------------------------------
-
-
 def test_submitting_stores_a_revision_with_reasons_and_checks(client, sheet):
     reply = submit(client, sheet, "New text.", reasons=["citation", "length"], comment="Why")
     assert reply.json() == {"page": address("desk_form", sheet)}
@@ -161,8 +155,6 @@ def test_a_request_without_a_text_empties_nothing(client, sheet):
     assert client.post(address("desk_save", sheet), body).status_code == 422
     assert EditingSheet.objects.get(pk=sheet.pk).version == 0
 
-
-# -- without script ------------------------------------------------------------------------------
 
 PLAIN = {"wants": "text/html", "client": "", "sequence": 0}
 
@@ -208,9 +200,6 @@ def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
     history = client.get(address("editing_history", sheet)).content.decode()
     assert "Text kept aside" in history
     assert "Earlier draft, version 1" in history
-
-
-# -- history -------------------------------------------------------------------------------------
 
 
 def test_any_two_versions_are_compared_word_by_word(client, sheet):

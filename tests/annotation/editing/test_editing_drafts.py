@@ -61,9 +61,6 @@ def hand_in(sheet, text, base, client="a", sequence=1, key="k1", **more):
     )
 
 
-# -- saving --------------------------------------------------------------------------------------
-
-
 def test_a_draft_that_another_page_replaces_or_somebody_deletes_by_mistake_is_kept(sheet):
     assert sheet.version == 0
     assert sheet.text == sheet.machine_text == sheet.answer.text
@@ -104,9 +101,6 @@ def kept_of(sheet):
     return {kept.content["text"] for kept in sheet.kept.all()}
 
 
-# -- settling ------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def kept(sheet):
     save(sheet, "stored", 0, client="a")
@@ -140,9 +134,6 @@ def test_a_choice_made_from_an_old_view_asks_again(sheet, kept):
         settle(sheet, kept, "merged", 1, merged="both")
     assert kept_of(sheet) == {"arrived", "both"}
     assert again(sheet).text == "stored and more"
-
-
-# -- submitting ----------------------------------------------------------------------------------
 
 
 def test_submitting_makes_numbered_revisions_with_checks_and_time(sheet):
@@ -183,9 +174,6 @@ def test_an_unchanged_answer_is_submitted_once_by_somebody_who_says_that_it_is_g
     with pytest.raises(SheetNotValid, match="Nothing has changed since revision 1"):
         hand_in(sheet, sheet.machine_text, 0, sequence=3, key="k2", reasons=("unchanged",))
     assert Revision.objects.get().text == sheet.answer.text
-
-
-# -- any order at all ----------------------------------------------------------------------------
 
 
 @dataclass

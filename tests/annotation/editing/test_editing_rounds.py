@@ -24,26 +24,21 @@ pytestmark = pytest.mark.django_db
 DONE = {"state": "submitted", "submitted_at": timezone.now()}
 
 
-@pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
-def boss(study):
-    return make_member(study, "researcher")
-
-
 def fields(people, **changes):
-    return {
-        "name": "Gold",
-        "experts": [str(user.public_id) for user in people],
-        "calibration": 2,
-        "individual": 2,
-        "seed": 5,
-        "leave": "questions",
-        "instructions": "Be **brief**.",
-    } | changes
+    usual = {"name": "Gold", "experts": [str(user.public_id) for user in people], "seed": 5}
+    usual |= {"calibration": 2, "individual": 2, "leave": "questions"}
+    return usual | {"instructions": "Be **brief**."} | changes
+
+
+def address(name, row, *more):
+    return reverse(name, args=[row.study.public_id, row.public_id, *more])
+
+
+@pytest.fixture
+def draw(client, study):
+    """Ask for a round of these people."""
+    url = reverse("editing_round_new", args=[study.public_id])
+    return lambda people, **changes: client.post(url, fields(people, **changes))
 
 
 def held(editing_round):
@@ -53,39 +48,33 @@ def held(editing_round):
     }
 
 
-# -- drawing -------------------------------------------------------------------------------------
-
-
-def test_a_researcher_sees_the_split_and_opens_exactly_it(study, boss):
+def test_a_researcher_sees_the_split_and_opens_exactly_it(study, researcher, client, draw):
     make_answers(study, questions=8)
     people = [make_member(study, "expert", name=f"Person {n}") for n in range(3)]
-    client = sign_in(boss)
-    made = client.post(reverse("editing_round_new", args=[study.public_id]), fields(people))
+    made = draw(people)
     row = EditingRound.objects.get()
-    here = reverse("editing_round", args=[study.public_id, row.public_id])
-    assert made.status_code == 302
-    assert made["Location"] == here
+    here = address("editing_round", row)
+    assert (made.status_code, made["Location"]) == (302, here)
     before = held(row)
     assert Counter(sheet[0] for sheet in before) == {user.pk: 4 for user in people}
     text = client.get(here).content.decode()
     assert all(user.name in text for user in people)
     assert text.count('class="question"') == 2 + 12
-    client.post(reverse("editing_round_open", args=[study.public_id, row.public_id]))
+    client.post(address("editing_round_open", row))
     row.refresh_from_db()
     assert row.state == "open"
     assert row.opened_at
     assert held(row) == before
-    assert AuditEvent.objects.get(verb="editing_round_open").actor == boss
+    assert AuditEvent.objects.get(verb="editing_round_open").actor == researcher
 
 
-def test_drawing_again_with_the_same_values_gives_the_same_split(study, boss):
+def test_drawing_again_with_the_same_values_gives_the_same_split(study, client, draw):
     make_answers(study, questions=9)
     people = [make_member(study, "expert") for _ in range(2)]
-    client = sign_in(boss)
-    client.post(reverse("editing_round_new", args=[study.public_id]), fields(people))
+    draw(people)
     row = EditingRound.objects.get()
     first = held(row)
-    edit = reverse("editing_round_edit", args=[study.public_id, row.public_id])
+    edit = address("editing_round_edit", row)
     shown = client.get(edit)
     assert 'value="5"' in shown.content.decode()
     assert shown.content.decode().count(" checked") == 2
@@ -96,52 +85,27 @@ def test_drawing_again_with_the_same_values_gives_the_same_split(study, boss):
     assert EditingRound.objects.count() == 1
 
 
-def test_too_few_answers_are_said_with_numbers_and_nothing_is_stored(study, boss):
+def test_what_makes_no_round_is_refused_and_nothing_is_stored(study, draw):
+    """Names that are taken are tested in tests/rounds/test_round_states.py."""
     make_answers(study, questions=3)
     people = [make_member(study, "expert") for _ in range(2)]
-    reply = sign_in(boss).post(
-        reverse("editing_round_new", args=[study.public_id]), fields(people)
-    )
-    assert reply.status_code == 422
-    assert "The sets need 6 answers, and 3 match." in reply.content.decode()
-    assert not EditingRound.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"experts": []}, "required"),
-        ({"calibration": 0, "individual": 0}, "at least one answer"),
-        ({"name": "Taken"}, "has this name"),
-    ],
-)
-def test_what_makes_no_round_is_refused(study, boss, change, message):
-    make_answers(study, questions=8)
-    EditingRound.objects.create(study=study, name="Taken")
-    people = [make_member(study, "expert")]
-    reply = sign_in(boss).post(
-        reverse("editing_round_new", args=[study.public_id]), fields(people, **change)
-    )
-    assert reply.status_code == 422
-    assert message in reply.content.decode()
-    assert EditingRound.objects.count() == 1
-
-
-def test_only_experts_of_this_study_can_be_chosen(study, boss):
-    make_answers(study)
     strangers = [make_member(study, "annotator"), make_member(make_study("B"), "expert")]
-    for user in strangers:
-        reply = sign_in(boss).post(
-            reverse("editing_round_new", args=[study.public_id]),
-            fields([user], calibration=1, individual=0),
-        )
-        assert reply.status_code == 422
+    one = {"calibration": 1, "individual": 0}
+    for chosen, change, message in (
+        (people, {}, "The sets need 6 answers, and 3 match."),
+        (people, {"calibration": 0, "individual": 0}, "at least one answer"),
+        ([], one, "required"),
+        *(([user], one, "not one of the available choices") for user in strangers),
+    ):
+        reply = draw(chosen, **change)
+        assert (reply.status_code, message in reply.text) == (422, True), message
+    assert not EditingRound.objects.exists()
 
 
 @pytest.mark.parametrize(
     ("leave", "left"), [("questions", 4 * 2), ("answers", 4 * 2 + 2), ("nothing", 6 * 2)]
 )
-def test_what_other_rounds_hold_is_left_out_as_wanted(study, boss, leave, left):
+def test_what_other_rounds_hold_is_left_out_as_wanted(study, researcher, leave, left):
     make_answers(study, questions=6, choices=2)
     make_round(study, experts=1, calibration=2, individual=0, choice=1)
     plan = editing_rounds.Plan("x", 1, (), 0, 0, leave=leave)
@@ -162,53 +126,42 @@ def test_filters_choose_system_scenario_and_choice(study):
     assert count(scenario=0) == 0
 
 
-def test_a_round_does_not_open_with_somebody_who_left(study, boss):
+def test_a_round_does_not_open_with_somebody_who_left(study, client):
     make_answers(study)
     row = make_round(study, is_open=False)
     gone = row.sheets.first().rater.user
     gone.memberships.update(is_active=False)
-    client = sign_in(boss)
-    address = reverse("editing_round_open", args=[study.public_id, row.public_id])
-    text = client.post(address, follow=True).content.decode()
-    assert "No longer an expert of this study" in text
+    reply = client.post(address("editing_round_open", row), follow=True)
+    assert "No longer an expert of this study" in reply.text
     row.refresh_from_db()
     assert row.state == "draft"
 
 
-# -- pages ---------------------------------------------------------------------------------------
-
-
-def test_experts_see_their_answers_once_the_round_is_open(study, boss):
+def test_experts_see_their_answers_once_the_round_is_open(study, researcher):
     make_answers(study, questions=8)
     row = make_round(study, experts=2, calibration=2, individual=2, is_open=False)
-    first, second = row.places.order_by("rater").values_list("rater", flat=True)
-    own = sheets_of(row, rater_id=first)
+    own = sheets_of(row, rater_id=row.places.order_by("rater").first().rater_id)
     client = sign_in(own[0].rater.user)
     here = reverse("editing", args=[study.public_id])
     assert "No answers on your desk" in client.get(here).content.decode()
-    assert client.get(desk_of(own[0])).status_code == 404
-    open_round(round_=row, actor=boss)
+    assert (
+        client.get(reverse("desk_form", args=[study.public_id, own[0].public_id])).status_code
+        == 404
+    )
+    open_round(round_=row, actor=researcher)
     text = client.get(here).content.decode()
     shown = set(re.findall(r"/editing/([0-9a-f-]{36})/\"", text))
     assert shown == {str(sheet.public_id) for sheet in own}
-    others = sheets_of(row, rater_id=second)
-    assert client.get(desk_of(others[0])).status_code == 404
 
 
-def desk_of(sheet):
-    return reverse("desk_form", args=[sheet.round.study.public_id, sheet.public_id])
-
-
-def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, boss):
+def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, client):
     make_answers(study, questions=8)
     row = make_round(study, experts=2, calibration=0, individual=3)
     expert = row.sheets.first().rater.user
     EditingSheet.objects.filter(rater__user=expert, place=1).update(**DONE)
-    client = sign_in(boss)
-    here = reverse("editing_round", args=[study.public_id, row.public_id])
 
     def count(query):
-        return client.get(here + query).content.decode().count('class="question"')
+        return client.get(address("editing_round", row) + query).text.count('class="question"')
 
     assert count("") == 6
     assert count(f"?expert={expert.public_id}") == 3
@@ -216,7 +169,7 @@ def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, boss):
     assert count("?expert=nobody&state=nothing") == 6
 
 
-def test_the_overview_of_an_expert_leads_to_the_desk(study, boss):
+def test_the_overview_of_an_expert_leads_to_the_desk(study, researcher):
     make_answers(study, questions=4)
     row = make_round(study, experts=1, calibration=1, individual=2)
     expert = row.sheets.first().rater.user
@@ -230,15 +183,12 @@ def test_the_overview_of_an_expert_leads_to_the_desk(study, boss):
     assert "Nothing waits for you" in text
 
 
-def test_closing_asks_for_the_agreement_of_experts(study, boss):
+def test_closing_asks_for_the_agreement_of_experts(study, researcher):
     make_answers(study)
     row = make_round(study, experts=1, calibration=1, individual=0)
-    close_round(round_=row, actor=boss)
+    close_round(round_=row, actor=researcher)
     [job] = study.jobs.filter(kind="faithfulness")
     assert job.is_active
-
-
-# -- calibration answers: independent until the round closes, then discussed ----------------------
 
 
 class Lab:
@@ -246,7 +196,7 @@ class Lab:
 
     def __init__(self):
         self.study = make_study()
-        self.boss = make_member(self.study, "researcher", name="Rita")
+        self.researcher = make_member(self.study, "researcher", name="Rita")
         make_answers(self.study, questions=8)
         made = make_round(self.study, experts=3, calibration=1, individual=1)
         self.shared = sheets_of(made, is_calibration=True)
@@ -264,10 +214,7 @@ def shared(lab):
 
 
 def here(sheet):
-    study, row = sheet.round.study, sheet.round
-    return reverse(
-        "editing_discussion", args=[study.public_id, row.public_id, sheet.answer.public_id]
-    )
+    return address("editing_discussion", sheet.round, sheet.answer.public_id)
 
 
 def read(user, sheet):
@@ -279,7 +226,7 @@ def test_until_the_end_everybody_sees_the_own_version_and_then_all_but_no_names(
     for number, sheet in enumerate(shared, 1):
         hand_in(sheet, f"Version of expert {number}.")
         sign_in(sheet.rater.user).post(here(sheet), {"text": f"Thought {number}."})
-    add_comment(editing_round=row, answer=answer, author=lab.boss, text="A word from above.")
+    add_comment(editing_round=row, answer=answer, author=lab.researcher, text="A word from above.")
     save_draft(sheet=sheets_of(row)[0], sent=sent("Only a draft.", 1))
     for number, sheet in enumerate(shared, 1):
         html = read(sheet.rater.user, sheet)
@@ -288,10 +235,10 @@ def test_until_the_end_everybody_sees_the_own_version_and_then_all_but_no_names(
             assert (f"Thought {other}." in html) == (other == number)
             assert f"Name of {other}" not in html.replace(f"Name of {number}</a>", "")
         assert "A word from above" not in html
-    html = read(lab.boss, shared[0])
+    html = read(lab.researcher, shared[0])
     assert all(f"Version of expert {n}." in html and f"Thought {n}." in html for n in (1, 2, 3))
     assert all(f"Name of {n} (Expert {n})" in html for n in (1, 2, 3))
-    close_round(round_=row, actor=lab.boss)
+    close_round(round_=row, actor=lab.researcher)
     html = read(shared[1].rater.user, shared[1])
     assert all(f"Version of expert {n}." in html and f"Thought {n}." in html for n in (1, 2, 3))
     assert "Your version" in html
@@ -313,15 +260,15 @@ def test_until_the_end_everybody_sees_the_own_version_and_then_all_but_no_names(
 def test_opening_again_hides_what_others_wrote_and_marks_what_comes_later(lab, shared):
     row = shared[0].round
     hand_in(shared[0], "Version of expert 1.")
-    close_round(round_=row, actor=lab.boss)
+    close_round(round_=row, actor=lab.researcher)
     row.refresh_from_db()
-    reopen_round(round_=row, actor=lab.boss)
+    reopen_round(round_=row, actor=lab.researcher)
     assert "Version of expert 1." not in read(shared[1].rater.user, shared[1])
     late = sheets_of(row, user=shared[1].rater.user, is_calibration=True)[0]
     hand_in(late, "Version of expert 2.")
     for sheet, is_marked in ((shared[0], False), (late, True)):
         history = reverse("editing_history", args=[row.study.public_id, sheet.public_id])
-        html = sign_in(lab.boss).get(history).content.decode()
+        html = sign_in(lab.researcher).get(history).content.decode()
         assert ("After the round had been closed" in html) == is_marked
 
 
@@ -330,19 +277,16 @@ def test_only_those_who_edit_the_answer_discuss_it(lab, shared):
     row = shared[0].round
     outsider = make_member(study, "expert")
     own = sheets_of(row, is_calibration=False)[0]
-    close_round(round_=row, actor=lab.boss)
+    close_round(round_=row, actor=lab.researcher)
     assert sign_in(outsider).get(here(shared[0])).status_code == 404
     assert sign_in(make_member(study, "annotator")).get(here(shared[0])).status_code == 403
-    individual = reverse(
-        "editing_discussion", args=[study.public_id, row.public_id, own.answer.public_id]
-    )
-    assert sign_in(own.rater.user).get(individual).status_code == 404
-    assert sign_in(lab.boss).get(individual).status_code == 404
+    assert sign_in(own.rater.user).get(here(own)).status_code == 404
+    assert sign_in(lab.researcher).get(here(own)).status_code == 404
     history = reverse("editing_history", args=[study.public_id, own.public_id])
     colleague = next(sheet.rater.user for sheet in shared if sheet.rater.user != own.rater.user)
     assert sign_in(colleague).get(history).status_code == 404
     with pytest.raises(NotDiscussed):
-        add_comment(editing_round=row, answer=own.answer, author=lab.boss, text="x")
+        add_comment(editing_round=row, answer=own.answer, author=lab.researcher, text="x")
 
 
 def test_the_discussion_costs_the_same_for_many_experts_and_words(lab):
@@ -354,10 +298,9 @@ def test_the_discussion_costs_the_same_for_many_experts_and_words(lab):
         sheets = sheets_of(row, is_calibration=True)
         for sheet in sheets:
             hand_in(sheet, "Version.")
-            add_comment(
-                editing_round=row, answer=sheet.answer, author=sheet.rater.user, text="Word."
-            )
-        client = sign_in(lab.boss)
+            about = {"editing_round": row, "answer": sheet.answer}
+            add_comment(author=sheet.rater.user, text="Word.", **about)
+        client = sign_in(lab.researcher)
         with CaptureQueriesContext(connection) as queries:
             assert client.get(here(sheets[0])).status_code == 200
         costs.append(len(queries))

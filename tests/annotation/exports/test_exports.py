@@ -26,14 +26,14 @@ from annotation.labelling.models.votes import Assignment
 from annotation.quality.actions import quality
 from cqa_site.files import sending
 from cqa_site.files.actions.exports import Options
-from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.runs import jobs
+from tests.annotation.imports.import_files import take
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.worlds import built_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files_apart")]
 FORMATS = ("csv", "jsonl", "xlsx", "parquet")
 CONTENTS = tuple(ExportFile.Content.values)
 NASTY = [
@@ -51,11 +51,6 @@ SENTINELS = ("PID-sentinel", "person@sentinel.example", "Name of a person")
 
 def long_forms(*formats):
     return [pytest.param(format, marks=pytest.mark.long) for format in formats]
-
-
-@pytest.fixture(autouse=True)
-def _own_files(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path
 
 
 def make_closed() -> SimpleNamespace:
@@ -79,17 +74,7 @@ def make_closed() -> SimpleNamespace:
     return SimpleNamespace(campaign=campaign, researcher=researcher)
 
 
-closed = built_once(make_closed)
-
-
-@pytest.fixture
-def campaign(closed):
-    return closed.campaign
-
-
-@pytest.fixture
-def researcher(closed):
-    return closed.researcher
+lab = built_once(make_closed)
 
 
 def _rater(study, number):
@@ -122,14 +107,8 @@ def _vote(campaign, item, rater, place, number):
 
 
 def requested(campaign, actor, contents, format, snapshot=None, **options):
-    return exports.request_exports(
-        campaign=campaign,
-        snapshot=snapshot,
-        contents=list(contents),
-        format=format,
-        options=Options(**options),
-        actor=actor,
-    )
+    asked = {"contents": list(contents), "format": format, "options": Options(**options)}
+    return exports.request_exports(campaign=campaign, snapshot=snapshot, actor=actor, **asked)
 
 
 def export(campaign, actor, contents=("votes",), format="csv", snapshot=None, **options):
@@ -172,15 +151,13 @@ def test_votes_hold_every_answer_as_it_is(campaign, researcher):
     votes = campaign.assignments.exclude(state="served")
     assert len(rows) == votes.count()
     # In JSON lines an empty text is null.
-    assert sorted(row["text"] or "" for row in rows) == sorted(
-        votes.values_list("item__argument__text", flat=True)
-    )
+    texts = votes.values_list("item__argument__text", flat=True)
+    assert sorted(row["text"] or "" for row in rows) == sorted(texts)
     assert {row["answered_at"] for row in rows} == {"2024-02-03T04:06:00+00:00"}
     assert sum(row["is_extra"] for row in rows) == votes.filter(is_extra=True).count() > 0
     assert {row["label"] for row in rows if row["state"] == "skipped"} == {None}
-    assert sum(row["label"] or 0 for row in rows) == sum(
-        votes.filter(label__isnull=False).values_list("label", flat=True)
-    )
+    labels = votes.filter(label__isnull=False).values_list("label", flat=True)
+    assert sum(row["label"] or 0 for row in rows) == sum(labels)
 
 
 def test_comments_only_when_asked_for(campaign, researcher):
@@ -220,9 +197,8 @@ def test_annotators_are_counted(campaign, researcher):
     answered = campaign.assignments.filter(state="answered")
     assert sum(row["votes"] for row in rows) == answered.count()
     assert sum(row["extra_votes"] for row in rows) == answered.filter(is_extra=True).count()
-    assert (
-        sum(row["skipped"] for row in rows) == campaign.assignments.filter(state="skipped").count()
-    )
+    skipped = campaign.assignments.filter(state="skipped")
+    assert sum(row["skipped"] for row in rows) == skipped.count()
     controls = answered.filter(item__control_label=3)
     assert sum(row["control_votes"] for row in rows) == controls.count()
     assert sum(row["control_correct"] for row in rows) == controls.filter(label=3).count()
@@ -233,17 +209,15 @@ def test_crowdkit_holds_the_counted_votes(campaign, researcher):
     rows = rows_of(export(campaign, researcher, ["crowdkit"], "parquet"))
     excluded = campaign.places.get(excluded_at__isnull=False).rater
     counted = campaign.assignments.filter(state="answered", is_extra=False).exclude(rater=excluded)
-    assert sorted((row["task"], row["label"]) for row in rows) == sorted(
-        counted.values_list("item__external_id", "label")
-    )
+    stored = counted.values_list("item__external_id", "label")
+    assert sorted((row["task"], row["label"]) for row in rows) == sorted(stored)
 
 
 def test_final_labels_are_those_of_the_page(campaign, researcher):
     rows = rows_of(export(campaign, researcher, ["final_labels"], "jsonl"))
     stored = campaign.final_labels.values_list("argument__text", "label", "votes", "pattern")
-    assert sorted((r["text"], r["label"], r["votes"], r["pattern"]) for r in rows) == sorted(
-        stored
-    )
+    found = [(row["text"], row["label"], row["votes"], row["pattern"]) for row in rows]
+    assert sorted(found) == sorted(stored)
     assert len(rows) == 12
 
 
@@ -295,9 +269,7 @@ def test_files_lie_alone_under_our_names_and_leave_under_names_of_any_script(
     folder = settings.MEDIA_ROOT / "exports"
     names = sorted(path.name for path in folder.iterdir())
     assert len(names) == 2
-    assert not [
-        path for path in folder.iterdir() if path.stat().st_mode & 0o077 and path.suffix == ".csv"
-    ]
+    assert not any(path.stat().st_mode & 0o077 for path in folder.glob("*.csv"))
     assert file.shown_name == "etcpasswd-snapshot-1-votes.csv"
     campaign.name = "Чай ☕ \r\nX: y"
     campaign.save()
@@ -352,9 +324,6 @@ def test_a_failure_or_a_lost_job_leaves_no_file(campaign, researcher, settings, 
             assert (job.state, job.error[:16]) == ("failed", "row 3, column te")
 
 
-# -- round trip -------------------------------------------------------------------------------
-
-
 def figures_of(campaign):
     """The figures with raters named by what they did, because their ids are new on import."""
     snapshot = keeping.refresh(CAMPAIGNS, campaign)
@@ -379,18 +348,13 @@ def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, fo
     file = export(campaign, researcher, format=format.removeprefix("raw "), is_raw="raw" in format)
     other = make_study("Elsewhere")
     columns = list(rows_of(file)[0])
-    options = {
-        "label_round": "Round 1",
-        "mapping": guess_mapping(columns),
-        "undo_spreadsheet_marks": format == "csv",
-    }
-    outcome = import_path(
-        study=other,
-        kind="table",
-        path=file.path,
-        name=file.shown_name,
-        options=options,
-        write=True,
+    outcome = take(
+        other,
+        "table",
+        file.path,
+        label_round="Round 1",
+        mapping=guess_mapping(columns),
+        undo_spreadsheet_marks=format == "csv",
         actor=make_member(other, "admin"),
     )
     assert outcome.rejected == 0
@@ -410,20 +374,15 @@ def contents_of(campaign):
     return sorted(items, key=str), sorted(labels)
 
 
-# -- pages ------------------------------------------------------------------------------------
-
-
 def page(name, campaign, *ids):
     return reverse(name, args=[campaign.study.public_id, campaign.public_id, *ids])
 
 
-def test_the_page_makes_and_hands_out_files(
-    campaign, researcher, django_capture_on_commit_callbacks
-):
+def test_the_page_makes_and_hands_out_files(campaign, researcher, inline):
     browser = sign_in(researcher)
     assert browser.get(page("exports", campaign)).status_code == 200
     wish = {"contents": ["votes", "figures"], "format": "csv", "snapshot": ""}
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         response = browser.post(page("exports", campaign), wish)
     assert response.status_code == 302
     text = browser.get(page("exports", campaign)).content.decode()

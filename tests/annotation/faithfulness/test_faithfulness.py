@@ -11,9 +11,11 @@ from annotation.faithfulness.actions.texts import Freshness, freshness
 from annotation.faithfulness.methods.faithfulness import MODES, Figures, measure, pool
 from annotation.faithfulness.models import FaithfulnessFigures
 from annotation.faithfulness.reports.faithfulness import Group, compute_groups, members_of
+from annotation.faithfulness.reports.tables import INTERVALS
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
+from cqa_site.stats.intervals import LEAST_CLUSTERS
 from tests.cast import make_member, make_study
 
 from ..made_answers import make_answer, make_question, make_system
@@ -28,16 +30,6 @@ from .made_faithfulness import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return make_member(study, Role.RESEARCHER)
 
 
 @pytest.fixture
@@ -154,13 +146,19 @@ def test_a_worker_that_lost_its_lease_stops(study):
         faithfulness.make_figures(jobs.Work(job))
 
 
-def test_one_job_at_a_time_and_it_takes_the_newest_choice(study, vectors):
-    make_faithful(study, 1)
+def test_one_job_at_a_time_takes_the_newest_choice_and_another_model_is_another_similarity(
+    study, vectors
+):
+    make_faithful(study, 2)
     first = faithfulness.request_figures(study=study, embedding="")
     second = faithfulness.request_figures(study=study, embedding="some-model")
     assert first == second
     jobs.drain()
     assert [one.name for one in vectors] == ["some-model"]
+    compute(study, "other-model")
+    assert set(FaithfulnessFigures.objects.values_list("embedding", flat=True)) == {"other-model"}
+    faithfulness.request_figures(study=study, embedding="third-model")
+    assert freshness(study) == Freshness(2, 0, 2, 0)
 
 
 def test_similarities_come_in_a_second_step_and_texts_are_read_once(study, vectors, researcher):
@@ -185,15 +183,6 @@ def test_similarities_come_in_a_second_step_and_texts_are_read_once(study, vecto
     assert freshness(study).is_current
 
 
-def test_another_model_is_another_similarity(study, vectors):
-    make_faithful(study, 2)
-    compute(study, "some-model")
-    compute(study, "other-model")
-    assert set(FaithfulnessFigures.objects.values_list("embedding", flat=True)) == {"other-model"}
-    faithfulness.request_figures(study=study, embedding="third-model")
-    assert freshness(study) == Freshness(2, 0, 2, 0)
-
-
 def test_without_embeddings_the_rest_is_there(study, monkeypatch):
     make_faithful(study, 1)
     monkeypatch.setattr(faithfulness_making, "SentenceEmbedder", NoVectors)
@@ -216,28 +205,19 @@ def test_a_stopped_job_keeps_what_it_has(study, researcher):
 def test_groups_are_means_of_their_texts(study, researcher):
     answers = make_faithful(study, 4, choices=2)
     other = make_system(study, "Model B")
-    make_answer(
-        answers[0].question, other, "Tea beats coffee [3].", listed=answers[0].argument_list
-    )
+    listed = answers[0].argument_list
+    make_answer(answers[0].question, other, "Tea beats coffee [3].", listed=listed)
     edited(study, researcher)
     compute(study)
     groups = compute_groups(study, "sound", None)
     about = [(group.name, group.scenario, group.is_edited) for group in groups]
     assert about == [("Model A", 4, False), ("Model A", 4, True), ("Model B", 4, False)]
     first = groups[0]
-    pooled = pool(
-        members_of(study, "sound")[
-            Group(answers[0].system_id, answers[0].condition_id, False)
-        ].figures
-    )
+    group = Group(answers[0].system_id, answers[0].condition_id, False)
+    pooled = pool(members_of(study, "sound")[group].figures)
     assert (first.n_answers, first.n_questions) == (8, 4)
-    for name, wanted in (
-        ("precision", pooled.precision),
-        ("f1", pooled.f1),
-        ("jaccard_text", pooled.jaccard_text),
-        ("jaccard_segment", pooled.jaccard_sentence),
-        ("levenshtein", pooled.levenshtein),
-    ):
+    for name in ("precision", "f1", "jaccard_text", "jaccard_segment", "levenshtein"):
+        wanted = getattr(pooled, name.replace("segment", "sentence"))
         assert first.measures[name].value == pytest.approx(wanted)
     assert first.measures["levenshtein"].n_values == pooled.n_segments
     assert first.skipped == pooled.skipped
@@ -246,11 +226,11 @@ def test_groups_are_means_of_their_texts(study, researcher):
     assert groups[2].measures["precision"].reason
 
 
-def test_intervals_resample_questions(study):
+def test_intervals_are_over_questions(study):
     for number in range(6):
         (answer,) = make_faithful(make_study(f"Other {number}"), 1)
         assert answer.choice == 1
-    answers = make_faithful(study, 6)
+    answers = make_faithful(study, LEAST_CLUSTERS)
     for place, answer in enumerate(answers):
         text = "Tea beats coffee [1]." if place % 2 else "Tea beats coffee [3]."
         for choice in range(2, 5):
@@ -260,7 +240,8 @@ def test_intervals_resample_questions(study):
     found = group.measures["precision"]
     assert found.low < found.value < found.high
     assert "cluster" in found.interval
-    assert (found.n_items, found.n_values) == (6, 24)
+    assert (found.n_items, found.n_values) == (LEAST_CLUSTERS, 4 * LEAST_CLUSTERS)
+    assert f"from {LEAST_CLUSTERS} questions on" in str(INTERVALS)
 
 
 def test_only_the_newest_revision_of_a_task_counts(study, researcher):

@@ -1,22 +1,28 @@
-"""Texts before and after editing: which belong together, what changed, and the page."""
+"""Texts before and after editing: what belongs together, what changed, how far experts agree."""
 
 import csv
 import io
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
 from annotation.answers.methods.checks import check_answer
+from annotation.answers.methods.segments import sound_segments
+from annotation.corpus.models.embeddings import TextEmbedding
 from annotation.faithfulness.actions.texts import freshness, stale_pairs
 from annotation.faithfulness.models import EditedText
 from annotation.faithfulness.reports.edited_figures import summarise
 from annotation.faithfulness.reports.edited_pairs import edited_of, pairs_of
+from annotation.faithfulness.reports.expert_agreement import Cell, agreement_of, texts_of_rounds
 from cqa_site.people.models import Role
+from cqa_site.rounds.opening import reopen_round
+from cqa_site.runs.models import Job
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once
 
 from ..made_answers import make_answer, make_system
-from .made_faithfulness import TEXT, compute, hand_in, make_closed_round, make_faithful
+from .made_faithfulness import TEXT, compute, hand_in, make_closed_round, make_faithful, vector_of
 
 pytestmark = pytest.mark.django_db
 # Seven words change: two go, "[9]." becomes "[1].", four make one citation.
@@ -36,20 +42,13 @@ class Lab:
         self.round = make_closed_round(self.study, [self.expert], self.researcher)
         self.sheet = self.round.sheets.select_related("answer").get()
         self.revision = hand_in(self.sheet, BETTER, 300)
+        # Closing asked for figures; the worker of the other world here would make them.
+        Job.objects.all().delete()
 
     def gold(self, answer, text):
         human = make_system(self.study, "Gold", kind="human")
-        return make_answer(
-            answer.question,
-            human,
-            text,
-            listed=answer.argument_list,
-            scenario=0,
-            source="gold.json",
-        )
-
-    def pairs(self, mode="sound"):
-        return pairs_of(edited_of(self.study), mode)
+        more = {"listed": answer.argument_list, "scenario": 0, "source": "gold.json"}
+        return make_answer(answer.question, human, text, **more)
 
 
 lab = built_once(Lab)
@@ -57,7 +56,7 @@ lab = built_once(Lab)
 
 def test_a_revision_stands_beside_its_answer(lab):
     compute(lab.study)
-    row = EditedText.objects.get()
+    row = EditedText.objects.get(before__study=lab.study)
     assert (row.before, row.revision, row.gold) == (lab.sheet.answer, lab.revision, None)
     assert row.edit_distance == 7
     assert (row.words_before, row.words_after) == (len(TEXT.split()), len(BETTER.split()))
@@ -99,12 +98,12 @@ def test_a_gold_text_without_machine_answers_is_counted_in_its_study_alone(lab):
 def test_only_what_changed_is_compared_again(lab):
     assert len(stale_pairs(lab.study)) == 1
     compute(lab.study)
-    before = EditedText.objects.get()
+    before = EditedText.objects.get(before__study=lab.study)
     assert freshness(lab.study).is_current
     newer = hand_in(lab.sheet, TEXT)
     assert freshness(lab.study).stale_pairs == 1
     compute(lab.study)
-    row = EditedText.objects.get()
+    row = EditedText.objects.get(before__study=lab.study)
     assert (row.revision, row.edit_distance) == (newer, 0)
     assert row.pk != before.pk
 
@@ -112,7 +111,7 @@ def test_only_what_changed_is_compared_again(lab):
 def test_the_difference_is_after_minus_before(lab):
     gold = lab.gold(lab.answers[-1], "Tea beats coffee [1, 2].")
     compute(lab.study)
-    pairs = lab.pairs()
+    pairs = pairs_of(edited_of(lab.study), "sound")
     summary = summarise(lab.study, pairs)
     assert (summary.n, summary.n_revisions, summary.n_gold) == (2, 1, 1)
     changes = {change.name: change for change in summary.changes}
@@ -129,8 +128,7 @@ def test_the_difference_is_after_minus_before(lab):
     assert gold.edited_text.before.question == gold.question
 
 
-def test_the_page_shows_both_sides(lab):
-    client = sign_in(lab.researcher)
+def test_the_page_shows_both_sides(lab, client):
     address = reverse("edited_texts", args=[lab.study.public_id])
     shown = client.get(address).content.decode()
     assert "No edited text yet" in shown
@@ -152,10 +150,124 @@ def test_the_page_shows_both_sides(lab):
     assert "after minus before" in client.get(table).content.decode()
 
 
-def test_the_page_takes_few_queries(lab, django_assert_max_num_queries):
+def test_the_page_takes_few_queries(lab, client, django_assert_max_num_queries):
     for answer in lab.answers:
         lab.gold(answer, f"Tea beats coffee [1, 2] {answer.pk}.")
     compute(lab.study)
-    client = sign_in(lab.researcher)
     with django_assert_max_num_queries(22):
         client.get(reverse("edited_texts", args=[lab.study.public_id]))
+
+
+MODEL = "some-model"
+SECOND = TEXT.replace("Coffee tastes much stronger", "Coffee tastes burnt and bitter")
+
+
+class Calibrated:
+    """Two experts who edited two calibration answers, one of them only one."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.researcher = make_member(self.study, Role.RESEARCHER)
+        self.experts = [make_member(self.study, Role.EXPERT, name=f"Person {n}") for n in "AB"]
+        make_faithful(self.study, 2)
+        self.round = make_closed_round(self.study, self.experts, self.researcher, calibration=2)
+        first, second, other, _open = self.round.sheets.order_by("rater", "answer")
+        hand_in(first, BETTER, 60)
+        hand_in(second, BETTER, 180)
+        self.other = hand_in(other, SECOND, 600)
+        compute(self.study, MODEL)
+
+
+shared = built_once(Calibrated)
+
+
+def whole(text):
+    return vector_of(text).astype(float)
+
+
+def by_statement(text):
+    mean = np.mean([vector_of(segment.text) for segment in sound_segments(text)], axis=0)
+    return mean / np.linalg.norm(mean)
+
+
+@pytest.mark.parametrize(("mode", "vector"), [("paper", whole), ("sound", by_statement)])
+def test_cells_are_mean_cosines_of_shared_answers(shared, mode, vector):
+    found = agreement_of(shared.round, mode, MODEL)
+    machine, first, second = (vector(text) for text in (TEXT, BETTER, SECOND))
+    cells = found.cells
+    assert (found.n_answers, found.n_versions, found.without_vector) == (2, 5, 0)
+    assert (cells[0][1].value, cells[0][1].n) == (pytest.approx(machine @ first), 2)
+    assert (cells[0][2].value, cells[0][2].n) == (pytest.approx(machine @ second), 1)
+    assert (cells[1][2].value, cells[1][2].n) == (pytest.approx(first @ second), 1)
+    assert cells[2][1] == cells[1][2]
+    assert cells[1][1] == Cell(None, 2)
+
+
+def test_the_newest_version_counts(shared):
+    before = agreement_of(shared.round, "paper", MODEL).cells[1][2].value
+    hand_in(shared.other.sheet, BETTER)
+    compute(shared.study, MODEL)
+    after = agreement_of(shared.round, "paper", MODEL).cells[1][2].value
+    assert after == pytest.approx(1) != before
+
+
+def test_texts_without_vectors_are_counted_and_left_out(shared):
+    TextEmbedding.objects.all().delete()
+    found = agreement_of(shared.round, "sound", MODEL)
+    assert found.without_vector == 5
+    assert {cell.value for row in found.cells for cell in row} == {None}
+
+
+def test_only_calibration_answers_are_compared(shared):
+    shared.round.sheets.update(is_calibration=False)
+    assert texts_of_rounds(shared.study) == []
+    found = agreement_of(shared.round, "sound", MODEL)
+    assert found.n_answers == 0
+    assert [work.n for work in found.work] == [2, 1]
+
+
+def test_what_each_expert_changed(shared):
+    first, second = agreement_of(shared.round, "sound", MODEL).work
+    assert (first.n, first.n_calibration, first.distance) == (2, 2, 7)
+    assert (first.seconds, second.seconds) == (120, 600)
+    assert second.distance == 3
+    assert second.words_after == len(SECOND.split())
+    # The citations exist, and the choice is one word.
+    assert first.checks_after == first.checks_before + 2
+    assert first.checks == 10
+
+
+FILES = (("agreement", "svg"), ("work", "csv"), ("agreement", "md"))
+
+
+def agreement_page(user, shared, *file):
+    name = "expert_agreement_figure" if file else "expert_agreement"
+    ids = [shared.study.public_id, shared.round.public_id]
+    return sign_in(user).get(reverse(name, args=[*ids, *file]))
+
+
+def test_experts_of_the_round_look_when_it_is_over(shared):
+    assert agreement_page(shared.experts[0], shared).status_code == 200
+    assert agreement_page(make_member(shared.study, Role.EXPERT), shared).status_code == 404
+    assert agreement_page(make_member(shared.study, Role.ANNOTATOR), shared).status_code == 403
+    reopen_round(round_=shared.round, actor=shared.researcher)
+    for file in ((), *FILES):
+        assert agreement_page(shared.experts[0], shared, *file).status_code == 404
+        assert agreement_page(shared.researcher, shared, *file).status_code == 200
+
+
+def test_experts_know_each_other_by_number(shared):
+    shown = agreement_page(shared.experts[0], shared).content.decode()
+    assert "Person B" not in shown
+    assert "Expert 2" in shown
+    assert "You" in shown
+    for file in FILES:
+        assert b"Person" not in agreement_page(shared.experts[0], shared, *file).content
+    assert "Person B" in agreement_page(shared.researcher, shared).content.decode()
+
+
+def test_the_page_of_agreement_takes_few_queries(shared, django_assert_max_num_queries):
+    client = sign_in(shared.researcher)
+    address = reverse("expert_agreement", args=[shared.study.public_id, shared.round.public_id])
+    with django_assert_max_num_queries(22):
+        client.get(address)

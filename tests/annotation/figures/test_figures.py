@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -22,25 +23,21 @@ from annotation.figures.reports.snapshots import COLUMNS
 from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
 from annotation.labelling.models.campaigns import Guideline
-from annotation.labelling.models.votes import Assignment, VoteEvent
-from cqa_site.people.models import Rater
+from annotation.labelling.models.votes import VoteEvent
 from cqa_site.results import keeping
+from cqa_site.results.finding import in_words
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
 from cqa_site.stats.as_json import from_json, to_json
 from cqa_site.stats.reliability.marks import FIRM
 from cqa_site.web.tables import text_of
+from tests.annotation.voting import make_raters, vote
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
 
-RECIPE = {
-    "votes_per_item": 2,
-    "ordinary_items": 5,
-    "control_items": 1,
-    "confidence": 0.95,
-    "min_shared": 2,
-}
+RECIPE = {"votes_per_item": 2, "ordinary_items": 5, "control_items": 1}
+RECIPE |= {"confidence": 0.95, "min_shared": 2}
 SCALE = [0, 1, 2, 3]
 
 # Two raters, a third one on one item. The coincidence matrix by hand, with pairs of an item of
@@ -122,9 +119,8 @@ def test_coincidences_by_hand():
 
 
 def test_nominal_alpha_and_percent_by_hand():
-    by_name = {
-        (entry["statistic"], entry["level"]): entry for entry in figures_of()["agreement"]["all"]
-    }
+    rows = figures_of()["agreement"]["all"]
+    by_name = {(entry["statistic"], entry["level"]): entry for entry in rows}
     # n = 11 pairable votes, margins 3 3 1 4: expected disagreement sum = 11² - (9+9+1+16) = 86;
     # observed = 4; alpha = 1 - 10 · 4 / 86.
     nominal = by_name["Krippendorff's alpha", "nominal"]
@@ -298,11 +294,7 @@ def test_the_units_of_alpha_give_the_same_alpha(figure, scope):
     rows = units(votes_table(), figure)
     for entry, level in zip(stored, ("ordinal", "nominal", "interval"), strict=False):
         again = krippendorff_alpha(ratings_of(rows), level)
-        assert (again.value, again.low, again.high) == (
-            entry["value"],
-            entry["low"],
-            entry["high"],
-        )
+        assert [again.value, again.low, again.high] == [entry[x] for x in ("value", "low", "high")]
     assert percent_agreement(ratings_of(rows)).value == stored[3]["value"]
     assert recomputed(rows, figure).value == stored[0]["value"]
 
@@ -354,8 +346,8 @@ def test_units_as_a_table_hold_no_missing_marker():
 
 
 # Nearly everything alike: a high alpha from so few items that its interval is wide.
-TENTATIVE_VOTES = {f"i{place}": {"a": place % 4, "b": place % 4} for place in range(11)} | {
-    "apart": {"a": 3, "b": 1}
+TENTATIVE_VOTES = {f"i{place}": {"a": place % 4, "b": place % 4} for place in range(22)} | {
+    f"apart{place}": {"a": 3, "b": 1} for place in range(2)
 }
 
 # -- pages -------------------------------------------------------------------------------------
@@ -363,23 +355,18 @@ TENTATIVE_VOTES = {f"i{place}": {"a": place % 4, "b": place % 4} for place in ra
 DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 
 
-def make_round():
-    return make_campaign(make_study(), ordinary=6, controls=2, state="open")
+def make_round(study):
+    return make_campaign(study, ordinary=6, controls=2, state="open")
 
 
 @pytest.fixture
-def campaign(db):
-    return make_round()
-
-
-@pytest.fixture
-def client(campaign):
-    return sign_in(make_member(campaign.study, "researcher"))
+def campaign(study):
+    return make_round(study)
 
 
 def make_filled():
     """A round in which three people labelled everything, and its figures."""
-    campaign = make_round()
+    campaign = make_round(make_study())
     people = fill(campaign)
     boss = make_member(campaign.study, "researcher")
     snapshot = keeping.refresh(CAMPAIGNS, campaign)
@@ -394,21 +381,11 @@ def page_of(filled, name, *more, **query):
 
 
 def fill(campaign, raters=3):
-    people = [
-        Rater.objects.create(study=campaign.study, external_id=f"r{place}")
-        for place in range(raters)
-    ]
+    people = make_raters(campaign.study, raters)
     for place, item in enumerate(campaign.items.all()):
         for turn, person in enumerate(people):
-            row = Assignment.objects.create(
-                campaign=campaign,
-                item=item,
-                rater=person,
-                state="answered",
-                label=(place + (turn == place % 3)) % 4,
-                answered_at=DAY,
-                active_ms=1000 * (turn + 1),
-            )
+            said = (place + (turn == place % 3)) % 4
+            row = vote(item, person, said, answered_at=DAY, active_ms=1000 * (turn + 1))
             VoteEvent.objects.create(assignment=row, client_key=f"{row.pk}", kind="answer")
     return people
 
@@ -435,7 +412,7 @@ def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
     assert f"{alpha['value']:.3f}" in page
     # Annotators have one name, in rows and over columns.
     assert f'<span class="mono">{people[0].pseudonym}</span></th>' in page
-    assert f"[{text_of(alpha['low'])}, {text_of(alpha['high'])}]" in page
+    assert alpha["reason"] in page
     assert_no_nonsense(page)
     # A busy campaign is not computed at every look.
     row = campaign.assignments.first()
@@ -467,6 +444,33 @@ def test_the_finding_says_so_where_the_lower_bound_decides():
     assert f"The interval's lower bound decides: {low} is below 0.800." in finding.sure
 
 
+def test_few_items_have_no_verdict_even_where_a_kept_snapshot_has_an_interval():
+    figures = compute_figures(votes_table(), SCALE, RECIPE)
+    alpha = replace(figures.agreement["all"][0], low=0.81, high=1.0, reason=None)
+    old = replace(figures, agreement={"all": (alpha, *figures.agreement["all"][1:])})
+    finding = figures_finding(old, Guideline(levels=[]))
+    assert "to an extent that these data cannot settle" in finding.says
+    assert "0.81" not in finding.sure
+
+
+def test_a_low_alpha_beside_one_frequent_label_names_what_to_read():
+    votes = {f"i{at}": {"a": 3, "b": 3 if at else 2} for at in range(30)}
+    figures = compute_figures(votes_table(votes), SCALE, RECIPE)
+    finding = figures_finding(figures, Guideline(levels=[]))
+    assert "98 % of the votes are label 3: alpha is low then even where" in finding.sure
+    percent, ac2 = (in_words(figures.agreement["all"][at]) for at in (3, 6))
+    assert f"percent agreement {percent} and Gwet's AC2 {ac2}." in finding.sure
+
+
+def test_a_statistic_says_how_many_items_it_used():
+    (fleiss,) = [
+        row
+        for row in TABLES["agreement"].build(compute_figures(votes_table(), SCALE, RECIPE))[1]
+        if row[:2] == ["all items", "Fleiss' kappa"]
+    ]
+    assert (fleiss[7], fleiss[8]) == (6, 4)
+
+
 def test_the_page_is_bounded(filled, django_assert_max_num_queries):
     client = sign_in(filled.boss)
     campaign = filled.campaign
@@ -484,10 +488,7 @@ def test_the_fragment_answers_only_what_is_new(filled):
     page = client.get(url("figures", campaign)).content.decode()
     poll = re.search(r'hx-get="([^"]+)"', page).group(1)
     assert client.get(poll).status_code == 204
-    person = Rater.objects.create(study=campaign.study, external_id="late")
-    row = Assignment.objects.create(
-        campaign=campaign, item=campaign.items.first(), rater=person, state="answered", label=0
-    )
+    row = vote(campaign.items.first(), *make_raters(campaign.study, 1), 0)
     VoteEvent.objects.create(assignment=row, client_key="late", kind="answer", label=0)
     answer = client.get(poll)
     assert answer.status_code == 200
@@ -503,14 +504,9 @@ def test_polling_ends_when_a_closed_campaign_is_up_to_date(filled):
 
 
 def test_a_failed_computation_is_shown(campaign, client, monkeypatch):
-    Job.objects.create(
-        study=campaign.study,
-        kind="snapshot",
-        key=f"snapshot:{campaign.public_id}",
-        state="failed",
-        error="An unexpected error.",
-        finished_at=datetime.now(UTC),
-    )
+    job = {"study": campaign.study, "kind": "snapshot", "key": f"snapshot:{campaign.public_id}"}
+    failed = {"state": "failed", "error": "An unexpected error.", "finished_at": timezone.now()}
+    Job.objects.create(**job, **failed)
     page = client.get(url("figures", campaign)).content.decode()
     assert "An unexpected error." in page
     assert "every 5s" not in page

@@ -24,19 +24,16 @@ from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
-from cqa_site.results.rows import pack
+from cqa_site.results.checking import check_snapshot
+from cqa_site.results.rows import json_sha256, pack
 from cqa_site.rounds.models import Place
+from tests.annotation import voting
 from tests.annotation.voting import make_raters
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_campaign, make_member
 
 pytestmark = pytest.mark.django_db
 
 DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-def study():
-    return make_study()
 
 
 @pytest.fixture
@@ -45,14 +42,7 @@ def campaign(study):
 
 
 def vote(item, rater, label, **fields):
-    row = Assignment.objects.create(
-        campaign=item.campaign,
-        item=item,
-        rater=rater,
-        state="answered",
-        label=label,
-        **{"answered_at": DAY, **fields},
-    )
+    row = voting.vote(item, rater, label, **{"answered_at": DAY} | fields)
     VoteEvent.objects.create(assignment=row, client_key=f"k{row.pk}", kind="answer", label=label)
     return row
 
@@ -65,8 +55,7 @@ def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign
     first, second = make_raters(campaign.study, 2)
     items = list(campaign.items.all())
     vote(items[1], first, 2, active_ms=1500, is_flagged=True, comment='odd, "quoted"\nline')
-    for state in ("skipped", "expired", "void", "served"):
-        item = items[("skipped", "expired", "void", "served").index(state)]
+    for item, state in zip(items, ("skipped", "expired", "void", "served"), strict=False):
         Assignment.objects.create(campaign=campaign, item=item, rater=second, state=state)
     table = read_votes(pack(build_votes_csv(campaign))[0])
     assert tuple(table.columns) == COLUMNS
@@ -195,19 +184,11 @@ def test_the_marker_moves_with_whatever_moves_the_figures(campaign):
     assert not moved()
 
 
-# -- pages -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def researcher(study):
-    return sign_in(make_member(study, "researcher"))
-
-
 def url(name, campaign, *more):
     return reverse(name, args=[campaign.study.public_id, campaign.public_id, *more])
 
 
-def test_what_moved_between_two_snapshots(campaign, researcher):
+def test_what_moved_between_two_snapshots(campaign, client):
     first, second = make_raters(campaign.study, 2)
     items = list(campaign.items.all())
     actor = make_member(campaign.study, "researcher")
@@ -217,7 +198,7 @@ def test_what_moved_between_two_snapshots(campaign, researcher):
     vote(items[1], second, 3)
     vote(items[2], second, 1)
     refresh(campaign)
-    answer = researcher.get(url("snapshots", campaign), {"a": 2, "b": 1})
+    answer = client.get(url("snapshots", campaign), {"a": 2, "b": 1})
     table = answer.context["compared"]
     assert table.columns[1:3] == ["#1", "#2"]
     rows = {row[0]: row[1:] for row in table.rows}
@@ -225,21 +206,43 @@ def test_what_moved_between_two_snapshots(campaign, researcher):
     assert rows["Share of label 3"] == [1.0, 2 / 3, 2 / 3 - 1]
     assert rows["Krippendorff's alpha, ordinal, all items"] == [None, None, None]
     for bad in ({"a": 1, "b": 9}, {"a": "x", "b": 1}, {"a": 1}):
-        assert researcher.get(url("snapshots", campaign), bad).status_code == 404
+        assert client.get(url("snapshots", campaign), bad).status_code == 404
 
 
-def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(campaign, researcher):
+def test_intervals_of_earlier_versions_are_not_computed_again(campaign):
+    first, second = make_raters(campaign.study, 2)
+    for at, item in enumerate(campaign.items.all()):
+        vote(item, first, at % 3)
+        vote(item, second, (at + at % 2) % 3)
+    refresh(campaign)
+    snapshot = Snapshot.objects.get()
+    assert check_snapshot(CAMPAIGNS, snapshot) == []
+    agreement = snapshot.figures["agreement"]
+    for scope, found in agreement.items():
+        agreement[scope] = [each for each in found if "Gwet" not in each["statistic"]]
+    alpha = agreement["all"][0]
+    alpha |= {"low": 0.1, "high": 0.9, "reason": None}
+    snapshot.recipe |= {"version": 2, "figures_sha256": json_sha256(snapshot.figures)}
+    assert check_snapshot(CAMPAIGNS, snapshot) == []
+    # Values are computed again, whatever the version.
+    alpha["value"] += 0.01
+    snapshot.recipe["figures_sha256"] = json_sha256(snapshot.figures)
+    (found,) = check_snapshot(CAMPAIGNS, snapshot)
+    assert found.startswith("agreement.all[0].value")
+
+
+def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(campaign, client):
     vote(campaign.items.first(), *make_raters(campaign.study, 1), 2)
     refresh(campaign)
 
     def shown(name):
-        return researcher.get(url(name, campaign)).content.decode()
+        return client.get(url(name, campaign)).content.decode()
 
     assert "once it is frozen" in shown("snapshots")
     assert "not frozen: these figures move on until you freeze" in shown("figures")
-    answer = researcher.post(url("snapshot_freeze", campaign, 1), {"note": "Submitted version"})
+    answer = client.post(url("snapshot_freeze", campaign, 1), {"note": "Submitted version"})
     assert answer.url == url("snapshot", campaign, 1)
     assert Snapshot.objects.get().note == "Submitted version"
-    assert Snapshot.objects.get().sha256 in researcher.get(answer.url).content.decode()
+    assert Snapshot.objects.get().sha256 in client.get(answer.url).content.decode()
     assert "once it is frozen" not in shown("snapshots")
     assert "frozen; nothing has changed since" in shown("figures")

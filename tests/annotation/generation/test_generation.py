@@ -54,9 +54,6 @@ def echo(request) -> ChatReply:
     )
 
 
-# -- from the request to the answer ---------------------------------------------------------------
-
-
 def test_every_choice_of_every_question_becomes_one_answer(lab, carry, monkeypatch):
     client = script(monkeypatch, echo)
     run = carry(lab, replicates=3)
@@ -88,6 +85,12 @@ def test_a_sample_is_drawn_from_questions_that_can_be_asked(lab, carry, monkeypa
 
 def test_an_answer_knows_its_arguments_by_the_numbers_that_the_model_saw(lab, carry, monkeypatch):
     script(monkeypatch, echo)
+    # Scenarios without arguments keep no list.
+    for number in (1, 3):
+        run = carry(lab, number=number)
+        assert {answer.scenario for answer in run.answers.all()} == {number}
+    assert not Answer.objects.exclude(argument_list=None).exists()
+    assert not ArgumentList.objects.exists()
     run = carry(lab, replicates=2)
     for answer in run.answers.select_related("argument_list"):
         lines = [line for line in answer.text.splitlines() if line.startswith('{"id"')]
@@ -98,15 +101,6 @@ def test_an_answer_knows_its_arguments_by_the_numbers_that_the_model_saw(lab, ca
     assert ArgumentList.objects.count() == 4
 
 
-def test_scenarios_without_arguments_keep_no_list(lab, carry, monkeypatch):
-    script(monkeypatch, echo)
-    for number in (1, 3):
-        run = carry(lab, number=number)
-        assert {answer.scenario for answer in run.answers.all()} == {number}
-    assert not Answer.objects.exclude(argument_list=None).exists()
-    assert not ArgumentList.objects.exists()
-
-
 def test_labels_that_change_after_the_plan_change_no_request(lab, monkeypatch):
     script(monkeypatch, echo)
     run = lab.start(target={"relevance": "2-3"})
@@ -114,17 +108,14 @@ def test_labels_that_change_after_the_plan_change_no_request(lab, monkeypatch):
     planned = [request.messages for request in requests_for(run, list(run.calls.all()))]
     FinalLabel.objects.update(label=0)
     assert [request.messages for request in requests_for(run, list(run.calls.all()))] == planned
-    estimate, _is_sampled = estimate_run(
-        control.draft(lab.plan(target={"relevance": "2-3"}), lab.study)
-    )
-    assert estimate.requests == 0
+    plan = lab.plan(target={"relevance": "2-3"})
+    assert estimate_run(control.draft(plan, lab.study))[0].requests == 0
 
 
 def test_a_sample_and_chosen_comparisons(lab):
     some = lab.study.comparisons.order_by("-pk")[:2]
-    run = lab.start(
-        target={"questions": "comparisons", "comparisons": [one.public_id for one in some]}
-    )
+    ids = [one.public_id for one in some]
+    run = lab.start(target={"questions": "comparisons", "comparisons": ids})
     write_calls(run)
     asked = {call.subject_ids[0] for call in run.calls.all()}
     assert asked == {question.pk for question in lab.questions if question.comparison in some}
@@ -136,9 +127,6 @@ def test_a_sample_and_chosen_comparisons(lab):
     assert samples[0] == samples[1]
     assert len({tuple(sample) for sample in samples}) > 1
     assert {len(sample) for sample in samples} == {2}
-
-
-# -- what is no answer ----------------------------------------------------------------------------
 
 
 KEPT = "  Tea\twins.\r\n\r\n<b>Really</b> \n"
@@ -173,9 +161,6 @@ def test_a_reply_without_a_whole_text_is_unscored_and_never_an_answer(carry, mon
     assert {answer.text for answer in run.answers.all()} == {KEPT, KEPT.lstrip()}
     assert Reply.objects.filter(text__startswith="<think>Coffee?").count() == 1
     assert Reply.objects.count() == len(client.requests) == 15 + 2
-
-
-# -- systems --------------------------------------------------------------------------------------
 
 
 def test_one_system_stands_for_an_endpoint_s_model_whatever_it_is_called(lab, carry, monkeypatch):
@@ -215,9 +200,6 @@ def test_another_endpoint_or_model_is_another_system(lab):
     lab.endpoint.model = "m" * 200
     lab.endpoint.save()
     assert lab.start().generation.system.name == "m" * 120
-
-
-# -- pre-flight, choices, integrity ---------------------------------------------------------------
 
 
 def test_the_pre_flight_shows_how_long_the_answers_are(lab, carry, monkeypatch):
@@ -279,13 +261,8 @@ def test_runs_whose_replies_come_in_turns_never_share_a_number(lab):
     calls = [run.calls.filter(subject=f"q{lab.questions[0].pk}") for run in runs]
     first, second = (list(rows.order_by("replicate")) for rows in calls)
     # The last of the first run, the middle of the second, then the others; one reply is missing.
-    for run, call in (
-        (runs[0], first[1]),
-        (runs[1], second[1]),
-        (runs[1], second[2]),
-        (runs[0], first[0]),
-        (runs[1], second[0]),
-    ):
+    for call in (first[1], second[1], second[2], first[0], second[0]):
+        run = runs[call in second]
         kind.store(run, [Ended(call, call.fence, Reading(value=Written("Text.", "m")))])
     assert [numbers(lab, run) for run in runs] == [[1, 2], [3, 4, 5]]
     again = Ended(second[0], second[0].fence, Reading(value=Written("Text.", "m")))
@@ -304,20 +281,15 @@ def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
     Answer.objects.filter(pk=second.pk).update(choice=7)
     third.delete()
     Call.objects.filter(pk=fourth.call_id).update(state=Call.State.UNSCORED, reason="empty")
-    assert sorted(check(run)) == sorted(
-        [
-            f"answer {first.pk} does not match its hash",
-            f"answer {second.pk} does not stand in its run's order",
-            f"call {third.call_id} has 0 answers",
-            f"call {fourth.call_id} has an answer and is not done",
-        ]
-    )
+    assert sorted(check(run)) == [
+        f"answer {first.pk} does not match its hash",
+        f"answer {second.pk} does not stand in its run's order",
+        f"call {third.call_id} has 0 answers",
+        f"call {fourth.call_id} has an answer and is not done",
+    ]
     Reply.objects.filter(pk=fourth.call.reply_id).update(text="Something else.")
     assert f"answer {fourth.pk} is not what its reply says" in check(run)
     Answer.objects.filter(pk=first.pk).update(question=fourth.question, text=first.text)
     assert f"answer {first.pk} is not what its call asked for" in check(run)
     Answer.objects.filter(pk=second.pk).update(call=None, source="elsewhere.csv")
     assert f"answer {second.pk} has no call" in check(run)
-
-
-# -- size -----------------------------------------------------------------------------------------

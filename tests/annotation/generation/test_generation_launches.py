@@ -1,20 +1,22 @@
-"""Several models, scenarios and filters in one launch: one run for each combination."""
+"""Several models, scenarios and filters in one launch, and runs by a program."""
+
+import uuid
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotation.consensus.actions.preferred_labels import prefer_labels
 from annotation.consensus.models import FinalLabel
+from annotation.corpus.models.questions import ArgumentList
 from annotation.generation.actions.launches import runs_of_launch, start_launch, steer
 from annotation.generation.forms.matrix import MatrixForm
 from annotation.generation.models import GenerationLaunch
-from cqa_site.people.tokens import create_token
-from cqa_site.runs import jobs
+from cqa_site.runs import handlers, jobs
 from cqa_site.runs.actions.runs import RunRefused, start_run
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Endpoint, Run
-from tests.cast import make_campaign, make_study, sign_in
+from tests.api.conftest import client_of
+from tests.cast import make_campaign, make_study
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
@@ -23,6 +25,8 @@ from ..generation_lab import GenerationLab
 from ..made_generations import write_by_text
 
 pytestmark = pytest.mark.django_db
+
+assert handlers  # registers the jobs these tests run
 
 
 class LaunchLab(GenerationLab):
@@ -38,21 +42,11 @@ lab = built_once(LaunchLab)
 
 
 def fields(lab, numbers=(1, 4), endpoints=2, **chosen) -> dict:
-    return {
-        "endpoint": [each.pk for each in lab.others[:endpoints]],
-        "prompt": [lab.prompt(number).pk for number in numbers],
-        "questions": "all",
-        "relevance": ["any"],
-        "favoured": ["any"],
-        "wordings": ["both"],
-        "most_arguments": 30,
-        "max_tokens": 900,
-        "seed": 1,
-        "replicates": 1,
-        "preflight": "off",
-        "mode": "live",
-        "extra": "{}",
-    } | chosen
+    usual = {"endpoint": [each.pk for each in lab.others[:endpoints]], "questions": "all"}
+    usual |= {"prompt": [lab.prompt(number).pk for number in numbers], "relevance": ["any"]}
+    usual |= {"favoured": ["any"], "wordings": ["both"], "most_arguments": 30, "extra": "{}"}
+    usual |= {"max_tokens": 900, "seed": 1, "replicates": 1, "preflight": "off", "mode": "live"}
+    return usual | chosen
 
 
 def matrix(lab, **chosen):
@@ -79,19 +73,15 @@ def test_filters_without_arguments_are_folded_and_said(lab):
     assert made.recipe["folded"] == 6
 
 
-def test_the_same_launch_under_way_is_not_started_twice(lab):
+def test_neither_a_launch_nor_a_run_that_is_under_way_is_started_twice(lab):
     first = launched(lab)
-    again = launched(lab)
-    assert first == again
+    assert launched(lab) == first
     assert Run.objects.count() == 4
     Run.objects.update(state=Run.State.CANCELLED)
-    assert launched(lab) != first
-
-
-def test_a_run_that_is_under_way_by_itself_is_not_started_twice(lab):
     (alone,) = matrix(lab, numbers=(1,), endpoints=1).plans
     run = start_run(study=lab.study, actor=lab.researcher, plan=alone)
     made = launched(lab)
+    assert made != first
     assert made.recipe["joined"] == [run.number]
     assert made.generations.count() == 3
 
@@ -100,9 +90,8 @@ def test_a_random_sample_is_one_that_every_run_can_ask(lab):
     able = lab.questions[2]
     wanting = [question.comparison for question in lab.questions if question != able]
     FinalLabel.objects.filter(argument__comparison__in=wanting).update(label=3)
-    found = matrix(
-        lab, numbers=(1, 4), relevance=["any", "0-1"], questions="sample", sample=1, endpoints=1
-    )
+    chosen = {"questions": "sample", "sample": 1, "endpoints": 1, "relevance": ["any", "0-1"]}
+    found = matrix(lab, **chosen)
     assert {tuple(plan.target["named"]) for plan in found.plans} == {(str(able.public_id),)}
     made = start_launch(study=lab.study, actor=lab.researcher, matrix=found)
     assert made.generations.count() == 3
@@ -117,13 +106,11 @@ def test_what_cannot_be_asked_is_said_and_the_rest_goes_on(lab):
         launched(lab, numbers=(4,), relevance=["0-1"], endpoints=2)
 
 
-def test_all_runs_together_stay_below_one_cap(
-    lab, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_all_runs_together_stay_below_one_cap(lab, monkeypatch, inline):
     script(monkeypatch, write_by_text)
     Endpoint.objects.update(price_in=10, price_out=10)
     whole = sum(plan.replicates * len(lab.questions) for plan in matrix(lab).plans)
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         made = launched(lab, cap="0.04")
     jobs.drain()
     made.budget.refresh_from_db()
@@ -136,10 +123,9 @@ def test_all_runs_together_stay_below_one_cap(
     assert list(find_violations()) == []
 
 
-def test_all_runs_that_wait_go_on_at_one_click(lab):
+def test_all_runs_that_wait_go_on_at_one_click(lab, client):
     made = launched(lab, preflight="ask")
     Run.objects.update(state=Run.State.CHECKED)
-    client = sign_in(lab.researcher)
     place = [lab.study.public_id, made.public_id]
     page = client.get(reverse("generation_launch", args=place)).content.decode()
     assert "Go on with all that wait" in page
@@ -152,9 +138,8 @@ def test_all_runs_that_wait_go_on_at_one_click(lab):
     assert made.budget.cap_micro == 2_500_000
 
 
-def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab):
+def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab, client):
     Endpoint.objects.update(price_in=0, price_out=0)
-    client = sign_in(lab.researcher)
     data = fields(lab, relevance=["any", "0-1"])
     place = [lab.study.public_id]
     shown = client.post(reverse("generation_estimate", args=place), data).content.decode()
@@ -169,7 +154,7 @@ def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab):
     assert page.count("Scenario 4 · v1 · labels 0–1") == 2
 
 
-def test_a_launch_says_whose_labels_filter_its_arguments(lab):
+def test_a_launch_says_whose_labels_filter_its_arguments(lab, client):
     own = str(lab.labels.public_id)
     by_study = matrix(lab, numbers=(4,), endpoints=1, relevance=["any", "2-3"])
     assert [plan.target.get("labels") for plan in by_study.plans] == [None, "newest"]
@@ -188,19 +173,15 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab):
     filters = [run.generation.condition.filters for run in runs_of_launch(newest)]
     assert [each["relevance"] for each in filters] == ["2-3", "3"]
     assert not any("labels" in each for each in filters)
-    client = sign_in(lab.researcher)
     place = [lab.study.public_id, first.public_id]
     assert "of round “Labels”" in client.get(reverse("run", args=place)).content.decode()
     other = make_campaign(make_study("Elsewhere"))
-    form = MatrixForm(
-        fields(lab, labels=str(other.public_id)), study=lab.study, actor=lab.researcher
-    )
-    assert "labels" in form.errors
+    theirs = fields(lab, labels=str(other.public_id))
+    assert "labels" in MatrixForm(theirs, study=lab.study, actor=lab.researcher).errors
 
 
 def test_the_api_launches_the_same_matrix(lab):
-    _row, token = create_token(user=lab.researcher, name="script", scope="write")
-    client = Client(headers={"authorization": f"Bearer {token}"})
+    client = client_of(lab.researcher)
     base = f"/api/v1/studies/{lab.study.public_id}/generation-launches/"
     body = {
         "endpoints": [str(each.public_id) for each in lab.others],
@@ -209,16 +190,106 @@ def test_the_api_launches_the_same_matrix(lab):
         "cap_micro": 5_000_000,
         "replicates": 1,
     }
-    asked = {"content_type": "application/json"}
-    estimate = client.post(f"{base}estimate/", body, **asked).json()
+    estimate = client.post(f"{base}estimate/", body, "json").json()
     assert (estimate["runs"], estimate["folded"], estimate["requests"]) == (6, 2, 24)
-    reply = client.post(base, body, **asked)
+    reply = client.post(base, body, "json")
     assert reply.status_code == 201, reply.json()
     made = reply.json()
     assert (len(made["runs"]), made["folded"], made["cap_micro"]) == (6, 2, 5_000_000)
-    assert client.post(base, body, **asked).json()["id"] == made["id"]
-    changed = client.patch(f"{base}{made['id']}/", {"move": "cancel", "cap_micro": None}, **asked)
+    assert client.post(base, body, "json").json()["id"] == made["id"]
+    changed = client.patch(f"{base}{made['id']}/", {"move": "cancel", "cap_micro": None}, "json")
     assert changed.json()["cap_micro"] is None
     assert {run["state"] for run in changed.json()["runs"]} == {"cancelled"}
     body["endpoints"] = ["00000000-0000-0000-0000-000000000000"]
-    assert client.post(base, body, **asked).status_code == 400
+    assert client.post(base, body, "json").status_code == 400
+
+
+@pytest.fixture
+def ask(lab, inline):
+    """Send a request and let the work it asked for be done."""
+    client = client_of(lab.researcher)
+
+    def send(path, body=None, status=200):
+        place = f"/api/v1/studies/{lab.study.public_id}/{path}"
+        with inline():
+            response = client.get(place) if body is None else client.post(place, body, "json")
+        assert response.status_code == status, response.content
+        return response.json()
+
+    return send
+
+
+@pytest.fixture
+def plan(lab):
+    ids = {"endpoint": str(lab.endpoint.public_id), "prompt": str(lab.prompt(4).public_id)}
+    return ids | {"kind": "answers", "preflight": "off"}
+
+
+def test_a_run_from_the_estimate_to_its_answers(lab, ask, plan, monkeypatch):
+    client = script(monkeypatch, write_by_text)
+    wanted = plan | {"relevance": "2-3", "most_arguments": 3, "replicates": 2}
+    assert ask("runs/estimate/", wanted)["requests"] == 8
+    run = ask(f"runs/{ask('runs/', wanted, 201)['id']}/")
+    assert (run["state"], run["label_round"]) == ("done", None)
+    assert run["left_out"] == {"relevance": 16, "too_many": 4}
+    assert run["spec"]["params"] == {"max_tokens": 1500, "seed": 1}
+    assert len(client.requests) == run["done"] == 8
+    answers = ask(f"answers/?run={run['id']}&page_size=200")["results"]
+    assert len(answers) == 8
+    assert {(each["system"], each["scenario"]) for each in answers} == {(run["system"], 4)}
+    (row,) = ask("runs/?kind=answers")["results"]
+    assert row["system"] == run["system"]
+
+
+def test_comparisons_are_chosen_by_id(lab, ask, plan):
+    pair = lab.questions[1].comparison
+    chosen = plan | {"questions": "comparisons", "comparisons": [str(pair.public_id)]}
+    assert ask("runs/estimate/", chosen)["requests"] == 3
+    theirs = make_study("Elsewhere").comparisons.create(object1="a", object2="b")
+    for wrong in (theirs.public_id, uuid.uuid4()):
+        body = chosen | {"comparisons": [str(pair.public_id), str(wrong)]}
+        assert "comparisons" in ask("runs/estimate/", body, 400)["errors"]
+    assert "comparisons" in ask("runs/", chosen | {"comparisons": []}, 400)["errors"]
+
+
+def test_a_run_names_whose_labels_filter_its_arguments(lab, ask, plan, monkeypatch):
+    script(monkeypatch, write_by_text)
+    wanted = plan | {"relevance": "2-3", "labels": str(lab.labels.public_id)}
+    run = ask(f"runs/{ask('runs/', wanted, 201)['id']}/")
+    assert run["spec"]["target"]["labels"] == str(lab.labels.public_id)
+    recipes = ArgumentList.objects.values_list("recipe", flat=True)
+    assert {recipe["labels"] for recipe in recipes} == {str(lab.labels.public_id)}
+    usual = ask(f"runs/{ask('runs/', plan | {'relevance': '3'}, 201)['id']}/")
+    assert usual["spec"]["target"]["labels"] == "newest"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"kind": "poems"}, "kind"),
+        ({"kind": ["answers"]}, "kind"),
+        ({"kind": None}, "kind"),
+        ({"campaign": str(uuid.UUID(int=1))}, "campaign"),
+        ({"batch_size": 3}, "batch_size"),
+        ({"replicates": 6}, "replicates"),
+        ({"relevance": "1"}, "relevance"),
+        ({"labels": str(uuid.UUID(int=1))}, "labels"),
+    ],
+)
+def test_what_does_not_fit_is_400(lab, ask, plan, wrong, field):
+    assert field in ask("runs/", plan | wrong, 400)["errors"]
+    assert not Run.objects.exists()
+
+
+def test_two_runs_are_compared(lab, ask, plan, monkeypatch):
+    script(monkeypatch, write_by_text)
+    first = ask("runs/", plan | {"replicates": 2}, 201)
+    second = ask("runs/", plan | {"replicates": 2, "seed": 9}, 201)
+    found = ask(f"runs/{first['id']}/compare-answers/{second['id']}/")
+    assert len(found["pairs"]) == 4
+    assert found["first"]["answers"] == found["second"]["answers"] == 8
+    assert found["changed"] <= found["decided"] <= 4
+    numbers = [one["number"] for pair in found["pairs"] for one in pair["first"]]
+    assert sorted(set(numbers)) == [1, 2]
+    ask(f"runs/{first['id']}/compare-answers/{first['id']}/", status=404)
+    ask(f"runs/{first['id']}/compare/{second['id']}/", status=404)

@@ -15,7 +15,7 @@ from cqa_site.judging.chat import ChatReply
 from cqa_site.runs.models import Endpoint, Run
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.made_generations import make_generation, write_by_text
-from tests.cast import make_arguments, make_member, make_study, sign_in
+from tests.cast import make_arguments, make_member, make_study
 from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
@@ -26,41 +26,20 @@ pytestmark = pytest.mark.django_db
 lab = built_once(GenerationLab)
 
 
-@pytest.fixture
-def client(lab):
-    return sign_in(lab.researcher)
-
-
 def url(lab, name, *more, query="") -> str:
     return reverse(name, args=[lab.study.public_id, *more]) + query
 
 
 def form(lab, number=4, **values) -> dict:
-    usual = {
-        "questions": "all",
-        "uses_aspect": "on",
-        "uses_wording": "on",
-        "relevance": "any",
-        "favoured": "any",
-        "most_arguments": "30",
-        "endpoint": str(lab.endpoint.pk),
-        "prompt": str(lab.prompt(number).pk),
-        "max_tokens": "900",
-        "seed": "1",
-        "sends_seed": "on",
-        "replicates": "3",
-        "preflight": "ask",
-        "mode": "live",
-        "reuse": "on",
-    }
-    return usual | values
+    usual = dict.fromkeys(("uses_aspect", "uses_wording", "sends_seed", "reuse"), "on")
+    usual |= {"endpoint": str(lab.endpoint.pk), "prompt": str(lab.prompt(number).pk)}
+    usual |= {"questions": "all", "relevance": "any", "favoured": "any", "most_arguments": "30"}
+    usual |= {"max_tokens": "900", "seed": "1", "replicates": "3", "preflight": "ask"}
+    return usual | {"mode": "live"} | values
 
 
 def wrote(lab, answer=write_by_text, **chosen) -> Run:
     return make_generation(lab.study, lab.endpoint, lab.researcher, answer, **chosen)
-
-
-# -- starting -------------------------------------------------------------------------------------
 
 
 def test_a_scenario_is_proposed_that_has_what_it_shows(client, lab):
@@ -124,12 +103,9 @@ def test_filters_count_only_where_a_scenario_shows_arguments(client, lab):
     ],
 )
 def test_a_wrong_value_is_an_error_of_its_field(lab, values, field, text):
-    given = MatrixForm(QueryDict(urlencode(form(lab, **values), doseq=True)), **of(lab))
-    assert any(text in error for error in given.errors[field])
-
-
-def of(lab) -> dict:
-    return {"study": lab.study, "actor": lab.researcher}
+    data = QueryDict(urlencode(form(lab, **values), doseq=True))
+    errors = MatrixForm(data, study=lab.study, actor=lab.researcher).errors
+    assert any(text in error for error in errors[field])
 
 
 def test_a_wrong_value_is_said_and_a_run_that_waits_speaks_of_lengths(client, lab):
@@ -171,13 +147,8 @@ def test_rows_of_other_studies_cannot_be_chosen(client, lab):
     values = form(lab, questions="comparisons", comparisons=[str(pair.pk)])
     response = client.post(url(lab, "generation_new"), values)
     assert "comparisons" in response.context["form"].errors
-    assert (
-        client.get(url(lab, "generation_new", query=f"?comparison={pair.public_id}")).status_code
-        == 404
-    )
-
-
-# -- watching and reading -------------------------------------------------------------------------
+    theirs = url(lab, "generation_new", query=f"?comparison={pair.public_id}")
+    assert client.get(theirs).status_code == 404
 
 
 def test_the_page_of_a_run_lists_its_answers_with_links(
@@ -228,9 +199,8 @@ def test_texts_of_a_model_are_no_markup_and_without_one_nothing_is_called_unscor
 
 def test_lengths_and_choices_of_a_run(client, lab):
     texts = iter(["Summary: a b.\nBest option: thing 0", "Nothing.", "Best option: depends"] * 4)
-    run = wrote(
-        lab, lambda request: next(texts), number=3, target={"questions": "sample", "sample": 3}
-    )
+    target = {"questions": "sample", "sample": 3}
+    run = wrote(lab, lambda request: next(texts), number=3, target=target)
     spread = client.get(url(lab, "generation_figures", run.public_id)).context["spread"]
     assert (spread.answers, spread.read) == (3, 3)
     assert (spread.words_least, spread.words_most) == (1, 7)
@@ -238,9 +208,6 @@ def test_lengths_and_choices_of_a_run(client, lab):
     assert spread.choices["neither"] == spread.choices["none"] == 1
     judged = client.get(url(lab, "generation_figures", lab.start(number=1).public_id))
     assert "There is no answer yet." in judged.text
-
-
-# -- comparing ------------------------------------------------------------------------------------
 
 
 def choosing(first: bool):

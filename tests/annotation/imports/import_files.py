@@ -10,19 +10,9 @@ from openpyxl import Workbook
 from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import Outcome
 
-TOLOKA_COLUMNS = (
-    "INPUT:input",
-    "OUTPUT:R-4",
-    "GOLDEN:R-4",
-    "HINT:text",
-    "HINT:default_language",
-    "ASSIGNMENT:link",
-    "ASSIGNMENT:task_id",
-    "ASSIGNMENT:assignment_id",
-    "ASSIGNMENT:worker_id",
-    "ASSIGNMENT:status",
-    "ASSIGNMENT:started",
-)
+WORK = ("link", "task_id", "assignment_id", "worker_id", "status", "started")
+TOLOKA_COLUMNS = ("INPUT:input", "OUTPUT:R-4", "GOLDEN:R-4", "HINT:text", "HINT:default_language")
+TOLOKA_COLUMNS += tuple(f"ASSIGNMENT:{name}" for name in WORK)
 
 
 def crowd_row(
@@ -87,12 +77,20 @@ BATCH = ["comparison", "arguments", "relevance"]
 CONTROL = ["comparison", "arguments", *["relevance"] * 2, "var", "mean", "(supposed) relevance"]
 
 
+HOW = ("actor", "leave_out_rejected", "update_changed")
+
+
 def take(study, kind: str, path: Path, *, write: bool = True, **asked) -> Outcome:
-    """Import a file, or with write=False look at it."""
-    options = {name: asked.pop(name) for name in ("label_round", "mapping") if name in asked}
+    """Import a file, or with write=False look at it; what ``HOW`` does not name is an option."""
+    how = {name: asked.pop(name) for name in HOW if name in asked}
     return import_path(
-        study=study, kind=kind, path=path, name=path.name, options=options, write=write, **asked
+        study=study, kind=kind, path=path, name=path.name, options=asked, write=write, **how
     )
+
+
+def reasons(outcome: Outcome, *, rejected: bool = True) -> list[str]:
+    """Why rows are rejected, or what else is said of rows."""
+    return [flag.reason for flag in outcome.flags if flag.is_rejection == rejected]
 
 
 def numbers(outcome: Outcome, name: str) -> tuple[int, ...]:

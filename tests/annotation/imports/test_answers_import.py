@@ -4,79 +4,41 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.corpus.models.questions import (
-    ArgumentList,
-)
+from annotation.corpus.models.questions import ArgumentList
 from annotation.generation.actions.kind import condition
 from annotation.imports.actions.origin import origin_of
-from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.models import ImportFile
-from tests import cast
-from tests.annotation.imports.import_files import json_file, numbers
+from tests.annotation.imports.import_files import json_file, numbers, reasons, take
 from tests.annotation.made_answers import make_answer, make_question, make_system
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-def take(study, kind, path, *, write=True, leave_out_rejected=False, update_changed=False, **how):
-    return import_path(
-        study=study,
-        kind=kind,
-        path=path,
-        name=path.name,
-        options=how,
-        write=write,
-        leave_out_rejected=leave_out_rejected,
-        update_changed=update_changed,
-    )
-
-
-def reasons(outcome, *, rejected=True):
-    return [flag.reason for flag in outcome.flags if flag.is_rejection == rejected]
+def record(pair, **more):
+    return {"object1": pair[0], "object2": pair[1], "aspect": ""} | more
 
 
 def silver(pair=("tea", "coffee"), arguments=("Tea wins.", "Coffee wins."), **changes):
     listed = [f"{number}. {text}" for number, text in enumerate(arguments, 1)]
-    made = {
-        "object1": pair[0],
-        "object2": pair[1],
-        "aspect": "",
-        "arguments": listed,
-        "prompt": "",
-        "gpt_answers": ["Tea [1].", "Coffee [2]."],
-    }
-    return made | changes
+    made = {"arguments": listed, "prompt": "", "gpt_answers": ["Tea [1].", "Coffee [2]."]}
+    return record(pair, **made | changes)
 
 
 def gold(pair=("tea", "coffee"), texts=("Tea, said plainly [1].",), **changes):
-    made = {
-        "object1": pair[0],
-        "object2": pair[1],
-        "aspect": None,
-        "question": "",
-        "comparison": list(texts),
-    }
-    return made | changes
+    made = {"aspect": None, "question": "", "comparison": list(texts)}
+    return record(pair, **made | changes)
 
 
 def raw(text="Tea.", pair=("tea", "coffee"), aspect=""):
-    return {"object1": pair[0], "object2": pair[1], "aspect": aspect, "comparison": text}
+    return record(pair, aspect=aspect, comparison=text)
 
 
 @pytest.fixture
 def silver_file(tmp_path):
     other = silver(("train", "plane"), ("Trains are calm.",), aspect="comfort")
     return json_file(tmp_path, [silver(), other], "silver.json")
-
-
-# -- silver -----------------------------------------------------------------------------------
 
 
 def test_silver_brings_questions_lists_and_answers(study, silver_file):
@@ -129,22 +91,17 @@ def test_queries_do_not_grow_with_the_records(study, tmp_path):
     assert queries(2) == queries(60) <= 12
 
 
-def test_answers_that_came_with_another_file_are_here_already(study, silver_file, tmp_path):
-    take(study, "silver", silver_file)
-    part = json_file(tmp_path, [silver()], "part.json")
-    outcome = take(study, "silver", part)
-    assert numbers(outcome, "answers") == (0, 2, 0, 0)
-    assert "2 answers are here already, from silver.json." in outcome.notes
-    assert take(study, "silver", part).added == 0
-
-
-def test_who_wrote_them_can_be_said(study, silver_file):
+def test_who_wrote_them_can_be_said_and_what_another_file_brought_is_here_already(
+    study, silver_file, tmp_path
+):
     outcome = take(study, "silver", silver_file, system="Another model", scenario=2)
     assert "Written by “Another model” under scenario 2: with arguments." in outcome.notes
     assert set(study.answers.values_list("system__name", "scenario")) == {("Another model", 2)}
-
-
-# -- what differs -----------------------------------------------------------------------------
+    part = json_file(tmp_path, [silver()], "part.json")
+    outcome = take(study, "silver", part, system="Another model", scenario=2)
+    assert numbers(outcome, "answers") == (0, 2, 0, 0)
+    assert "2 answers are here already, from silver.json." in outcome.notes
+    assert outcome.added == 0
 
 
 def test_another_text_at_the_same_place_is_never_taken(study, silver_file, tmp_path):
@@ -185,13 +142,6 @@ def test_a_wrong_system_is_corrected_on_wish_only(study, silver_file):
 def test_what_the_database_would_refuse_is_rejected(study, tmp_path, record, part):
     outcome = take(study, "silver", json_file(tmp_path, [record]), write=False)
     assert any(part in reason for reason in reasons(outcome))
-
-
-def test_a_long_file_name_still_proposes_a_name_that_fits():
-    assert len(origin_of("x" * 190 + ".json", {}).system) == 120
-
-
-# -- gold -------------------------------------------------------------------------------------
 
 
 def test_gold_joins_the_arguments_of_its_pair(study, silver_file, tmp_path):
@@ -249,9 +199,6 @@ def test_a_second_wording_is_a_second_question(study, tmp_path):
     assert study.answers.get(text="Milk.").question.wording == "Tea?"
 
 
-# -- the files of one system ------------------------------------------------------------------
-
-
 def test_a_system_s_file_says_who_and_which_scenario_by_its_name(study, tmp_path):
     records = [raw("1"), raw("2"), raw("3", aspect="price"), raw("4", aspect=None)]
     path = json_file(tmp_path, records, "mixtral_scenario_3.json")
@@ -265,13 +212,12 @@ def test_a_system_s_file_says_who_and_which_scenario_by_its_name(study, tmp_path
     assert take(study, "answers", path).added == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("cam.json", "imported"), ("human_2.json", "human"), ("m_scenario_1.json", "model")],
-)
-def test_the_kind_of_system_follows(study, tmp_path, name, kind):
-    take(study, "answers", json_file(tmp_path, [raw()], name))
-    assert study.systems.get().kind == kind
+def test_the_kind_of_system_follows_and_a_long_name_is_cut(study, tmp_path):
+    kinds = {"cam.json": "imported", "human_2.json": "human", "m_scenario_1.json": "model"}
+    for name, kind in kinds.items():
+        take(study, "answers", json_file(tmp_path, [raw()], name))
+        assert study.systems.latest("pk").kind == kind
+    assert len(origin_of("x" * 190 + ".json", {}).system) == 120
 
 
 def test_copies_in_one_file_are_kept_and_counted(study, tmp_path):
@@ -286,9 +232,6 @@ def test_a_question_asked_here_meets_the_file(study, silver_file):
     make_answer(asked, source="other.json")
     take(study, "silver", silver_file)
     assert study.answers.filter(question=asked).count() == 3
-
-
-# -- commands ---------------------------------------------------------------------------------
 
 
 def test_answers_stand_beside_others_only_where_there_are_some(study):

@@ -14,22 +14,16 @@ from annotation.imports.methods.question_list import pasted_list
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.labelling.models.votes import Assignment
 from annotation.management.throwaway import throwaway_database
-from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.models import ImportFile
 from cqa_site.people.access import membership_or_404
 from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
 from tests import cast
 from tests.annotation.faithfulness.made_faithfulness import compute, make_faithful
+from tests.annotation.imports import import_files
 from tests.annotation.imports.import_files import crowd_file, crowd_row, numbers, table_file
-from tests.cast import make_member, make_study, sign_in
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files_apart")]
 
 
 def run(*args) -> str:
@@ -91,6 +85,7 @@ def test_a_table_by_guess_and_by_hand(tmp_path):
 # -- reproduce --------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_throwaway_database_is_another_one_and_ends_also_after_an_error():
     cast.make_study("Here")
     configured = connection.settings_dict["NAME"]
@@ -104,15 +99,13 @@ def test_the_throwaway_database_is_another_one_and_ends_also_after_an_error():
     assert Study.objects.get().name == "Here"
 
 
-def test_reproduce_says_which_file_is_missing(tmp_path):
+@pytest.mark.long
+def test_reproduce_says_which_file_is_missing_and_checks_its_control_labels(tmp_path):
     with pytest.raises(CommandError, match=r"assignments_from_pool_\*\.tsv is missing"):
         run("reproduce", "relevance", "--data", tmp_path)
-
-
-@pytest.mark.parametrize("value", ["t1", "=2", "t1=9"])
-def test_reproduce_checks_its_control_labels(tmp_path, value):
-    with pytest.raises(CommandError, match="TASK_ID=LABEL"):
-        run("reproduce", "relevance", "--data", tmp_path, "--control-label", value)
+    for value in ("t1", "=2", "t1=9"):
+        with pytest.raises(CommandError, match="TASK_ID=LABEL"):
+            run("reproduce", "relevance", "--data", tmp_path, "--control-label", value)
 
 
 def test_the_tables_of_a_study(tmp_path):
@@ -220,13 +213,8 @@ ROWS = (
 )
 
 
-@pytest.fixture
-def study():
-    return make_study()
-
-
-def take(study, path, *, write=True):
-    return import_path(study=study, kind="questions", path=path, name=path.name, write=write)
+def take(study, path, **how):
+    return import_files.take(study, "questions", path, **how)
 
 
 def asked():
@@ -241,18 +229,12 @@ EXPECTED = [
 ]
 
 
-def test_a_table_brings_questions_and_arguments_once(study, tmp_path):
-    path = table_file(tmp_path, *ROWS)
-    looked = take(study, path, write=False)
-    assert not Question.objects.exists()
-    assert (numbers(looked, "questions"), looked.rows["read"]) == ((3, 0, 0, 0), 3)
-    outcome = take(study, path)
-    assert outcome.counts == looked.counts
+def test_a_table_brings_questions_and_arguments(study, tmp_path):
+    outcome = take(study, table_file(tmp_path, *ROWS))
+    assert (numbers(outcome, "questions"), outcome.rows["read"]) == ((3, 0, 0, 0), 3)
     assert asked() == EXPECTED
     texts = Argument.objects.order_by("pk").values_list("comparison__object1", "text")
     assert list(texts) == [("tea", "Hot."), ("bus", "Big.")]
-    again = take(study, path)
-    assert (again.added, numbers(again, "questions")) == (0, (0, 3, 0, 0))
 
 
 def test_json_lines_and_workbooks(study, tmp_path):
@@ -321,16 +303,12 @@ def test_pasted_lists(study, tmp_path, text):
     assert asked() == EXPECTED
 
 
-# -- page, API, command -----------------------------------------------------------------------
-
-
-def test_the_page_takes_a_pasted_list(study, django_capture_on_commit_callbacks):
-    client = sign_in(make_member(study, Role.RESEARCHER))
+def test_the_page_takes_a_pasted_list(study, client, inline):
     address = reverse("question_list", args=[study.public_id])
     assert "Or paste them here" in client.get(address).content.decode()
     assert client.post(address, {"pasted": " "}).status_code == 422
     lines = "\n".join(f"a{n} vs b{n}" for n in range(432))
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         response = client.post(address, {"pasted": lines})
     file = ImportFile.objects.get()
     assert response.url == reverse("import_file", args=[study.public_id, file.public_id])
@@ -338,7 +316,7 @@ def test_the_page_takes_a_pasted_list(study, django_capture_on_commit_callbacks)
     assert "432 new questions" in page
     assert not Question.objects.exists()
     apply = reverse("import_apply", args=[study.public_id, file.public_id])
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         client.post(apply)
     assert Question.objects.count() == 432
     assert "Its questions can be answered" in client.get(response.url).content.decode()

@@ -12,7 +12,8 @@ from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 from tests import cast
-from tests.annotation.imports.import_files import crowd_file, crowd_row, numbers, table_file, take
+
+from .import_files import crowd_file, crowd_row, numbers, reasons, table_file, take
 
 pytestmark = pytest.mark.django_db
 TABLES = (Comparison, Argument, Campaign, Item, Rater, Place, Assignment, VoteEvent)
@@ -20,24 +21,12 @@ MAPPING = {"object1": "a", "object2": "b", "text": "text"}
 VOTES = MAPPING | {"label": "label", "rater": "who", "external_id": "item"}
 
 
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
 def sizes() -> list[int]:
     return [table.objects.count() for table in TABLES]
 
 
-def reasons(outcome, *, rejected: bool) -> list[str]:
-    return [flag.reason for flag in outcome.flags if flag.is_rejection == rejected]
-
-
 def line(text="Tea is better.", **more) -> dict[str, object]:
     return {"a": "tea", "b": "coffee", "text": text} | more
-
-
-# -- new and same -----------------------------------------------------------------------------
 
 
 def test_first_import_makes_everything_once_and_unsubmitted_work_never_counts(study, tmp_path):
@@ -74,9 +63,6 @@ def test_queries_do_not_grow_with_the_rows(study, tmp_path):
     assert queries(3) == queries(300) <= 15
 
 
-# -- suggestions ------------------------------------------------------------------------------
-
-
 def test_blank_sentences_and_pairs_that_differ_by_case_or_order_are_kept_and_flagged(
     study, tmp_path
 ):
@@ -89,9 +75,6 @@ def test_blank_sentences_and_pairs_that_differ_by_case_or_order_are_kept_and_fla
     assert "nothing was merged" in flagged
     assert Argument.objects.get(text=" ").is_blank
     assert "The sentence is blank; kept and flagged." in flagged
-
-
-# -- changed ----------------------------------------------------------------------------------
 
 
 def test_a_changed_vote_is_listed_and_kept_or_replaced_on_wish_with_its_history(study, tmp_path):
@@ -111,14 +94,15 @@ def test_a_changed_vote_is_listed_and_kept_or_replaced_on_wish_with_its_history(
     assert "from 2" in event.comment
 
 
-def test_a_control_label_corrected_here_is_no_change(study, tmp_path):
-    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1))
+def test_a_control_label_corrected_here_is_no_change_and_the_file_names_the_round(study, tmp_path):
+    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1), name="pool-7.tsv")
     take(study, "toloka", path)
+    assert campaigns_of(study).get().name == "pool-7"
     Item.objects.update(control_label=3)
     assert take(study, "toloka", path).changed == 0
 
 
-def test_a_source_address_that_comes_later_is_a_change(study, tmp_path):
+def test_a_source_address_that_comes_later_is_a_change_and_an_empty_cell_is_none(study, tmp_path):
     take(study, "table", table_file(tmp_path, line()), mapping=MAPPING)
     later = table_file(tmp_path, line(url="https://a.example/1"), name="later.csv")
     with_url = MAPPING | {"source_url": "url"}
@@ -126,32 +110,16 @@ def test_a_source_address_that_comes_later_is_a_change(study, tmp_path):
     assert Argument.objects.get().source_url == ""
     take(study, "table", later, mapping=with_url, update_changed=True)
     assert Argument.objects.get().source_url == "https://a.example/1"
-
-
-def test_an_empty_cell_is_no_change(study, tmp_path):
-    with_url = MAPPING | {"source_url": "url"}
-    rows = table_file(tmp_path, line(url="https://a.example/1"))
-    take(study, "table", rows, mapping=with_url)
     again = table_file(tmp_path, line(url=""), name="again.csv")
     assert take(study, "table", again, mapping=with_url, update_changed=True).changed == 0
     assert Argument.objects.get().source_url == "https://a.example/1"
 
 
-# -- rejected ---------------------------------------------------------------------------------
-
-
 def test_one_rater_cannot_vote_twice_on_an_item(study, tmp_path):
-    path = table_file(
-        tmp_path,
-        line(item="i", who="w", label=1),
-        line(item="i", who="w", label=1),
-        line(item="i", who="w", label=2),
-    )
+    path = table_file(tmp_path, *(line(item="i", who="w", label=label) for label in (1, 1, 2)))
     outcome = take(study, "table", path, mapping=VOTES, leave_out_rejected=True)
     assert numbers(outcome, "votes") == (1, 1, 0, 1)
-    assert "row 2 already holds this rater's vote on this item: 1" in reasons(
-        outcome, rejected=True
-    )
+    assert "row 2 already holds this rater's vote on this item: 1" in reasons(outcome)
 
 
 MOVED = "the vote s:t1 is there with another item or rater"
@@ -161,11 +129,7 @@ SENTENCE = "item t1 already stands for another sentence"
 @pytest.mark.parametrize(
     ("before", "rows", "reason"),
     [
-        (
-            [],
-            [{"label": 1, "suite": "s1"}, {"label": 2, "suite": "s2"}],
-            "already holds",
-        ),
+        ([], [{"label": 1, "suite": "s1"}, {"label": 2, "suite": "s2"}], "already holds"),
         ([], [{"text": "One."}, {"worker": "w2", "text": "Two."}], SENTENCE),
         ([{"text": "One."}], [{"worker": "w3", "text": "Three."}], SENTENCE),
         ([], [{"golden": 1}, {"worker": "w2", "golden": 2}], "item t1 has another control label"),
@@ -176,7 +140,7 @@ def test_rows_that_contradict_others_are_rejected(study, tmp_path, before, rows,
     for number, made in enumerate(filter(None, (before, rows))):
         path = crowd_file(tmp_path, *(crowd_row(**each) for each in made), name=f"{number}.tsv")
         outcome = take(study, "toloka", path, label_round="C", write=made is before)
-    (found,) = reasons(outcome, rejected=True)
+    (found,) = reasons(outcome)
     assert reason in found
 
 
@@ -192,10 +156,7 @@ def test_cells_the_database_would_refuse(study, tmp_path, changes, part):
     path = table_file(tmp_path, line(item="i", who="w", label=1) | changes)
     outcome = take(study, "table", path, mapping=VOTES, write=False)
     assert outcome.rejected == 1
-    assert part in reasons(outcome, rejected=True)[0]
-
-
-# -- the file as a whole ----------------------------------------------------------------------
+    assert part in reasons(outcome)[0]
 
 
 def test_votes_never_go_into_a_campaign_that_is_run_here(study, tmp_path):
@@ -206,18 +167,13 @@ def test_votes_never_go_into_a_campaign_that_is_run_here(study, tmp_path):
             take(study, "toloka", path, label_round="Round 1", write=write)
 
 
-def test_the_file_name_names_the_campaign(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row(), name="pool-7.tsv"))
-    assert campaigns_of(study).get().name == "pool-7"
-
-
 def test_labels_follow_the_scale_of_the_guideline(study, tmp_path):
     two_levels = [{"value": n, "name": str(n), "meaning": "", "example": ""} for n in (0, 1)]
     guideline = cast.make_guideline(study)
     guideline.levels = two_levels
     guideline.save()
     outcome = take(study, "toloka", crowd_file(tmp_path, crowd_row(label=2)), write=False)
-    assert "is not a label of the scale 0, 1" in reasons(outcome, rejected=True)[0]
+    assert "is not a label of the scale 0, 1" in reasons(outcome)[0]
 
 
 def test_a_crash_in_the_middle_leaves_nothing_behind(study, tmp_path, monkeypatch):

@@ -8,9 +8,7 @@ from annotation.corpus.models.questions import Argument
 from annotation.exports.reports import tables as export_tables
 from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
 from annotation.labelling.models.votes import Assignment, VoteEvent
-from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
-from tests import cast
 from tests.annotation.imports.import_files import (
     BATCH,
     CONTROL,
@@ -24,14 +22,6 @@ from tests.annotation.imports.import_files import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-# -- crowd ------------------------------------------------------------------------------------
 
 
 def test_control_items_places_in_the_suite_and_workers_without_a_name(study, tmp_path):
@@ -60,9 +50,6 @@ def test_a_label_of_refused_work_is_kept_as_a_comment_only(study, tmp_path):
     assert vote.comment == "Status REJECTED in the source, label 1."
 
 
-# -- experts ----------------------------------------------------------------------------------
-
-
 PAIR = "tea vs coffee"
 
 
@@ -84,7 +71,9 @@ def workbook(tmp_path):
     )
 
 
-def test_each_rated_sheet_becomes_a_campaign_and_its_title_is_never_stored(study, workbook):
+def test_each_rated_sheet_becomes_a_campaign_without_its_title_and_retires_what_was_left_out(
+    study, workbook
+):
     outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
     assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
@@ -96,10 +85,6 @@ def test_each_rated_sheet_becomes_a_campaign_and_its_title_is_never_stored(study
     assert sorted(shown)[0] == ("Batch 1", "Experts: Batch 1")
     assert not any("Somebody" in part or "Checks" in part for pair in shown for part in pair)
     assert set(Rater.objects.values_list("kind", flat=True)) == {"expert"}
-
-
-def test_the_control_sheet_keeps_what_was_left_out_retired(study, workbook):
-    outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     controls = Campaign.objects.get(name="Experts: Control 1")
     rows = controls.items.order_by("rank").values_list("control_label", "is_retired")
     assert list(rows) == [(3, False), (0, True), (0, False)]
@@ -122,9 +107,6 @@ def test_two_spellings_of_one_sentence_are_no_match(study, tmp_path):
     take(study, "toloka", crowd_file(tmp_path, *rows))
     path = expert_file(tmp_path, {"Sheet": [BATCH, [PAIR, "1. Tea wins.", 2]]})
     assert numbers(take(study, "expert_workbook", path), "arguments") == (1, 0, 0, 0)
-
-
-# -- released labels --------------------------------------------------------------------------
 
 
 def released(*arguments: tuple[str | None, int | None, str | None]) -> list[dict]:
@@ -162,9 +144,6 @@ def test_the_first_copy_counts_and_the_others_are_kept_beside_it(study, tmp_path
     assert (again.added, again.changed, VoteEvent.objects.count()) == (0, 0, 1)
 
 
-# -- any table ------------------------------------------------------------------------------------
-
-
 MAPPING = {"object1": "a", "object2": "b", "text": "text"}
 
 
@@ -191,9 +170,8 @@ def test_a_control_column_makes_control_items_and_the_kind_of_rater_is_chosen_fo
 ):
     row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "judge-1", "known": 0}
     mapping = MAPPING | {"label": "label", "rater": "who", "control_label": "known"}
-    path = table_file(tmp_path, row)
     options = {"mapping": mapping, "rater_kind": "model", "label_round": "Mine"}
-    import_path(study=study, kind="table", path=path, name=path.name, options=options, write=True)
+    take(study, "table", table_file(tmp_path, row), **options)
     assert Item.objects.get(campaign__name="Mine").control_label == 0
     assert Rater.objects.get().kind == "model"
 
@@ -211,8 +189,6 @@ def test_columns_are_guessed_from_their_headers(columns, guess):
     found = guess_mapping(columns)
     assert guess.items() <= found.items()
     assert ("label" in found) == ("rater" in found)
-
-
-def test_our_own_export_needs_no_guessing():
+    # Those of our own export need no guessing.
     assert is_own_export(list(export_tables.VOTE_TYPES))
     assert EXPORT_COLUMNS.items() <= guess_mapping(list(export_tables.VOTE_TYPES)).items()

@@ -10,7 +10,7 @@ from annotation.judges.reports.label_compare import choices, compare_sets, label
 from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.people.models import Rater
-from tests.annotation.voting import imported, make_raters, vote
+from tests.annotation.voting import imported, lend, make_raters, vote
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint, make_run
 
@@ -21,25 +21,8 @@ VOTES = [[1, 2, 3], [2, 2, 1], [0, 0, 3], [0, 1, 2], [1, 1, 1]]
 
 
 @pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
 def campaign(study):
     return imported(study, make_raters(study, 3), votes=VOTES)
-
-
-def lend(campaign, rater, labels, name):
-    source = imported(campaign.study, [], votes=[[]], name=name)
-    for place, (item, label) in enumerate(
-        zip(campaign.items.order_by("pk"), labels, strict=False)
-    ):
-        copy = Item.objects.create(
-            campaign=source, argument=item.argument, external_id=f"{name}-{place}"
-        )
-        vote(copy, rater, label)
-    return source
 
 
 @pytest.fixture
@@ -47,7 +30,7 @@ def release(campaign):
     rater = Rater.objects.create(
         study=campaign.study, kind="reference", name="Released label", external_id="released"
     )
-    return lend(campaign, rater, [0, 2, 3, 0, 0], "Release"), rater
+    return lend(campaign, dict(enumerate([0, 2, 3, 0, 0])), rater, "Release"), rater
 
 
 @pytest.fixture

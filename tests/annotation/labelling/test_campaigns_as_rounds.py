@@ -11,35 +11,25 @@ from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.own_work import waiting_for
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_campaign, make_member, sign_in
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
-def boss(study):
-    return make_member(study, "researcher")
-
-
-def test_rounds_of_two_kinds_may_have_one_name_and_two_campaigns_may_not(study, boss):
+def test_rounds_of_two_kinds_may_have_one_name_and_two_campaigns_may_not(study, researcher):
     make_scored_answers(study)
-    make_round(study, boss, name="First")
+    make_round(study, researcher, name="First")
     make_campaign(study, name="First")
     with pytest.raises(IntegrityError), transaction.atomic():
         make_campaign(study, name="First")
     assert campaigns_of(study).get().name == "First"
 
 
-def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, boss):
+def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, researcher):
     make_scored_answers(study)
-    make_round(study, boss, name="Scores")
+    make_round(study, researcher, name="Scores")
     campaign = make_campaign(study, name="Labels")
-    open_round(round_=campaign, actor=boss)
+    open_round(round_=campaign, actor=researcher)
     person = make_member(study, "annotator")
     cards = waiting_for(person.memberships.get())
     assert [card.title for card in cards] == ["Labels", "Scores"]
@@ -48,7 +38,7 @@ def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, boss):
 
 
 def test_a_campaign_brings_its_study_along_and_a_change_of_state_writes_one_table(
-    study, boss, django_assert_num_queries
+    study, researcher, django_assert_num_queries
 ):
     campaign = make_campaign(study)
     with django_assert_num_queries(1):
@@ -58,9 +48,8 @@ def test_a_campaign_brings_its_study_along_and_a_change_of_state_writes_one_tabl
         campaign.save(update_fields=["state", "closed_at"])
 
 
-def test_a_draft_that_is_changed_keeps_its_items_and_shows_its_settings(study, boss):
+def test_a_draft_that_is_changed_keeps_its_items_and_shows_its_settings(study, client):
     campaign = make_campaign(study, name="Labels", votes_per_item=4)
-    client = sign_in(boss)
     address = reverse("campaign_edit", args=[study.public_id, campaign.public_id])
     form = client.get(address).context["form"]
     given = {name: form[name].value() for name in form.fields if form[name].value() is not None}
@@ -73,23 +62,20 @@ def test_a_draft_that_is_changed_keeps_its_items_and_shows_its_settings(study, b
     assert campaign.items.count() == before > 0
 
 
-def test_a_draft_whose_sentences_a_judge_labelled_stays(study, boss):
+def test_a_draft_whose_sentences_a_judge_labelled_stays(study, client):
     draft = make_campaign(study, name="Draft")
     judge = study.raters.create(kind="classifier")
     TrainedJudge.objects.create(campaign=draft, rater=judge, number=1, kind="cold")
-    page = sign_in(boss).post(
-        reverse("campaign_delete", args=[study.public_id, draft.public_id]), follow=True
-    )
+    address = reverse("campaign_delete", args=[study.public_id, draft.public_id])
+    page = client.post(address, follow=True)
     assert "Something was made of this round already" in page.text
     assert draft.trained_judges.count() == 1
 
 
-def test_the_list_says_how_far_campaigns_are_and_what_came_in_a_file(study, boss):
-    open_round(round_=make_campaign(study, name="Here", ordinary=2, controls=1), actor=boss)
+def test_the_list_says_how_far_campaigns_are_and_what_came_in_a_file(study, researcher, client):
+    open_round(round_=make_campaign(study, name="Here", ordinary=2, controls=1), actor=researcher)
     make_campaign(study, name="There", origin=Campaign.Origin.IMPORTED, state="closed")
-    page = sign_in(boss).get(reverse("campaigns", args=[study.public_id]))
-    rows = {row.name: row for row in page.context["page"]}
-    assert [(row.size, row.done, row.wanted, row.votes) for row in (rows["Here"],)] == [
-        (3, 0, 6, 0)
-    ]
+    page = client.get(reverse("campaigns", args=[study.public_id]))
+    (row,) = (row for row in page.context["page"] if row.name == "Here")
+    assert (row.size, row.done, row.wanted, row.votes) == (3, 0, 6, 0)
     assert "Imported" in page.text

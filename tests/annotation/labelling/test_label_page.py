@@ -60,9 +60,8 @@ class Desk:
     def submit(self, item="", /, **fields):
         """Without script: a browser asks for HTML."""
         body = {"item": item, "client_key": f"key-{next(KEYS)}"} | fields
-        return self.client.post(
-            self.url("label_answer"), body, headers={"Accept": "text/html,*/*;q=0.8"}
-        )
+        wants = {"Accept": "text/html,*/*;q=0.8"}
+        return self.client.post(self.url("label_answer"), body, headers=wants)
 
 
 class Lab:
@@ -75,11 +74,6 @@ class Lab:
 
 
 lab = built_once(Lab)
-
-
-@pytest.fixture
-def study(lab):
-    return lab.study
 
 
 def opened(study, name="A round of its own", **fields):
@@ -95,26 +89,21 @@ def desk(lab):
 
 
 def page_data(response):
-    found = re.search(
-        r'<script id="label-page" type="application/json">(.*?)</script>', response.text
-    )
-    return json.loads(found.group(1))
+    script = r'<script id="label-page" type="application/json">(.*?)</script>'
+    return json.loads(re.search(script, response.text)[1])
 
 
 def form_fields(response):
     """The hidden fields of the answer form, as a browser without script would send them."""
     form = response.text.split('id="answer"', 1)[1]
-    return {
-        name: re.search(rf'name="{name}" value="([^"]+)"', form).group(1)
-        for name in ("item", "client_key")
-    }
+    names = ("item", "client_key")
+    return {name: re.search(rf'name="{name}" value="([^"]+)"', form)[1] for name in names}
 
 
 def kept(item):
     return Assignment.objects.get(public_id=item)
 
 
-# -- who ------------------------------------------------------------------------------------------
 # Roles, other studies and the token of forms: tests/security/test_matrix.py.
 
 
@@ -138,26 +127,15 @@ def test_an_item_of_somebody_else_or_of_another_campaign_is_404(desk, study):
     assert not VoteEvent.objects.exists()
 
 
-# -- storing --------------------------------------------------------------------------------------
-
-
-def test_the_answer_brings_what_comes_next(desk):
+def test_the_answer_brings_what_comes_next_and_another_one_under_its_key_is_a_conflict(desk):
     first, second = desk.next()["next"][:2]
-    reply = desk.send(first["id"], 1, active_ms=1234).json()
+    reply = desk.send(first["id"], 1, active_ms=1234, client_key="once").json()
     assert reply["next"][0] == second
-    assert reply["progress"] == {"answered": 1}
-    assert reply["state"] == ""
-    assert kept(first["id"]).active_ms == 1234
+    assert (reply["progress"], reply["state"]) == ({"answered": 1}, "")
     assert kept(first["id"]).shown_at <= kept(second["id"]).shown_at
-
-
-def test_the_same_key_with_another_answer_is_a_conflict(desk):
-    item = desk.next()["next"][0]["id"]
-    desk.send(item, 2, client_key="once")
-    reply = desk.send(item, 0, client_key="once")
-    assert reply.status_code == 409
-    assert reply.json()["error"] == "key_reused"
-    assert kept(item).label == 2
+    reply = desk.send(first["id"], 0, client_key="once")
+    assert (reply.status_code, reply.json()["error"]) == (409, "key_reused")
+    assert (kept(first["id"]).label, kept(first["id"]).active_ms) == (1, 1234)
 
 
 @pytest.mark.parametrize(
@@ -244,21 +222,13 @@ def test_an_old_page_with_another_answer_shows_the_item_for_changing(desk):
     assert kept(fields["item"]).label == 3
 
 
-# -- own answers ----------------------------------------------------------------------------------
-
-
-def test_own_answers_are_listed_and_nobody_elses(desk, study):
+def test_own_answers_are_listed_and_nobody_elses_and_stay_after_the_round(desk, researcher):
     item = desk.next()["next"][0]["id"]
     desk.send(item, 3, comment="mine alone")
-    other = Desk(make_member(study, "annotator"), desk.campaign)
+    other = Desk(make_member(desk.campaign.study, "annotator"), desk.campaign)
     assert "mine alone" in desk.client.get(desk.url("label_answers")).text
     assert "mine alone" not in other.client.get(other.url("label_answers")).text
-
-
-def test_after_the_round_answers_are_shown_but_stay(desk, study):
-    item = desk.next()["next"][0]["id"]
-    desk.send(item, 3)
-    close_round(round_=desk.campaign, actor=make_member(study, "researcher"))
+    close_round(round_=desk.campaign, actor=researcher)
     assert desk.send(item, 0).json()["error"] == "round_closed"
     assert desk.submit(item, label=0).status_code == 409
     assert desk.open(item=item)["Location"] == desk.url("label_answers")
@@ -269,12 +239,9 @@ def test_after_the_round_answers_are_shown_but_stay(desk, study):
 # -- when there is nothing to do ------------------------------------------------------------------
 
 
-def test_each_reason_has_a_page_of_its_own(study):
-    researcher = make_member(study, "researcher")
-    desk = Desk(
-        make_member(study, "annotator"),
-        opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1),
-    )
+def test_each_reason_has_a_page_of_its_own(study, researcher):
+    campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
+    desk = Desk(make_member(study, "annotator"), campaign)
     desk.next()
     waiting = Desk(make_member(study, "annotator"), desk.campaign)
     held = waiting.open()
@@ -291,10 +258,8 @@ def test_each_reason_has_a_page_of_its_own(study):
 
 
 def test_a_stopped_rater_and_one_with_their_share_are_told(study):
-    capped = Desk(
-        make_member(study, "annotator"),
-        opened(study, ordinary=8, controls=0, controls_per_block=0, share_cap=0.25),
-    )
+    campaign = opened(study, ordinary=8, controls=0, controls_per_block=0, share_cap=0.25)
+    capped = Desk(make_member(study, "annotator"), campaign)
     while todo := capped.next()["next"]:
         capped.send(todo[0]["id"])
     assert "done your share" in flat(capped.open().text)
@@ -304,17 +269,15 @@ def test_a_stopped_rater_and_one_with_their_share_are_told(study):
 
 def make_participant(study, campaign, required=7):
     user = make_member(study, "annotator")
+    codes = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
     link = ParticipantLink.objects.create(
         study=study,
         round=campaign,
         secret_hash=uuid.uuid4().hex,
-        completed_code="CODE-DONE",
-        screened_out_code="CODE-OUT",
-        no_work_code="CODE-NONE",
-        fault_code="CODE-FAULT",
         required_items=required,
         expires_at=timezone.now() + timedelta(days=1),
         created_by=make_member(study, "researcher"),
+        **{code: f"CODE-{code}" for code in codes},
     )
     Participant.objects.create(study=study, link=link, user=user, participant_id=uuid.uuid4().hex)
     return user
@@ -362,9 +325,8 @@ def test_what_others_took_and_what_a_share_or_a_link_leaves_out_is_not_left(stud
     for slot in Slot.objects.filter(campaign=taken)[:2]:
         Slot.objects.filter(pk=slot.pk).update(state="done")
     assert far(Desk(make_member(study, "annotator"), taken))["total"] == 4
-    capped = opened(
-        study, name="Capped", ordinary=10, controls=0, controls_per_block=0, share_cap=0.3
-    )
+    alone = {"controls": 0, "controls_per_block": 0}
+    capped = opened(study, name="Capped", ordinary=10, share_cap=0.3, **alone)
     assert far(Desk(make_member(study, "annotator", "Capped"), capped))["total"] == 3
     asked = opened(study, name="Asked", ordinary=10)
     assert far(Desk(make_participant(study, asked, required=4), asked))["total"] == 4
@@ -382,14 +344,8 @@ def test_participants_get_what_their_link_asks_for_and_then_the_way_to_the_code(
 
 
 def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
-    campaign = opened(
-        study,
-        ordinary=30,
-        controls=20,
-        block_size=2,
-        votes_per_item=1,
-        low_accuracy=Campaign.LowAccuracy.PAUSE,
-    )
+    sizes = {"ordinary": 30, "controls": 20, "block_size": 2, "votes_per_item": 1}
+    campaign = opened(study, low_accuracy=Campaign.LowAccuracy.PAUSE, **sizes)
     desk = Desk(make_member(study, "annotator"), campaign)
     rater = Rater.objects.create(study=study, user=desk.user)
     place = place_for(round_=campaign, rater=rater)
@@ -492,8 +448,9 @@ def test_a_label_costs_11_queries_and_the_same_for_controls(study):
         assert shapes[0] == shapes[1], position
 
 
-def test_making_an_item_a_control_changes_not_one_byte(desk):
+def test_ids_are_random_and_making_an_item_a_control_changes_not_one_byte(desk):
     desk.next()
+    assert {row.public_id.version for row in Assignment.objects.all()} == {4}
     row = Assignment.objects.filter(state="served").order_by("position").first()
     answers = []
     for label in (None, 3):
@@ -502,15 +459,9 @@ def test_making_an_item_a_control_changes_not_one_byte(desk):
             page, reply = desk.open(), desk.client.get(desk.url("label_next"), headers=JSON)
         tokens = r'(csrfmiddlewaretoken|client_key)" value="\w+"|"X-CSRFToken": "\w+"'
         text = re.sub(tokens, "", page.text)
-        answers.append(
-            (text, sorted(page.headers), reply.content, sorted(reply.headers), len(context))
-        )
+        heads = sorted(page.headers), sorted(reply.headers)
+        answers.append((text, reply.content, heads, len(context)))
     assert answers[0] == answers[1]
-
-
-def test_public_ids_are_random(desk):
-    desk.next()
-    assert {row.public_id.version for row in Assignment.objects.all()} == {4}
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.serving import place_for
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_campaign, make_member, sign_in
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -39,11 +39,6 @@ WAITING = """
 
 
 @pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
 def campaign(study):
     campaign = make_campaign(study, ordinary=200, controls=40, block_size=40, votes_per_item=2)
     open_round(round_=campaign, actor=make_member(study, "researcher"))
@@ -52,9 +47,8 @@ def campaign(study):
 
 
 def place_of(campaign, user=None):
-    rater = Rater.objects.create(
-        study=campaign.study, user=user, external_id=f"rater-{next(KEYS)}"
-    )
+    name = f"rater-{next(KEYS)}"
+    rater = Rater.objects.create(study=campaign.study, user=user, external_id=name)
     return place_for(round_=campaign, rater=rater)
 
 
@@ -67,7 +61,7 @@ def together(request):
 def race(rounds, *acts):
     """Repeat every act in a thread of its own until all had their rounds; return the errors."""
     errors, counts = [], [0] * len(acts)
-    deadline = time.monotonic() + 15 * SECONDS
+    deadline = time.monotonic() + (10 + rounds) * SECONDS
 
     def repeat(number, act):
         try:
@@ -108,14 +102,8 @@ def test_renewing_while_the_rater_is_excluded(campaign, study, together):
     place = place_of(campaign)
     serving.claim_block(campaign=campaign, place=place)
     shuffle_slots()
-    assert (
-        together(
-            lambda: serving.renew(place=place),
-            lambda: serving.renew(place=place),
-            lambda: exclude_and_reinstate(campaign, place.rater, actor),
-        )
-        == []
-    )
+    exclude = partial(exclude_and_reinstate, campaign, place.rater, actor)
+    assert together(*[partial(serving.renew, place=place)] * 2, exclude) == []
     assert list(label_violations()) == []
 
 
@@ -156,9 +144,8 @@ def test_a_control_item_is_served_while_its_new_label_waits_for_the_rater(campai
 
     def change_label():
         try:
-            quality.replace_control_label(
-                campaign=campaign, item=item, label=1, reason="test", actor=actor
-            )
+            changed = {"item": item, "label": 1, "reason": "test", "actor": actor}
+            quality.replace_control_label(campaign=campaign, **changed)
         except OperationalError as error:
             errors.append(error)
         finally:

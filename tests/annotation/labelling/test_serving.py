@@ -17,15 +17,10 @@ from annotation.quality.actions import quality
 from cqa_site.people.models import Rater
 from cqa_site.rounds.opening import close_round, open_round, pause_round
 from cqa_site.rounds.serving import place_for
-from tests.cast import make_campaign, make_member, make_study
+from tests.cast import make_campaign, make_member
 
 pytestmark = pytest.mark.django_db
 KEYS = itertools.count()
-
-
-@pytest.fixture
-def study():
-    return make_study()
 
 
 def opened(study, **fields):
@@ -36,9 +31,8 @@ def opened(study, **fields):
 
 
 def newcomer(campaign, name="rater"):
-    rater = Rater.objects.create(
-        study=campaign.study, name=name, external_id=f"{name}-{next(KEYS)}"
-    )
+    external = f"{name}-{next(KEYS)}"
+    rater = Rater.objects.create(study=campaign.study, name=name, external_id=external)
     return place_for(round_=campaign, rater=rater)
 
 
@@ -144,11 +138,11 @@ def test_skipping_gives_the_slot_back_and_can_be_taken_back(study):
     assert not Slot.objects.filter(item=row.item, state="open").exists()
 
 
-@pytest.mark.parametrize("value", [-1, 4, 9, 20])
-def test_labels_off_the_scale_are_refused(study, value):
+def test_labels_off_the_scale_are_refused(study):
     place = newcomer(opened(study))
-    with pytest.raises(answering.AnswerNotValid):
-        label(place, work(place).assignments[0], value)
+    for value in (-1, 4, 9, 20):
+        with pytest.raises(answering.AnswerNotValid):
+            label(place, work(place).assignments[0], value)
 
 
 def test_paused_serves_nothing_but_takes_what_is_on_screens(study):
@@ -161,27 +155,24 @@ def test_paused_serves_nothing_but_takes_what_is_on_screens(study):
     assert label(place, row).is_extra is False
 
 
-def test_closed_keeps_first_answers_as_extras_and_refuses_changes(study):
-    campaign = opened(study)
+@pytest.mark.parametrize("is_reserved", [True, False])
+def test_closed_keeps_first_answers_as_extras_and_refuses_changes(study, researcher, is_reserved):
+    campaign = opened(study, ordinary=5, controls=1)
     place = newcomer(campaign)
-    done, late, *_ = work(place).assignments
+    rows = list(work(place).assignments)
+    done = next(row for row in rows if not row.item.is_control)
+    rows.remove(done)
     label(place, done)
-    expire_everything()
-    close_round(round_=campaign, actor=make_member(study, "researcher"))
+    if not is_reserved:
+        expire_everything()
+    close_round(round_=campaign, actor=researcher)
     with pytest.raises(answering.RoundClosed):
         label(place, done, 0)
-    assert label(place, late).state == "answered"
-
-
-def test_a_first_answer_after_closing_is_an_extra_even_with_a_reservation(study):
-    campaign = opened(study, ordinary=4, controls=1)
-    place = newcomer(campaign)
-    rows = work(place).assignments
-    close_round(round_=campaign, actor=make_member(study, "researcher"))
     kept = [label(place, row) for row in rows]
+    assert {row.state for row in kept} == {"answered"}
     assert {row.is_extra for row in kept if not row.item.is_control} == {True}
     assert not any(row.slot_id for row in kept)
-    assert not campaign.slots.filter(state="done").exists()
+    assert campaign.slots.get(state="done").pk == Assignment.objects.get(pk=done.pk).slot_id
     assert list(label_violations()) == []
 
 
@@ -239,11 +230,8 @@ def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
     assert {row.state for row in left} <= {"expired"}
     ordinary = set(campaign.items.filter(control_label=None).values_list("pk", flat=True))
     label_to_the_end(slow)
-    answered = set(
-        Assignment.objects.filter(rater=slow.rater, state="answered").values_list(
-            "item", flat=True
-        )
-    )
+    rows = Assignment.objects.filter(rater=slow.rater, state="answered")
+    answered = set(rows.values_list("item", flat=True))
     controls = set(campaign.items.exclude(control_label=None).values_list("pk", flat=True))
     assert held & controls <= answered
     assert answered & ordinary == ordinary - done

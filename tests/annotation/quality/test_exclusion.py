@@ -11,7 +11,7 @@ from annotation.quality.reports.exclusion import curve_chart, exclusion_curve, p
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, vote
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_member, make_study
 from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ class Lab:
 
     def __init__(self):
         self.study = make_study()
-        self.actor = make_member(self.study, "researcher")
+        self.researcher = make_member(self.study, "researcher")
         crowd, controls = make_raters(self.study, 3), [(0, 3), (1, 3)]
         self.campaign = imported(self.study, crowd, votes=CONTROLS + ORDINARY, controls=controls)
 
@@ -40,14 +40,9 @@ def _nothing_kept():
     cache.clear()
 
 
-@pytest.fixture
-def actor(lab):
-    return lab.actor
-
-
-@pytest.fixture
-def campaign(lab):
-    return lab.campaign
+def exclude(campaign, researcher, below, reason="x"):
+    asked = {"below": below, "rule": "accuracy", "reason": reason, "actor": researcher}
+    return exclude_below(campaign=campaign, **asked)
 
 
 def names(campaign):
@@ -55,7 +50,7 @@ def names(campaign):
     return list(places.order_by("rater").values_list("rater", flat=True))
 
 
-def test_the_preview_says_what_remains_and_is_counted_once(campaign, actor, monkeypatch):
+def test_the_preview_says_what_remains_and_is_counted_once(campaign, researcher, monkeypatch):
     seen = preview_exclusion(campaign, 0.5, "accuracy")
     assert seen["excluded"] == 1
     now, then = seen["now"], seen["then"]
@@ -64,18 +59,15 @@ def test_the_preview_says_what_remains_and_is_counted_once(campaign, actor, monk
     assert (then["raters"], then["votes"], then["without"], then["ties"]) == (2, 6, 1, 2)
     assert then["labels"] == (0, 1, 2, 0)
     assert preview_exclusion(campaign, 0.5, "surely")["excluded"] == 0
-    asked = {"campaign": campaign, "below": 0, "rule": "accuracy", "reason": "x", "actor": actor}
-    assert exclude_below(**asked) is None
+    assert exclude(campaign, researcher, 0) is None
     assert not Exclusion.objects.exists()
     assert not AuditEvent.objects.exists()
     monkeypatch.setattr("annotation.quality.reports.exclusion._ordinary", None)
     assert preview_exclusion(campaign, 0.5, "accuracy") == seen
 
 
-def test_everybody_below_is_one_action_with_a_line_in_the_log_for_each(campaign, actor):
-    made = exclude_below(
-        campaign=campaign, below=0.6, rule="accuracy", reason="The paper's rule", actor=actor
-    )
+def test_everybody_below_is_one_action_with_a_line_in_the_log_for_each(campaign, researcher):
+    made = exclude(campaign, researcher, 0.6, "The paper's rule")
     _best, *low = Rater.objects.filter(kind="person", user=None).order_by("pk")
     assert names(campaign) == [rater.pk for rater in low]
     said = AuditEvent.objects.filter(verb="rater_excluded", reason="The paper's rule")
@@ -83,27 +75,27 @@ def test_everybody_below_is_one_action_with_a_line_in_the_log_for_each(campaign,
     assert AuditEvent.objects.get(verb="annotators_excluded").details["annotators"] == 2
     assert Job.objects.filter(kind="final_labels").count() == 1
     assert counted_votes(campaign).count() == 5
-    assert undo_exclusion(exclusion=made, actor=actor) == 2
+    assert undo_exclusion(exclusion=made, actor=researcher) == 2
     assert names(campaign) == []
     assert AuditEvent.objects.filter(verb="rater_reinstated").count() == 2
-    assert undo_exclusion(exclusion=made, actor=actor) is None
+    assert undo_exclusion(exclusion=made, actor=researcher) is None
 
 
-def test_undoing_leaves_what_was_decided_one_by_one(campaign, actor):
+def test_undoing_leaves_what_was_decided_one_by_one(campaign, researcher):
     _best, middle, worst = Rater.objects.filter(kind="person", user=None).order_by("pk")
-    exclude_rater(campaign=campaign, rater=worst, reason="A robot", actor=actor)
-    made = exclude_below(campaign=campaign, below=0.6, rule="accuracy", reason="x", actor=actor)
+    exclude_rater(campaign=campaign, rater=worst, reason="A robot", actor=researcher)
+    made = exclude(campaign, researcher, 0.6)
     assert made.places.get().rater == middle
-    assert undo_exclusion(exclusion=made, actor=actor) == 1
+    assert undo_exclusion(exclusion=made, actor=researcher) == 1
     assert names(campaign) == [worst.pk]
 
 
-def test_who_was_let_in_and_excluded_again_stays_out(campaign, actor):
-    made = exclude_below(campaign=campaign, below=0.5, rule="accuracy", reason="x", actor=actor)
+def test_who_was_let_in_and_excluded_again_stays_out(campaign, researcher):
+    made = exclude(campaign, researcher, 0.5)
     rater = made.places.get().rater
-    reinstate_rater(campaign=campaign, rater=rater, reason="a mistake", actor=actor)
-    exclude_rater(campaign=campaign, rater=rater, reason="no mistake", actor=actor)
-    assert undo_exclusion(exclusion=made, actor=actor) == 0
+    reinstate_rater(campaign=campaign, rater=rater, reason="a mistake", actor=researcher)
+    exclude_rater(campaign=campaign, rater=rater, reason="no mistake", actor=researcher)
+    assert undo_exclusion(exclusion=made, actor=researcher) == 0
     assert names(campaign) == [rater.pk]
 
 
@@ -118,19 +110,19 @@ def test_the_curve_agrees_with_the_previews(campaign):
         assert [each["data"]["values"] for each in drawn if each["mark"]["type"] == "line"]
 
 
-def test_a_machine_in_the_file_is_none_of_the_crowd(campaign, actor):
+def test_a_machine_in_the_file_is_none_of_the_crowd(campaign, researcher, client):
     before, seen = exclusion_curve(campaign), preview_exclusion(campaign, 0.5, "accuracy")
     model = Rater.objects.create(study=campaign.study, kind="model", name="GPT")
     for item in campaign.items.all():
         vote(item, model, 0)  # wrong on both controls
     assert exclusion_curve(campaign) == before
     assert preview_exclusion(campaign, 0.5, "accuracy") == seen
-    exclude_below(campaign=campaign, below=1, rule="accuracy", reason="x", actor=actor)
+    exclude(campaign, researcher, 1)
     assert model.pk not in names(campaign)
     assert vote_table(campaign, exclude=False)["rater"].nunique() == 3
     assert machine_labels(campaign).count() == 6
-    page = sign_in(actor).get(here(campaign).removesuffix("exclude-low/"))
-    assert model.pseudonym not in page.content.decode()
+    page = client.get(here(campaign).removesuffix("exclude-low/"))
+    assert model.pseudonym not in page.text
 
 
 def test_a_curve_of_nothing_is_no_error(lab):
@@ -144,8 +136,7 @@ def here(campaign, tail=""):
     return base + tail
 
 
-def test_the_page_previews_excludes_and_undoes(campaign, actor, django_assert_max_num_queries):
-    client = sign_in(actor)
+def test_the_page_previews_excludes_and_undoes(campaign, client, django_assert_max_num_queries):
     with django_assert_max_num_queries(30):
         page = client.get(here(campaign), {"below": "0.6", "rule": "accuracy"})
     assert page.context["preview"]["excluded"] == 2

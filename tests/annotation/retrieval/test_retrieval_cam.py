@@ -13,7 +13,7 @@ from tests.annotation.retrieval.made_retrieval import SENTENCES, make_cam_reques
 from tests.api.conftest import client_of
 from tests.judging.json_stub import JsonStub
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files_apart")]
 ASKED = {"aspects": "price,  taste of it", "weight": "5", "most": "2"}
 REPLY = {
     "winner": "tea",
@@ -37,32 +37,6 @@ REPLY = {
 
 
 @pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return cast.make_member(study, "researcher")
-
-
-@pytest.fixture
-def client(researcher):
-    return cast.sign_in(researcher)
-
-
-@pytest.fixture
-def comparison(study):
-    (found,) = {row.comparison for row in cast.make_arguments(study, 1)}
-    return found
-
-
-@pytest.fixture
-def inline(django_capture_on_commit_callbacks):
-    return lambda: django_capture_on_commit_callbacks(execute=True)
-
-
-@pytest.fixture
 def ask(client, study, comparison, researcher, settings, inline):
     """Ask a service that the operator has listed; return what became of it, and its page."""
 
@@ -82,9 +56,6 @@ def ask(client, study, comparison, researcher, settings, inline):
 def page_of(study, comparison, asked, name="cam_request"):
     ids = [study.public_id, comparison.public_id, asked.public_id]
     return reverse(name, args=ids)
-
-
-# -- asking -----------------------------------------------------------------------------------
 
 
 def test_sentences_are_shown_before_they_are_kept(ask, comparison):
@@ -153,24 +124,20 @@ def test_nobody_is_asked_without_an_address(client, study, comparison):
     assert not Job.objects.exists()
 
 
-WRONG = [
-    {"weight": "0"},
-    {"weight": "6"},
-    {"most": "0"},
-    {"most": "101"},
-    {"most": ""},
-    {"aspects": "a,b,c,d,e,f"},
-    {"aspects": "x" * 101},
-    {"aspects": "\x00"},
-]
+WRONG = {
+    "weight": ("0", "6"),
+    "most": ("0", "101", ""),
+    "aspects": ("a,b,c,d,e,f", "x" * 101, "\x00"),
+}
 
 
 def test_what_cannot_be_asked(client, study, comparison, researcher):
-    for changed in WRONG:
-        retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
-        url = reverse("find_cam", args=[study.public_id, comparison.public_id])
-        assert client.post(url, ASKED | changed).status_code == 422
-        assert not CamRequest.objects.exists()
+    retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
+    url = reverse("find_cam", args=[study.public_id, comparison.public_id])
+    for field, values in WRONG.items():
+        for value in values:
+            assert client.post(url, ASKED | {field: value}).status_code == 422
+    assert not CamRequest.objects.exists()
 
 
 def test_while_it_waits_the_page_says_so(client, study, comparison, researcher):
@@ -186,9 +153,6 @@ def test_while_it_waits_the_page_says_so(client, study, comparison, researcher):
     Job.objects.update(state="failed")
     assert "No sentences came" in client.get(page_of(study, comparison, asked)).content.decode()
     assert "Failed" in client.get(url).content.decode()
-
-
-# -- taking -----------------------------------------------------------------------------------
 
 
 def test_chosen_sentences_become_arguments_once(client, study, comparison, researcher):
@@ -227,17 +191,13 @@ def test_a_request_belongs_to_its_comparison_and_gives_nothing_while_it_waits(
     client, study, comparison, researcher
 ):
     asked = make_cam_request(comparison, researcher)
-    (other,) = {row.comparison for row in cast.make_arguments(study, 1, pair=("a", "b"))}
+    other = cast.make_arguments(study, 1, pair=("a", "b"))[0].comparison
     assert client.get(page_of(study, other, asked)).status_code == 404
     assert client.post(page_of(study, other, asked, "cam_take")).status_code == 404
     CamRequest.objects.update(found=None)
     take = page_of(study, comparison, asked, "cam_take")
-    assert (
-        "Choose at least one sentence." in client.post(take, {"chosen": ["1"]}, follow=True).text
-    )
-
-
-# -- the address ------------------------------------------------------------------------------
+    page = client.post(take, {"chosen": ["1"]}, follow=True)
+    assert "Choose at least one sentence." in page.text
 
 
 def give(client, study, address):
@@ -256,19 +216,16 @@ def test_the_address_is_kept_changed_and_removed(client, study):
 
 
 NO_ADDRESSES = [
-    "cam.example",
-    "ftp://cam.example",
-    "https://",
-    "https://me:secret@cam.example",
-    "https://cam.example/?objectA=x",
-    "https://cam.example/#x",
-    "https://cam.example/{colour}",
+    *[
+        "cam.example",
+        "ftp://cam.example",
+        "https://",
+        "https://[::1",
+        "https://me:secret@cam.example",
+    ],
+    *(f"https://cam.example{rest}" for rest in ("/?objectA=x", "/#x", "/{colour}", ":99999/")),
+    *(f"https://cam.example/{rest}" for rest in ("a b", "\x00", "x" * 500)),
     "https://{objectA}.example/",
-    "https://cam.example:99999/",
-    "https://[::1",
-    "https://cam.example/a b",
-    "https://cam.example/\x00",
-    "https://cam.example/" + "x" * 500,
 ]
 
 
@@ -278,22 +235,10 @@ def test_addresses_that_are_none(client, study):
         assert not CamService.objects.exists()
 
 
-# -- what a program does, from the file to the argument -------------------------------------------
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
-
-
 @pytest.fixture
-def api(researcher):
-    return client_of(researcher)
-
-
-@pytest.fixture
-def call(api, study):
+def call(researcher, study):
     """Send a request to an address of the study and return the decoded answer."""
+    api = client_of(researcher)
 
     def call(method, address, body=None, status=200, **options):
         url = f"/api/v1/studies/{study.public_id}/{address}"
@@ -345,7 +290,7 @@ def test_what_another_study_has_what_is_taken_and_what_is_too_large_is_refused(
     call, study, comparison, settings
 ):
     foreign = make_corpus(cast.make_study("Study B"))
-    (theirs,) = {row.comparison for row in cast.make_arguments(foreign.study, 1)}
+    theirs = cast.make_arguments(foreign.study, 1)[0].comparison
     call("get", f"comparisons/{comparison.public_id}/find/?corpus={foreign.public_id}", status=400)
     call("post", "cam-requests/", {"comparison": str(theirs.public_id)}, 400)
     make_corpus(study, name="Taken")

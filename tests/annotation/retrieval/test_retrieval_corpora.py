@@ -21,34 +21,8 @@ from cqa_site.runs.models import Job
 from tests import cast
 from tests.annotation.retrieval.made_retrieval import SENTENCES, make_corpus
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files_apart")]
 LINES = "Tea is cheaper than coffee.\n\nTea  is cheaper than coffee.\nCoffee and tea.\n"
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return cast.make_member(study, "researcher")
-
-
-@pytest.fixture
-def client(researcher):
-    return cast.sign_in(researcher)
-
-
-@pytest.fixture
-def inline(django_capture_on_commit_callbacks):
-    """Background work runs when the block ends, as it would after the commit."""
-    return lambda: django_capture_on_commit_callbacks(execute=True)
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
 
 
 @pytest.fixture
@@ -74,12 +48,17 @@ def checked(client, study, inline, *args, **options):
     return study.corpora.latest("pk")
 
 
-def loaded(client, study, inline, *args, **options):
-    corpus = checked(client, study, inline, *args, **options)
-    with inline():
-        client.post(address("corpus_load", study, corpus))
-    corpus.refresh_from_db()
-    return corpus
+@pytest.fixture
+def press(client, inline):
+    """Press a button of a corpus and let the work be done; returns its state."""
+
+    def press(name, corpus, **body):
+        with inline():
+            assert client.post(address(name, corpus.study, corpus), body).status_code == 302
+        corpus.refresh_from_db()
+        return corpus.state
+
+    return press
 
 
 def text_of(client, url):
@@ -88,10 +67,7 @@ def text_of(client, url):
     return response.content.decode()
 
 
-# -- the way through --------------------------------------------------------------------------
-
-
-def test_from_an_empty_page_to_a_search(client, study, inline, stored):
+def test_from_an_empty_page_to_a_search(client, study, inline, stored, press):
     assert "No corpus yet" in text_of(client, address("corpora", study))
     corpus = checked(client, study, inline)
     assert corpus.state == "checked"
@@ -103,39 +79,29 @@ def test_from_an_empty_page_to_a_search(client, study, inline, stored):
     page = text_of(client, address("corpus", study, corpus))
     assert "Ready to load" in page
     assert "2 sentences can be searched" in page
-    with inline():
-        client.post(address("corpus_load", study, corpus))
-    corpus.refresh_from_db()
-    assert (corpus.state, corpus.sentence_count, corpus.stored_as) == ("ready", 2, "")
+    assert press("corpus_load", corpus) == "ready"
+    assert (corpus.sentence_count, corpus.stored_as) == (2, "")
     rows = corpus.sentences.order_by("pk").values_list("text", "is_comparative")
     assert list(rows) == [("Tea is cheaper than coffee.", True), ("Coffee and tea.", False)]
     assert stored() == []
-    (comparison,) = {row.comparison for row in cast.make_arguments(study, 1)}
+    comparison = cast.make_arguments(study, 1)[0].comparison
     page = text_of(client, address("find_arguments", study, comparison))
     assert "2 sentences" in page
     assert "Add all 2" in page
 
 
-def test_a_file_that_cannot_be_taken_says_why(client, study, inline):
+def test_a_file_that_cannot_be_taken_says_why_and_another_encoding_can_be_named(
+    client, study, inline, press
+):
     corpus = checked(client, study, inline, b"\n \n")
     assert corpus.state == "refused"
     assert corpus.refusal == "No row of the file holds a sentence."
     assert "The file was refused" in text_of(client, address("corpus", study, corpus))
-    assert client.post(address("corpus_load", study, corpus)).status_code == 302
-    corpus.refresh_from_db()
+    assert press("corpus_load", corpus) == "refused"
+    corpus = checked(client, study, inline, "Café und Tee.\n".encode("latin-1"), "Tee")
     assert corpus.state == "refused"
-
-
-def test_another_encoding_can_be_named(client, study, inline):
-    corpus = checked(client, study, inline, "Café und Tee.\n".encode("latin-1"))
-    assert corpus.state == "refused"
-    with inline():
-        client.post(address("corpus_check", study, corpus), {"encoding": "latin-1"})
-    corpus.refresh_from_db()
+    press("corpus_check", corpus, encoding="latin-1")
     assert corpus.found["first"][0]["text"] == "Café und Tee."
-
-
-# -- what is refused --------------------------------------------------------------------------
 
 
 def test_a_name_is_taken_once(client, study, inline, stored):
@@ -159,14 +125,13 @@ def test_uploads_above_the_limit_are_refused(client, study, settings, stored):
     assert (stored(), study.corpora.count()) == ([], 0)
 
 
-def test_text_from_a_file_stays_text(client, study, inline):
+def test_text_from_a_file_stays_text(client, study, inline, press):
     attack = "<script>alert(1)</script> tea beats coffee."
     table = f'text,url\n"{attack}",https://a.example/"><script>\n'
     corpus = checked(client, study, inline, table.replace('/"', "/%22"), "<b>x</b>", "a.csv")
     page = text_of(client, address("corpus", study, corpus))
-    with inline():
-        client.post(address("corpus_load", study, corpus))
-    (comparison,) = {row.comparison for row in cast.make_arguments(study, 1)}
+    press("corpus_load", corpus)
+    comparison = cast.make_arguments(study, 1)[0].comparison
     page += text_of(client, address("find_arguments", study, comparison))
     page += text_of(client, address("corpora", study))
     assert "&lt;script&gt;" in page
@@ -174,10 +139,7 @@ def test_text_from_a_file_stays_text(client, study, inline):
     assert "<b>x" not in page
 
 
-# -- loading and deleting ---------------------------------------------------------------------
-
-
-def test_loading_goes_in_pieces_and_can_begin_again(client, study, inline, monkeypatch):
+def test_loading_goes_in_pieces_and_can_begin_again(client, study, inline, press, monkeypatch):
     monkeypatch.setattr(retrieval_loading, "CHUNK", 3)
     lines = "".join(f"Tea beats coffee in point {n}.\n" for n in range(10))
     corpus = checked(client, study, inline, lines)
@@ -187,10 +149,7 @@ def test_loading_goes_in_pieces_and_can_begin_again(client, study, inline, monke
     assert actions.is_stranded(corpus)
     page = text_of(client, address("corpus", study, corpus))
     assert "Go on loading" in page
-    with inline():
-        client.post(address("corpus_load", study, corpus))
-    corpus.refresh_from_db()
-    assert (corpus.state, corpus.sentence_count) == ("ready", 10)
+    assert (press("corpus_load", corpus), corpus.sentence_count) == ("ready", 10)
     assert work.job.state == "failed"
 
 
@@ -211,23 +170,17 @@ def broken_off(corpus, monkeypatch, *, after):
     return jobs.Work(Job.objects.select_related("study").latest("pk"))
 
 
-def test_a_stranded_look_can_be_repeated_but_not_skipped(client, study, inline):
+def test_a_stranded_look_can_be_repeated_but_not_skipped(client, study, inline, press):
     corpus = checked(client, study, inline)
     Corpus.objects.filter(pk=corpus.pk).update(state="checking")
     page = text_of(client, address("corpus", study, corpus))
     assert "The work on this file broke off" in page
-    client.post(address("corpus_load", study, corpus))
-    corpus.refresh_from_db()
-    assert corpus.state == "checking"
-    with inline():
-        client.post(address("corpus_check", study, corpus))
-    corpus.refresh_from_db()
-    assert corpus.state == "checked"
+    assert press("corpus_load", corpus) == "checking"
+    assert press("corpus_check", corpus) == "checked"
 
 
-def test_a_deleted_corpus_is_gone_at_once_and_its_arguments_stay(client, study, inline):
-    corpus = loaded(client, study, inline)
-    (comparison,) = {row.comparison for row in cast.make_arguments(study, 1)}
+def test_a_deleted_corpus_is_gone_at_once_and_its_arguments_stay(client, study, comparison):
+    corpus = make_corpus(study, texts=["Coffee and tea."])
     keys = [text_key("Coffee and tea.")]
     client.post(address("find_take", study, comparison), {"chosen": keys})
     response = client.post(address("corpus_delete", study, corpus), follow=True)
@@ -301,15 +254,6 @@ def test_files_that_no_corpus_knows_are_swept(client, study, inline, stored, mon
     assert stored() == [kept]
 
 
-# -- searching and taking ----------------------------------------------------------------------
-
-
-@pytest.fixture
-def comparison(study):
-    (found,) = {row.comparison for row in cast.make_arguments(study, 1)}
-    return found
-
-
 def test_chosen_sentences_become_arguments_once(client, study, comparison):
     make_corpus(study)
     url = address("find_arguments", study, comparison) + "?aspect=&words=any"
@@ -334,21 +278,18 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison):
     assert "Found in: Corpus Forum" in page
 
 
-def test_nothing_chosen_is_said(client, study, comparison):
+def test_nothing_chosen_is_said_and_sentences_of_other_studies_cannot_be_taken(
+    client, study, comparison
+):
     make_corpus(study)
     url = address("find_take", study, comparison)
     for chosen in ([], ["x"], ["\x00" * 64], ["f" * 64], ["F" * 64], ["1"]):
         response = client.post(url, {"chosen": chosen}, follow=True)
         assert "Choose at least one sentence." in response.content.decode()
-    assert Argument.objects.count() == 1
-
-
-def test_sentences_of_other_studies_cannot_be_taken(client, study, comparison):
     make_corpus(cast.make_study("Study B"), texts=["Their tea beats coffee."])
-    make_corpus(study, name="Gone", texts=["Gone tea."], deleted_at=timezone.now())
-    keys = [text_key("Their tea beats coffee."), text_key("Gone tea.")]
-    client.post(address("find_take", study, comparison), {"chosen": keys})
-    assert comparison.arguments.count() == 1
+    Corpus.objects.filter(study=study).update(deleted_at=timezone.now())
+    client.post(url, {"chosen": [text_key("Their tea beats coffee."), text_key(SENTENCES[0])]})
+    assert Argument.objects.count() == 1
     page = text_of(client, address("find_arguments", study, comparison))
     assert "no corpus to search" in page
 
@@ -365,20 +306,11 @@ def test_one_corpus_can_be_searched_alone(client, study, comparison):
         assert client.get(url, {"corpus": corpus}).status_code == 422
 
 
-SENSELESS = [
-    {"most": "0"},
-    {"most": "201"},
-    {"most": "x"},
-    {"words": "all"},
-    {"aspect": "***"},
-    {"aspect": "x" * 101},
-]
-
-
 def test_searches_that_make_no_sense(client, study, comparison):
     make_corpus(study)
-    for query in SENSELESS:
-        response = client.get(address("find_arguments", study, comparison), query)
+    wrong = [("most", "0"), ("most", "201"), ("most", "x"), ("words", "all")]
+    for field, value in [*wrong, ("aspect", "***"), ("aspect", "x" * 101)]:
+        response = client.get(address("find_arguments", study, comparison), {field: value})
         assert response.status_code == 422
         assert "errorlist" in response.content.decode()
 
@@ -398,11 +330,8 @@ def test_two_objects_make_a_comparison_once(client, study):
 
 def test_pages_cost_few_queries_however_much_there_is(client, study, comparison):
     make_corpus(study)
-    urls = [
-        address("corpora", study),
-        reverse("find_start", args=[study.public_id]),
-        address("find_arguments", study, comparison),
-    ]
+    urls = [address("corpora", study), address("find_start", study)]
+    urls.append(address("find_arguments", study, comparison))
     before = [cost(client, url) for url in urls]
     for number in range(20):
         make_corpus(study, name=f"Corpus {number}", texts=[f"Tea beats coffee, {number}."])

@@ -58,11 +58,6 @@ HOSTILE = [
 
 
 @pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
 def corpus(study):
     return make_corpus(study, texts=TEXTS)
 
@@ -137,11 +132,8 @@ def test_only_the_corpora_that_are_asked_for_are_searched(study):
     make_corpus(make_study("Study B"), texts=("Tea beats any coffee.",))
     assert found(mine, "tea", "coffee") == ["Tea beats coffee.", "Tea and coffee."]
     both = search([mine, other], build_query("tea", "coffee"), 50)
-    assert sorted(hit.text for hit in both) == [
-        "Coffee beats tea.",
-        "Tea and coffee.",
-        "Tea beats coffee.",
-    ]
+    texts = ["Coffee beats tea.", "Tea and coffee.", "Tea beats coffee."]
+    assert sorted(hit.text for hit in both) == texts
     assert {hit.corpus for hit in both} == {mine, other}
     assert search([], build_query("tea", "coffee"), 50) == []
 

@@ -75,14 +75,8 @@ def make_cell(study: Study, *, name: str = "Library comments") -> Cell:
 def say(cell: Cell, *statements: str, day: date | None = None, **attributes: str) -> Comment:
     """A comment of some sentences; sentences that were said before are the same argument."""
     position = cell.comments.count() + 1
-    comment = Comment.objects.create(
-        cell=cell,
-        position=position,
-        key=f"{position}",
-        text=" ".join(statements),
-        attributes=attributes,
-        written_on=day,
-    )
+    about = {"text": " ".join(statements), "attributes": attributes, "written_on": day}
+    comment = cell.comments.create(position=position, key=f"{position}", **about)
     for place, text in enumerate(statements, start=1):
         CommentStatement.objects.create(
             comment=comment, argument=add_statement(cell, text), position=place
@@ -93,14 +87,10 @@ def say(cell: Cell, *statements: str, day: date | None = None, **attributes: str
 def comment_on_all(cell: Cell) -> None:
     """A comment for each argument that the cell has."""
     for number, argument in enumerate(cell.arguments.order_by("position"), start=1):
-        comment = Comment.objects.create(
-            cell=cell,
-            position=number,
-            key=str(number),
-            text=f"{argument.text} I know what I am talking about.",
-            attributes={"town": "Altdorf" if number % 2 else "Neudorf"},
-            written_on=date(2026, 1, number),
-        )
+        text = f"{argument.text} I know what I am talking about."
+        about = {"text": text, "attributes": {"town": "Altdorf" if number % 2 else "Neudorf"}}
+        about |= {"key": str(number), "written_on": date(2026, 1, number)}
+        comment = cell.comments.create(position=number, **about)
         CommentStatement.objects.create(comment=comment, argument=argument, position=1)
 
 
@@ -142,19 +132,15 @@ def write_analysis(study: Study, cell: Cell, *, number: int = 1, **fields) -> An
     """An analysis that is done, with three key points, written directly; nothing is computed."""
     from tests.argsum.made_cells import make_scorer
 
+    tried = [
+        {"setting": setting, "points": points, "share": share}
+        for setting, points, share in (("rough", 2, 1.0), ("usual", 3, 0.9), ("fine", 5, 0.8))
+    ]
     usual = {
         "name": cell.topic,
         "match_scorer": study.scorers.filter(task="match").first() or make_scorer(study),
         "state": Analysis.State.DONE,
-        "choice": {
-            "setting": "usual",
-            "rule": "usual",
-            "tried": [
-                {"setting": "rough", "points": 2, "share": 1.0},
-                {"setting": "usual", "points": 3, "share": 0.9},
-                {"setting": "fine", "points": 5, "share": 0.8},
-            ],
-        },
+        "choice": {"setting": "usual", "rule": "usual", "tried": tried},
     }
     made = Analysis.objects.create(study=study, cell=cell, number=number, **usual | fields)
     keys = list(cell.arguments.order_by("position").values_list("pk", flat=True))

@@ -22,16 +22,14 @@ FIRST = date(2025, 1, 6)
 def make_analysis(study: Study, *, number: int = 1, mentions=None, name: str = "") -> Analysis:
     """Eighty comments with department, number and mood, one each second day."""
     cell = make_cell(study, name=name or f"Comments {number}")
-    analysis = Analysis.objects.create(
-        study=study,
+    done = {"language": "en", "state": Analysis.State.DONE, "done_at": timezone.now()}
+    analysis = study.analyses.create(
         number=number,
         name=f"Comments of the works council {number}",
         cell=cell,
         match_scorer=make_scorer(study, name=f"Scorer {number}"),
         choice={"setting": "0.5", "rule": "usual", "tried": []},
-        language="en",
-        state=Analysis.State.DONE,
-        done_at=timezone.now(),
+        **done,
     )
     points = [
         FoundPoint.objects.create(analysis=analysis, position=at, text=text, written=text)
@@ -70,11 +68,6 @@ def _comment(analysis, department, row, mentioned, points) -> Comment:
         text = f"Nothing else from number {row} of {department}."
         place(analysis, None, text, score=0.1)
         texts.append(text)
-    return say(
-        analysis.cell,
-        *texts,
-        day=FIRST + timedelta(days=2 * row),
-        department=department,
-        number=f"{department} {row}",
-        mood="good" if row % 4 else "",
-    )
+    beside = {"number": f"{department} {row}", "mood": "good" if row % 4 else ""}
+    day = FIRST + timedelta(days=2 * row)
+    return say(analysis.cell, *texts, day=day, department=department, **beside)

@@ -73,6 +73,12 @@ def on_theme(request: ChatRequest) -> str:
     return says(f"People speak of {theme_of(request)}")
 
 
+def never_parking(request: ChatRequest) -> str:
+    """About parking it always says what is nearer to another key point."""
+    is_off = theme_of(request) == "parking"
+    return says("The catalogue is what matters") if is_off else on_theme(request)
+
+
 def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
     """All at once, with the first prompt."""
     plan = {

@@ -75,10 +75,8 @@ def test_without_comments_each_argument_counts_as_one(lab):
         add_statement(cell, text)
     made = analyse(cell, lab.boss)
     assert (made.statements, made.comments) == (3, 3)
-    assert (
-        sum(made.points.values_list("comments", flat=True))
-        == made.placements.exclude(point=None).count()
-    )
+    counted = sum(made.points.values_list("comments", flat=True))
+    assert counted == made.placements.exclude(point=None).count()
     assert made.facets["attributes"] == {}
 
 
@@ -141,13 +139,13 @@ class Killed(BaseException):
     """Ends a worker where it stands."""
 
 
+def die(*_given):
+    raise Killed
+
+
 @pytest.mark.parametrize("where", ["count_points", "count_analysis"])
 def test_a_killed_worker_leaves_nothing_and_the_next_one_gives_the_same(lab, monkeypatch, where):
     whole = contents(analyse(lab.cell, lab.boss))
-
-    def die(*_given):
-        raise Killed
-
     with monkeypatch.context() as patch:
         patch.setattr(making, where, die)
         with pytest.raises(Killed):
@@ -259,10 +257,6 @@ def test_placing_moves_nothing_that_was_placed_and_follows_merges(lab, monkeypat
 def test_a_killed_placing_is_taken_up_again(lab, monkeypatch):
     made = analyse(lab.cell, lab.boss)
     say(lab.cell, "Mornings are quiet.")
-
-    def die(*_given):
-        raise Killed
-
     with monkeypatch.context() as patch:
         patch.setattr(placing, "count_analysis", die)
         place_new_comments(analysis=made, actor=lab.boss)

@@ -2,7 +2,6 @@
 
 import json
 from datetime import date
-from functools import cached_property
 
 import pytest
 from django.urls import reverse
@@ -13,54 +12,34 @@ from argsum.analysis.reports.narrowing import Narrowing
 from argsum.analysis.reports.points import narrowed_counts
 from argsum.datasets.models import CellArgument
 from cqa_site.files.formats import format_of
-from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from tests.argsum.made_cells import make_dataset
-from tests.cast import make_member, make_study, sign_in
-from tests.flat import flat as flat_text
+from tests.argsum.signed_in import SignedIn
+from tests.argsum.signed_in import page_text as flat
+from tests.cast import make_member
 from tests.worlds import built_once
 
 from .made_comments import add_statement, fill, make_cell, say, word_engine, write_analysis
 
 pytestmark = pytest.mark.django_db
 __all__ = ["word_engine"]
-HTMX = {"HX-Request": "true"}
 ALTDORF = json.dumps(["town", "Altdorf"])
 
 
-def flat(response):
-    return flat_text(response.content.decode())
-
-
-class Lab:
-    """An analysis of eleven statements, and a researcher who is signed in."""
+class Lab(SignedIn):
+    """An analysis of eleven statements."""
 
     def __init__(self):
-        self.study = make_study()
-        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
+        super().__init__()
         self.cell = make_cell(self.study)
         fill(self.cell)
         self.analysis = write_analysis(self.study, self.cell)
         self.first, self.second, self.third = self.analysis.points.order_by("position")
 
-    @cached_property
-    def client(self):
-        return sign_in(self.boss)
-
-    def url(self, name, **ids):
-        known = {"study_id": self.study.public_id}
-        if name not in ("analyses", "analysis_new", "analysis_dataset", "dataset"):
-            known["analysis_id"] = self.analysis.public_id
-        return reverse(name, kwargs=known | ids)
-
-    def get(self, name, query=None, *, htmx=False, **ids):
-        headers = HTMX if htmx else {}
-        return self.client.get(self.url(name, **ids), query, headers=headers)
-
-    def post(self, name, given=None, *, htmx=False, query="", **ids):
-        headers = HTMX if htmx else {}
-        return self.client.post(self.url(name, **ids) + query, given or {}, headers=headers)
+    @property
+    def ids(self):
+        return {"analysis_id": self.analysis.public_id}
 
     def point(self, query=None, **more):
         return self.get("found_point", query, point_id=self.first.public_id, **more)
@@ -101,15 +80,8 @@ def test_key_points_stand_by_comments_with_their_first_statements(lab):
 
 
 def test_an_import_leads_to_the_key_points_that_are_here(lab):
-    file = ImportFile.objects.create(
-        study=lab.study,
-        kind="comments",
-        name="more.csv",
-        size=1,
-        sha256="0" * 64,
-        state=ImportFile.State.APPLIED,
-        options={"dataset": lab.cell.dataset.name},
-    )
+    about = {"kind": "comments", "state": "applied", "size": 1}
+    file = lab.study.import_files.create(options={"dataset": lab.cell.dataset.name}, **about)
     found = format_of("comments")
     assert "can be placed there" in str(found.follow(file))
     first, second = found.links(lab.study, file)
@@ -143,7 +115,7 @@ def test_neighbours_are_one_click_away(lab, settings):
     made.quality_scorer = lab.analysis.quality_scorer
     made.save()
     fine = lab.url("analysis", analysis_id=made.public_id)
-    assert f'href="{fine}"' in lab.get("analysis").content.decode()
+    assert f'href="{fine}"' in lab.get("analysis").text
     assert "somebody asked for it" in flat(lab.get("analysis", analysis_id=made.public_id))
 
 
@@ -194,7 +166,7 @@ def test_a_cell_without_comments_has_pages_too(lab):
     shown = lab.get(
         "found_point", analysis_id=plain.public_id, point_id=plain.points.first().public_id
     )
-    assert "Statement 0 is &lt;b&gt;here&lt;/b&gt;." in shown.content.decode()
+    assert "Statement 0 is &lt;b&gt;here&lt;/b&gt;." in shown.text
 
 
 def test_statements_are_paged_and_the_page_stays_light(lab):
@@ -241,7 +213,7 @@ def test_key_points_are_merged_from_the_list_and_it_is_undone_there(lab):
     given = {"verb": "merge", "point": chosen, "text": "Both"}
     page = lab.edit(given, htmx=True)
     assert page.status_code == 200
-    assert page.content.decode().lstrip().startswith('<div id="points"')
+    assert page.text.lstrip().startswith('<div id="points"')
     assert [row.point.text for row in page.context["rows"]] == ["Both", "Third point."]
     undone = lab.post("analysis_undo", {"from": "points"}, htmx=True, revision=1)
     assert "The edit was undone" in flat(undone)
@@ -260,7 +232,7 @@ def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
     given = {"from": str(lab.first.public_id)}
     assert f'name="from" value="{given["from"]}"' in words
     undone = lab.post("analysis_undo", given, htmx=True, revision=1)
-    assert undone.content.decode().lstrip().startswith('<div id="statements"')
+    assert undone.text.lstrip().startswith('<div id="statements"')
     assert "The edit was undone." in flat(undone)
     assert f"<h1>{before}</h1>" in flat(undone)
     again = lab.post("analysis_undo", given, htmx=True, revision=1)
@@ -282,11 +254,11 @@ def test_a_conflict_is_told_and_what_was_typed_and_chosen_stays(lab):
     assert page.status_code == 422
     words = flat(page)
     assert "was changed meanwhile (renamed, Ben)" in words
-    assert 'value="Mine"' in page.content.decode()
-    assert page.content.decode().count(" checked") == 2
+    assert 'value="Mine"' in page.text
+    assert page.text.count(" checked") == 2
     renamed = lab.edit_point({"verb": "rename", "text": "Mine", "seen": seen}, htmx=True)
     assert renamed.status_code == 422
-    assert 'value="Mine"' in renamed.content.decode()
+    assert 'value="Mine"' in renamed.text
     lab.first.refresh_from_db()
     assert lab.first.text == "Ben's"
     again = lab.edit_point({"verb": "rename", "text": "Mine"})
@@ -362,7 +334,7 @@ def test_one_click_on_a_dataset_leads_to_its_key_points(lab):
     dataset = lab.cell.dataset
     page = lab.get("dataset", dataset_id=dataset.public_id)
     address = lab.url("analysis_dataset", dataset_id=dataset.public_id)
-    assert f'action="{address}"' in page.content.decode()
+    assert f'action="{address}"' in page.text
     # Those that were found before come first.
     assert f'href="{lab.url("analyses")}?dataset={dataset.public_id}">Key points</a>' in flat(page)
     response = lab.client.post(address)

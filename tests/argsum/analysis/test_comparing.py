@@ -4,24 +4,22 @@ import csv
 import html
 import io
 from datetime import date
-from functools import cached_property
 
 import pytest
 from django.core.cache import cache
-from django.urls import reverse
 from django.utils.html import strip_tags
-from rest_framework.test import APIClient
 
 from argsum.analysis.methods.shares import Share
+from argsum.analysis.methods.trends import linear_change
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports import counted as counting
 from argsum.analysis.reports.counted import count, counted
+from argsum.analysis.reports.words import points_bounds
 from argsum.datasets.models import CellArgument
-from cqa_site.people.models import Role
 from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import FIRST, make_analysis, place
-from tests.cast import make_member, make_study, sign_in
+from tests.argsum.signed_in import SignedIn
 from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
@@ -29,28 +27,17 @@ pytestmark = pytest.mark.django_db
 
 def flat(page):
     """What a page says, without its tags."""
-    content = html.unescape(strip_tags(page.content.decode()))
+    content = html.unescape(strip_tags(page.text))
     return flattening.flat(content)
 
 
-class Lab:
-    """An analysis, and a researcher who is signed in."""
+class Lab(SignedIn):
+    """An analysis of two departments."""
 
     def __init__(self):
-        self.study = make_study()
+        super().__init__()
         self.analysis = make_analysis(self.study)
-        self.researcher = make_member(self.study, Role.RESEARCHER)
-
-    @cached_property
-    def client(self):
-        return sign_in(self.researcher)
-
-    def url(self, name, /, **ids):
-        given = {"study_id": self.study.public_id, "analysis_id": self.analysis.public_id}
-        return reverse(name, kwargs=given | ids)
-
-    def get(self, name, query=None, /, **ids):
-        return self.client.get(self.url(name, **ids), query)
+        self.ids = {"analysis_id": self.analysis.public_id}
 
 
 lab = built_once(Lab)
@@ -89,13 +76,8 @@ def test_comments_are_counted_once_for_a_key_point(lab):
 
 def test_columns_that_form_no_groups_say_why(lab):
     for row in range(6):
-        say(
-            lab.analysis.cell,
-            f"Other {row}.",
-            one="x",
-            rare="ab"[row % 2] if row > 3 else "",
-            long="y" * 200,
-        )
+        beside = {"one": "x", "rare": "ab"[row % 2] if row > 3 else "", "long": "y" * 200}
+        say(lab.analysis.cell, f"Other {row}.", **beside)
     found = {each.name: each.barred for each in counting.count(lab.analysis).columns}
     assert found == {"department": "", "number": "too_many", "mood": "one_value"}
     for argument in CellArgument.objects.filter(text__startswith="Other"):
@@ -144,15 +126,16 @@ def test_the_page_says_first_what_was_found(lab):
     page = lab.get("analysis_groups")
     text = flat(page)
     assert (
-        "1 of 3 key points is mentioned at different rates by department; most of all “The "
-        "canteen is too loud”: 65 % of “Care”, 15 % of “Sales” (+50 points [29, 65])." in text
+        "1 of 3 key points is shown to be mentioned at different rates by department; largest "
+        "difference in these data: “The canteen is too loud”, 65 % of "
+        "“Care”, 15 % of “Sales” (+50 points [28, 67])." in text
     )
     assert "1 column form" not in text
     assert "2 columns form no groups" in text
     assert "number: more than 20 different values" in text
     point = lab.analysis.points.get(position=1)
     address = lab.url("found_point", point_id=point.public_id)
-    assert f'href="{address}?group=%5B%22department%22%2C+%22Care%22%5D"' in page.content.decode()
+    assert f'href="{address}?group=%5B%22department%22%2C+%22Care%22%5D"' in page.text
 
 
 def test_more_groups_are_each_compared_with_the_others(lab):
@@ -207,7 +190,7 @@ def test_large_analyses_show_a_page_before_their_figures(lab, monkeypatch):
         cache.clear()
         page = lab.get(name)
         assert "These figures are being computed" in flat(page)
-        assert "counting=now" in page.content.decode()
+        assert "counting=now" in page.text
         assert "being computed" not in flat(lab.get(name, {"counting": "now"}))
         assert "being computed" not in flat(lab.get(name))
 
@@ -225,7 +208,7 @@ def test_what_rises_is_said_first(lab):
     """Those who mention the canteen wrote in the first weeks, so it falls."""
     page = lab.get("analysis_trends")
     assert page.context["found"].period == "week"
-    assert "most of all “The canteen is too loud”, which falls" in flat(page)
+    assert "largest change in these data: “The canteen is too loud”, which falls" in flat(page)
     found = page.context["found"]
     assert sum(found.sizes) == 80
     assert found.starts[0] == FIRST
@@ -249,31 +232,30 @@ def test_periods_without_comments_are_a_gap(lab):
     assert page.context["found"].sizes[1] == 0
     text = flat(page)
     assert "comments have no date." in text
-    assert lab.get(
-        "analysis_trends_figure", {"period": "month"}, figure="periods", format="svg"
-    ).status_code == 200  # fmt: skip
+    chart = {"figure": "periods", "format": "svg"}
+    assert lab.get("analysis_trends_figure", {"period": "month"}, **chart).status_code == 200
 
 
 # -- the interface --
 
 
-def api(lab, name, query=None):
-    given = {"study_id": lab.study.public_id, "analysis_id": lab.analysis.public_id}
-    client = APIClient()
-    client.force_authenticate(lab.researcher)
-    return client.get(reverse(f"api_{name}", kwargs=given), query)
-
-
 def test_a_program_gets_the_same_figures(lab):
-    found = api(lab, "analysis_groups").json()
+    found = lab.told("analysis_groups")
     assert found["attribute"] == "department"
     assert found["attributes"] == ["department"]
     assert {each["name"] for each in found["barred"]} == {"number", "mood"}
     first = found["key_points"][0]
     assert [each["share"]["k"] for each in first["groups"]] == [26, 6]
     assert first["p"] < 0.001
-    assert api(lab, "analysis_groups", {"attribute": "number"}).status_code == 400
-    found = api(lab, "analysis_trends", {"period": "month"}).json()
+    found = lab.told("analysis_trends", {"period": "month"})
     assert [each["start"] for each in found["times"]] == ["2025-01-01", "2025-02-01", "2025-03-01"]
-    assert api(lab, "analysis_trends", {"period": "year"}).status_code == 400
-    assert api(lab, "analysis_trends", {"period": "century"}).status_code == 400
+    for name, query in (
+        ("groups", {"attribute": "number"}),
+        ("trends", {"period": "year"}),
+        ("trends", {"period": "century"}),
+    ):
+        assert lab.api.get(lab.url(f"api_analysis_{name}"), query).status_code == 400
+
+
+def test_a_change_without_an_interval_shows_no_bounds():
+    assert points_bounds(linear_change([0, 0, 0], [30, 30, 30])) == ""

@@ -118,11 +118,8 @@ def test_several_key_points_become_one(lab):
     assert (lab.first.text, lab.first.statements) == ("All", 9)
     # Two comments say two of these things each, and count once.
     assert lab.first.comments == len(comments_of(lab, own | moved))
-    assert (lab.second.state, lab.second.merged_into, lab.second.statements) == (
-        "merged",
-        lab.first,
-        0,
-    )
+    merged = (lab.second.state, lab.second.merged_into, lab.second.statements)
+    assert merged == ("merged", lab.first, 0)
     assert change.number == 6
     with pytest.raises(EditRefused, match="is merged"):
         lab.do(rename_point, point=lab.second, text="Gone")

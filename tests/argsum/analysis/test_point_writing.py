@@ -37,6 +37,7 @@ from .made_comments import analyse, fill, make_cell, reading_words, say, word_en
 from .made_writing import (
     blocks,
     go_on,
+    never_parking,
     on_theme,
     plan_for,
     says,
@@ -87,14 +88,14 @@ class Lab:
         rows = self.analysis.points.order_by("position")
         return list(rows.values_list("text", flat=True))
 
-    def rename(self, point, text, actor=None):
-        return rename_point(
-            analysis=self.analysis,
-            actor=actor or self.other,
-            point=point,
-            text=text,
-            seen=self.analysis.revision,
-        )
+    @property
+    def usual(self):
+        """Arguments of every edit by the other researcher."""
+        seen = self.analysis.revision
+        return {"analysis": self.analysis, "actor": self.other, "seen": seen}
+
+    def rename(self, point, text):
+        return rename_point(**self.usual, point=point, text=text)
 
 
 class Written(Lab):
@@ -111,6 +112,16 @@ lab = built_once(Lab)
 written = built_once(Written)
 
 
+def near_at_first(request):
+    """About parking it first says what is nearer to another key point."""
+    return never_parking(request) if len(blocks(request)) == 1 else on_theme(request)
+
+
+def noting(asked, answer=on_theme):
+    """The answer, and a list of the requests for it."""
+    return lambda request: asked.append(request) or answer(request)
+
+
 def counts(run):
     found = writing_of(run)
     return found.written, found.kept, found.changed, found.unchecked
@@ -118,12 +129,7 @@ def counts(run):
 
 def test_each_key_point_is_written_from_its_own_statements(lab):
     asked = []
-
-    def answer(request):
-        asked.append(request)
-        return on_theme(request)
-
-    run = lab.write(answer)
+    run = lab.write(noting(asked))
     assert (run.state, run.kind, lab.analysis.writing) == (Run.State.DONE, "point_writing", run)
     assert lab.texts() == [f"People speak of {word}" for word in ("quiet", "parking", "catalogue")]
     assert counts(run) == (3, 0, 0, 0)
@@ -138,15 +144,11 @@ def test_each_key_point_is_written_from_its_own_statements(lab):
 
 def test_the_best_statements_are_shown_and_no_more_than_asked_for(lab):
     asked = []
-
-    def answer(request):
-        asked.append(blocks(request)[0])
-        return on_theme(request)
-
-    lab.write(answer, target=target_of(lab.analysis, most_statements=3))
-    assert [len(each) for each in asked] == [3, 3, 3]
+    lab.write(noting(asked), target=target_of(lab.analysis, most_statements=3))
+    shown = [[each["argument"] for each in blocks(request)[0]] for request in asked]
+    assert [len(each) for each in shown] == [3, 3, 3]
     best = lab.analysis.placements.filter(point=lab.quiet).order_by("-score", "argument_id")[:3]
-    assert [each["argument"] for each in asked[0]] == [each.argument.text for each in best]
+    assert shown[0] == [each.argument.text for each in best]
 
 
 def test_every_text_is_an_edit_that_can_be_undone(written):
@@ -159,11 +161,8 @@ def test_every_text_is_an_edit_that_can_be_undone(written):
     assert [(each.verb, each.actor) for each in changes] == [("written", written.boss)] * 3
     assert written.analysis.revision == 3
     written.quiet.refresh_from_db()
-    assert (written.quiet.writer, written.quiet.written, written.quiet.origin) == (
-        run,
-        before[0],
-        "found",
-    )
+    about = (written.quiet.writer, written.quiet.written, written.quiet.origin)
+    assert about == (run, before[0], "found")
     for change in changes:
         undo_change(analysis=written.analysis, actor=written.other, change=change)
     assert written.texts() == before
@@ -187,20 +186,14 @@ def test_what_a_person_calls_it_is_no_longer_the_models_and_is_not_written_over(
 
 
 def test_a_merge_under_a_new_name_is_a_persons(written):
-    usual = {
-        "analysis": written.analysis,
-        "actor": written.other,
-        "seen": written.analysis.revision,
-    }
-    merge_points(
-        **usual, points=[written.quiet, written.parking], into=written.quiet, text="Quiet parking"
-    )
+    both = [written.quiet, written.parking]
+    merge_points(**written.usual, points=both, into=written.quiet, text="Quiet parking")
     written.quiet.refresh_from_db()
     assert (written.quiet.text, written.quiet.writer) == ("Quiet parking", None)
 
 
 def test_hidden_ones_and_those_by_hand_are_left_alone(lab):
-    set_state(analysis=lab.analysis, actor=lab.boss, points=[lab.quiet], verb="hidden", seen=0)
+    set_state(**lab.usual, points=[lab.quiet], verb="hidden")
     FoundPoint.objects.filter(pk=lab.parking.pk).update(origin="person")
     run = lab.write()
     assert list(run.written_points.values_list("point", flat=True)) == [lab.catalogue.pk]
@@ -208,19 +201,12 @@ def test_hidden_ones_and_those_by_hand_are_left_alone(lab):
 
 def test_what_is_nearer_to_another_one_is_asked_for_again(lab):
     asked = []
-
-    def answer(request):
-        refused = blocks(request)[1:]
-        if theme_of(request) == "parking" and not refused:
-            return says("The catalogue is what matters")
-        asked.extend(refused)
-        return on_theme(request)
-
-    run = lab.write(answer)
+    run = lab.write(noting(asked, near_at_first))
     assert lab.texts()[1] == "People speak of parking"
     assert counts(run) == (3, 0, 0, 0)
+    (refused,) = (shown[1:] for shown in map(blocks, asked) if len(shown) > 1)
     found = lab.catalogue.written
-    assert asked == [[{"refused": "The catalogue is what matters", "closer_to": found}]]
+    assert refused == [[{"refused": "The catalogue is what matters", "closer_to": found}]]
     rows = run.written_points.filter(point=lab.parking).order_by("attempt")
     assert list(rows.values_list("attempt", "verdict")) == [(1, "refused"), (2, "taken")]
     own, other = rows[0].scores
@@ -233,14 +219,12 @@ def test_what_never_fits_stays_as_it_was(lab):
     asked = []
 
     def answer(request):
-        if theme_of(request) != "parking":
-            return on_theme(request)
-        asked.append(len(blocks(request)[1]) if len(blocks(request)) > 1 else 0)
-        return says(f"The catalogue is what matters {len(asked)}")
+        return never_parking(request).replace("matters", f"matters {len(asked)}")
 
     before = lab.texts()[1]
-    run = lab.write(answer)
-    assert asked == [0, 1, 2]
+    run = lab.write(noting(asked, answer))
+    parking = [blocks(request) for request in asked if theme_of(request) == "parking"]
+    assert [sum(map(len, shown[1:])) for shown in parking] == [0, 1, 2]
     assert lab.texts()[1] == before
     assert counts(run) == (2, 1, 0, 0)
     assert writing_of(run).refused == 1
@@ -290,13 +274,7 @@ def test_run_again_asks_anew_and_writes_over_what_a_model_wrote(written):
 def test_who_changes_a_key_point_meanwhile_wins(lab):
     run = lab.begin()
     lab.rename(lab.parking, "By Ben")
-    set_state(
-        analysis=lab.analysis,
-        actor=lab.other,
-        points=[lab.catalogue],
-        verb="hidden",
-        seen=lab.analysis.revision,
-    )
+    set_state(**lab.usual, points=[lab.catalogue], verb="hidden")
     go_on(on_theme)
     assert lab.texts() == ["People speak of quiet", "By Ben", lab.catalogue.written]
     assert counts(run) == (1, 0, 2, 0)
@@ -387,13 +365,6 @@ def test_a_check_that_was_stopped_is_made_up_for_by_writing_again_for_nothing(la
     assert (again.reused, counts(again)) == (3, (3, 0, 0, 0))
 
 
-def near_at_first(request):
-    """About parking it first says what is nearer to another key point."""
-    if theme_of(request) == "parking" and len(blocks(request)) == 1:
-        return says("The catalogue is what matters")
-    return on_theme(request)
-
-
 def dies_at(monkeypatch, name):
     """The worker's process ends when it comes to a step, once."""
     whole = getattr(point_checking, name)
@@ -459,19 +430,12 @@ def test_what_was_asked_is_not_asked_again_and_a_cancelled_run_asks_nothing(writ
 
 
 def test_a_limit_of_money_holds_for_what_is_asked_again(lab):
-    def never(request):
-        return (
-            says("The catalogue is what matters")
-            if theme_of(request) == "parking"
-            else (on_theme(request))
-        )
-
-    run = lab.begin(never)
+    run = lab.begin(never_parking)
     budget = run.budget
     budget.refresh_from_db()
     budget.cap_micro = budget.spent_micro
     budget.save()
-    go_on(never)
+    go_on(never_parking)
     run.refresh_from_db()
     assert (run.state, run.pause_reason) == (Run.State.PAUSED, "budget")
     assert counts(run) == (2, 1, 0, 0)
@@ -490,14 +454,10 @@ def test_what_statements_say_stays_inside_the_fence(lab):
     say(lab.cell, text)
     lab.analysis = analyse(lab.cell, lab.boss)
     asked = []
-
-    def answer(request):
-        asked.append(request.messages[-1]["content"])
-        return on_theme(request)
-
-    run = lab.write(answer)
-    assert "\u202e" not in "".join(asked)
-    assert "<|im_end|>" not in "".join(asked)
+    run = lab.write(noting(asked))
+    sent = "".join(request.messages[-1]["content"] for request in asked)
+    assert "\u202e" not in sent
+    assert "<|im_end|>" not in sent
     assert run.flags["texts"]["bidi"] == 1
 
 

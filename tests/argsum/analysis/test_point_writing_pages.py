@@ -2,21 +2,17 @@
 
 import csv
 import io
-from functools import cached_property
 
 import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
-from rest_framework.test import APIClient
 
 from argsum.analysis.models import FoundPoint
-from tests.cast import sign_in
-from tests.flat import flat as flat_text
+from tests.argsum.signed_in import SignedIn
 
 from .made_comments import word_engine
-from .made_writing import on_theme, says, theme_of, word_scorer, write_points
+from .made_writing import never_parking, word_scorer
 from .test_point_writing import Lab as Written
 from .test_report import texts_of
 
@@ -25,50 +21,13 @@ __all__ = ["word_engine", "word_scorer"]
 BY = "stub-1, prompt v1"
 
 
-class Lab(Written):
-    """The same with a researcher who is signed in, on pages and in the interface."""
+class Lab(Written, SignedIn):
+    """The same with a researcher who is signed in."""
 
-    @cached_property
-    def client(self):
-        return sign_in(self.boss)
-
-    @cached_property
-    def api(self):
-        client = APIClient()
-        client.force_authenticate(self.boss)
-        return client
-
-    def url(self, name, /, **ids):
-        given = {"study_id": self.study.public_id}
-        if name not in ("run", "run_calls", "api_runs", "api_run_estimate", "api_analysis"):
-            given["analysis_id"] = self.analysis.public_id
-        return reverse(name, kwargs=given | ids)
-
-    def get(self, name, /, **ids):
-        response = self.client.get(self.url(name, **ids))
-        assert response.status_code == 200
-        return response
-
-    def text(self, name, /, **ids):
-        return flat_text(self.get(name, **ids).content.decode())
-
-    def post(self, name, given):
-        return self.client.post(self.url(name), given)
-
-    def told(self, name, /, **ids):
-        response = self.api.get(self.url(name, **ids))
-        assert response.status_code == 200
-        return response.json()
-
-    def never_parking(self):
-        """A run whose text about parking never fits."""
-
-        def answer(request):
-            if theme_of(request) == "parking":
-                return says("The catalogue is what matters")
-            return on_theme(request)
-
-        return write_points(self.analysis, self.endpoint, self.boss, answer)
+    def __init__(self):
+        super().__init__()
+        self.researcher = self.boss
+        self.ids = {"analysis_id": self.analysis.public_id}
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +43,12 @@ def lab(built, db, word_engine, word_scorer):
 
 def test_only_an_analysis_that_is_done_has_the_form(lab):
     type(lab.analysis).objects.update(state="failed")
-    assert lab.client.get(lab.url("point_writing")).status_code == 404
-    assert lab.post("point_writing_estimate", {}).status_code == 404
+    assert lab.get("point_writing").status_code == 404
+    assert lab.post("point_writing_estimate").status_code == 404
 
 
 def test_the_page_says_what_was_written_and_what_stayed(lab):
-    run = lab.never_parking()
+    run = lab.write(never_parking)
     text = lab.text("analysis")
     assert "stub-1 (prompt v1) wrote 2 key points. 1 stayed as it was." in text
     assert text.count(f"written by {BY}") == 2
@@ -110,13 +69,13 @@ def test_more_written_texts_cost_no_more_queries(lab):
     lab.write()
 
     def queries(name):
-        ask = lab.told if name.startswith("api") else lab.get
+        ask = lab.told if name == "found_points" else lab.text
         ask(name)
         with CaptureQueriesContext(connection) as found:
             ask(name)
         return len(found)
 
-    names = ("analysis", "analysis_report", "api_found_points")
+    names = ("analysis", "analysis_report", "found_points")
     every = {name: queries(name) for name in names}
     FoundPoint.objects.exclude(pk=lab.quiet.pk).update(writer=None)
     assert {name: queries(name) for name in names} == every
@@ -126,15 +85,16 @@ def test_the_run_has_a_page_when_its_analysis_is_gone(lab):
     run = lab.write()
     lab.analysis.delete()
     assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
-    lab.get("run_calls", run_id=run.public_id)
+    lab.text("run_calls", run_id=run.public_id)
 
 
+@pytest.mark.long
 def test_the_report_says_who_wrote(lab):
-    lab.never_parking()
+    lab.write(never_parking)
     cache.clear()
-    lab.client.get(lab.url("analysis_report") + "?counting=now")
+    lab.get("analysis_report", {"counting": "now"})
     page = lab.text("analysis_report")
-    html = flat_text(lab.get("analysis_report_file", name="report.html").content.decode())
+    html = lab.text("analysis_report_file", name="report.html")
     for text in (page, html):
         assert text.count(f"written by a language model ({BY})") == 2
         assert "Put into words by" in text
@@ -151,18 +111,18 @@ def test_the_report_says_who_wrote(lab):
 
 
 def test_a_program_reads_what_was_written(lab):
-    assert lab.told("api_analysis", public_id=lab.analysis.public_id)["writing"] is None
-    run = lab.never_parking()
-    writing = lab.told("api_analysis", public_id=lab.analysis.public_id)["writing"]
+    assert lab.told("analysis", public_id=lab.analysis.public_id)["writing"] is None
+    run = lab.write(never_parking)
+    writing = lab.told("analysis", public_id=lab.analysis.public_id)["writing"]
     assert writing == {
         "run": str(run.public_id), "written": 2, "kept": 1, "same": 0, "refused": 1,
         "unusable": 0, "changed": 0, "unchecked": 0,
     }  # fmt: skip
-    points = {each["text"]: each["writer"] for each in lab.told("api_found_points")["results"]}
+    points = {each["text"]: each["writer"] for each in lab.told("found_points")["results"]}
     assert points["People speak of quiet"] == {
         "run": str(run.public_id), "model": "stub-1", "prompt": str(run.prompt.public_id),
         "prompt_number": 1,
     }  # fmt: skip
     assert points[lab.parking.text] is None
-    told = lab.told("api_analysis_report")
+    told = lab.told("analysis_report")
     assert sorted(each["writer"] for each in told["key_points"]) == ["", BY, BY]

@@ -9,11 +9,9 @@ from argsum.analysis.methods import finding
 from argsum.analysis.methods.finding import Found
 from argsum.analysis.models import Analysis
 from cqa_site.judging.embedding import SentenceEmbedder
-from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from cqa_site.runs.jobs import Work
 from cqa_site.runs.models import Job
-from tests.cast import make_member, make_study
 
 from .made_comments import fill, make_cell
 
@@ -42,12 +40,10 @@ def read(settings, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def begun():
-    study = make_study()
-    boss = make_member(study, Role.RESEARCHER)
+def begun(study, researcher):
     cell = make_cell(study)
     fill(cell)
-    return start_analysis(study=study, actor=boss, cell=cell)
+    return start_analysis(study=study, actor=researcher, cell=cell)
 
 
 def test_each_statement_is_read_once_whoever_reads_it(read, begun):

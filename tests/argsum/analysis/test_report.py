@@ -88,7 +88,7 @@ def test_the_report_says_what_was_found_and_how(lab):
     assert "the comments seem to be German" in text
     assert "3 key points stand for 69 of 113 statements" in text
     for part in (
-        "The canteen is too loud", "32 comments, 40 % [30, 51]", "Scorer 1 (all-MiniLM-L6-v2)",
+        "The canteen is too loud", "32 comments, 40 % [29, 52]", "Scorer 1 (all-MiniLM-L6-v2)",
         "0.5 (it is the usual one, ", "2025-01-06 – 2025-03-25", "What fits no key point",
         "Machine-made", "Nobody has edited these key points by hand.",
     ):  # fmt: skip
@@ -104,8 +104,8 @@ def test_what_was_asked_for_is_in_it(lab):
     text = flat(page)
     assert "By department" in text
     assert "Over time" in text
-    assert "1 of 3 key points is mentioned at different rates by department" in text
-    assert page.content.decode().count("says number") == 3
+    assert "1 of 3 key points is shown to be mentioned at different rates by department" in text
+    assert page.text.count("says number") == 3
     assert text.count("Method") == 0
     assert lab.get("analysis_report_file", name="report.pdf").status_code == 404
     # Whatever is not there falls back to the usual.
@@ -164,7 +164,7 @@ def test_the_document_says_what_the_page_says(lab):
     assert f"“{NASTY} one”".replace("\x07", "") in texts
     assert any(text.startswith("Machine-made") for text in texts)
     # Three key points by two groups, and by time.
-    assert "65 % [50, 78]" in texts
+    assert "65 % [48, 79]" in texts
     from docx import Document
 
     pictures = Document(io.BytesIO(sent(lab, "report.docx", query))).inline_shapes

@@ -19,15 +19,6 @@ def open_counting(study: Study, actor: User, *, opens: bool = True, **fields) ->
 
 def marked_form(**changed: str | list[str]) -> dict:
     """Two references, three summaries: 1.5 covered; the third partly repeats the first: 2.5."""
-    fields = {
-        "level-0": "full",
-        "by-0": ["0", "2"],
-        "level-1": "part",
-        "by-1": ["1"],
-        "group-0": "A",
-        "group-1": "B",
-        "group-2": "C",
-        "partly-2": "1",
-        "base_version": "0",
-    }
-    return fields | changed
+    fields = {"level-0": "full", "by-0": ["0", "2"], "level-1": "part", "by-1": ["1"]}
+    fields |= {"group-0": "A", "group-1": "B", "group-2": "C", "partly-2": "1"}
+    return fields | {"base_version": "0"} | changed

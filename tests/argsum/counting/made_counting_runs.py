@@ -20,10 +20,6 @@ def make_counting_run(
         "prompt": prompts[kind],
         "target": target_of(**chosen.pop("target", {})),
         "params": {"temperature": 1.0, "max_tokens": 400},
-        "replicates": 2,
-        "preflight": "off",
-        "reuse": False,
-    }
-    return carry_run(
-        study, actor, answer or (lambda _request: "Count: 1"), RunPlan(**plan | chosen)
-    )
+    } | {"replicates": 2, "preflight": "off", "reuse": False}
+    answer = answer or (lambda _request: "Count: 1")
+    return carry_run(study, actor, answer, RunPlan(**plan | chosen))

@@ -49,37 +49,63 @@ def save(client, sheet, fields, *, page="p"):
     return client.post(address("count_save", sheet), sent, **JSON)
 
 
+# Of `marked_form`.
+FULL = {"level": "full", "by": [0, 2]}
+MARKS = {
+    "references": {"0": FULL, "1": {"level": "part", "by": [1]}},
+    "groups": [[0], [1], [2]],
+    "partly": [2],
+    "empty": [],
+}
+
+
 def test_the_counts_follow_from_the_marks(annotator, sheet):
     assert (sheet.references, sheet.summaries) == (2, 3)
     assert submit(annotator, sheet).status_code == 200
     sheet.refresh_from_db()
     assert (sheet.state, sheet.covered, sheet.unique) == ("submitted", 1.5, 2.5)
     assert (sheet.coverage, sheet.redundancy) == (0.75, pytest.approx(1 / 6))
-    assert sheet.marks == {
-        "references": {"0": {"level": "full", "by": [0, 2]}, "1": {"level": "part", "by": [1]}},
-        "groups": [[0], [1], [2]],
-        "partly": [2],
-        "empty": [],
-    }
+    assert sheet.marks == MARKS
     assert (sheet.covered_is_typed, sheet.unique_is_typed) == (False, False)
     call_command("check_integrity")
 
 
-def test_a_typed_count_overrides_the_marks_and_both_are_stored(annotator, sheet):
-    submit(annotator, sheet, covered="2", unique="1,5")
-    sheet.refresh_from_db()
-    assert (sheet.covered, sheet.unique) == (2, 1.5)
-    assert (sheet.covered_is_typed, sheet.unique_is_typed) == (True, True)
-    assert sheet.marks["references"]["1"]["level"] == "part"
-    call_command("check_integrity")
+TYPED = {"covered": 2, "unique": 1.5, "covered_is_typed": True, "unique_is_typed": True}
+UNSURE = {"covered": None, "coverage": None, "covered_is_unsure": True, "covered_is_typed": False}
 
 
-def test_an_unsure_count_is_kept_apart_and_in_no_figure(annotator, sheet):
-    submit(annotator, sheet, covered_unsure="1", covered="1")
+@pytest.mark.parametrize(
+    ("changed", "stored", "marks"),
+    [
+        # A typed count overrides the marks, and both are stored.
+        ({"covered": "2", "unique": "1,5"}, TYPED, {}),
+        # An unsure count is kept apart and in no figure.
+        (
+            {"covered_unsure": "1", "covered": "1"},
+            UNSURE | {"unique": 2.5, "unique_is_unsure": False},
+            {},
+        ),
+        # A summary that says nothing adds nothing.
+        (
+            {"group-1": "0", "group-2": "A", "partly-2": ""},
+            {"unique": 1},
+            {"groups": [[0, 2]], "partly": [], "empty": [1]},
+        ),
+        # What covers a reference is forgotten with the cover.
+        (
+            {"level-1": "none"},
+            {"covered": 1},
+            {"references": {"0": FULL, "1": {"level": "none", "by": []}}},
+        ),
+    ],
+)
+def test_what_is_typed_unsure_or_not_marked_changes_counts(
+    annotator, sheet, changed, stored, marks
+):
+    submit(annotator, sheet, **changed)
     sheet.refresh_from_db()
-    assert (sheet.covered, sheet.coverage, sheet.covered_is_unsure) == (None, None, True)
-    assert (sheet.unique, sheet.unique_is_unsure) == (2.5, False)
-    assert not sheet.covered_is_typed
+    assert {name: getattr(sheet, name) for name in stored} == stored
+    assert sheet.marks == MARKS | marks
     call_command("check_integrity")
 
 
@@ -100,7 +126,7 @@ def test_a_count_that_is_none_keeps_nothing_else_from_being_stored(annotator, sh
     stored = content_of(sheet)
     assert (stored.comment, stored.covered, stored.unique) == ("Close call.", None, 1.5)
     assert stored.marks["references"]["0"] == {"level": "full", "by": [0, 2]}
-    page = annotator.get(address("count_form", sheet)).content.decode()
+    page = annotator.get(address("count_form", sheet)).text
     assert 'value="2 of 5"' in page
     assert submit(annotator, sheet, covered="2 of 5").status_code == 422
     assert submit(annotator, sheet, covered="2").status_code == 200
@@ -110,7 +136,7 @@ def test_a_count_that_is_none_keeps_nothing_else_from_being_stored(annotator, sh
 def test_without_script_a_count_that_is_none_comes_back(annotator, sheet):
     fields = marked_form(covered="<2.3>", comment="Close call.")
     reply = annotator.post(address("count_save", sheet), fields)
-    page = reply.content.decode()
+    page = reply.text
     assert (reply.status_code, 'value="&lt;2.3&gt;"' in page) == (422, True)
     # What comes next is based on what was stored.
     assert 'name="base_version" value="1"' in page
@@ -134,12 +160,6 @@ def test_not_every_statement_can_repeat_another(annotator, sheet):
     assert (reply.status_code, reply.json()["missing"]) == (422, ["summary-2"])
 
 
-def test_a_summary_that_says_nothing_adds_nothing(annotator, sheet):
-    submit(annotator, sheet, **{"group-1": "0", "group-2": "A", "partly-2": ""})
-    sheet.refresh_from_db()
-    assert (sheet.unique, sheet.marks["groups"], sheet.marks["empty"]) == (1, [[0, 2]], [1])
-
-
 @pytest.mark.parametrize(
     "wrong", [{"by-0": ["7"]}, {"group-0": "Z"}, {"level-0": "mostly"}, {"comment": "x" * 5001}]
 )
@@ -155,15 +175,9 @@ def test_drafts_come_back_with_their_running_counts(annotator, sheet):
     assert (said["version"], said["covered"], said["unique"]) == (1, 1.0, 1.0)
     sheet.refresh_from_db()
     assert (sheet.state, sheet.marks, sheet.covered) == ("open", {}, None)
-    page = flat(annotator.get(address("count_form", sheet)).content.decode())
+    page = flat(annotator.get(address("count_form", sheet)).text)
     assert 'name="level-0" value="full" checked' in page
     assert "Hm.</textarea>" in page
-
-
-def test_what_covers_a_reference_is_forgotten_with_the_cover(annotator, sheet):
-    submit(annotator, sheet, **{"level-1": "none"})
-    sheet.refresh_from_db()
-    assert (sheet.covered, sheet.marks["references"]["1"]["by"]) == (1, [])
 
 
 def test_the_page_shows_topic_stance_and_texts_and_a_conflict_in_words(annotator, sheet):

@@ -8,37 +8,20 @@ import pytest
 from django.urls import reverse
 
 from argsum.counting.actions import rounds as counting_rounds
-from argsum.keypoints.models import SummarySet
 from cqa_site.people.models import Rater
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_count, make_dataset, make_set
-from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
-def researcher(study):
-    return make_member(study, "researcher")
-
-
-@pytest.fixture
-def boss(researcher):
-    return sign_in(researcher)
 
 
 def address(name, study, *ids):
     return reverse(name, args=[study.public_id, *ids])
 
 
-def drawn(counting_round):
-    return list(counting_round.items.values_list("summary_set", flat=True))
+def drawn(counting_round, field="pk"):
+    return list(counting_round.items.values_list(f"summary_set__{field}", flat=True))
 
 
 def test_one_set_of_every_system_and_cell(study, researcher):
@@ -49,19 +32,13 @@ def test_one_set_of_every_system_and_cell(study, researcher):
     make_set(first, system="Beta")
     make_set(second, system="Beta")
     made = open_counting(study, researcher, opens=False, per_cell="one")
-    sets = SummarySet.objects.filter(pk__in=drawn(made))
-    assert sorted(sets.values_list("system", "cell__position")) == [
-        ("Alpha", 1),
-        ("Beta", 1),
-        ("Beta", 2),
-    ]
+    places = zip(drawn(made, "system"), drawn(made, "cell__position"), strict=True)
+    assert sorted(places) == [("Alpha", 1), ("Beta", 1), ("Beta", 2)]
     assert made.recipe["found"] == 5
     every = open_counting(study, researcher, opens=False, name="All", per_cell="all")
     assert len(drawn(every)) == 5
     one = open_counting(study, researcher, opens=False, name="0.6", setting="threshold=0.6")
-    assert [each.setting for each in SummarySet.objects.filter(pk__in=drawn(one))] == [
-        "threshold=0.6"
-    ]
+    assert drawn(one, "setting") == ["threshold=0.6"]
 
 
 def test_all_cells_of_a_system_are_judged_at_one_setting(study, researcher):
@@ -75,9 +52,8 @@ def test_all_cells_of_a_system_are_judged_at_one_setting(study, researcher):
         made = open_counting(
             study, researcher, opens=False, name=f"R{seed}", seed=seed, per_cell="one"
         )
-        sets = SummarySet.objects.filter(pk__in=drawn(made))
-        assert sorted(sets.values_list("cell__position", flat=True)) == [1, 2]
-        [setting] = set(sets.values_list("setting", flat=True))
+        assert sorted(drawn(made, "cell__position")) == [1, 2]
+        [setting] = set(drawn(made, "setting"))
         seen.add(setting)
     # Drawn by the seed, and never the one that a cell lacks.
     assert len(seen) > 1
@@ -104,9 +80,8 @@ def test_filters_and_used_sets(study, researcher):
             make_set(cell, system="Alpha", source=dataset.name)
             make_set(cell, system="Beta", source=f"{dataset.name} b")
     made = open_counting(study, researcher, split="train", systems=("Beta",))
-    assert set(
-        SummarySet.objects.filter(pk__in=drawn(made)).values_list("cell__dataset", "system")
-    ) == {(train.pk, "Beta")}
+    assert set(drawn(made, "cell__dataset")) == {train.pk}
+    assert set(drawn(made, "system")) == {"Beta"}
     rest = open_counting(study, researcher, name="Rest", leave_out_used=True)
     assert len(drawn(rest)) == 6
     assert not set(drawn(rest)) & set(drawn(made))
@@ -123,11 +98,11 @@ def test_sets_without_texts_results_or_references_are_not_judged(study, research
     second.key_points.all().delete()
     make_set(second, system="Lonely")
     made = open_counting(study, researcher, opens=False)
-    assert [each.system for each in SummarySet.objects.filter(pk__in=drawn(made))] == ["Good"]
+    assert drawn(made, "system") == ["Good"]
 
 
 def test_the_list_of_sheets_takes_as_many_queries_for_many_as_for_few(
-    study, boss, django_assert_max_num_queries
+    study, client, django_assert_max_num_queries
 ):
     raters = [Rater.objects.create(study=study, name=name, external_id=name) for name in "AB"]
     for cell in make_dataset(study).cells.all():
@@ -136,47 +111,36 @@ def test_the_list_of_sheets_takes_as_many_queries_for_many_as_for_few(
             for rater in raters:
                 make_count(made, rater)
     with django_assert_max_num_queries(14):
-        assert boss.get(address("counting_sheets", study)).status_code == 200
+        assert client.get(address("counting_sheets", study)).status_code == 200
 
 
-def test_the_file_holds_every_sheet_with_its_counts(study, boss):
+def test_the_file_holds_every_sheet_with_its_counts(study, client):
     cell = make_dataset(study).cells.first()
     one, two = make_set(cell, system="=cmd()"), make_set(cell, system="Beta", source="b")
     rater = Rater.objects.create(study=study, name="A1", external_id="A1")
     make_count(one, rater, covered=1.5, unique=2)
-    unsure = {"covered_is_unsure": True, "coverage": None}
-    sheet = make_count(two, rater, **unsure)
-    sheet.covered = None
-    sheet.save()
-    reply = boss.get(address("counting_sheets", study), {"format": "csv"})
+    make_count(two, rater, covered_is_unsure=True, coverage=None)
+    two.count_sheets.update(covered=None)
+    reply = client.get(address("counting_sheets", study), {"format": "csv"})
     rows = list(csv.DictReader(io.StringIO(b"".join(reply).decode("utf-8-sig"))))
-    assert [(row["n_covered"], row["coverage"], row["redundancy"][:5]) for row in rows] == [
-        ("1.5", "0.75", "0.333"),
-        ("", "", "0.333"),
-    ]
+    figures = [(row["n_covered"], row["coverage"], row["redundancy"][:5]) for row in rows]
+    assert figures == [("1.5", "0.75", "0.333"), ("", "", "0.333")]
     assert rows[0]["system"] == "'=cmd()"
-    reply = boss.get(address("counting_sheets", study), {"format": "jsonl", "rater": "x"})
+    reply = client.get(address("counting_sheets", study), {"format": "jsonl", "rater": "x"})
     assert reply.status_code == 404
     asked = {"format": "jsonl", "set": str(two.public_id)}
-    lines = b"".join(boss.get(address("counting_sheets", study), asked)).decode().splitlines()
+    lines = b"".join(client.get(address("counting_sheets", study), asked)).decode().splitlines()
     assert [json.loads(line)["n_covered"] for line in lines] == [None]
 
 
-def test_a_sheet_stands_beside_the_others_of_its_set(study, boss):
+def test_a_sheet_stands_beside_the_others_of_its_set(study, client):
     cell = make_dataset(study).cells.first()
     made = make_set(cell, system="Alpha")
-    people = [
-        Rater.objects.create(study=study, name=name, external_id=name) for name in ("A1", "A2")
-    ]
-    marks = {
-        "references": {"0": {"level": "part", "by": [1, 2]}},
-        "groups": [[0, 2], [1]],
-        "partly": [],
-        "empty": [],
-    }
-    sheet = make_count(made, people[0], covered=0.5, marks=marks)
-    make_count(made, people[1], covered=2)
-    page = flat(boss.get(address("count_sheet", study, sheet.public_id)).content.decode())
+    one, two = (Rater.objects.create(study=study, name=n, external_id=n) for n in ("A1", "A2"))
+    marks = {"references": {"0": {"level": "part", "by": [1, 2]}}, "groups": [[0, 2], [1]]}
+    sheet = make_count(made, one, covered=0.5, marks=marks | {"partly": [], "empty": []})
+    make_count(made, two, covered=2)
+    page = flat(client.get(address("count_sheet", study, sheet.public_id)).text)
     assert "by 2, 3" in page
     assert "A2</a>" in page
     assert "<strong>0.5</strong> / 2" in page

@@ -7,7 +7,6 @@ from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.keypoints.models import SummarySet
 from cqa_site.files.actions.reading import import_path
 from cqa_site.files.actions.rows import ImportRefused
-from tests import cast
 
 from ..argument_files import ARGUMENTS, TOPIC, pairs, triple, zip_of
 from ..made_cells import make_system_run
@@ -17,33 +16,15 @@ NAME = "Lifts"
 
 
 @pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture(autouse=True)
-def files_apart(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
-
-
-@pytest.fixture
 def bring(study, tmp_path):
     """Import bytes; a dry run with ``write=False``."""
 
-    def run(
-        content, *, kind="argkp", name="lifts.zip", write=True, dataset=NAME, options=None, **asked
-    ):
+    def run(content, *, dataset=NAME, options=None, **asked):
         path = tmp_path / "file"
         path.write_bytes(content)
-        return import_path(
-            study=study,
-            kind=kind,
-            path=path,
-            name=name,
-            options={"dataset": dataset} | (options or {}),
-            write=write,
-            **asked,
-        )
+        options = {"dataset": dataset} | (options or {})
+        usual = {"kind": "argkp", "name": "lifts.zip", "write": True}
+        return import_path(study=study, path=path, options=options, **usual | asked)
 
     return run
 
@@ -69,12 +50,8 @@ def left_out(dataset):
 def test_an_import_keeps_texts_labels_and_why_arguments_are_left_out(bring):
     bring(zip_of(triple()))
     dataset = Dataset.objects.get(name=NAME)
-    assert left_out(dataset) == {
-        "a1": "",
-        "a2": "key_points",
-        "a3": "no_key_point",
-        "a4": "sentences",
-    }
+    reasons = zip(ARGUMENTS, ["", "key_points", "no_key_point", "sentences"], strict=True)
+    assert left_out(dataset) == dict(reasons)
     assert dataset.recipe["counts"] == {
         "test": {"read": 4, "unique": 4, "exactly_one_key_point": 2, "one_sentence": 1}
     }
@@ -95,16 +72,10 @@ def test_more_of_it_is_added_behind(bring):
     assert new(bring(zip_of(more))) == {"arguments": 1}
     added = CellArgument.objects.get(name="a5")
     assert (added.position, added.left_out) == (5, "no_key_point")
-    assert new(bring(zip_of(triple("dev", topic="Other")))) == {
-        "arguments": 4,
-        "cells": 1,
-        "key_points": 2,
-        "matches": 5,
-    }
-    assert list(Dataset.objects.get().cells.values_list("split", "position")) == [
-        ("test", 1),
-        ("dev", 2),
-    ]
+    counts = {"arguments": 4, "cells": 1, "key_points": 2, "matches": 5}
+    assert new(bring(zip_of(triple("dev", topic="Other")))) == counts
+    cells = Dataset.objects.get().cells.values_list("split", "position")
+    assert list(cells) == [("test", 1), ("dev", 2)]
 
 
 def test_qualities_come_from_a_second_file_if_asked(bring, bring_pairs):
@@ -146,15 +117,9 @@ def test_pairs_without_a_label_column_come_in_as_matches(bring):
     assert looked.notes[1] == (
         "Arguments: 4 read → 2 unique → 1 with exactly one key point → 1 of one sentence"
     )
-    assert not Dataset.objects.exists()
-    assert new(bring(content, **asked)) == {
-        "arguments": 2,
-        "cells": 1,
-        "key_points": 2,
-        "matches": 3,
-    }
+    counts = {"arguments": 2, "cells": 1, "key_points": 2, "matches": 3}
+    assert new(bring(content, **asked)) == counts
     assert set(KeyPointMatch.objects.values_list("is_match", flat=True)) == {True}
-    assert bring(content, **asked).added == 0
 
 
 def test_the_published_recipe_counts_rows_and_a_half_is_drawn(bring):
@@ -241,13 +206,12 @@ def test_the_chosen_steps_stay_when_more_comes(bring):
     assert recipe["counts"]["dev"] == {"read": 4, "unique": 4, "one_sentence": 3}
 
 
-def test_repeats_are_counted_once_however_often_the_file_comes(bring):
+def test_repeats_are_counted_once_however_often_a_file_comes_and_grows(bring):
     rows = [("a1", "Same.", TOPIC, 1), ("a2", "Same.", TOPIC, 1), ("a3", "Other.", TOPIC, 1)]
-    files = triple(arguments=rows, labels=[("a1", "k1", 1)])
-    for _time in range(2):
-        bring(zip_of(files))
-    counts = Dataset.objects.get().recipe["counts"]["test"]
-    assert (counts["read"], counts["unique"]) == (3, 2)
+    for some in (rows[:2], rows, rows):
+        bring(zip_of(triple(arguments=some, labels=[("a1", "k1", 1)])))
+        counts = Dataset.objects.get().recipe["counts"]["test"]
+        assert (counts["read"], counts["unique"]) == (len(some), len(some) - 1)
 
 
 def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
@@ -256,11 +220,3 @@ def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
         bring(content)
     with django_assert_max_num_queries(20):
         bring(content)
-
-
-def test_repeats_of_a_file_that_grew_are_counted_once(bring):
-    rows = [("a1", "Same.", TOPIC, 1), ("a2", "Same.", TOPIC, 1)]
-    labels = [("a1", "k1", 1)]
-    bring(zip_of(triple(arguments=rows, labels=labels)))
-    bring(zip_of(triple(arguments=[*rows, ("a3", "Other.", TOPIC, 1)], labels=labels)))
-    assert Dataset.objects.get().recipe["counts"]["test"]["read"] == 3

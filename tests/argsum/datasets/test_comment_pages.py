@@ -5,38 +5,16 @@ import io
 
 import pytest
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from argsum.datasets.models import Comment
 from cqa_site.files.actions.reading import import_path
-from cqa_site.people.tokens import create_token
-from tests import cast
-from tests.flat import flat
 
 from ..analysis.made_comments import write_analysis
 from ..made_cells import make_comments, make_dataset, make_system_run
+from ..signed_in import page_of as page
+from ..signed_in import page_text as flat
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def client(study):
-    return cast.sign_in(cast.make_member(study, "researcher"))
-
-
-@pytest.fixture
-def program(study):
-    _token, secret = create_token(
-        user=cast.make_member(study, "researcher"), name="t", scope="read"
-    )
-    client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
-    return client
 
 
 @pytest.fixture
@@ -44,20 +22,15 @@ def cell(study):
     return make_comments(study)
 
 
-def page(client, name, row, **query):
-    study = getattr(row, "study", None) or row.dataset.study
-    return client.get(reverse(name, args=[study.public_id, row.public_id]), query)
-
-
 def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_max_num_queries):
     with django_assert_max_num_queries(19):
-        shown = flat(page(client, "dataset", cell.dataset).content.decode())
+        shown = flat(page(client, "dataset", cell.dataset))
     assert "3 comments · 2 different ones of 4 statements kept · 1 topic" in shown
     assert "That say something" in shown
     assert "A statement takes part if it" in shown
     assert "is exactly one sentence" not in shown
     make_system_run(cell.dataset)
-    shown = flat(page(client, "dataset", cell.dataset).content.decode())
+    shown = flat(page(client, "dataset", cell.dataset))
     assert "can still add comments" in shown
 
 
@@ -70,7 +43,7 @@ def test_the_list_counts_what_counts_of_comments(
     make_comments(study, name="Bakery")
     make_dataset(study)
     with django_assert_max_num_queries(16):
-        shown = flat(client.get(address).content.decode())
+        shown = flat(client.get(address))
     assert f'href="{reverse("analysis", args=[study.public_id, newest.public_id])}"' in shown
     assert (
         f"{reverse('analyses', args=[study.public_id])}?dataset={cell.dataset.public_id}" in shown
@@ -87,9 +60,9 @@ def test_the_list_counts_what_counts_of_comments(
         ({"steps": ["one_sentence"]}, "steps", "only the step says_something"),
     ],
 )
-def test_a_program_chooses_the_steps_that_the_page_offers(study, cell, given, field, said):
-    program = APIClient()
-    program.force_authenticate(cast.make_member(study, "researcher"))
+def test_a_program_chooses_the_steps_that_the_page_offers(
+    study, program, cell, given, field, said
+):
     before = cell.dataset.recipe
     address = reverse("api_dataset_recipe", args=[study.public_id, cell.dataset.public_id])
     refused = program.post(address, given, format="json")
@@ -107,11 +80,8 @@ def test_the_cell_lists_statements_with_how_often_they_are_said(
 ):
     with django_assert_max_num_queries(17):
         context = page(client, "cell", cell).context
-    assert [(each.text, number) for each, number in context["statements"]] == [
-        ("The queue is too long.", 1),
-        ("The food is good.", 2),
-        ("n/a", 1),
-    ]
+    counts = [(each.text, number) for each, number in context["statements"]]
+    assert counts == [("The queue is too long.", 1), ("The food is good.", 2), ("n/a", 1)]
     left = page(client, "cell", cell, show="nothing_said").context["statements"]
     assert [each.text for each, _number in left] == ["n/a"]
 
@@ -140,14 +110,11 @@ def test_comments_are_listed_searched_and_filtered_in_few_queries(
 def test_comments_go_out_and_come_in_again(client, study, cell, tmp_path):
     body = b"".join(page(client, "comments_export", cell.dataset).streaming_content)
     rows = list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"))))
-    assert rows[0] == {
-        "topic": cell.topic,
-        "id": "c1",
-        "date": "2024-03-01",
+    beside = {"topic": cell.topic, "id": "c1", "date": "2024-03-01", "site": "North"}
+    assert rows[0] == beside | {
         "comment": "The queue is too long. The food is good.",
         "statements": "The queue is too long.\nThe food is good.",
         "left_out": "",
-        "site": "North",
     }
     assert (rows[2]["statements"], rows[2]["left_out"]) == ("", "n/a")
     path = tmp_path / "again.csv"
@@ -164,11 +131,11 @@ def test_texts_that_are_not_english_are_pointed_out(client, study):
         f"Der Raum ist zu dunkel und die Stühle sind nicht gut am Tag {n}." for n in range(9)
     ]
     dataset = make_comments(study, *german).dataset
-    assert "these texts look German" in flat(page(client, "dataset", dataset).content.decode())
+    assert "these texts look German" in flat(page(client, "dataset", dataset))
     english = make_comments(
         study, *(f"The room is too dark on day {n}." for n in range(9)), name="E"
     )
-    assert "packaged model" not in page(client, "dataset", english.dataset).content.decode()
+    assert "packaged model" not in page(client, "dataset", english.dataset).text
 
 
 @pytest.mark.parametrize(
@@ -194,4 +161,4 @@ def test_a_column_without_its_value_is_refused(program, cell):
     kwargs = {"study_id": cell.dataset.study.public_id, "cell_id": cell.public_id}
     found = program.get(reverse("api_cell_comments", kwargs=kwargs) + "?attribute=site")
     assert found.status_code == 400
-    assert "come together" in found.content.decode()
+    assert "come together" in found.text

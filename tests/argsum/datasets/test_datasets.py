@@ -12,23 +12,13 @@ from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.datasets.reports.datasets import dataset_rows
 from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import AuditEvent
-from tests import cast
-from tests.flat import flat
 
 from ..argument_files import triple, zip_of
 from ..made_cells import make_dataset, make_system_run
+from ..signed_in import page_of as page
+from ..signed_in import page_text as flat
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def client(study):
-    return cast.sign_in(cast.make_member(study, "researcher"))
 
 
 @pytest.fixture
@@ -38,11 +28,6 @@ def dataset(study, tmp_path):
     path.write_bytes(zip_of(triple()))
     import_path(study=study, kind="argkp", path=path, name="lifts.zip", write=True)
     return Dataset.objects.get()
-
-
-def page(client, name, row, **query):
-    study = getattr(row, "study", None) or row.dataset.study
-    return client.get(reverse(name, args=[study.public_id, row.public_id]), query)
 
 
 def post(client, name, dataset, **data):
@@ -56,7 +41,7 @@ def test_the_list_takes_the_same_queries_for_many(
     for number in range(5):
         make_dataset(study, name=f"Set {number}")
     with django_assert_max_num_queries(16):
-        shown = client.get(reverse("datasets", args=[study.public_id])).content.decode()
+        shown = client.get(reverse("datasets", args=[study.public_id])).text
     assert "Set 4" in shown
     assert "Exactly one key point" in shown
 
@@ -76,7 +61,7 @@ def test_the_funnel_says_what_each_step_took(dataset):
 
 def test_the_page_shows_it_in_few_queries(client, dataset, django_assert_max_num_queries):
     with django_assert_max_num_queries(18):
-        shown = flat(page(client, "dataset", dataset).content.decode())
+        shown = flat(page(client, "dataset", dataset))
     assert "Change the recipe" in shown
     assert "Matches several key points: 1" in shown
 
@@ -91,16 +76,16 @@ def test_another_recipe_goes_through_the_arguments_again(client, dataset):
     post(client, "dataset_recipe", dataset)
     assert not CellArgument.objects.exclude(left_out="").exists()
     answer = post(client, "dataset_recipe", dataset, steps=["nonsense"])
-    assert "Choose among the steps" in answer.content.decode()
+    assert "Choose among the steps" in answer.text
 
 
 def test_a_used_dataset_keeps_recipe_and_rows(client, dataset):
     make_system_run(dataset)
-    shown = page(client, "dataset", dataset).content.decode()
+    shown = page(client, "dataset", dataset).text
     assert "1 run of a system" in shown
     assert "Change the recipe" not in shown
     answer = post(client, "dataset_recipe", dataset, steps=[])
-    assert "stays as it is" in answer.content.decode()
+    assert "stays as it is" in answer.text
     post(client, "dataset_delete", dataset)
     assert Dataset.objects.filter(pk=dataset.pk).exists()
     for act in (delete_dataset, lambda **row: change_recipe(steps=[], **row)):
@@ -136,16 +121,10 @@ def test_a_cell_shows_the_arguments_asked_for(client, dataset, query, names):
 def test_a_cell_shows_matches_in_few_queries(client, dataset, django_assert_max_num_queries):
     with django_assert_max_num_queries(16):
         context = page(client, "cell", dataset.cells.get()).context
-    assert [(each.matched, each.denied) for each in context["arguments"]] == [
-        ((1,), (2,)),
-        ((1, 2), ()),
-        ((), ()),
-        ((2,), ()),
-    ]
-    assert [(each.matched, each.matched_kept) for each in context["key_points"]] == [
-        (2, 1),
-        (2, 0),
-    ]
+    labels = [(each.matched, each.denied) for each in context["arguments"]]
+    assert labels == [((1,), (2,)), ((1, 2), ()), ((), ()), ((2,), ())]
+    counts = [(each.matched, each.matched_kept) for each in context["key_points"]]
+    assert counts == [(2, 1), (2, 0)]
 
 
 @pytest.mark.parametrize("format", ["csv", "raw.csv", "jsonl"])
@@ -155,14 +134,8 @@ def test_an_exported_dataset_comes_back_as_it_was(client, study, dataset, format
     body = b"".join(answer.streaming_content)
     path = tmp_path / f"again.{format}"
     path.write_bytes(body)
-    import_path(
-        study=study,
-        kind="argument_pairs",
-        path=path,
-        name=path.name,
-        options={"dataset": "Again"},
-        write=True,
-    )
+    asked = {"kind": "argument_pairs", "options": {"dataset": "Again"}, "write": True}
+    import_path(study=study, path=path, name=path.name, **asked)
     fields = ("argument__text", "argument__left_out", "key_point__text", "is_match")
     one, two = (
         set(KeyPointMatch.objects.filter(key_point__cell__dataset__name=name).values_list(*fields))
@@ -177,14 +150,8 @@ def test_an_exported_dataset_comes_back_as_it_was(client, study, dataset, format
 def test_a_file_says_why_arguments_are_left_out(client, dataset):
     body = b"".join(page(client, "dataset_export", dataset).streaming_content)
     rows = list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"))))
-    assert [row["left_out"] for row in rows] == [
-        "",
-        "",
-        "key_points",
-        "key_points",
-        "no_key_point",
-        "sentences",
-    ]
+    reasons = ["", "", "key_points", "key_points", "no_key_point", "sentences"]
+    assert [row["left_out"] for row in rows] == reasons
     lines = b"".join(page(client, "dataset_export", dataset, format="jsonl").streaming_content)
     assert json.loads(lines.splitlines()[0])["label"] == 1
     assert page(client, "dataset_export", dataset, format="xlsx").status_code == 404

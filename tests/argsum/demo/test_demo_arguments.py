@@ -10,8 +10,9 @@ from argsum.keypoints.models import SummarySet
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.integrity import find_violations
 from tests import cast
+from tests.worlds import built_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("study")
 
 
 def make_demo():
@@ -20,14 +21,7 @@ def make_demo():
     return made
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(make_demo)
-
-
-@pytest.fixture(autouse=True)
-def study(built, db):
-    return built.copy()
+study = built_once(make_demo)
 
 
 def test_every_cell_has_arguments_of_every_kind():

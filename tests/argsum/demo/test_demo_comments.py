@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from argsum.analysis.models import Analysis
 from argsum.datasets.reports.datasets import dataset_rows
-from argsum.demo.actions.comments import FOUND, add_comments, as_kept, raw_comments
+from argsum.demo.actions.comments import FOUND, add_comments, raw_comments
 from cqa_site.people.models import Role
 from tests import cast
 from tests.worlds import built_once
@@ -50,11 +50,16 @@ def test_what_is_kept_fits_the_statements(analysis):
     moved, hidden = analysis.changes.order_by("revision")
     assert (moved.verb, moved.number, hidden.verb) == ("moved", 2, "hidden")
     assert [each.state for each in points].count("hidden") == 1
-    now = as_kept(analysis)["placed"]
-    elsewhere = {text for text, at in now.items() if at[0] != found["placed"][text][0]}
+    now = dict(analysis.placements.values_list("argument__text", "point__written"))
+    kept_at = {text: at for text, (at, _score) in found["placed"].items()}
+    elsewhere = {
+        text
+        for text, at in kept_at.items()
+        if now[text] != (None if at is None else found["points"][at])
+    }
     assert len(elsewhere) == 2
-    lanes = found["points"].index("The lanes are overcrowded in the evening.")
-    assert all("lane" in text and now[text][0] == lanes for text in elsewhere)
+    lanes = "The lanes are overcrowded in the evening."
+    assert all("lane" in text and now[text] == lanes for text in elsewhere)
 
 
 def test_its_pages_have_groups_and_days(analysis, demo):

@@ -2,44 +2,29 @@
 
 import json
 import random
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from argsum.datasets.models import CellArgument
 from argsum.keypoints.models import SummarySet
 from argsum.metrics.models import MetricScore
 from tests.argsum.argument_files import pairs
 from tests.argsum.made_cells import TOPIC, make_dataset
-from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def study():
-    made = make_study("Stored")
-    make_dataset(made, name="First")
-    make_dataset(made, name="Second")
-    return made
-
-
-@pytest.fixture
-def run(tmp_path, study):
+def run(tmp_path, study, command):
     """Import one evaluation of one cell; returns what the command said."""
+    for name in ("First", "Second"):
+        make_dataset(study, name=name)
 
     def run(*, setting="(0.5,)", value=0.25, **options):
         scores = {TOPIC: {"1": {setting: {"llm_coverage": value, "runtime": 1.0}}}}
         path = tmp_path / "ArgKP21_Mine.json"
         path.write_text(json.dumps({"parameter_names": ["t"], "scores": scores}))
-        out = StringIO()
-        chosen = {"study": "Stored", "dataset": "First", "stdout": out} | options
-        try:
-            call_command("import_summary_scores", path, **chosen)
-        except CommandError as error:
-            return f"{out.getvalue()}{error}"
-        return out.getvalue()
+        return command("import_summary_scores", path, **{"dataset": "First"} | options)
 
     return run
 
@@ -59,8 +44,6 @@ def test_a_file_of_the_same_name_with_other_sets_is_refused(run, changed, other,
     assert f"A set of {other} came from place 1 of a file of this name" in said
     assert list(MetricScore.objects.values_list("value", flat=True)) == [0.25]
 
-
-# -- clusterings ------------------------------------------------------------------------------
 
 REASONS = ("It costs money", "It keeps people safe", "It wakes people")
 
@@ -82,18 +65,18 @@ def sorted_rows(rows):
 
 
 @pytest.fixture
-def rows(study, tmp_path):
+def rows(command, tmp_path):
     """A dataset of one cell, imported from pairs without labels."""
     made = by_chance()
     table = [(TOPIC, text, reason, 1) for text, reason in made]
     path = tmp_path / "pairs.csv"
     path.write_bytes(pairs(*table, columns=("topic", "argument", "summary", "stance")))
-    call_command("import_arguments", path, study="Stored", dataset="Pairs", stdout=StringIO())
+    command("import_arguments", path, dataset="Pairs")
     return made
 
 
 @pytest.fixture
-def cluster(tmp_path, study, rows):
+def cluster(tmp_path, command, rows):
     """Import one clustering of that cell; returns what the command said."""
 
     def cluster(ids, *, texts=None, **options):
@@ -105,13 +88,7 @@ def cluster(tmp_path, study, rows):
             content["arguments"] = {TOPIC: {"1": texts}}
         path = tmp_path / "Debate_test_Mine.json"
         path.write_text(json.dumps(content))
-        out = StringIO()
-        chosen = {"study": "Stored", "dataset": "Pairs", "stdout": out} | options
-        try:
-            call_command("import_summary_scores", path, **chosen)
-        except CommandError as error:
-            return f"{out.getvalue()}{error}"
-        return out.getvalue()
+        return command("import_summary_scores", path, dataset="Pairs", **options)
 
     return cluster
 

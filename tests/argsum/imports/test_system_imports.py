@@ -2,11 +2,9 @@
 
 import json
 import re
-from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
 
 from argsum.datasets.models import CellArgument
 from argsum.imports.methods.system_files import read_system_file
@@ -22,7 +20,6 @@ from cqa_site.runs.models import Job
 from cqa_site.tabular import UnreadableFile
 from tests.argsum.argument_files import csv_of
 from tests.argsum.made_cells import TOPIC, make_count, make_dataset
-from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
 HEADS = ("topic", "stance", "key_point", "system", "setting", "prevalence", "arguments")
@@ -30,27 +27,14 @@ SAFE, WORK = "Buses at night are safe", "Shift workers need night buses"
 
 
 @pytest.fixture
-def study(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path / "media"
-    made = make_study("Others")
-    make_dataset(made)
-    return made
-
-
-@pytest.fixture
-def bring(tmp_path, study):
+def bring(tmp_path, study, command):
     """Import a file; returns what the command said."""
+    make_dataset(study)
 
     def bring(content, name="Theirs.csv", **options):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-        out = StringIO()
-        chosen = {"study": "Others", "dataset": "Night buses", "stdout": out} | options
-        try:
-            call_command("import_key_points", path, **chosen)
-        except CommandError as error:
-            return f"{out.getvalue()}{error}"
-        return out.getvalue()
+        return command("import_key_points", path, dataset="Night buses", **options)
 
     return bring
 
@@ -70,12 +54,8 @@ class Scores:
 
     def matrix(self, rows, columns, *, topic=""):
         words = [set(re.findall(r"\w+", each.lower())) for each in columns]
-        return np.array(
-            [
-                [len(set(re.findall(r"\w+", row.lower())) & each) / 10 for each in words]
-                for row in rows
-            ]
-        )
+        given = [set(re.findall(r"\w+", row.lower())) for row in rows]
+        return np.array([[len(own & each) / 10 for each in words] for own in given])
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -172,15 +152,10 @@ def test_a_json_object_by_topic_and_stance(bring):
 
 def test_the_layout_of_released_cluster_summaries(bring):
     sums = {"0": [SAFE, f"{SAFE}!"], "1": [WORK, f"{WORK}!"]}
-    content = {
-        "summaries": {
-            "(0.5,)": {TOPIC: {"1": {"()": {"sums": sums, "runtime": 1.5}}}},
-            "(0.7,)": {TOPIC: {"1": {"()": {"sums": None, "runtime": None}}}},
-        },
-        "clu_parameter_names": ["threshold"],
-        "clu_parameter_values": [[0.5, 0.7]],
-        "sum_parameter_names": [],
-    }
+    leaves = {"(0.5,)": {"sums": sums, "runtime": 1.5}, "(0.7,)": {"sums": None, "runtime": None}}
+    content = {"summaries": {key: {TOPIC: {"1": {"()": leaf}}} for key, leaf in leaves.items()}}
+    content |= {"clu_parameter_names": ["threshold"], "clu_parameter_values": [[0.5, 0.7]]}
+    content |= {"sum_parameter_names": []}
     said = bring(content, name="ArgKP21_Theirs.json")
     assert "1 setting has no key points in the file" in said
     rows = SummarySet.objects.order_by("setting").values_list("setting", "state", "seconds")
@@ -191,10 +166,8 @@ def test_the_layout_of_released_cluster_summaries(bring):
     ]
     first = SummarySet.objects.get(setting="threshold=0.5, attempt=2")
     assert first.parameters == {"threshold": 0.5, "attempt": 2}
-    assert [(each.text, each.cluster) for each in first.summaries.all()] == [
-        (f"{SAFE}!", 0),
-        (f"{WORK}!", 1),
-    ]
+    texts = [(each.text, each.cluster) for each in first.summaries.all()]
+    assert texts == [(f"{SAFE}!", 0), (f"{WORK}!", 1)]
 
 
 def released(ids, name="sum_ids"):
@@ -236,12 +209,13 @@ def test_other_objects_are_refused_with_their_place(tmp_path, content, reason):
         read_system_file(path)
 
 
-def test_key_points_among_stored_scores_are_called_what_they_are(tmp_path, study):
+def test_key_points_among_stored_scores_are_called_what_they_are(tmp_path, study, command):
+    make_dataset(study)
     path = tmp_path / "x.json"
     for content in (released([0]), {TOPIC: {"1": [SAFE]}}):
         path.write_text(json.dumps(content))
-        with pytest.raises(CommandError, match="holds key points by topic and stance"):
-            call_command("import_summary_scores", path, study="Others", dataset="Night buses")
+        said = command("import_summary_scores", path, dataset="Night buses")
+        assert "holds key points by topic and stance" in said
 
 
 # -- arguments in the background ------------------------------------------------------------------

@@ -1,10 +1,8 @@
 """Pages of runs of systems, and of their key points."""
 
 import json
-from functools import cached_property
 
 import pytest
-from django.urls import reverse
 
 from argsum.datasets.models import CellArgument, KeyPointMatch, ReferenceKeyPoint
 from argsum.keypoints.actions import system_inputs
@@ -14,54 +12,34 @@ from argsum.keypoints.reports.finding import sides_finding
 from argsum.keypoints.reports.key_points import ShownPoint, Side, prevalence_chart, sides_of
 from argsum.keypoints.reports.system_runs import cell_lines
 from argsum.leaderboard.actions import KEY_POINTS
-from cqa_site.people.models import Role
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.argsum.made_runs import PlaceScorer, in_order, make_run, work, write
-from tests.cast import make_member, make_study, sign_in
-from tests.flat import flat
+from tests.argsum.signed_in import SignedIn
 from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
 GRID = {"threshold": [0.1, 0.5, 0.95], "min_size": [3]}
 
 
-class Lab:
-    """Two cells, a researcher who is signed in, and a run of MCArgSum on request."""
+class Lab(SignedIn):
+    """Two cells, and a run of MCArgSum on request."""
 
     def __init__(self):
-        self.study = make_study()
-        self.researcher = make_member(self.study, Role.RESEARCHER)
+        super().__init__()
         self.dataset = make_dataset(self.study)
-
-    @cached_property
-    def client(self):
-        return sign_in(self.researcher)
 
     def run(self, **chosen):
         return make_run(self.dataset, self.researcher, **{"grid": GRID} | chosen)
-
-    def url(self, name, **ids):
-        return reverse(name, kwargs={"study_id": self.study.public_id, **ids})
-
-    def get(self, name, query=None, **ids):
-        return self.client.get(self.url(name, **ids), query)
-
-    def post(self, name, given=None, **ids):
-        return self.client.post(self.url(name, **ids), given or {})
 
 
 def build():
     """A lab without a run, and one with a run that is done."""
     ran = Lab()
     with pytest.MonkeyPatch.context() as patch:
-        pretend_scorer(patch)
+        scorer = PlaceScorer()
+        patch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
         ran.done = ran.run()
     return Lab(), ran
-
-
-def pretend_scorer(patch):
-    scorer = PlaceScorer()
-    patch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +48,7 @@ def built(build_once):
 
 
 @pytest.fixture
-def labs(built, db, monkeypatch):
-    pretend_scorer(monkeypatch)
+def labs(built, db, place_scorer):
     return built.copy()
 
 
@@ -85,22 +62,18 @@ def ran(labs):
     return labs[1]
 
 
+def initial_of(page):
+    """The fields of the page's form as a browser sends them."""
+    fields = page.context["form"].fields.items()
+    return {name: field.initial for name, field in fields if field.initial not in (None, False)}
+
+
 def test_a_run_is_started_from_the_form(lab):
     page = lab.get("system_run_new")
-    assert "0.05–0.95 step 0.025" in page.content.decode()
-    initial = page.context["form"].initial_data = {
-        name: field.initial
-        for name, field in page.context["form"].fields.items()
-        if field.initial not in (None, False)
-    }
-    chosen = {
-        "dataset": lab.dataset.pk,
-        "split": "test",
-        "settings": "typed",
-        "mcargsum-threshold": "0.1, 0.5",
-    }
-    given = initial | chosen
-    estimate = lab.post("system_run_estimate", given).content.decode()
+    assert "0.05–0.95 step 0.025" in page.text
+    given = initial_of(page) | {"dataset": lab.dataset.pk, "split": "test"}
+    given |= {"settings": "typed", "mcargsum-threshold": "0.1, 0.5"}
+    estimate = lab.post("system_run_estimate", given).text
     assert "Sets of key points</dt><dd><strong>4</strong>" in estimate
     response = lab.post("system_run_new", given)
     run = lab.study.system_runs.get()
@@ -109,18 +82,17 @@ def test_a_run_is_started_from_the_form(lab):
     assert run.label == "MCArgSum (Counterpoint match)"
     work(run)
     assert run.state == SystemRun.State.DONE
-    page = lab.get("system_run", system_run_id=run.public_id).content.decode()
+    page = lab.text("system_run", system_run_id=run.public_id)
     assert "4 of 4 sets" in page
     assert "Best, oracle" in page
 
 
 def test_the_setting_that_dev_chose_is_one_choice(lab):
-    form = lab.get("system_run_new").context["form"]
-    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
+    given = initial_of(lab.get("system_run_new"))
     given |= {"dataset": lab.dataset.pk, "split": "test", "settings": "chosen"}
     page = lab.post("system_run_new", given)
     assert page.status_code == 422
-    assert "with a match scorer that was trained here" in page.content.decode()
+    assert "with a match scorer that was trained here" in page.text
     scorer = lab.study.scorers.get(pk=given["match_scorer"])
     scorer.figures = {"chosen": {"beyond_threshold": 0.6, "profile": 0.5, "refines": True}}
     scorer.save()
@@ -142,13 +114,12 @@ def test_the_setting_that_dev_chose_is_one_choice(lab):
     ],
 )
 def test_what_cannot_be_run_is_said_beside_the_field(lab, changed, said):
-    form = lab.get("system_run_new").context["form"]
-    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
+    given = initial_of(lab.get("system_run_new"))
     given |= {"dataset": lab.dataset.pk, "settings": "typed"} | changed
     response = lab.post("system_run_new", given)
     assert response.status_code == 422
-    assert said in response.content.decode()
-    assert said in lab.post("system_run_estimate", given).content.decode()
+    assert said in response.text
+    assert said in lab.post("system_run_estimate", given).text
     assert not lab.study.system_runs.exists()
 
 
@@ -179,15 +150,14 @@ def test_the_best_setting_of_a_cell_is_marked_as_an_oracle_unless_too_many_compa
 
 def test_without_references_a_run_says_what_was_clustered_and_leaves_the_rest_out(lab):
     run = lab.run()
-    assert "Best ARI" in lab.get("system_run", system_run_id=run.public_id).content.decode()
+    assert "Best ARI" in lab.text("system_run", system_run_id=run.public_id)
     KeyPointMatch.objects.all().delete()
     made = run.sets.get(cell__stance=-1, state="done")
     SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
-    url = lab.url("system_run", system_run_id=run.public_id)
-    page = lab.client.get(url, {"cell": made.cell.public_id}).content.decode()
+    page = lab.text("system_run", {"cell": made.cell.public_id}, system_run_id=run.public_id)
     assert "ARI" not in page
     assert '<td class="number">67 %</td>' in page
-    assert "Without reference key points there is nothing to compare" in flat(page)
+    assert "Without reference key points there is nothing to compare" in page
 
 
 def test_newest_results_lead_to_the_key_points_where_there_are_no_references(lab):
@@ -216,9 +186,9 @@ def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num
 
 def test_the_curve_of_the_parameter_that_varies(lab):
     run = lab.run(grid={"threshold": [0.1, 0.5, 0.95], "min_size": [3]})
-    page = lab.get("system_run", system_run_id=run.public_id).content.decode()
+    page = lab.text("system_run", system_run_id=run.public_id)
     assert "Clusters by threshold" in page
-    assert "clusters fewer than 75 % of the arguments of a cell has no index" in flat(page)
+    assert "clusters fewer than 75 % of the arguments of a cell has no index" in page
     here = {"system_run_id": run.public_id}
     table = lab.get("system_run_figure", **here, figure="curve", format="csv").content.decode(
         "utf-8-sig"
@@ -226,11 +196,8 @@ def test_the_curve_of_the_parameter_that_varies(lab):
     lines = table.splitlines()
     assert lines[0].startswith('threshold,ARI excluding noise,cells,"ARI excluding')
     # One cluster of all, the key points, and nothing clustered.
-    assert [line.split(",")[:3] for line in lines[1:4]] == [
-        ["0.1", "0.0", "2"],
-        ["0.5", "1.0", "2"],
-        ["0.95", "", "0"],
-    ]
+    figures = [line.split(",")[:3] for line in lines[1:4]]
+    assert figures == [["0.1", "0.0", "2"], ["0.5", "1.0", "2"], ["0.95", "", "0"]]
     picture = lab.get("system_run_figure", **here, figure="curve", format="svg")
     assert picture["Content-Type"] == "image/svg+xml"
     assert b"1.000" in picture.content
@@ -241,7 +208,7 @@ def test_the_curve_of_the_parameter_that_varies(lab):
     ):
         other = lab.run(grid=grid)
         ids = {"system_run_id": other.public_id}
-        assert "Clusters by" not in lab.get("system_run", **ids).content.decode()
+        assert "Clusters by" not in lab.text("system_run", **ids)
         assert lab.get("system_run_figure", **ids, figure="curve", format="svg").status_code == 404
 
 
@@ -250,17 +217,17 @@ def test_stop_and_go_on_from_the_page(lab):
     lab.post("system_run_cancel", system_run_id=run.public_id)
     run.refresh_from_db()
     assert run.state == SystemRun.State.CANCELLED
-    page = lab.get("system_run", system_run_id=run.public_id).content.decode()
+    page = lab.text("system_run", system_run_id=run.public_id)
     assert "Go on" in page
     lab.post("system_run_resume", system_run_id=run.public_id)
     work(run)
     assert run.state == SystemRun.State.WRITING
     state = lab.get("system_run_state", system_run_id=run.public_id)
     assert state["HX-Refresh"] == "true"
-    assert "Choose the language model" in state.content.decode()
+    assert "Choose the language model" in state.text
     lab.study.jobs.create(kind="system_run", key=f"system_run:{run.public_id}")
     state = lab.get("system_run_state", system_run_id=run.public_id)
-    assert "every 2s" in state.content.decode()
+    assert "every 2s" in state.text
     assert "HX-Refresh" not in state
     refused = lab.post("system_run_resume", system_run_id=run.public_id)
     assert refused.status_code == 302
@@ -274,7 +241,7 @@ def test_a_cell_without_a_set_yet_has_arguments_but_no_results(ran):
     CellArgument.objects.filter(pk=left_out.pk).update(left_out="short")
     SummarySet.objects.filter(cell=waiting).delete()
     SystemRun.objects.filter(pk=run.pk).update(state="running")
-    page = flat(ran.get("system_run", system_run_id=run.public_id).content.decode())
+    page = ran.text("system_run", system_run_id=run.public_id)
     rows = page.split('<table class="cells wraps">')[1].split("</table>")[0].split("<tr")[2:]
     assert f'<td class="number">{done.arguments.count()}</td>' in rows[0]
     assert f'<td class="number">{waiting.arguments.count() - 1}</td>' in rows[1]
@@ -287,10 +254,10 @@ def test_the_page_of_a_writing_run_shows_what_was_written(lab):
     endpoint = make_endpoint(lab.study, lab.researcher)
     run = lab.run(variant="global", grid={"threshold": [0.5], "min_size": [3]})
     done = write(run, endpoint, lab.researcher, in_order)
-    page = lab.get("run", run_id=done.public_id).content.decode()
+    page = lab.text("run", run_id=done.public_id)
     assert "As in: Nobody should have to walk home alone after midnight." in page
     assert run.label in page
-    calls = lab.get("run_calls", run_id=done.public_id).content.decode()
+    calls = lab.text("run_calls", run_id=done.public_id)
     assert "2 key points" in calls
 
 
@@ -305,7 +272,7 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
         assert '"domain": ["Supporting", "Opposing"]' in json.dumps(
             prevalence_chart(sides, "wide")
         )
-    text = page.content.decode()
+    text = page.text
     assert [side.cell.stance for side, _refs in page.context["sides"]] == [1, -1]
     assert text.index("Supporting") < text.index("Opposing")
     assert "2 key points · 6 of 6 arguments belong to one (100 %)" in text
@@ -318,11 +285,11 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
     assert text.index(finding.says[:40]) < text.index("Supporting")
     # Key points come from clusters; arguments from outside belong to one all the same.
     SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
-    text = flat(ran.get("summary_set", set_id=made.public_id).content.decode())
+    text = ran.text("summary_set", set_id=made.public_id)
     assert "6 of 6 arguments belong to one (100 %). The clusters" in text
     assert "from which they were made held 67 % of the arguments" in text
     empty = run.sets.filter(state=SummarySet.State.NO_RESULT).first()
-    text = ran.get("summary_set", set_id=empty.public_id).content.decode()
+    text = ran.text("summary_set", set_id=empty.public_id)
     assert empty.reason in text
 
 
@@ -350,10 +317,10 @@ def test_the_slider_moves_weak_matches_out(ran):
     # Only the central argument of each cluster scores 1 with its key point; others score .9.
     assert [point.count for point in side.points] == [1, 1]
     assert len(side.unassigned) == 4
-    text = ran.get("summary_set", {"least": "0.95"}, set_id=made.public_id).content.decode()
+    text = ran.text("summary_set", {"least": "0.95"}, set_id=made.public_id)
     assert "4 arguments belong to no key point" in text
     label = 'Least match score to belong to a key point: <output id="least-shown">0.95'
-    assert label in flat(text)
+    assert label in text
     assert 'aria-describedby="least-words"' in text
     for wrong in ("2", "much", "nan"):
         response = ran.get("summary_set", {"least": wrong}, set_id=made.public_id)
@@ -366,18 +333,12 @@ def test_files_hold_every_argument_of_both_stances(ran):
     ids = {"set_id": made.public_id}
     rows = ran.get("summary_set_file", format="csv", **ids).content.decode("utf-8-sig")
     assert len(rows.strip().splitlines()) == 1 + 12
-    lines = ran.get("summary_set_file", format="jsonl", **ids).content.decode().splitlines()
+    lines = ran.get("summary_set_file", format="jsonl", **ids).text.splitlines()
     first = json.loads(lines[0])
     assert (first["prevalence"], first["stance"], len(first["arguments"])) == (3, 1, 3)
-    assert json.loads(lines[2]) | {"arguments": []} == {
-        "topic": made.cell.topic,
-        "stance": 1,
-        "system": run.label,
-        "setting": made.setting,
-        "key_point": None,
-        "arguments": [],
-    }
-    text = ran.get("summary_set_file", format="md", **ids).content.decode()
+    about = {"topic": made.cell.topic, "stance": 1, "system": run.label, "setting": made.setting}
+    assert json.loads(lines[2]) | {"arguments": []} == about | {"key_point": None, "arguments": []}
+    text = ran.get("summary_set_file", format="md", **ids).text
     assert text.startswith("# Every town should keep a public night bus\n")
     assert text.count("\n- ") == 12
     assert ran.get("summary_set_file", format="exe", **ids).status_code == 404
@@ -389,7 +350,7 @@ def test_sets_of_files_are_shown_without_arguments(lab):
     cell = lab.dataset.cells.get(stance=1)
     made = make_set(cell, arguments=[], assigned=None, scores=None, clusters=None)
     made.summaries.filter(text="The first point").update(text="The first point <script>x")
-    text = lab.get("summary_set", set_id=made.public_id).content.decode()
+    text = lab.text("summary_set", set_id=made.public_id)
     assert "imported without their arguments" in text
     assert "stand for" not in text
     assert "The first point &lt;script&gt;x" in text
@@ -407,7 +368,7 @@ def test_a_set_shows_the_first_arguments_and_a_page_of_its_own_has_all(lab):
     page = lab.get("summary_set", set_id=made.public_id)
     assert len(page.content) < 200_000
     address = lab.url("summary_set_arguments", set_id=made.public_id)
-    assert f"{address}?key_point=1" in page.content.decode()
+    assert f"{address}?key_point=1" in page.text
     shown = lab.get("summary_set_arguments", {"key_point": 1}, set_id=made.public_id)
     assert (len(shown.context["page"]), shown.context["page"].paginator.count) == (50, 1_002)
     found = lab.get(
@@ -423,7 +384,7 @@ def test_a_set_shows_the_first_arguments_and_a_page_of_its_own_has_all(lab):
 def test_without_references_a_run_opens_the_usual_setting_or_that_of_dev(lab):
     ReferenceKeyPoint.objects.all().delete()
     run = lab.run(grid={"threshold": [0.1, 0.3, 0.45, 0.6], "min_size": [3]})
-    page = flat(lab.get("system_run", system_run_id=run.public_id).content.decode())
+    page = lab.text("system_run", system_run_id=run.public_id)
     line = cell_lines(run, list(lab.dataset.cells.all()))[0]
     assert line.shown.row.setting != "threshold=0.1 min_size=3"
     assert "the nearest to the usual setting" in page or "the usual setting" in page

@@ -23,8 +23,9 @@ from argsum.systems.candidates import NO_CANDIDATES, NO_MATCHES
 from cqa_site.people.models import Role
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_set
-from tests.argsum.made_runs import PlaceScorer, make_run, place_vectors, plan_of, work
+from tests.argsum.made_runs import make_run, place_vectors, plan_of, work
 from tests.cast import make_member, make_study
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 State = SystemRun.State
@@ -37,7 +38,6 @@ class Lab:
         self.study = make_study()
         self.researcher = make_member(self.study, Role.RESEARCHER)
         self.dataset = make_dataset(self.study)
-        self.scorer = PlaceScorer()
 
     def run(self, **chosen):
         return make_run(self.dataset, self.researcher, **chosen)
@@ -47,36 +47,22 @@ class Lab:
         return start_system(study=self.study, actor=self.researcher, plan=plan)
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
+made = built_once(Lab)
 
 
 @pytest.fixture
-def lab(built, db, monkeypatch):
-    made = built.copy()
-    monkeypatch.setattr(system_inputs, "match_scorer_of", lambda scorer: made.scorer)
-    monkeypatch.setattr(
-        system_inputs.CellInputs, "vectors", property(lambda self: place_vectors(self.texts))
-    )
+def lab(made, place_scorer, monkeypatch):
+    made.scorer, vectors = place_scorer, property(lambda self: place_vectors(self.texts))
+    monkeypatch.setattr(system_inputs.CellInputs, "vectors", vectors)
     return made
 
 
 def contents(run):
     """Everything that a run computed, without keys and times."""
-    return [
-        (
-            each.cell.position,
-            each.setting,
-            each.state,
-            each.reason,
-            each.clusters,
-            each.assigned,
-            each.scores,
-            list(each.summaries.values_list("text", "cluster", "prevalence")),
-        )
-        for each in run.sets.select_related("cell").order_by("cell__position", "setting")
-    ]
+    fields = ["cell__position", "setting", "state", "reason", "clusters", "assigned", "scores"]
+    summaries = ("summaries__text", "summaries__cluster", "summaries__prevalence")
+    rows = run.sets.order_by(*fields[:2], "summaries__position")
+    return list(rows.values_list(*fields, *summaries))
 
 
 GRIDS = {
@@ -142,11 +128,8 @@ def test_mcargsum_beyond_average_linkage(lab, monkeypatch):
     # One matrix serves all settings of a cell.
     assert lab.scorer.asked == [(6, 6), (6, 6)]
     # Two cells; one linkage for all settings that differ in threshold and refining alone.
-    assert Counter(name for name, _weight in asked) == {
-        "profile_scores": 2,
-        "merge_clusters": 4,
-        "refine_clusters": 8,
-    }
+    times = Counter(name for name, _weight in asked)
+    assert times == {"profile_scores": 2, "merge_clusters": 4, "refine_clusters": 8}
     assert run.sets.filter(setting="threshold=0.5 min_size=3 profile=1 refines=on").count() == 2
 
 
@@ -303,6 +286,9 @@ def test_an_error_is_said_and_can_be_resumed(lab, monkeypatch):
     assert work(run).state == State.DONE
 
 
+MANY = {"threshold": [n / 200 for n in range(200)], "min_size": [2, 3, 4]}
+
+
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
@@ -314,15 +300,7 @@ def test_an_error_is_said_and_can_be_resumed(lab, monkeypatch):
         ({"match_scorer": "theirs"}, "belong to the study"),
         ({"split": "train"}, "no cell"),
         ({"variant": "seq2seq"}, "Name a sequence-to-sequence model"),
-        (
-            {
-                "grid": {
-                    "threshold": [n / 200 for n in range(200)],
-                    "min_size": [2, 3, 4],
-                }
-            },
-            "600 settings are too many",
-        ),
+        ({"grid": MANY}, "600 settings are too many"),
     ],
 )
 def test_plans_that_cannot_be_run(lab, chosen, message):

@@ -1,5 +1,7 @@
 """Snapshots of key points: what is kept, and the pages around it."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -11,11 +13,12 @@ from argsum.leaderboard.actions import KEY_POINTS, request_board
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.board import summary_board
 from argsum.leaderboard.reports.choice import board_choice, usually_left_out
-from argsum.leaderboard.reports.kept_rows import marker
+from argsum.leaderboard.reports.kept_rows import COLUMNS, figures_of, marker
 from argsum.leaderboard.reports.people_agreement import people_agreement
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
+from cqa_site.results.checking import AS_STORED, without_intervals
 from cqa_site.results.rows import plain
 from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
@@ -55,8 +58,8 @@ def url(study, name, *more):
 @pytest.mark.parametrize("selection", ["dev", "fixed", "oracle"])
 def test_the_rows_give_what_the_pages_say(lab, selection):
     choice = board_choice(lab.study, {"selection": selection, "weight": "0.5"})
-    kept = keeping.refresh(KEY_POINTS, choice).figures
-    shown = summary_board(choice)
+    live = keeping.refresh(KEY_POINTS, choice)
+    kept, shown = live.figures, summary_board(choice)
     assert len(shown.rows) == len(kept["board"]["rows"]) == 1
     for row, stored in zip(shown.rows, kept["board"]["rows"], strict=True):
         assert stored["figures"] == {name: each.as_dict() for name, each in row.figures.items()}
@@ -68,13 +71,30 @@ def test_the_rows_give_what_the_pages_say(lab, selection):
     for found, stored in zip(people.dimensions, kept["agreement"]["dimensions"], strict=True):
         assert stored["alpha"]["value"] == found.alpha.value
         assert stored["mean_pearson"] == found.pairs.mean
-
-
-def test_people_stand_in_rows_and_figures_under_pseudonyms(lab):
-    live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    # People stand in rows and figures under pseudonyms.
     content = plain(live.rows).decode() + json.dumps(live.figures)
     assert "Invented" not in content
     assert lab.raters[0].pseudonym in content
+
+
+def test_a_snapshot_of_version_1_is_computed_again_with_its_own_intervals():
+    file = io.StringIO()
+    writer = csv.DictWriter(file, [name for name in COLUMNS if name != "topic"], restval="")
+    writer.writeheader()
+    for at, value in enumerate((0.2, 0.4, 0.6, 0.8)):
+        cell, own = f"Topic {at}", {"coverage": value, "redundancy": 0.0}
+        writer.writerow({"row": "cell", "cell": cell})
+        writer.writerow({"row": "set", "cell": cell, "set": at, "system": "A"} | own)
+    recipe = {"version": 1, "weight": 0.5, "selection": "dev", "least_share": 0.75}
+    found = figures_of(file.getvalue().encode(), recipe)
+    coverage = found["board"]["rows"][0]["figures"]["coverage"]
+    # As version 1 stored them: percentiles of resampled cells.
+    assert (coverage["low"], coverage["high"]) == pytest.approx((0.3, 0.7))
+    assert coverage["interval"] == "cluster bootstrap, percentile, 2000 resamples, seed 0"
+    # Values of agreement are compared, too; its intervals are not.
+    assert found["agreement"]["sets"] == 0
+    alpha = without_intervals({"dimensions": [{"alpha": {"value": 0.7, "low": 0.5}}]})
+    assert alpha == {"dimensions": [{"alpha": {"value": 0.7, "low": AS_STORED}}]}
 
 
 @pytest.mark.parametrize("change", ["sheet", "score", "set", "state"])
@@ -109,14 +129,14 @@ def test_queries_do_not_grow_with_sets(lab, django_assert_max_num_queries):
 def test_asking_makes_it_in_the_background(lab, django_capture_on_commit_callbacks):
     client = sign_in(lab.boss)
     choice = board_choice(lab.study, {"weight": "0.25"})
-    page = client.get(url(lab.study, "key_points"), {"weight": "0.25"}).content.decode()
+    page = client.get(url(lab.study, "key_points"), {"weight": "0.25"}).text
     assert choice.query.replace("&", "&amp;") in page
     assert not KeyPointSnapshot.objects.exists()
     with django_capture_on_commit_callbacks(execute=True):
         client.post(url(lab.study, "key_point_boards_ask"), {"choice": choice.query})
     assert Job.objects.get(kind="key_point_board").state == "done"
     assert KeyPointSnapshot.objects.get().recipe["weight"] == 0.25
-    assert ">#1<" in client.get(url(lab.study, "key_point_boards")).content.decode()
+    assert ">#1<" in client.get(url(lab.study, "key_point_boards")).text
 
 
 def test_what_is_gone_meanwhile_is_not_kept(lab, django_capture_on_commit_callbacks):
@@ -133,17 +153,17 @@ def test_frozen_on_its_page_published_and_withdrawn(lab):
     live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
     client, anybody = sign_in(lab.boss), Client()
     page = url(lab.study, "key_point_board", 1)
-    assert live.sha256 in client.get(page).content.decode()
+    assert live.sha256 in client.get(page).text
     said = {"note": "Table 2", "seen": live.seal}
     assert client.post(url(lab.study, "key_point_board_freeze", 1), said).url == page
     client.post(url(lab.study, "key_point_board_publish", 1))
     token = KeyPointSnapshot.objects.get().public_token
     public = reverse("public_key_points", args=[token])
-    assert public in client.get(page).content.decode()
+    assert public in client.get(page).text
     file = f"{public}key-points.csv"
     assert anybody.get(file).content.decode("utf-8-sig").startswith("System,Setting,")
     answer = anybody.get(public)
-    content = answer.content.decode()
+    content = answer.text
     assert answer["X-Robots-Tag"] == "noindex, nofollow"
     assert "Table 2" in content
     assert "MCArgSum" in content
@@ -157,9 +177,9 @@ def test_frozen_on_its_page_published_and_withdrawn(lab):
 def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab):
     live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
     client, page = sign_in(lab.boss), url(lab.study, "key_point_board", 1)
-    assert "Compute again" not in client.get(page).content.decode()
+    assert "Compute again" not in client.get(page).text
     CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
-    assert "Compute again" in client.get(page).content.decode()
+    assert "Compute again" in client.get(page).text
     live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
     other = board_choice(lab.study, {"weight": "0.25"})
     keeping.store_live(KEY_POINTS, other, KEY_POINTS.compute(other))
@@ -173,14 +193,12 @@ def test_the_overview_names_key_points_that_nobody_kept(lab):
     dataset = board_choice(lab.study, {}).chosen
     page = f"{url(lab.study, 'key_points')}?dataset={dataset.public_id}"
     assert list(KEY_POINTS.unmade(lab.study)) == [(str(dataset), page)]
-    text = sign_in(lab.boss).get(url(lab.study, "study")).content.decode()
+    text = sign_in(lab.boss).get(url(lab.study, "study")).text
     assert f'href="{page}"' in text
     assert "not kept as a snapshot yet" in text
     keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
     assert list(KEY_POINTS.unmade(lab.study)) == []
 
-
-# -- systems that the paper left out of released counts are left out by themselves, and shown so --
 
 OTHER, SUMMETIX = "match_barh", "sep_summetix_it_0"
 
@@ -218,18 +236,18 @@ def test_the_board_leaves_them_out_until_somebody_counts_them(left_out, client):
     assert systems(left_out, without="") == {OTHER, SUMMETIX}
     assert systems(left_out, without="barh") == {SUMMETIX}
     page = reverse("key_points", args=[left_out.public_id])
-    shown = client.get(page).content.decode()
+    shown = client.get(page).text
     assert 'name="without"\n        value="summetix"' in shown
     assert "Systems called summetix are left out" in shown
     assert SUMMETIX not in shown
-    all_of_them = client.get(f"{page}?without=").content.decode()
+    all_of_them = client.get(f"{page}?without=").text
     assert SUMMETIX in all_of_them
     assert 'name="without"' in all_of_them
 
 
 def test_agreement_begins_without_them(left_out, client):
     page = reverse("summary_people", args=[left_out.public_id])
-    assert 'value="summetix"' in client.get(page).content.decode()
+    assert 'value="summetix"' in client.get(page).text
     assert client.get(page).context["found"].sets == 2
     assert client.get(f"{page}?without=").context["found"].sets == 4
     dataset = left_out.argument_datasets.get()
@@ -244,7 +262,7 @@ def test_a_study_without_released_counts_leaves_out_nothing(client):
     assert usually_left_out(other) == ""
     assert systems(other) == {SUMMETIX}
     member = make_member(other, "researcher")
-    shown = sign_in(member).get(reverse("key_points", args=[other.public_id])).content.decode()
+    shown = sign_in(member).get(reverse("key_points", args=[other.public_id])).text
     assert "Leave out systems called" not in shown
 
 

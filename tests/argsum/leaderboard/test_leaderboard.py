@@ -21,16 +21,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def study():
-    return make_study("Key points")
-
-
-@pytest.fixture
-def researcher(study):
-    return sign_in(make_member(study, "researcher"))
-
-
-@pytest.fixture
 def raters(study):
     return [Rater.objects.create(study=study, kind="person", name=name) for name in "AB"]
 
@@ -112,7 +102,7 @@ def test_charts_say_how_many_cells_a_mean_has(study, raters):
         assert [row["system"] for row in rows] == ["All", "Some (1 of 2 cells)"]
 
 
-def test_the_best_per_cell_is_called_an_oracle(study, researcher):
+def test_the_best_per_cell_is_called_an_oracle(study, client):
     dataset = make_dataset(study)
     run = make_system_run(dataset)
     cells = list(dataset.cells.all())
@@ -129,10 +119,10 @@ def test_the_best_per_cell_is_called_an_oracle(study, researcher):
     assert fixed.rows[0].selection == "fixed"
     assert fixed.rows[0].figures["coverage"].value == 0.5
     url = reverse("key_points", args=[study.public_id])
-    page = researcher.get(f"{url}?selection=oracle").content.decode()
+    page = client.get(f"{url}?selection=oracle").text
     assert "An upper bound: every setting" in page
     assert '<span class="badge warn">Oracle</span>' in page
-    assert "An upper bound: every setting" not in researcher.get(url).content.decode()
+    assert "An upper bound: every setting" not in client.get(url).text
 
 
 def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
@@ -160,7 +150,7 @@ def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
     assert (row.selection, row.criterion, row.setting) == ("dev", "coverage", "threshold=0.6")
     assert found.unfinished == ()
     Run.objects.filter(number=2).update(state="cancelled")
-    page = sign_in(boss).get(reverse("key_points", args=[study.public_id])).content.decode()
+    page = sign_in(boss).get(reverse("key_points", args=[study.public_id])).text
     assert "Run #2 of the judge is not complete (cancelled)" in page
     # Another judge's counts choose nothing.
     other = Rater.objects.create(study=study, kind="model", name="another")
@@ -178,33 +168,33 @@ def test_a_source_without_redundancy_gives_no_weighted_score(study):
     assert found.rows[0].figures["coverage"].value == 0.5
 
 
-def test_files_and_pictures(study, researcher, raters):
+def test_files_and_pictures(study, client, raters):
     sets = list(make_system_run(make_dataset(study)).sets.all())
     for each in sets:
         make_count(each, raters[0])
     url = reverse("key_points_figure", args=[study.public_id, "systems", "csv"])
-    lines = researcher.get(url).content.decode("utf-8-sig").splitlines()
+    lines = client.get(url).content.decode("utf-8-sig").splitlines()
     assert lines[0].startswith('System,Setting,How chosen,Weighted score,"Weighted score, low"')
     assert lines[1].startswith("MCArgSum 1,threshold=0.5,the only setting,0.5")
     cells = reverse("key_points_figure", args=[study.public_id, "cells", "md"])
-    assert researcher.get(cells).content.decode().count("MCArgSum 1") == 2
+    assert client.get(cells).text.count("MCArgSum 1") == 2
     for name in ("weighted", "tradeoff"):
         chart = reverse("key_points_figure", args=[study.public_id, name, "svg"])
-        response = researcher.get(chart)
+        response = client.get(chart)
         assert response.status_code == 200
         assert b"MCArgSum" in response.content
     nothing = reverse("key_points_figure", args=[study.public_id, "nothing", "svg"])
-    assert researcher.get(nothing).status_code == 404
-    assert researcher.get(url.replace("systems", "people")).status_code == 404
+    assert client.get(nothing).status_code == 404
+    assert client.get(url.replace("systems", "people")).status_code == 404
 
 
-def test_files_for_print_hold_what_has_values_and_fit_a_page(study, researcher, raters):
+def test_files_for_print_hold_what_has_values_and_fit_a_page(study, client, raters):
     for each in make_system_run(make_dataset(study)).sets.all():
         make_count(each, raters[0])
 
     def heads(figure, form):
         address = reverse("key_points_figure", args=[study.public_id, figure, form])
-        lines = researcher.get(address).content.decode("utf-8-sig").splitlines()
+        lines = client.get(address).content.decode("utf-8-sig").splitlines()
         return next(line for line in lines if "Weighted" in line)
 
     assert heads("systems", "csv").count(",") > 28
@@ -213,37 +203,35 @@ def test_files_for_print_hold_what_has_values_and_fit_a_page(study, researcher, 
     assert "other setting" not in heads("cells", "md")
 
 
-def test_figures_without_an_interval_say_why(study, researcher):
+def test_figures_without_an_interval_say_why(study, client):
     dataset = make_dataset(study)
     for cell in dataset.cells.all():
         for system in ("Alpha", "Beta"):
             scores(make_set(cell, system=system), coverage=0.5, redundancy=0.0)
-    page = researcher.get(reverse("key_points", args=[study.public_id]), {"dataset": ""})
+    page = client.get(reverse("key_points", args=[study.public_id]), {"dataset": ""})
     sure = page.context["finding"].sure
-    assert "There is no interval for Alpha and Beta: fewer than 3 cells" in sure
+    assert "A test needs 8 topics on which both have a value; there are 1." in sure
+    assert "There is no interval for Alpha and Beta: fewer than 10 topics" in sure
     row = page.context["card"].data.rows[0]
-    assert "no interval: fewer than 3 cells have a value" in row.about
+    assert "no interval: fewer than 10 topics have a value" in row.about
     noted = [list(cell.notes) for cell in row.cells if cell.text != "–"]
     assert noted
     assert all(each == ["no interval"] for each in noted)
 
 
-def test_a_change_of_the_form_brings_the_board_alone(study, researcher):
+def test_a_change_of_the_form_brings_the_board_alone(study, client):
     make_system_run(make_dataset(study))
     url = reverse("key_points", args=[study.public_id])
-    part = researcher.get(url, headers={"HX-Request": "true"}).content.decode()
+    part = client.get(url, headers={"HX-Request": "true"}).text
     assert "<html" not in part
     assert "MCArgSum 1" in part
-    assert 'value="0.666667"' in researcher.get(url).content.decode()
+    assert 'value="0.666667"' in client.get(url).text
 
 
 def test_an_address_that_makes_no_sense_shows_the_usual(study):
     make_system_run(make_dataset(study))
-    wild = board_choice(
-        study,
-        {"dataset": "x", "split": "x", "weight": "nan", "share": "7", "selection": "x",
-         "coverage": "\x00"},
-    )  # fmt: skip
+    asked = {"dataset": "x", "split": "x", "weight": "nan", "share": "7", "selection": "x"}
+    wild = board_choice(study, asked | {"coverage": "\x00"})
     assert wild.query == board_choice(study, {}).query
 
 

@@ -56,13 +56,8 @@ def test_board_and_card_count_the_same_cells():
 
 
 def test_the_card_says_over_how_many_cells_and_what_zeros_make_of_it():
-    at = {
-        "excluding": 0.507,
-        "excluding_with_zeros": 0.423,
-        "including": 0.383,
-        "cells_clustered": 5,
-        "cells_judged": 6,
-    }
+    at = {"excluding": 0.507, "excluding_with_zeros": 0.423, "including": 0.383}
+    at |= {"cells_clustered": 5, "cells_judged": 6}
     full = at | {"cells_clustered": 6}
     split = {"cells": 6, "arguments": 9, "accuracy": 0.8, "f1": 0.5, "pairs": 9}
     figures = {

@@ -8,50 +8,29 @@ from argsum.scorers.models import Scorer
 from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_learning_dataset, make_scorer
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_study
 from tests.flat import flat
 from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 PAIR = {"excluding": 0.5, "including": 0.25}
 FIXED = {**PAIR, "cells_clustered": 2}
-MATCH = {
-    "cells": 2,
-    "arguments": 12,
-    "accuracy": 0.75,
-    "oracle": PAIR,
-    "at_threshold": FIXED,
-    "beyond_oracle": {"excluding": None, "including": 0.5},
-    "beyond_at_threshold": FIXED,
-    "pairs": 24,
-    "f1": 0.8,
-}
+MATCH = {"cells": 2, "arguments": 12, "accuracy": 0.75, "pairs": 24, "f1": 0.8}
+MATCH |= {"oracle": PAIR, "beyond_oracle": {"excluding": None, "including": 0.5}}
+MATCH |= {"at_threshold": FIXED, "beyond_at_threshold": FIXED}
 LOOK = {"step": 8, "value": 0.5, "excluding": None, "including": 0.25, "accuracy": 0.75}
+CHOSEN = {"threshold": 0.61, "clustering_threshold": 0.5, "beyond_threshold": 0.4}
 FIGURES = {
-    "chosen": {
-        "threshold": 0.61,
-        "clustering_threshold": 0.5,
-        "profile": 0.5,
-        "refines": True,
-        "beyond_threshold": 0.4,
-    },
+    "chosen": CHOSEN | {"profile": 0.5, "refines": True},
     "dev": MATCH,
     "test": MATCH,
     "looks": [LOOK | {"weights": "last"}, LOOK | {"weights": "average", "value": 0.75}],
     "chosen_looks": [1],
     "losses": [{"step": 8, "loss": 1.5}],
-    "steps": 8,
-    "seconds": 3.5,
-    "cpu_seconds": 3.0,
-}
+} | {"steps": 8, "seconds": 3.5, "cpu_seconds": 3.0}
 
 
 study = built_once(make_study)
-
-
-@pytest.fixture
-def client(study):
-    return sign_in(make_member(study, "researcher"))
 
 
 @pytest.fixture
@@ -66,7 +45,7 @@ def url(name, study, *more):
 
 
 def test_the_list_says_what_was_measured(client, study, tuned, django_assert_max_num_queries):
-    page = flat(client.get(url("scorers", study)).content.decode())
+    page = flat(client.get(url("scorers", study)).text)
     assert "MiniLM (not tuned)" in page
     assert "Imported quality" in page
     assert "0.500 / 0.250" in page
@@ -80,7 +59,7 @@ def test_the_list_says_what_was_measured(client, study, tuned, django_assert_max
 
 
 def test_one_scorer_with_figures_curve_and_card(client, study, tuned):
-    page = flat(client.get(url("scorer", study, tuned.public_id)).content.decode())
+    page = flat(client.get(url("scorer", study, tuned.public_id)).text)
     for said in ("0.500 / 0.250", "not defined / 0.500", "24 pairs", "chosen", "8 batches in 3.5"):
         assert said in page, said
     # The card is text of this site, but names in it are not.
@@ -91,7 +70,7 @@ def test_one_scorer_with_figures_curve_and_card(client, study, tuned):
     assert lines[2].split(",")[:3] == ["8", "their average", "0.75"]
     bare = make_scorer(study, name="Bare").public_id
     assert client.get(url("scorer_figure", study, bare, "curve", "svg")).status_code == 404
-    assert "Nothing was measured" in client.get(url("scorer", study, bare)).content.decode()
+    assert "Nothing was measured" in client.get(url("scorer", study, bare)).text
 
 
 def test_a_scorer_is_added_by_name(client, study):
@@ -109,13 +88,13 @@ def test_a_scorer_is_added_by_name(client, study):
     ):
         refused = client.post(form, given | change)
         assert refused.status_code == 422, change
-        assert said in refused.content.decode()
+        assert said in refused.text
     assert study.scorers.count() == 1
 
 
 def test_a_training_is_asked_for_watched_and_cancelled(client, study):
     form = url("scorer_train", study)
-    assert "No dataset yet" in client.get(form).content.decode()
+    assert "No dataset yet" in client.get(form).text
     dataset = make_learning_dataset(study)
     given = {"name": "Taught", "task": "match", "dataset": dataset.public_id, "seed": 7}
     given |= {"model": "all-MiniLM-L6-v2", "steps": 10, "learning_rate": 0.001, "contrast": 0}
@@ -125,17 +104,17 @@ def test_a_training_is_asked_for_watched_and_cancelled(client, study):
     assert sent.url == url("scorer", study, made.public_id)
     assert made.recipe | {"seed": 7, "steps": 10, "contrast": 0} == made.recipe
     assert made.state == "training"
-    page = client.get(sent.url).content.decode()
+    page = client.get(sent.url).text
     assert "It is being trained" in page
     assert url("job_progress", study, made.job.public_id) in page
     client.post(url("scorer_cancel", study, made.public_id))
-    assert "Go on" in client.get(sent.url).content.decode()
+    assert "Go on" in client.get(sent.url).text
     client.post(url("scorer_resume", study, made.public_id))
     made.refresh_from_db()
     assert made.state == "training"
     # A worker that died three times ends the job without a word to the scorer.
     Job.objects.filter(pk=made.job_id).update(state="failed", error="The worker died.")
-    page = client.get(sent.url).content.decode()
+    page = client.get(sent.url).text
     assert "The training did not end" in page
     assert "The worker died." in page
     assert client.post(url("scorer_delete", study, made.public_id)).url == url("scorers", study)
@@ -158,7 +137,7 @@ def test_what_cannot_be_trained_is_said_at_its_field(client, study):
     ):
         refused = client.post(url("scorer_train", study), given | change)
         assert refused.status_code == 422, change
-        assert said in refused.content.decode(), change
+        assert said in refused.text, change
     assert not study.scorers.exists()
 
 
@@ -172,9 +151,9 @@ def test_two_texts_are_scored_in_a_worker(client, study, tuned, monkeypatch):
     monkeypatch.setattr(scorer_trying, "_score", score)
     page = url("scorer_try", study, tuned.public_id)
     sent = client.post(page, {"first": "It is <i>safer</i>.", "second": "Safe"})
-    assert "&lt;i&gt;safer" in sent.content.decode()
+    assert "&lt;i&gt;safer" in sent.text
     job = Job.objects.get(kind="try_scorer")
-    assert url("job_progress", study, job.public_id) in sent.content.decode()
+    assert url("job_progress", study, job.public_id) in sent.text
     drain()
     job.refresh_from_db()
     assert (job.state, job.note) == ("done", "Score 0.700: a match, above 0.610")

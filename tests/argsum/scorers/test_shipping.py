@@ -183,11 +183,8 @@ def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path
     )
     call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2", verbosity=0)
     held = load_file(small / DIFFERENCE)
-    assert {name.split(".")[2] for name in held if name.startswith("encoder.layer.")} == {
-        "3",
-        "4",
-        "5",
-    }
+    layers = {name.split(".")[2] for name in held if name.startswith("encoder.layer.")}
+    assert layers == {"3", "4", "5"}
     assert all(part.shape[1] == 64 for name, part in held.items() if name.endswith(".a"))
     assert (small / DIFFERENCE).stat().st_size < 3_000_000
     assert held["side.share"].tolist() == pytest.approx([shipping.SIDE_SHARE])
@@ -197,6 +194,7 @@ def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.long
 def test_sides_are_learned_from_statements_that_take_one(small):
     shutil.copy(SHIPPED_DIFFERENCE, small / DIFFERENCE)
     quiet = ["never heard it", "quiet as a mouse", "no noise at all", "wonderfully silent"]

@@ -18,19 +18,15 @@ from argsum.scorers.actions.models import ScorerRefused, checkpoint_of, trained_
 from argsum.scorers.actions.trying import request_try
 from argsum.scorers.actions.writing_data import examples_in, examples_of
 from argsum.scorers.methods.training_recipe import RecipeError
-from argsum.scorers.methods.writing_recipe import (
-    WritingRecipe,
-    writer_input,
-    writing_recipe_from,
-)
+from argsum.scorers.methods.writing_recipe import WritingRecipe, writer_input, writing_recipe_from
 from cqa_site.runs.jobs import StaleWorker, drain
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_learning_dataset, make_scorer
-from tests.argsum.scorers.tiny_models import make_tiny_model
-from tests.argsum.scorers.tiny_writers import make_tiny_writer
-from tests.cast import make_member, make_study, sign_in
+from tests.argsum.scorers.tiny_models import make_tiny_model, make_tiny_writer, trained
+from tests.cast import make_study
 from tests.worlds import built_once
 
-pytestmark = pytest.mark.django_db
+# Models that learn, however small, and torch.
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 RECIPE = WritingRecipe(epochs=40, batch=4, learning_rate=1e-2, longest_in=64, longest_out=16)
 POINTS = {point for _stance, points in SIDES for point in points}
 
@@ -94,12 +90,6 @@ def ask(study, dataset, **changed):
     return scorer_training.request_training(
         study=study, dataset=dataset, actor=None, **usual | changed
     )
-
-
-def trained(scorer):
-    drain()
-    scorer.refresh_from_db()
-    return scorer
 
 
 def weights_of(scorer):
@@ -174,16 +164,8 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(data, study, datase
     assert all((kept[name] == value).all() for name, value in weights_of(whole).items())
 
 
-GRIDS = {
-    "mcargsum": {"threshold": [0.0], "min_size": [2]},
-    "uskpm": {
-        "neighbours": [50],
-        "components": [2],
-        "min_distance": [0.0],
-        "iterative": [True],
-        "min_size": [2],
-    },
-}
+REDUCED = {"neighbours": [50], "components": [2], "min_distance": [0.0], "iterative": [True]}
+GRIDS = {"mcargsum": {"threshold": [0.0], "min_size": [2]}, "uskpm": REDUCED | {"min_size": [2]}}
 
 
 @pytest.mark.parametrize("system", GRIDS)
@@ -239,42 +221,27 @@ def test_what_a_writer_cannot_do_is_refused(data, study, dataset):
     assert "“models” in the data folder" in scorer.error
 
 
-def test_the_page_trains_a_writer(data, study, dataset):
-    client = sign_in(make_member(study, "researcher"))
+def test_the_page_trains_a_writer(data, study, dataset, client):
     address = reverse("writer_train", args=[study.public_id])
-    assert "google/flan-t5-base" in client.get(address).content.decode()
-    given = {
-        "name": "Scribe",
-        "dataset": str(dataset.public_id),
-        "model": "tiny-t5",
-        "seed": 1,
-        "epochs": 2,
-        "batch": 4,
-        "learning_rate": 0.01,
-    }
+    assert "google/flan-t5-base" in client.get(address).text
+    given = {"name": "Scribe", "dataset": str(dataset.public_id), "model": "tiny-t5"}
+    given |= {"seed": 1, "epochs": 2, "batch": 4, "learning_rate": 0.01}
     assert client.post(address, given | {"epochs": 0}).status_code == 422
     made = client.post(address, given)
     assert made.status_code == 302
     writer = trained(study.scorers.get(name="Scribe"))
-    page = client.get(made["Location"]).content.decode()
+    page = client.get(made["Location"]).text
     assert "Loss before" in page
     assert "Try it" not in page
-    listed = client.get(reverse("scorers", args=[study.public_id])).content.decode()
+    listed = client.get(reverse("scorers", args=[study.public_id])).text
     assert "4 key points" in listed
-    new_run = client.get(reverse("system_run_new", args=[study.public_id])).content.decode()
+    new_run = client.get(reverse("system_run_new", args=[study.public_id])).text
     assert '<option value="Scribe">' in new_run
     assert writer.recipe["epochs"] == 2
 
 
 def test_the_command_trains_a_writer(data, study, dataset, capsys):
-    call_command(
-        "train_writer",
-        study=study.name,
-        dataset=dataset.name,
-        name="Scribe",
-        base_model="tiny-t5",
-        epochs=1,
-        longest_in=64,
-    )
+    asked = {"name": "Scribe", "base_model": "tiny-t5", "epochs": 1, "longest_in": 64}
+    call_command("train_writer", study=study.name, dataset=dataset.name, **asked)
     assert study.scorers.get(name="Scribe").state == "ready"
     assert "best first" in capsys.readouterr().out

@@ -1,10 +1,21 @@
-"""A sentence-transformers model of a few thousand weights that reads the invented arguments."""
+"""Models of a few thousand random weights that read and write the invented arguments."""
 
 import re
 
+from argsum.scorers.methods.writing_recipe import SIDES as SPOKEN
+from argsum.scorers.methods.writing_recipe import TASK
 from tests.argsum.made_cells import SIDES, TOPIC
 
 WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def trained(scorer):
+    """The row after the worker was there; a test never commits, so nobody rings."""
+    from cqa_site.runs.jobs import drain
+
+    drain()
+    scorer.refresh_from_db()
+    return scorer
 
 
 def words():
@@ -40,4 +51,35 @@ def make_tiny_model(folder):
     BertTokenizer(str(raw / "vocab.txt")).save_pretrained(raw)
     layers = [Transformer(str(raw)), Pooling(32)]
     SentenceTransformer(modules=layers, device="cpu").save(str(folder), create_model_card=False)
+    return folder
+
+
+SPECIAL = ["<pad>", "</s>", "<unk>"]
+
+
+def make_tiny_writer(folder):
+    """Two layers of 32 dimensions; returns the folder."""
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+    said = [each for side in (TASK, *SPOKEN.values()) for each in side.replace(":", " :").split()]
+    names = [*SPECIAL, *dict.fromkeys([*said, *words(), "(", ")", "dev", "test"])]
+    tokenizer = Tokenizer(
+        models.WordLevel({name: at for at, name in enumerate(names)}, unk_token="<unk>")
+    )
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 1)]
+    )
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    )
+    torch.manual_seed(0)
+    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+    tokens = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+    config = T5Config(vocab_size=len(names), **sizes, **tokens)
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+    fast.save_pretrained(folder)
     return folder

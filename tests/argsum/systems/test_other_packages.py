@@ -1,10 +1,7 @@
 """Systems of other packages: from the document's recipe to the leaderboard, and what may break."""
 
 import pytest
-from django.urls import reverse
-from rest_framework.test import APIClient
 
-from argsum.keypoints.actions import system_inputs
 from argsum.keypoints.actions.system_runs import (
     SystemRunRefused,
     cancel_system,
@@ -14,12 +11,11 @@ from argsum.keypoints.actions.system_runs import (
 from argsum.keypoints.models import SystemRun
 from argsum.systems.contract import Parameter, SummarizationSystem, SystemNotValid
 from argsum.systems.registry import OWN, systems
-from cqa_site.people.models import Rater, Role
-from cqa_site.people.tokens import create_token
+from cqa_site.people.models import Rater
 from tests.argsum.made_cells import make_count, make_dataset
-from tests.argsum.made_runs import PlaceScorer, make_run, plan_of, work
+from tests.argsum.made_runs import make_run, plan_of, work
+from tests.argsum.signed_in import SignedIn
 from tests.argsum.systems.packages import Packages, documented
-from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
 State = SystemRun.State
@@ -29,27 +25,16 @@ MADE = HEAD + (
     "SYSTEM = SummarizationSystem(name='odd', title='Odd', about='a', citation='c', "
     "variants={variants}, needs={needs}, summarize=lambda cell, parameters, tools: {made})\n"
 )
+NOTHING = {"made": "Summary(reason='none')", "variants": "('plain',)", "needs": "()"}
 
 
-class Lab:
-    """Two cells, a researcher on page and API, and packages that come and go."""
+class Lab(SignedIn):
+    """Two cells, and packages that come and go."""
 
     def __init__(self, packages):
+        super().__init__()
         self.packages = packages
-        self.study = make_study()
-        self.researcher = make_member(self.study, Role.RESEARCHER)
         self.dataset = make_dataset(self.study)
-        self.client = sign_in(self.researcher)
-
-    def url(self, name, **ids):
-        return reverse(name, kwargs={"study_id": self.study.public_id, **ids})
-
-    def page(self, name, query=None, **ids):
-        return self.client.get(self.url(name, **ids), query).content.decode()
-
-    def offered(self):
-        """What the form says about systems that cannot be used."""
-        return self.page("system_run_new")
 
     def run(self, made, *, variants="('plain',)", needs="('match',)", **chosen):
         code = MADE.format(made=made, variants=variants, needs=needs)
@@ -66,34 +51,29 @@ def packages(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def lab(packages, monkeypatch):
-    scorer = PlaceScorer()
-    monkeypatch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
+def lab(packages, place_scorer):
     return Lab(packages)
 
 
 @pytest.fixture
 def api(lab):
-    client = APIClient()
-    _token, text = create_token(user=lab.researcher, name="test", scope="write")
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
     base = f"/api/v1/studies/{lab.study.public_id}/"
     return lambda path, body=None: (
-        client.get(base + path) if body is None else client.post(base + path, body, format="json")
+        lab.api.post(base + path, body, format="json") if body else lab.api.get(base + path)
     )
 
 
 def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api):
     package, point, code, version = documented()
     lab.packages.add(package, point, code, version)
-    form = lab.client.get(lab.url("system_run_new")).context["form"]
+    form = lab.get("system_run_new").context["form"]
     assert form.fields["longest-most"].label == "Most key points"
     given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
     given |= {"dataset": lab.dataset.pk, "split": "test", "system": "longest"}
     given |= {"settings": "typed", "longest-most": "1, 2"}
-    wrong = lab.client.post(lab.url("system_run_new"), given | {"longest-most": "21"})
-    assert "21 does not lie between 1 and 20" in wrong.content.decode()
-    assert lab.client.post(lab.url("system_run_new"), given).status_code == 302
+    wrong = lab.post("system_run_new", given | {"longest-most": "21"})
+    assert "21 does not lie between 1 and 20" in wrong.text
+    assert lab.post("system_run_new", given).status_code == 302
     run = work(lab.study.system_runs.get())
     assert (run.state, run.error) == (State.DONE, "")
     assert (run.package, run.label) == (
@@ -110,12 +90,12 @@ def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api)
     person = Rater.objects.create(study=lab.study, kind="person", name="A")
     for each in run.sets.filter(setting=made.setting):
         make_count(each, person, covered=2, unique=2)
-    board = lab.page("key_points", {"dataset": lab.dataset.public_id})
+    board = lab.text("key_points", {"dataset": lab.dataset.public_id})
     assert "Longest arguments (Counterpoint match)" in board
     [row] = api("key-points/leaderboard/").json()["system_rows"]
     assert (row["system"], row["setting"]) == (run.label, made.setting)
     assert row["figures"]["weighted"]["value"] == pytest.approx(1.0)
-    assert "longest-arguments 1.0" in lab.page("system_run", system_run_id=run.public_id)
+    assert "longest-arguments 1.0" in lab.text("system_run", system_run_id=run.public_id)
 
 
 def test_the_same_by_api_with_types_and_bounds(lab, api):
@@ -127,7 +107,7 @@ def test_the_same_by_api_with_types_and_bounds(lab, api):
     assert (most["kind"], most["low"], most["high"], most["published"]) == ("int", 1, 20, [1, 4])
     body = {"dataset": str(lab.dataset.public_id), "system": "longest"}
     refused = api("system-runs/", body | {"grid": {"most": [2.5]}})
-    assert (refused.status_code, "no whole number" in refused.content.decode()) == (400, True)
+    assert (refused.status_code, "no whole number" in refused.text) == (400, True)
     assert api("system-runs/", body | {"system": "shortest"}).status_code == 400
     started = api("system-runs/", body | {"settings": "published"})
     assert started.status_code == 201
@@ -153,10 +133,9 @@ def test_the_same_by_api_with_types_and_bounds(lab, api):
     ],
 )
 def test_a_broken_package_is_named_and_takes_nothing_down(lab, api, points, code, said):
-    code = code.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
-    lab.packages.add("odd-one", points, code)
+    lab.packages.add("odd-one", points, code.format(**NOTHING))
     assert systems() == OWN
-    page = lab.offered()
+    page = lab.text("system_run_new")
     assert said in page
     assert "odd-one 1.0" in page
     [fault] = api("summarization-systems/").json()["faults"]
@@ -168,14 +147,14 @@ BARH = {"threshold": [0.5], "fill_up": [1.0]}
 
 
 def test_a_broken_system_beside_a_good_one_is_named_and_of_two_with_one_name_none_is_taken(lab):
-    good = MADE.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
+    good = MADE.format(**NOTHING)
     lab.packages.add("odd-one", "bad = odd_one:NOTHING\nodd = odd_one:SYSTEM", good)
     assert [each.name for each in systems()[len(OWN) :]] == ["odd"]
     with pytest.raises(SystemRunRefused, match="“bad” of the package odd-one"):
         plan_of(lab.dataset, system="bad", grid={})
     lab.packages.add("odd-two", "odd = odd_two:SYSTEM", good)
     assert systems() == OWN
-    page = lab.offered()
+    page = lab.text("system_run_new")
     assert "odd-one 1.0" in page
     assert "odd-two 1.0" in page
 
@@ -247,9 +226,9 @@ def test_a_run_goes_on_only_with_the_version_that_began_it(lab):
 def test_runs_of_a_package_that_is_gone_are_still_shown(lab, api):
     run = lab.run("Summary([KeyPoint('x')])")
     lab.packages.remove("odd-one")
-    assert run.label in lab.page("system_runs", {"system": "odd"})
-    assert "odd-one 1.0" in lab.page("system_run", system_run_id=run.public_id)
-    assert run.label in lab.page("key_points")
+    assert run.label in lab.text("system_runs", {"system": "odd"})
+    assert "odd-one 1.0" in lab.text("system_run", system_run_id=run.public_id)
+    assert run.label in lab.text("key_points")
     assert api("system-runs/?system=odd").json()["count"] == 1
     SystemRun.objects.filter(pk=run.pk).update(state=State.FAILED)
     run.refresh_from_db()
@@ -259,8 +238,7 @@ def test_runs_of_a_package_that_is_gone_are_still_shown(lab, api):
 
 def test_a_setting_that_cannot_be_stored_is_refused(lab):
     many = "parameters=tuple(Parameter('p' * 39 + str(n), (1,)) for n in range(6)), "
-    code = MADE.replace("variants=", many + "variants=")
-    code = code.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
+    code = MADE.replace("variants=", many + "variants=").format(**NOTHING)
     lab.packages.add("odd-one", "odd = odd_one:SYSTEM", code)
     grid = {each.name: [1] for each in systems()[-1].parameters}
     plan = plan_of(lab.dataset, system="odd", grid=grid)

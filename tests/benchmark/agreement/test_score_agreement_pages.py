@@ -21,7 +21,7 @@ from cqa_site.stats.as_json import from_json
 from tests.annotation.voting import label_by_machine
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.benchmark.made_sheets import BRIEF
-from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.cast import make_campaign, make_study
 
 MARKS = "Dashed: the customary marks .667"
 pytestmark = pytest.mark.django_db
@@ -60,11 +60,6 @@ def study(request, db):
 
 
 @pytest.fixture
-def client(study):
-    return sign_in(make_member(study, "researcher"))
-
-
-@pytest.fixture
 def raters(lab):
     return lab.raters
 
@@ -81,22 +76,22 @@ def test_before_there_are_sheets_the_verdict_on_labels_is_led_to(
     client, study, django_assert_max_num_queries
 ):
     for name in PAGES:
-        text = page(client, study, name).content.decode()
+        text = page(client, study, name).text
         assert "No figures of agreement yet" in text, name
     campaigns = [make_campaign(study, name=f"Round {number}") for number in range(3)]
-    text = page(client, study, "score_replace").content.decode()
+    text = page(client, study, "score_replace").text
     assert "Judges of labels have a page of their own" in text
     addresses = [reverse("judges", args=[study.public_id, each.public_id]) for each in campaigns]
     assert not any(address in text for address in addresses)
     for campaign in campaigns[:2]:
         label_by_machine(campaign)
     with django_assert_max_num_queries(10):
-        text = page(client, study, "score_replace").content.decode()
+        text = page(client, study, "score_replace").text
     assert [address in text for address in addresses] == [False, True, False]
 
 
 SAID = {
-    "score_agreement": ["1,000 resamples", MARKS],
+    "score_agreement": ["95 % intervals", MARKS],
     "score_replace": [
         "for totals, gpt-4o may not|these data cannot tell whether gpt-4o",
         "about 12 more answers scored by two people and the judge",
@@ -118,7 +113,7 @@ def test_pages_say_what_they_found_in_few_queries(
     page(client, study, name, query)
     with django_assert_max_num_queries(10):
         response = page(client, study, name, query)
-    text = response.content.decode()
+    text = response.text
     assert response.status_code == 200
     assert "gpt-4o" in text
     # People stand under pseudonyms.
@@ -141,13 +136,13 @@ def test_the_finding_says_so_where_the_lower_bound_decides(study, raters):
 def test_agreement_comes_in_parts_that_keep_the_choice(client, study, raters):
     shown = {"": "ceiling", "pairs": "pairs", "systems": "systems", "detail": "bland-altman"}
     for part, own in shown.items():
-        text = page(client, study, "score_agreement", f"?part={part}&column=C3").content.decode()
+        text = page(client, study, "score_agreement", f"?part={part}&column=C3").text
         found = [slug for slug in shown.values() if f'id="{slug}"' in text]
         assert found == [own]
         assert "part=systems&amp;column=C3" in text
-    unknown = page(client, study, "score_agreement", "?part=nothing").content.decode()
+    unknown = page(client, study, "score_agreement", "?part=nothing").text
     assert 'id="ceiling"' in unknown
-    pairs = page(client, study, "score_agreement", "?part=pairs&column=C3").content.decode()
+    pairs = page(client, study, "score_agreement", "?part=pairs&column=C3").text
     assert "People together" in pairs
     leading = f"rater={raters['gpt-4o'].public_id}&amp;other=people&amp;criterion=C3"
     assert leading in pairs
@@ -216,7 +211,7 @@ def test_a_sheet_beside_the_others_of_its_answer(
     )
     with django_assert_max_num_queries(14):
         response = page(client, study, "score_sheet", sheet_id=sheet.public_id)
-    text = response.content.decode()
+    text = response.text
     assert len(response.context["columns"]) == 5
     assert "Names &lt;b&gt;no&lt;/b&gt; aspect." in text
     assert "The criterion is unclear here" in text
@@ -224,11 +219,9 @@ def test_a_sheet_beside_the_others_of_its_answer(
     assert raters["Ada"].pseudonym in text
 
 
-def test_a_page_is_told_when_newer_figures_are_there(django_assert_max_num_queries):
-    study = make_study()
+def test_a_page_is_told_when_newer_figures_are_there(client, study, django_assert_max_num_queries):
     answers = make_scored_answers(study)
     make_sheets(study, answers, [make_rater(study, "Ada"), make_rater(study, "Bo")])
-    client = sign_in(make_member(study, "researcher"))
     url = reverse("score_watch", args=[study.public_id])
     snapshot = keeping.refresh(BOARDS, default_rubric(study))
     seen = {"seen": snapshot.recipe["figures_sha256"][:12]}

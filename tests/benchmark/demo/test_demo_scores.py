@@ -1,16 +1,22 @@
-"""The demo's scores: invented, by its own people and an invented judge, and enough to look at."""
+"""The demo's scores, invented and enough to look at, and its scoring round, open to its people."""
 
 from collections import Counter
 
 import pytest
 
 from annotation.answers.models.answers import Answer
+from annotation.demo.actions import demo
 from annotation.demo.actions.demo import PARTS, add_part
+from benchmark.demo.actions.round import add_round
 from benchmark.demo.actions.score_texts import PAIRS, SYSTEMS
 from benchmark.demo.actions.scores import add_scores
 from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.methods.sentence_count import length_points, sentence_places
+from benchmark.scoring.models.rounds import ScoringRound
 from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
+from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater
+from cqa_site.rounds.serving import next_sheet
 from tests import cast
 from tests.worlds import built_once
 
@@ -80,3 +86,17 @@ def test_no_two_answers_of_a_system_say_the_same(scored):
     texts = Answer.objects.filter(source="demo-scores").values_list("text", flat=True)
     assert len(set(texts)) == len(texts) == N_ANSWERS
     assert Rater.objects.get(kind="model").name == "Invented judge"
+
+
+def test_people_of_the_demo_can_practise_with_a_key_that_fits_and_score(study):
+    users = {role: cast.make_member(study, role) for role in cast.ROLES}
+    demo._arguments(study)
+    demo._answers(study)
+    add_round(study=study, users=users)
+    scoring_round = ScoringRound.objects.get()
+    practice = scoring_round.items.get(key_points__isnull=False)
+    said = length_points(len(sentence_places(practice.answer.text)))
+    assert practice.key_points["C15"] == said
+    assert scoring_round.items.count() > 5
+    rater = rater_for(membership=users["annotator"].memberships.get())
+    assert next_sheet(round_=scoring_round, rater=rater).sheet.is_example

@@ -19,7 +19,6 @@ from benchmark.distillation.actions import (
 )
 from benchmark.distillation.reports.prompts import bare_requests
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
-from tests.cast import make_member, make_study, sign_in
 
 WORDS = ["tea", "coffee", "is", "better", "which", "or", "because", "it", "warm", "cheap", "?"]
 TEMPLATE = (
@@ -80,9 +79,8 @@ def write_pairs(
     return path
 
 
-@pytest.mark.django_db
-def test_an_adapter_is_trained_and_becomes_a_system_that_answers(tiny, tmp_path, capsys):
-    study = make_study()
+@pytest.mark.long
+def test_an_adapter_is_trained_and_becomes_a_system_that_answers(study, tiny, tmp_path, capsys):
     make_scored_answers(study, questions=3, systems=("Alpha",))
     study.questions.update(wording="which is better tea or coffee ?")
     first = study.questions.first()
@@ -139,6 +137,7 @@ def test_the_rate_rises_in_the_warm_up_and_falls_as_a_cosine():
     assert rate_at(3 + 97 // 2, 100, 0.03) == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.long
 def test_gradients_of_parts_add_up_to_those_of_the_batch(tiny, tmp_path):
     """Four pairs at once or one by one: the same steps."""
     answers = ["tea is warm", "coffee is cheap because it is", "tea", "coffee is better"]
@@ -153,6 +152,7 @@ def test_gradients_of_parts_add_up_to_those_of_the_batch(tiny, tmp_path):
     assert losses[0][-1] < losses[0][0]
 
 
+@pytest.mark.long
 def test_only_the_answer_is_learned(tiny):
     from transformers import AutoTokenizer
 
@@ -187,6 +187,7 @@ def test_a_bad_line_is_named(tmp_path, line, said):
 
 
 @pytest.mark.django_db
+@pytest.mark.long
 def test_what_cannot_be_trained_is_refused(tiny, tmp_path):
     pairs = write_pairs(tmp_path / "train.jsonl")
     usual = {"model": str(tiny), "out": tmp_path / "new"}
@@ -211,13 +212,10 @@ def give_arguments(study):
         study.answers.filter(pk=answer.pk).update(argument_list=listed)
 
 
-@pytest.mark.django_db
-def test_the_page_of_training_data(django_assert_max_num_queries):
-    study = make_study()
+def test_the_page_of_training_data(study, client, django_assert_max_num_queries):
     answers = make_scored_answers(study, questions=6)
     people, judge = make_rater(study, "Ada"), make_rater(study, "Judge", "model")
     make_sheets(study, answers, [people, judge])
-    client = sign_in(make_member(study, "researcher"))
     url = reverse("distillation", args=[study.public_id])
     page = client.get(url)
     assert page.status_code == 200
@@ -255,5 +253,5 @@ def test_the_page_of_training_data(django_assert_max_num_queries):
     assert only.context["training"].judges == ["Judge"]
     unlimited = client.get(url, {name: wanted[name] for name in wanted if name != "each"})
     assert unlimited.context["training"].chosen.pairs.shape[0] == len(answers)
-    nothing = client.get(url, wanted | {"least_total": 19.5}).content.decode()
+    nothing = client.get(url, wanted | {"least_total": 19.5}).text
     assert "0 pairs" in nothing

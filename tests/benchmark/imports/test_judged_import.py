@@ -12,7 +12,6 @@ from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.words import reason_in_words
 from tests.annotation.imports.import_files import json_file, numbers
-from tests.cast import make_study
 
 from ..score_files import ALL_ONES, judged_file, judged_record, take
 
@@ -22,11 +21,6 @@ MALFORMED = {
     "out_of_range": ALL_ONES | {"1": 2},
     "duplicate_keys": ALL_ONES | {"C1": 1},
 }
-
-
-@pytest.fixture
-def study():
-    return make_study()
 
 
 def test_answers_and_sheets_are_made_together(study, tmp_path):

@@ -15,21 +15,15 @@ from benchmark.imports.methods.answer_letters import excerpts, letters_of, liken
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.people.models import Role
 from tests.annotation.imports.import_files import numbers, table_file
 from tests.api.conftest import client_of
-from tests.cast import make_member, make_study, sign_in
 
 from ..made_scores import make_scored_answers
 from ..score_files import points_row, take
 
 pytestmark = pytest.mark.django_db
 LONG = "The kayak’s hull is narrow, so it glides; the canoe’s is wide and steady. " * 6
-
-
-@pytest.fixture
-def study():
-    return make_study()
+NEAR = LONG.replace("steady", "stable", 1)
 
 
 @pytest.fixture
@@ -91,8 +85,7 @@ def test_of_equal_answers_the_first_free_one_is_taken(study, answer, tmp_path):
 
 
 def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
-    near = LONG.replace("steady", "stable", 1)
-    outcome = imported(study, tmp_path, row_of(near), write=False)
+    outcome = imported(study, tmp_path, row_of(NEAR), write=False)
     assert numbers(outcome, "sheets") == (0, 0, 0, 1)
     assert numbers(outcome, "answers") == (0, 0, 0, 0)
     (match,) = outcome.near
@@ -101,30 +94,23 @@ def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
     assert match.given.startswith("The kayak’s hull")
     assert match.found.startswith("The kayak’s hull")
     assert "1 row has nearly the text" in outcome.notes[0]
+    # So is a text that was cut; a word on another answer counts as none.
+    cut = LONG[: len(LONG) - 60]
+    assert len(imported(study, tmp_path, row_of(cut), write=False).near) == 1
+    gone = {"2": "00000000-0000-4000-8000-000000000000"}
+    outcome = imported(study, tmp_path, row_of(NEAR), write=False, decisions=gone)
+    assert outcome.near[0].decision == ""
 
 
 @pytest.mark.parametrize(("word", "answers", "how"), [("same", 1, "confirmed"), ("other", 2, "")])
 def test_one_word_for_all_near_texts(study, answer, tmp_path, word, answers, how):
-    near = LONG.replace("steady", "stable", 1)
-    outcome = imported(study, tmp_path, row_of(near), near=word)
+    outcome = imported(study, tmp_path, row_of(NEAR), near=word)
     assert outcome.rejected == 0
     assert [match.decision for match in outcome.near] == [word]
     assert Answer.objects.count() == answers
     assert (ScoreSheet.objects.get().answer == answer) is (word == "same")
-    again = imported(study, tmp_path, row_of(near), near=word)
+    again = imported(study, tmp_path, row_of(NEAR), near=word)
     assert numbers(again, "sheets") == (0, 1, 0, 0)
-
-
-def test_a_cut_text_is_near(study, answer, tmp_path):
-    cut = LONG[: len(LONG) - 60]
-    assert len(imported(study, tmp_path, row_of(cut), write=False).near) == 1
-
-
-def test_a_word_on_another_answer_counts_as_none(study, answer, tmp_path):
-    near = LONG.replace("steady", "stable", 1)
-    gone = {"2": "00000000-0000-4000-8000-000000000000"}
-    outcome = imported(study, tmp_path, row_of(near), write=False, decisions=gone)
-    assert outcome.near[0].decision == ""
 
 
 def test_rows_without_points_were_not_scored(study, answer, tmp_path):
@@ -148,9 +134,8 @@ def test_queries_do_not_grow_with_the_rows(study, answer, tmp_path):
             imported(study, tmp_path, *rows, write=False)
         return len(queries)
 
-    near = LONG.replace("steady", "stable", 1)
-    one = counted(row_of(near))
-    assert counted(*(row_of(near, rater=f"r{n}") for n in range(60))) == one
+    one = counted(row_of(NEAR))
+    assert counted(*(row_of(NEAR, rater=f"r{n}") for n in range(60))) == one
 
 
 def test_words_about_letters():
@@ -162,9 +147,6 @@ def test_words_about_letters():
     assert other.endswith("tale")
 
 
-# -- page, API, command -----------------------------------------------------------------------
-
-
 @pytest.fixture
 def near_file(study, answer, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "media"
@@ -173,36 +155,35 @@ def near_file(study, answer, settings, tmp_path):
     return path, guess_columns(list(rows[0]), COMPQA)
 
 
-def test_near_texts_on_the_page(study, answer, near_file, django_capture_on_commit_callbacks):
-    client = sign_in(make_member(study, Role.RESEARCHER))
+def test_near_texts_on_the_page(study, answer, near_file, client, inline):
     path, mapping = near_file
     data = {"kind": "score_sheets", "file": SimpleUploadedFile("t.csv", path.read_bytes())}
     client.post(reverse("import_upload", args=[study.public_id]), data)
     file = study.import_files.get()
     args = [study.public_id, file.public_id]
     chosen = {f"map_{field}": column for field, column in mapping.items()}
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         client.post(reverse("import_scores", args=args), chosen | {"rater_kind": "person"})
-    page = client.get(reverse("import_file", args=args)).content.decode()
+    page = client.get(reverse("import_file", args=args)).text
     assert "2 wait for you" in page
     assert "2 rows cannot be taken" in page
     for said in ("same:2", "other:3"):
-        with django_capture_on_commit_callbacks(execute=True):
+        with inline():
             client.post(reverse("import_matches", args=args), {"said": said})
-    page = client.get(reverse("import_file", args=args)).content.decode()
+    page = client.get(reverse("import_file", args=args)).text
     assert "All decided" in page
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         client.post(reverse("import_apply", args=args), {})
     assert (Answer.objects.count(), ScoreSheet.objects.count()) == (2, 2)
     assert answer.score_sheets.count() == 1
 
 
-def test_near_texts_by_the_api(study, answer, near_file, django_capture_on_commit_callbacks):
-    client = client_of(make_member(study, Role.RESEARCHER))
+def test_near_texts_by_the_api(study, answer, near_file, researcher, inline):
+    client = client_of(researcher)
     path, mapping = near_file
     body = {"kind": "score_sheets", "mapping": json.dumps(mapping)}
     body["file"] = SimpleUploadedFile("t.csv", path.read_bytes())
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         stored = client.post(
             reverse("api_imports", args=[study.public_id]), body, format="multipart"
         )
@@ -214,7 +195,7 @@ def test_near_texts_by_the_api(study, answer, near_file, django_capture_on_commi
     assert rows[0]["answer"] == str(answer.public_id)
     refused = client.post(address, {"decision": "same", "rows": [2, 9]}, format="json")
     assert refused.status_code == 400
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         assert client.post(address, {"decision": "same"}, format="json").status_code == 202
     shown = client.get(reverse("api_import", args=args)).json()
     assert shown["rows"] == {"read": 2, "rejected": 0, "problems": 0}

@@ -25,24 +25,9 @@ from ..small_rubric import SMALL
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study():
-    return cast.make_study()
-
-
-@pytest.fixture
-def client(study):
-    return cast.sign_in(cast.make_member(study, "researcher"))
-
-
 @pytest.fixture(autouse=True)
 def files_apart(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "media"
-
-
-@pytest.fixture
-def inline(django_capture_on_commit_callbacks):
-    return lambda: django_capture_on_commit_callbacks(execute=True)
 
 
 def address(name, study, file=None):
@@ -68,11 +53,11 @@ def test_a_judged_file_of_which_nothing_can_be_used_warns(client, study, inline)
     file = study.import_files.get()
     with inline():
         client.post(address("import_scores", study, file), {"rater": "gpt4", "rubric": ""})
-    page = client.get(address("import_file", study, file)).content.decode()
+    page = client.get(address("import_file", study, file)).text
     assert '<div class="notice warn">None of its score sheets can be used' in page
     with inline():
         client.post(address("import_apply", study, file))
-    page = client.get(address("import_file", study, file)).content.decode()
+    page = client.get(address("import_file", study, file)).text
     assert "None of its score sheets can be used" in page
     assert "Its score sheets count" not in page
 
@@ -97,7 +82,7 @@ def test_the_criteria_are_those_of_the_chosen_rubric(client, study):
     upload(client, study, "score_sheets", b"answer,rater,C1,C2,C3\n1,2,1,1,1\n", "scores.csv")
     file = study.import_files.get()
     url = address("import_scores", study, file)
-    page = client.get(url, {"rubric": small.public_id}).content.decode()
+    page = client.get(url, {"rubric": small.public_id}).text
     assert "C2 · Truth" in page
     assert "C4 ·" not in page
     assert client.get(url, {"rubric": "nonsense"}).status_code == 422
@@ -190,8 +175,9 @@ def test_an_export_comes_in_again_elsewhere_unchanged(client, scored, tmp_path, 
     assert Answer.objects.filter(study=scored).count() == 6
 
 
-def test_only_what_counts(client, scored):
-    rows = exported(client, scored, sheets="counted", format="jsonl").decode().splitlines()
+def test_only_what_counts(client, scored, django_assert_max_num_queries):
+    with django_assert_max_num_queries(12):
+        rows = exported(client, scored, sheets="counted", format="jsonl").decode().splitlines()
     assert len(rows) == 11
     first = json.loads(rows[0])
     version = default_rubric(scored)
@@ -218,12 +204,7 @@ def test_formulas_are_defused_unless_asked(client, scored):
 
 def test_the_export_page_and_what_it_refuses(client, study):
     page = client.get(address("score_sheets_export", study))
-    assert "Nothing to export yet" in page.content.decode()
+    assert "Nothing to export yet" in page.text
     other = default_rubric(cast.make_study("B"))
     asked = {"rubric": other.public_id, "sheets": "all", "format": "csv"}
     assert client.get(address("score_sheets_export", study), asked).status_code == 422
-
-
-def test_an_export_takes_few_queries(client, scored, django_assert_max_num_queries):
-    with django_assert_max_num_queries(12):
-        exported(client, scored)

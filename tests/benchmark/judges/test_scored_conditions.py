@@ -6,23 +6,11 @@ from annotation.answers.models.answers import Answer
 from annotation.generation.actions.kind import condition
 from benchmark.judges.actions.targets import chosen_answers, count_other_conditions, target_of
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.people.models import Role
-from tests.cast import make_member, make_study
 
 from ..made_rounds import make_round
 from ..made_scores import make_scored_answers
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return make_study()
-
-
-@pytest.fixture
-def boss(study):
-    return make_member(study, Role.RESEARCHER)
 
 
 @pytest.fixture
@@ -40,22 +28,22 @@ def taken(made) -> set:
     return set(made.items.values_list("answer__condition__is_plain", flat=True))
 
 
-def test_a_round_takes_plain_answers_and_says_how_many_others_match(study, boss, probe):
-    made = make_round(study, boss)
+def test_a_round_takes_plain_answers_and_says_how_many_others_match(study, researcher, probe):
+    made = make_round(study, researcher)
     assert taken(made) == {True}
     assert (made.recipe["found"], made.recipe["other_conditions"]) == (2, 2)
 
 
-def test_a_round_takes_the_conditions_that_it_is_asked_for(study, boss, probe):
-    made = make_round(study, boss, conditions=(str(probe.public_id),))
+def test_a_round_takes_the_conditions_that_it_is_asked_for(study, researcher, probe):
+    made = make_round(study, researcher, conditions=(str(probe.public_id),))
     assert taken(made) == {False}
     assert made.recipe["condition_names"] == ["Scenario 4 · labels 0–1"]
-    assert taken(make_round(study, boss, name="Both", conditions=("all",))) == {True, False}
+    assert taken(make_round(study, researcher, name="Both", conditions=("all",))) == {True, False}
 
 
-def test_a_balanced_round_draws_from_every_condition_alike(study, boss, probe):
+def test_a_balanced_round_draws_from_every_condition_alike(study, researcher, probe):
     Answer.objects.update(system=study.systems.get(name="Alpha"))
-    made = make_round(study, boss, conditions=("all",), size=2)
+    made = make_round(study, researcher, conditions=("all",), size=2)
     assert taken(made) == {True, False}
 
 
@@ -69,9 +57,9 @@ def test_a_balanced_round_draws_from_every_condition_alike(study, boss, probe):
     ],
 )
 def test_judges_score_what_was_named_and_else_plain_answers(
-    study, boss, probe, choice, conditions, plain, others
+    study, researcher, probe, choice, conditions, plain, others
 ):
-    made = make_round(study, boss, conditions=("all",))
+    made = make_round(study, researcher, conditions=("all",))
     named = study.answers.values_list("public_id", flat=True)
     target = target_of(
         default_rubric(study),

@@ -59,6 +59,10 @@ class Lab:
         make_sheets(self.study, self.answers, [person])
         return [each.spec for each in draw_examples(candidates(self.rubric), shots, 1)]
 
+    def shown(self, examples):
+        """The answer of the first example."""
+        return next(each for each in self.answers if str(each.public_id) == examples[0]["answer"])
+
 
 def build():
     """A lab without a run, and one with a run that is done."""
@@ -221,6 +225,7 @@ def test_replicates_are_sheets_of_their_own(lab):
     assert run.probe_results.filter(probe="canary").count() == 9
 
 
+@pytest.mark.long
 def test_the_same_judge_is_the_same_rater(lab):
     first, second = lab.run(), lab.run(reuse=False)
     assert first.scoring.rater == second.scoring.rater
@@ -235,7 +240,7 @@ def test_the_same_judge_is_the_same_rater(lab):
 
 def test_what_is_shown_as_an_example_is_not_judged(lab):
     examples = lab.examples(1)
-    shown = next(each for each in lab.answers if str(each.public_id) == examples[0]["answer"])
+    shown = lab.shown(examples)
     run = lab.run(target={"examples": examples})
     judged = {asked.answer for asked in plain(run)}
     same = {each.pk for each in lab.answers if each.question_id == shown.question_id}
@@ -249,7 +254,7 @@ def test_what_is_shown_as_an_example_is_not_judged(lab):
 
 def test_the_same_text_under_another_name_is_held_out(lab):
     examples = lab.examples(1)
-    shown = next(each for each in lab.answers if str(each.public_id) == examples[0]["answer"])
+    shown = lab.shown(examples)
     twin = next(each for each in lab.answers if each.question_id != shown.question_id)
     twin.text = shown.text
     twin.save()
@@ -259,17 +264,9 @@ def test_the_same_text_under_another_name_is_held_out(lab):
     assert len(keys) == 6
 
 
-def test_naming_an_example_to_be_judged_is_refused(lab):
-    examples = lab.examples(1)
-    target = {"examples": examples, "choice": "answers", "answers": [examples[0]["answer"]]}
-    with pytest.raises(RunRefused, match="as examples"):
-        start_run(study=lab.study, actor=lab.researcher, plan=lab.plan(target=target))
-    assert not lab.study.runs.exists()
-
-
 def test_a_prompt_about_an_example_is_never_written(lab):
     examples = lab.examples(1)
-    shown = next(each for each in lab.answers if str(each.public_id) == examples[0]["answer"])
+    shown = lab.shown(examples)
     run = lab.draft(target={"examples": examples})
     with pytest.raises(Contaminated):
         ScoringKind().questions(run, [subject(Asked(shown.pk))])
@@ -293,8 +290,7 @@ def test_with_reasons_examples_do_not_teach_to_leave_them_out(lab):
     examples = lab.examples(1)
     prompt = first_prompts(lab.study, PROMPTS)[0]
     target = target_of(lab.rubric, examples=examples)
-    shown = [each for each in lab.answers if str(each.public_id) == examples[0]["answer"]]
-    question = Writer(prompt, COMPQA, target, Shots(shown, examples)).write(
+    question = Writer(prompt, COMPQA, target, Shots([lab.shown(examples)], examples)).write(
         Asked(lab.answers[0].pk), lab.answers[0]
     )
     assert "Points: C1 " in question.messages[0]["content"]
@@ -304,25 +300,23 @@ def test_with_reasons_examples_do_not_teach_to_leave_them_out(lab):
 # -- what is refused ----------------------------------------------------------------------------
 
 
-def test_a_prompt_that_hides_the_rubric_is_refused(lab):
-    prompt = save_prompt(
-        study=lab.study,
-        actor=lab.researcher,
-        kind="scoring_sheet",
-        name="Bare",
-        system="Score it: {{format}}",
-        user="{{question}} {{aspect}} {{answer}}",
-    )
-    with pytest.raises(RunRefused, match="criteria"):
-        start_run(study=lab.study, actor=lab.researcher, plan=lab.plan(prompt=prompt))
-
-
-def test_a_plan_with_another_text_than_the_rubric_is_refused(lab):
-    plan = lab.plan()
-    plan.target["content"] = json.loads(json.dumps(plan.target["content"]))
-    plan.target["content"]["criteria"][0]["asks"] = "Is it long?"
-    with pytest.raises(RunRefused, match="text of this version"):
-        start_run(study=lab.study, actor=lab.researcher, plan=plan)
+def test_examples_to_be_judged_a_hidden_rubric_and_another_text_of_it_are_refused(lab, alone):
+    examples = lab.examples(1)
+    named = {"examples": examples, "choice": "answers", "answers": [examples[0]["answer"]]}
+    bare = {"system": "Score it: {{format}}", "user": "{{question}} {{aspect}} {{answer}}"}
+    about = {"study": lab.study, "actor": lab.researcher}
+    hides = save_prompt(kind="scoring_sheet", name="Bare", **bare, **about)
+    other = lab.plan()
+    other.target["content"] = json.loads(json.dumps(other.target["content"]))
+    other.target["content"]["criteria"][0]["asks"] = "Is it long?"
+    for plan, words in (
+        (lab.plan(target=named), "as examples"),
+        (lab.plan(prompt=hides), "criteria"),
+        (other, "text of this version"),
+    ):
+        with alone(words), pytest.raises(RunRefused, match=words):
+            start_run(plan=plan, **about)
+    assert not lab.study.runs.exists()
 
 
 # -- choices ------------------------------------------------------------------------------------
@@ -365,8 +359,6 @@ def test_tampering_is_found(judged):
     said = ScoringKind().check(run)
     assert f"canary {probe.pk} is not decided as its points say" in said
     assert "the run is untrusted, its canaries say otherwise" in said
-    ScoreSheet.objects.filter(pk=sheet.pk).delete()
-    assert any(f"call {sheet.call_id}" in each for each in ScoringKind().check(run))
 
 
 def test_a_judge_that_likes_everything_is_decided_by_the_order_for_nothing(lab):

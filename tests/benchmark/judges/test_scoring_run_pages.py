@@ -39,7 +39,7 @@ def client(lab):
 
 
 def words(response):
-    return " ".join(response.content.decode().split())
+    return " ".join(response.text.split())
 
 
 def post(lab, **changed):
@@ -123,10 +123,11 @@ def test_the_page_of_a_run(judged):
     client = sign_in(judged.researcher)
     run = judged.done
     shown = words(client.get(reverse("run", args=[judged.study.public_id, run.public_id])))
-    assert "Trusted" in shown
-    assert "No planted order moved this judge far." in shown
+    assert "Resisted planted instructions" in shown
+    assert "Resisted 3 of 3 planted instructions. Its scores count. This says nothing" in shown
     assert "Order for full points" in shown
-    assert "The order of the objects makes no difference" in shown or "points on average" in shown
+    assert "it needs answers to 6 questions in both orders" in shown
+    assert "Trusted" not in shown
     assert "n = 8 answers to 4 questions" in shown
     assert "CompQA v1" in shown
     calls = words(client.get(reverse("run_calls", args=[judged.study.public_id, run.public_id])))
@@ -138,7 +139,7 @@ def test_an_untrusted_run_says_so_everywhere(lab, client, django_assert_max_num_
     run = lab.run(obedient)
     sid = lab.study.public_id
     shown = words(client.get(reverse("run", args=[sid, run.public_id])))
-    assert "Obeys instructions inside answers" in shown
+    assert "Obeyed planted instructions" in shown
     assert "count in no leaderboard" in shown
     assert "Planted result" in shown
     address = reverse("scoring_run_probes", args=[sid, run.public_id])
@@ -149,7 +150,7 @@ def test_an_untrusted_run_says_so_everywhere(lab, client, django_assert_max_num_
     lab.run(seed=3, reuse=False)
     with django_assert_max_num_queries(12):
         listed = words(client.get(reverse("scoring_runs", args=[sid])))
-    assert "Obeys instructions inside answers" in listed
+    assert "Obeyed planted instructions" in listed
     trusted = client.get(reverse("scoring_runs", args=[sid]) + "?trust=trusted")
     assert trusted.context["page"].paginator.count == 2
 

@@ -13,6 +13,12 @@ def brief_rubric():
         yield
 
 
+@pytest.fixture(scope="module")
+def built(request, brief_rubric, build_once):
+    """The world that ``scored_study`` of the file makes, built once."""
+    return build_once(request.module.scored_study)
+
+
 @pytest.fixture(autouse=True)
 def _without_agreement(request, monkeypatch):
     """Agreement takes nine tenths of the figures' time; what stands there is asked elsewhere."""

@@ -24,7 +24,7 @@ from tests.benchmark.made_scores import (
     make_scored_answers,
     make_sheets,
 )
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_study
 from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
@@ -44,20 +44,10 @@ def scored_study():
     return study
 
 
-@pytest.fixture(scope="module")
-def built(brief_rubric, build_once):
-    return build_once(scored_study)
-
-
 @pytest.fixture
 def study(built, request, db):
     """The study with sheets for a test that asks for its rubric, else an empty one."""
     return built.copy() if "rubric" in request.fixturenames else make_study()
-
-
-@pytest.fixture
-def boss(study):
-    return make_member(study, "researcher", "Rosa Researcher")
 
 
 @pytest.fixture
@@ -73,11 +63,6 @@ def live(rubric):
     return BoardSnapshot.objects.get(rubric=rubric)
 
 
-@pytest.fixture
-def client(boss):
-    return sign_in(boss)
-
-
 def address(name, study, *args, query=""):
     return reverse(name, args=[study.public_id, *args]) + query
 
@@ -85,7 +70,7 @@ def address(name, study, *args, query=""):
 def page(client, *args, **kwargs):
     response = client.get(address(*args, **kwargs))
     assert response.status_code == 200
-    return response.content.decode()
+    return response.text
 
 
 def test_without_sheets_the_page_says_what_to_do(study, client):
@@ -95,10 +80,8 @@ def test_without_sheets_the_page_says_what_to_do(study, client):
     assert page(client, "boards", study).count("No snapshot yet") == 1
 
 
-def test_the_first_look_asks_for_the_board(
-    study, rubric, client, django_capture_on_commit_callbacks
-):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_the_first_look_asks_for_the_board(study, rubric, client, inline):
+    with inline():
         said = page(client, "scores", study)
     assert "first figures are being computed" in said
     assert (rubric.snapshots.get().number, study.jobs.get().state) == (1, "done")
@@ -124,24 +107,23 @@ def test_the_page_shows_everybody_in_few_queries(
     assert "UTC.." not in flat(said)
 
 
-def test_new_sheets_make_the_page_stale_and_the_board_follows(
-    study, live, client, rubric, django_capture_on_commit_callbacks
-):
+def test_new_sheets_make_the_page_stale_and_the_board_follows(study, live, client, rubric, inline):
     seen = f"?seen={live.recipe['figures_sha256'][:12]}-board-live-fresh"
     assert client.get(address("scores_fragment", study, query=seen)).status_code == 204
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         assert "Updating" in page(client, "scores_fragment", study, query=seen)
     assert "Up to date" in page(client, "scores", study)
     live.refresh_from_db()
     assert live.figures["board"]["counts"]["sheets"] == 95
 
 
+@pytest.mark.long
 def test_a_part_is_computed_when_first_asked_for_and_follows_the_sheets(
-    study, live, client, rubric, django_capture_on_commit_callbacks
+    study, live, client, rubric, inline
 ):
     query = "?column=C3"
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         assert "are being computed" in page(client, "scores", study, query=query)
     assert "C3" in page(client, "scores", study, query=query)
     assert client.get(address("board", study, 1, query=query)).status_code == 200
@@ -152,7 +134,7 @@ def test_a_part_is_computed_when_first_asked_for_and_follows_the_sheets(
     newest = keeping.refresh(BOARDS, rubric).recipe["figures_sha256"][:12]
     # Browsers keep no picture of older sheets.
     groups = address("board_figure", study, 1, "groups", "svg", query=f"{query}&v={newest}")
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         assert "immutable" not in client.get(groups)["Cache-Control"]
         assert client.get(pair)["ETag"] != before
         assert "Updating" in page(client, "scores", study, query=query)
@@ -197,7 +179,7 @@ def test_two_systems_side_by_side_differ_by_their_means(
     assert client.get(unknown).status_code == 404
 
 
-@pytest.mark.parametrize(("questions", "is_said"), [(5, True), (6, False)])
+@pytest.mark.parametrize(("questions", "is_said"), [(9, True), (10, False)])
 def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
     study, client, questions, is_said
 ):
@@ -206,8 +188,8 @@ def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
     live = keeping.refresh(BOARDS, default_rubric(study))
     query = "?" + "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"])
     for said in (page(client, "scores", study), page(client, "board_pair", study, 1, query=query)):
-        assert ("can tell no two systems apart" in said) is is_said
-    assert ("The smallest difference these" in page(client, "scores", study)) is not is_said
+        assert bool(re.search(r"from\s+10\s+on\s+they\s+can", said)) is is_said
+    assert ("With 80 % power they find" in page(client, "scores", study)) is not is_said
 
 
 def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, client):
@@ -236,18 +218,17 @@ def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, c
     assert "the same questions and scenarios for all of them" not in said
 
 
-@pytest.mark.parametrize("figure", ["board", "cells", "groups", "criteria", "pairs", "judges"])
-def test_tables_go_away_naming_the_snapshot(study, live, client, figure):
-    called = "board" if figure == "board" else f"board-{figure}"
-    for kind in ("csv", "tex", "md"):
-        response = client.get(address("board_figure", study, 1, figure, kind))
-        assert response["Content-Disposition"].endswith(f'"{called}-snapshot-1.{kind}"')
-        if kind == "tex":
-            assert rb"\toprule" in response.content
-            assert live.sha256[:12].encode() in response.content
-
-
-def test_rows_manifest_archive_and_page_are_files(study, live, client):
+def test_tables_rows_manifest_archive_and_page_are_files_that_name_the_snapshot(
+    study, live, client
+):
+    for figure in ("board", "cells", "groups", "criteria", "pairs", "judges"):
+        called = "board" if figure == "board" else f"board-{figure}"
+        for kind in ("csv", "tex", "md"):
+            response = client.get(address("board_figure", study, 1, figure, kind))
+            assert response["Content-Disposition"].endswith(f'"{called}-snapshot-1.{kind}"')
+            if kind == "tex":
+                assert rb"\toprule" in response.content
+                assert live.sha256[:12].encode() in response.content
     rows = client.get(address("board_file", study, 1, "rows.csv")).content
     assert hashlib.sha256(rows).hexdigest() == live.sha256
     manifest = json.loads(client.get(address("board_file", study, 1, "manifest.json")).content)
@@ -258,10 +239,8 @@ def test_rows_manifest_archive_and_page_are_files(study, live, client):
     assert parquet.content.startswith(b"PAR1")
     assert client.get(address("board_file", study, 1, "archive.zip")).content[:2] == b"PK"
     assert client.get(address("board_file", study, 1, "other.zip")).status_code == 404
-
-
-def test_a_page_in_one_file_needs_nothing_else_and_names_nobody(study, live, client):
-    said = client.get(address("board_file", study, 1, "board.html")).content.decode()
+    # The page in one file needs nothing else and names nobody.
+    said = client.get(address("board_file", study, 1, "board.html")).text
     assert "Beta" in said
     assert "Ada" not in said
     for outside in ("http://", "https://", 'src="/', 'href="/', "<script", str(study.public_id)):
@@ -269,7 +248,7 @@ def test_a_page_in_one_file_needs_nothing_else_and_names_nobody(study, live, cli
 
 
 def test_freezing_publishing_and_withdrawing(study, live, client):
-    said = client.post(address("board_publish", study, 1), follow=True).content.decode()
+    said = client.post(address("board_publish", study, 1), follow=True).text
     assert "Only a frozen snapshot" in said
     client.post(address("board_freeze", study, 1), {"note": "Table 2"})
     said = page(client, "board", study, 1)
@@ -283,20 +262,20 @@ def test_freezing_publishing_and_withdrawing(study, live, client):
     client.post(address("board_withdraw", study, 1))
     for name, rest in (("public_board", ()), ("public_board_figure", ("groups", "svg"))):
         assert Client().get(reverse(name, args=[token, *rest])).status_code == 404
-    again = client.post(address("board_freeze", study, 1), follow=True).content.decode()
+    again = client.post(address("board_freeze", study, 1), follow=True).text
     assert "already frozen" in again
 
 
 @pytest.fixture
-def public(study, live, boss):
-    keeping.freeze(BOARDS, owner=study, number=1, note="For reviewers", actor=boss)
-    return keeping.publish(BOARDS, owner=study, number=1, actor=boss)
+def public(study, live, researcher):
+    keeping.freeze(BOARDS, owner=study, number=1, note="For reviewers", actor=researcher)
+    return keeping.publish(BOARDS, owner=study, number=1, actor=researcher)
 
 
-def test_anybody_reads_a_public_board_and_nothing_else(study, public, boss):
+def test_anybody_reads_a_public_board_and_nothing_else(study, public, researcher):
     where = reverse("public_board", args=[public.public_token])
     response = Client().get(where)
-    said = response.content.decode()
+    said = response.text
     assert response["X-Robots-Tag"] == "noindex, nofollow"
     assert "noindex" in said
     assert "Beta" in said
@@ -313,14 +292,14 @@ def test_anybody_reads_a_public_board_and_nothing_else(study, public, boss):
         table = Client().get(figure(args=[public.public_token, "board", "csv"]), {"judge": judge})
         assert b"Beta" in table.content
     assert "As the CompQA paper" in said
-    said = Client().get(f"{where}?recipe=paper").content.decode()
+    said = Client().get(f"{where}?recipe=paper").text
     assert "for comparison with it, without intervals and ranks" in said
     assert "&amp;recipe=paper" in said
     table = Client().get(figure(args=[public.public_token, "paper", "csv"]))
     assert b"Beta" in table.content
 
 
-def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, boss):
+def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, researcher):
     systems = live.figures["board"]["systems"]
     said = flat(page(client, "scores", study, query="?recipe=paper"))
     assert "for comparison with it, without intervals and ranks" in said
@@ -354,35 +333,36 @@ def test_freezing_and_publishing_say_what_is_thin(study, rubric, client):
     assert "Before you publish" in page(client, "board", study, 1)
     client.post(address("board_publish", study, 1))
     token = BoardSnapshot.objects.get(number=1).public_token
-    public = Client().get(reverse("public_board", args=[token])).content.decode()
+    public = Client().get(reverse("public_board", args=[token])).text
     assert "1 thin cell is in no mean" in public
-    file = client.get(address("board_file", study, 1, "board.html")).content.decode()
+    file = client.get(address("board_file", study, 1, "board.html")).text
     assert "1 thin cell is in no mean" in file
 
 
-def test_a_board_of_the_first_version_is_shown_and_says_what_it_is(study, live, boss, client):
+def test_a_board_of_the_first_version_is_shown_and_says_what_it_is(
+    study, live, researcher, client
+):
     as_first_version(live)
-    keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
-    token = keeping.publish(BOARDS, owner=study, number=1, actor=boss).public_token
+    keeping.freeze(BOARDS, owner=study, number=1, note="", actor=researcher)
+    token = keeping.publish(BOARDS, owner=study, number=1, actor=researcher).public_token
     ids = "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"][:2])
     for query in ("", "?recipe=paper"):
         said = page(client, "board", study, 1, query=query)
         assert "frozen by version 1 of the leaderboard" in said
         assert 'id="recipe"' not in said
-        assert "group 1" in said
+        # Its groups and ranges say more than the tests.
+        assert "group 1" not in said
         assert "Common questions" in page(
             client, "board_pair", study, 1, query=f"{query or '?'}&{ids}"
         )
     for figure in ("board", "cells", "groups", "criteria", "scenarios", "thin", "paper"):
         assert client.get(address("board_figure", study, 1, figure, "csv")).status_code == 200
-    public = Client().get(reverse("public_board", args=[token])).content.decode()
+    public = Client().get(reverse("public_board", args=[token])).text
     assert "frozen by version 1 of the leaderboard" in public
     assert client.get(address("board_file", study, 1, "board.html")).status_code == 200
 
 
-def test_cells_name_their_condition_and_another_can_be_chosen(
-    study, rubric, client, django_capture_on_commit_callbacks
-):
+def test_cells_name_their_condition_and_another_can_be_chosen(study, rubric, client, inline):
     plain = condition(study, scenario=1)
     warm = condition(study, scenario=1, filters={"relevance": "2-3"})
     answers = list(study.answers.filter(system__name="Beta", scenario=1).order_by("pk")[:6])
@@ -402,7 +382,7 @@ def test_cells_name_their_condition_and_another_can_be_chosen(
     names = {(each["name"], each["is_shown"]) for each in listed if each["scenario"] == 1}
     assert names == {(str(plain), True), (str(warm), False)}
     query = f"?condition={warm.public_id}&judge=people"
-    with django_capture_on_commit_callbacks(execute=True):
+    with inline():
         page(client, "scores", study, query=query)
     said = page(client, "scores", study, query=query)
     assert "Alpha" not in said.split("board-main")[1]
@@ -411,10 +391,10 @@ def test_cells_name_their_condition_and_another_can_be_chosen(
     assert part["counts"]["answers"] == 6
 
 
-def test_a_frozen_page_says_what_moved(study, public, boss, client, rubric):
+def test_a_frozen_page_says_what_moved(study, public, researcher, client, rubric):
     ScoreSheet.objects.filter(rater__kind="person").update(state="void")
     keeping.refresh(BOARDS, rubric)
-    keeping.freeze(BOARDS, owner=study, number=2, note="", actor=boss)
+    keeping.freeze(BOARDS, owner=study, number=2, note="", actor=researcher)
     said = page(client, "board", study, 2)
     assert "What moved since snapshot #1" in said
     assert "48 gone" in said

@@ -42,13 +42,9 @@ def scored_study():
     people = [make_rater(study, "Ada"), make_rater(study, "Bo")]
     judge = make_rater(study, "Judge", Rater.Kind.MODEL)
     sheets = make_sheets(study, answers, [*people, judge])
-    live = keeping.refresh(BOARDS, default_rubric(study))
-    return SimpleNamespace(study=study, sheets=sheets, live=live)
-
-
-@pytest.fixture(scope="module")
-def built(brief_rubric, build_once):
-    return build_once(scored_study)
+    rubric = default_rubric(study)
+    live = keeping.refresh(BOARDS, rubric)
+    return SimpleNamespace(study=study, sheets=sheets, rubric=rubric, live=live)
 
 
 @pytest.fixture
@@ -56,34 +52,13 @@ def lab(built, db):
     return built.copy()
 
 
-@pytest.fixture
-def study(lab):
-    return lab.study
-
-
-@pytest.fixture
-def sheets(lab):
-    return lab.sheets
-
-
-@pytest.fixture
-def rubric(lab):
-    """With the board that its sheets make."""
-    return default_rubric(lab.study)
-
-
-@pytest.fixture
-def live(lab):
-    return lab.live
-
-
 def test_the_rows_are_the_same_bytes_and_come_back_as_they_were(
-    rubric, django_assert_max_num_queries
+    lab, django_assert_max_num_queries
 ):
     with django_assert_max_num_queries(6):
-        table, _draws = board_table(rubric)
+        table, _draws = board_table(lab.rubric)
     packed, sha256 = pack_rows(table)
-    assert pack_rows(board_table(rubric)[0]) == (packed, sha256)
+    assert pack_rows(board_table(lab.rubric)[0]) == (packed, sha256)
     content = gzip.decompress(packed)
     assert hashlib.sha256(content).hexdigest() == sha256
     read = read_rows(packed)
@@ -98,9 +73,8 @@ def test_the_rows_are_the_same_bytes_and_come_back_as_they_were(
 
 
 @pytest.mark.parametrize("change", ["state", "trust", "excluded", "new"])
-def test_the_marker_sees_what_changes_the_figures(
-    study, rubric, sheets, change, django_assert_num_queries
-):
+def test_the_marker_sees_what_changes_the_figures(lab, change, django_assert_num_queries):
+    study, rubric, sheets = lab.study, lab.rubric, lab.sheets
     scoring_round = ScoringRound.objects.create(study=study, name="R", rubric=rubric)
     place = Place.objects.create(round=scoring_round, rater=sheets[0].rater)
     with django_assert_num_queries(4):
@@ -118,13 +92,15 @@ def test_the_marker_sees_what_changes_the_figures(
     assert board_marker(rubric) != before
 
 
-def test_a_large_board_rests(study, rubric, live):
-    BoardSnapshot.objects.filter(pk=live.pk).update(recipe=live.recipe | {"sheets": 100_000})
-    assert request_board(study=study, rubric=rubric) is None
-    assert compute_board(study=study, rubric=rubric) is not None
+def test_a_large_board_rests(lab):
+    large = lab.live.recipe | {"sheets": 100_000}
+    BoardSnapshot.objects.filter(pk=lab.live.pk).update(recipe=large)
+    assert request_board(study=lab.study, rubric=lab.rubric) is None
+    assert compute_board(study=lab.study, rubric=lab.rubric) is not None
 
 
-def test_freezing_says_what_moved_and_why(study, rubric, sheets):
+def test_freezing_says_what_moved_and_why(lab):
+    study, rubric, sheets = lab.study, lab.rubric, lab.sheets
     boss = make_member(study, "researcher")
     keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
     ScoreSheet.objects.filter(pk=sheets[2].pk).update(state="void")
@@ -140,14 +116,14 @@ def test_freezing_says_what_moved_and_why(study, rubric, sheets):
     assert {each["judge"] for each in changes["moved"]} == {"Judge"}
 
 
-def test_a_slice_is_computed_from_the_snapshots_own_rows(live, django_capture_on_commit_callbacks):
+def test_a_slice_is_computed_from_the_snapshots_own_rows(lab, inline):
     ScoreSheet.objects.all().update(state="void", total=None)
     filters = Filters(column="C3", scenario="2", aspect="with")
-    with django_capture_on_commit_callbacks(execute=True):
-        job = request_slice(snapshot=live, filters=filters)
+    with inline():
+        job = request_slice(snapshot=lab.live, filters=filters)
     job.refresh_from_db()
     assert job.state == "done", job.error
-    found = live.slices.get(key="aspect=with&column=C3&scenario=2")
+    found = lab.live.slices.get(key="aspect=with&column=C3&scenario=2")
     board = found.figures
     assert board["scenarios"] == [2]
     assert board["options"]["maximum"] == 2
@@ -156,8 +132,9 @@ def test_a_slice_is_computed_from_the_snapshots_own_rows(live, django_capture_on
     assert Filters.from_key(found.key) == filters
 
 
-def test_a_board_frozen_by_the_first_version_still_matches_and_a_changed_mean_is_named(live):
-    assert (live.recipe["version"], live.recipe["least_questions"]) == (2, 5)
+def test_a_board_frozen_by_the_first_version_still_matches_and_a_changed_mean_is_named(lab):
+    live = lab.live
+    assert (live.recipe["version"], live.recipe["least_questions"]) == (3, 5)
     assert live.figures["board"]["options"]["least_questions"] == 5
     live = as_first_version(live)
     assert check_snapshot(BOARDS, live) == []
@@ -181,15 +158,14 @@ def test_verify_refuses_what_is_no_archive(tmp_path):
             call_command("verify_snapshot", name)
 
 
-def test_what_a_judgement_cost_stands_in_its_row(study, sheets, rubric):
-    boss = make_member(study, "admin")
-    endpoint = make_endpoint(study, boss)
-    run = make_judging(study, endpoint, boss)
+def test_what_a_judgement_cost_stands_in_its_row(lab):
+    boss = make_member(lab.study, "admin")
+    run = make_judging(lab.study, make_endpoint(lab.study, boss), boss)
     attempts = Attempt.objects.filter(call__run=run)
     attempts.filter(outcome="replied").update(cost_micro=40, milliseconds=1_500)
     lost = attempts.filter(outcome="replied").first()
     Attempt.objects.filter(pk=lost.pk).update(outcome="reused")
-    table, _draws = board_table(rubric)
+    table, _draws = board_table(lab.rubric)
     judged = table[table["run"] == run.pk]
     assert len(judged) == run.score_sheets.count() > 1
     assert table[table["run"] == 0]["cost_micro"].isna().all()

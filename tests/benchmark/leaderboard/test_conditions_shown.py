@@ -26,7 +26,7 @@ from tests.benchmark.made_scores import (
     make_scored_answers,
     make_sheets,
 )
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_member, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.agreement]
 NAME = "Scenario 1 · labels 0–1"
@@ -44,19 +44,9 @@ def scored_study():
     return study
 
 
-@pytest.fixture(scope="module")
-def built(brief_rubric, build_once):
-    return build_once(scored_study)
-
-
 @pytest.fixture
 def study(built, db):
     return built.copy()
-
-
-@pytest.fixture
-def client(study):
-    return sign_in(make_member(study, "researcher"))
 
 
 @pytest.fixture
@@ -76,15 +66,16 @@ def address(study, name, *args):
 PAGES = ("score_agreement", "score_replace", "score_judges")
 
 
+@pytest.mark.long
 def test_agreement_of_one_condition_is_made_once_in_the_background(
     study, client, probe, board, django_assert_max_num_queries
 ):
     asked = {"condition": probe}
     watch = address(study, "score_watch"), asked | {"snapshot": str(board.public_id)}
     for name in PAGES:
-        together = client.get(address(study, name)).content.decode()
+        together = client.get(address(study, name)).text
         assert "Answers under 2 conditions together." in together
-        assert "being computed" in client.get(address(study, name), asked).content.decode()
+        assert "being computed" in client.get(address(study, name), asked).text
     file = address(study, "score_agreement_figure", "pairs", "md")
     assert client.get(file, asked).status_code == 404
     assert client.get(*watch).status_code == 204
@@ -94,14 +85,14 @@ def test_agreement_of_one_condition_is_made_once_in_the_background(
     for name in PAGES:
         with django_assert_max_num_queries(10):
             page = client.get(address(study, name), asked)
-        assert NAME in page.content.decode()
+        assert NAME in page.text
         assert page.context["figures"].answers == 4
     rows = read_rows(bytes(board.rows))
     alone = rows[rows["condition_id"] == probe]
     assert to_json(page.context["figures"]) == json.loads(
         json.dumps(compute(alone, default_rubric(study).rubric, board.recipe))
     )
-    assert NAME in client.get(file, asked).content.decode()
+    assert NAME in client.get(file, asked).text
 
 
 def test_a_part_of_a_board_and_its_agreement_are_two_things(study, client, probe, board):
@@ -113,13 +104,14 @@ def test_a_part_of_a_board_and_its_agreement_are_two_things(study, client, probe
     assert sum("pairs" in names and "people" in names for names in kept.values()) == 1
 
 
+@pytest.mark.long
 def test_newer_sheets_make_the_figures_of_a_condition_anew(study, client, probe, board):
     asked = address(study, "score_agreement"), {"condition": probe}
     client.get(*asked)
     jobs.drain()
     make_sheets(study, list(study.answers.all()), [make_rater(study, "Cy")], seed=2)
     keeping.refresh(BOARDS, default_rubric(study))
-    assert "being computed" in client.get(*asked).content.decode()
+    assert "being computed" in client.get(*asked).text
     jobs.drain()
     assert client.get(*asked).context["figures"].people.raters == 3
     # A condition that the snapshot has not narrows nothing.
@@ -134,7 +126,7 @@ def test_rows_behind_a_figure_by_condition(study, client, probe, board):
     rows = address(study, "score_rows")
     page = client.get(rows, {"condition": probe})
     assert [row["condition"] for row in page.context["rows"]] == [NAME] * 4
-    assert f'value="{probe}" selected' in page.content.decode()
+    assert f'value="{probe}" selected' in page.text
     text = client.get(rows, {"condition": probe, "format": "csv"}).content.decode("utf-8-sig")
     assert [row["Condition"] for row in csv.DictReader(io.StringIO(text))] == [NAME] * 4
     assert len(client.get(rows).context["rows"]) == 8
@@ -142,7 +134,7 @@ def test_rows_behind_a_figure_by_condition(study, client, probe, board):
     as_first_version(board)
     page = client.get(rows)
     assert {row["condition"] for row in page.context["rows"]} == {""}
-    assert "scenario 1" in page.content.decode()
+    assert "scenario 1" in page.text
 
 
 def test_sheets_go_away_with_their_condition(study, client, probe):

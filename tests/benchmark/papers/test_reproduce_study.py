@@ -28,11 +28,6 @@ def run(study, *args) -> str:
     return out.getvalue()
 
 
-@pytest.fixture
-def study():
-    return Study.objects.create(name="Boats")
-
-
 def make_scored():
     """Two systems, two scenarios, a judge asked twice and two people."""
     study = Study.objects.create(name="Boats")
@@ -58,6 +53,7 @@ def totals(study, kind, system, scenario):
     return [sheet.total for sheet in sheets]
 
 
+@pytest.mark.long
 def test_cells_are_means_of_the_sheets_as_by_the_leaderboards_switch(scored):
     board = BOARDS.compute(scored.rubric_versions.get()).figures["board"]
     names = [each["name"] for each in board["systems"]]
@@ -75,7 +71,7 @@ def test_cells_are_means_of_the_sheets_as_by_the_leaderboards_switch(scored):
         cell = shown[kind == Rater.Kind.PERSON, "Alpha", scenario]
         assert [cell["mean"], cell["sd"], cell["n"]] == pytest.approx([*expected, 8])
         status = (figure["printed"], figure["released"], figure["status"])
-        assert status == ("", None, "not printed")
+        assert status == ("", None, "no published value")
 
 
 def test_a_cell_is_about_one_condition_as_on_the_leaderboard(scored):
@@ -96,7 +92,7 @@ def test_tables_have_the_studys_judges_and_systems(scored):
     assert re.search(r"^Arguments of a pair: most +3$", text, re.MULTILINE)
     # Scenarios nobody answered under are no rows.
     assert not re.search(r"^Human +[34] ", text, re.MULTILINE)
-    assert "not printed" not in text
+    assert "no published value" not in text
 
 
 def test_judges_of_one_name_are_told_apart(scored):

@@ -24,6 +24,7 @@ from tests.benchmark.preferences.made_preferences import (
     say,
 )
 from tests.cast import make_member, make_study, sign_in
+from tests.people.test_plans import KINDS, begun
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -130,7 +131,7 @@ def test_how_many_controls_a_person_met_and_none_of_who_is_left_out(lab, is_met,
     (row,) = progress_of(made)
     assert (row.sheets, row.figures["controls"], row.figures["met"]) == (8, 2, met)
     page = sign_in(lab.researcher).get(address("preference_round", lab.study, made.public_id))
-    text = page.content.decode()
+    text = page.text
     assert f"{met} of 2" in text
     assert text.count("Known to be better") == 1
     assert list(integrity.find_violations()) == []
@@ -158,7 +159,7 @@ def test_a_judge_meets_controls_too(lab):
     assert judge.sheets == 12
     page = sign_in(lab.researcher).get(address("run", lab.study, run.public_id))
     # "Alpha" comes first in the alphabet and is the better one of every control.
-    assert "0 of 2" in page.content.decode()
+    assert "0 of 2" in page.text
 
 
 def test_the_page_of_a_control_is_that_of_any_pair(lab):
@@ -167,7 +168,7 @@ def test_the_page_of_a_control_is_that_of_any_pair(lab):
     say(client, lab.study, begin(client, lab.study, made), "tie")
     kinds = {}
     while len(kinds) < 2 and (sheet := begin(client, lab.study, made)) is not None:
-        page = client.get(address("prefer_form", lab.study, sheet.public_id)).content.decode()
+        page = client.get(address("prefer_form", lab.study, sheet.public_id)).text
         assert "control" not in page.lower().replace("aria-controls", "")
         kinds[bool(sheet.known)] = set(re.findall(r"<[\w-]+|[\w-]+(?==\")|\"[\w]+\"(?=: )", page))
         say(client, lab.study, sheet, "tie")
@@ -185,19 +186,10 @@ def test_the_form_of_a_round(lab):
     client = sign_in(lab.researcher)
     url = address("preference_round_new", lab.study)
     one, other = lab.two("Alpha", "Beta")
-    form = {
-        "name": "By hand",
-        "size": "8",
-        "raters": "1",
-        "repeat_share": "0",
-        "lease_minutes": "60",
-        "seed": "1",
-        "control_share": "0",
-        "control_gap": "5",
-    }
+    form = begun(client, KINDS["prefer"], lab.study) | {"name": "By hand", "size": "8"}
     for wrong in (f"{one}", f"{one} {one}", f"{one} nobody", f"{one} {other}\n{other} {one}"):
         assert client.post(url, form | {"controls": wrong}).status_code == 422
     assert client.post(url, form | {"controls": f"{one} {other}\n"}).status_code == 302
     item = PreferenceItem.objects.exclude(known="").get()
     edit = address("preference_round_edit", lab.study, item.round.public_id)
-    assert f"{one} {other}" in client.get(edit).content.decode()
+    assert f"{one} {other}" in client.get(edit).text

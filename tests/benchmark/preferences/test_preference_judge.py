@@ -44,7 +44,7 @@ class Lab:
 
     def page(self, name, *ids, **query):
         client = sign_in(self.researcher)
-        return client.get(address(name, self.study, *ids), query).content.decode()
+        return client.get(address(name, self.study, *ids), query).text
 
 
 lab = built_once(Lab)

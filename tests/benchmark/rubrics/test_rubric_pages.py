@@ -16,25 +16,11 @@ from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.api.conftest import client_of
 from tests.flat import flat
-from tests.worlds import built_once
 
 from ..made_scores import make_rater, make_scored_answers, make_sheets
 from ..small_rubric import SMALL
 
 pytestmark = pytest.mark.django_db
-
-
-study = built_once(cast.make_study)
-
-
-@pytest.fixture
-def person(study):
-    return cast.make_member(study, "researcher")
-
-
-@pytest.fixture
-def client(person):
-    return cast.sign_in(person)
 
 
 def address(name, study, version=None):
@@ -63,7 +49,7 @@ def new_page(study, base=None):
 
 
 def test_the_list_counts_what_uses_each_version(client, study, django_assert_max_num_queries):
-    page = client.get(address("rubrics", study)).content.decode()
+    page = client.get(address("rubrics", study)).text
     assert "No rubric yet" in page
     assert reverse("rubric_new", args=[study.public_id]) in page
     make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
@@ -71,7 +57,7 @@ def test_the_list_counts_what_uses_each_version(client, study, django_assert_max
     begun = ScoreSheet.objects.first()
     ScoreSheet.objects.filter(pk=begun.pk).update(state="open", total=None)
     with django_assert_max_num_queries(10):
-        page = client.get(address("rubrics", study)).content.decode()
+        page = client.get(address("rubrics", study)).text
     assert "CompQA v1" in page
     assert "Small v1" in page
     assert '<td class="number">7</td>' in page
@@ -81,7 +67,7 @@ def test_one_version_with_levels_use_and_hash(client, study, django_assert_max_n
     make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
     version = default_rubric(study)
     with django_assert_max_num_queries(14):
-        page = client.get(address("rubric", study, version)).content.decode()
+        page = client.get(address("rubric", study, version)).text
     assert version.sha256 in page
     assert "8 sheets" in page
     for criterion in COMPQA.criteria:
@@ -95,34 +81,34 @@ def test_what_changed_since_the_version_it_came_from(client, study):
     data = fields_of(SMALL, **{"c0-asks": "Has it a good <script>title?"})
     client.post(new_page(study, base), data)
     version = study.rubric_versions.get(number=2)
-    page = flat(client.get(address("rubric", study, version)).content.decode())
+    page = flat(client.get(address("rubric", study, version)).text)
     assert "What changed since Small v1" in page
     assert "<ins>" in page
     assert "good" in page
     assert "<script>title" not in page
-    assert "Made from it" in client.get(address("rubric", study, base)).content.decode()
+    assert "Made from it" in client.get(address("rubric", study, base)).text
 
 
 # -- writing ----------------------------------------------------------------------------------
 
 
 def test_a_form_that_nobody_touched_is_the_same_version(client, study):
-    page = client.get(new_page(study)).content.decode()
+    page = client.get(new_page(study)).text
     assert "Aspects announced" in page
     assert 'name="c14-text1"' in page
     version = default_rubric(study)
     response = client.post(new_page(study, version), fields_of(COMPQA), follow=True)
     assert study.rubric_versions.count() == 1
-    assert "is here already" in response.content.decode()
+    assert "is here already" in response.text
 
 
-def test_a_new_version_under_the_same_name(client, study, person):
+def test_a_new_version_under_the_same_name(client, study, researcher):
     base = default_rubric(study)
     data = fields_of(COMPQA, **{"c0-name": "Beginning", "c0-maximum": "2", "c0-text2": "Superb."})
     response = client.post(new_page(study, base), data)
     version = study.rubric_versions.get(number=2)
     assert response.url == address("rubric", study, version)
-    assert (version.derived_from, version.created_by) == (base, person)
+    assert (version.derived_from, version.created_by) == (base, researcher)
     first = version.rubric.criteria[0]
     assert (first.name, first.maximum, first.levels[2].text) == ("Beginning", 2, "Superb.")
     # The group's maximum follows by itself.
@@ -136,7 +122,7 @@ def test_buttons_add_remove_and_move_and_lose_nothing(client, study):
     page = client.post(url, data | {"do": "add-criterion"})
     assert page.status_code == 200
     assert page.context["draft"].criteria[-1].name == ""
-    assert "Unsaved words" in page.content.decode()
+    assert "Unsaved words" in page.text
     moved = client.post(url, data | {"do": "up-1"}).context["draft"]
     assert [each.name for each in moved.criteria] == ["Unsaved words", "Title", "Length"]
     # What was moved is open and where the button's address points.
@@ -181,7 +167,7 @@ def test_errors_stand_at_their_field_and_all_words_stay(client, study, changes, 
     page = client.post(new_page(study), fields_of(SMALL, **changes, **{"c2-asks": "My words?"}))
     assert page.status_code == 422
     assert words in page.context["draft"].errors[field]
-    shown = page.content.decode()
+    shown = page.text
     assert f'href="#{field}"' in shown
     assert all(called != name for name, called, _why in page.context["errors"] if "-" in name)
     if not changes.get("criteria"):
@@ -213,7 +199,7 @@ def upload(client, study, content):
     return client.post(address("rubric_upload", study), {"file": file})
 
 
-def test_a_downloaded_rubric_comes_in_again_elsewhere(client, study, person):
+def test_a_downloaded_rubric_comes_in_again_elsewhere(client, study, researcher):
     version = save_rubric(study=study, rubric=SMALL)
     response = client.get(address("rubric_json", study, version))
     assert response["Content-Disposition"] == 'attachment; filename="small-v1.json"'
@@ -236,16 +222,16 @@ def test_a_downloaded_rubric_comes_in_again_elsewhere(client, study, person):
 def test_a_wrong_file_is_explained(client, study, content, words):
     response = upload(client, study, content)
     assert response.status_code == 422
-    assert words in response.content.decode()
-    assert "errorlist" in response.content.decode()
+    assert words in response.text
+    assert "errorlist" in response.text
     assert not RubricVersion.objects.exists()
 
 
 # -- API --------------------------------------------------------------------------------------
 
 
-def test_a_rubric_by_the_api(study, person):
-    api = client_of(person)
+def test_a_rubric_by_the_api(study, researcher):
+    api = client_of(researcher)
     base = default_rubric(study)
     url = f"/api/v1/studies/{study.public_id}/rubrics/"
     content = json.loads(json.dumps(base.content))
@@ -263,10 +249,10 @@ def test_a_rubric_by_the_api(study, person):
     assert "C1" in str(refused.data["errors"]["content"])
 
 
-def test_sheets_by_the_api(study, person):
+def test_sheets_by_the_api(study, researcher):
     sheets = make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
     ScoreSheet.objects.filter(pk=sheets[0].pk).update(state="open", total=None)
-    api = client_of(person)
+    api = client_of(researcher)
     url = f"/api/v1/studies/{study.public_id}/score-sheets/"
     assert api.get(url).data["count"] == 7
     row = api.get(url, {"answer": str(sheets[1].answer.public_id)}).data["results"][0]

@@ -2,23 +2,15 @@
 
 from typing import Any
 
-from django.urls import reverse
-
 from benchmark.scoring.models.sheets import ScoreSheet
 from tests.benchmark.made_rounds import full_form
-
-JSON = {"HTTP_ACCEPT": "application/json"}
-
-
-def address(name: str, study: Any, *ids: Any) -> str:
-    """The address of a page of the study."""
-    return reverse(name, args=[study.public_id, *ids])
+from tests.benchmark.preferences.made_preferences import JSON, address
 
 
 def begin(client: Any, study: Any, scoring_round: Any) -> ScoreSheet:
     """Open the round as a person does, and return the sheet one is led to."""
     reply = client.get(address("score", study, scoring_round.public_id))
-    assert reply.status_code == 302, reply.content.decode()[:2000]
+    assert reply.status_code == 302, reply.text[:2000]
     public_id = reply["Location"].rstrip("/").rsplit("/", 1)[1]
     return ScoreSheet.objects.get(public_id=public_id)
 

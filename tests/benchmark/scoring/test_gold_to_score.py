@@ -2,7 +2,6 @@
 
 import io
 
-import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -87,7 +86,7 @@ def test_silver_becomes_gold_becomes_scored(lab):
     for _turn in made:
         sheet = begin(client, lab.study, scored)
         page = client.get(reverse("score_sheet", args=[lab.study.public_id, sheet.public_id]))
-        assert "Experts" not in page.content.decode()
+        assert "Experts" not in page.text
         assert submit_sheet(client, lab.study, sheet).status_code == 200
     target = {"choice": "round", "scoring_round": scored.public_id, "canaries": 3, "swap": 0}
     run = make_scoring_run(lab.study, make_endpoint(lab.study, lab.boss), lab.boss, target=target)
@@ -120,11 +119,11 @@ def test_a_round_made_so_leaves_it_to_a_click(lab):
     assert not golds(lab.study).exists()
     client = sign_in(lab.boss)
     place = [lab.study.public_id, lab.round.public_id]
-    page = client.get(reverse("editing_round", args=place)).content.decode()
+    page = client.get(reverse("editing_round", args=place)).text
     assert "4 are none yet" in page
     client.post(reverse("editing_round_answers", args=place))
     assert golds(lab.study).count() == 4
-    page = client.get(reverse("editing_round", args=place)).content.decode()
+    page = client.get(reverse("editing_round", args=place)).text
     assert "4 submitted texts are answers of the experts" in page
     # The way on leads to a round that has them chosen.
     address = f"{reverse('scoring_round_new', args=[lab.study.public_id])}?systems="
@@ -199,12 +198,7 @@ def test_a_text_that_somebody_changed_is_found(lab):
     assert make_answer(make_question(lab.study)).revision is None
 
 
-# -- boards and judges leave out answers to what their own system was trained on, and say so --
-
-
-@pytest.mark.django_db
-def test_sheets_of_learned_questions_count_on_no_board():
-    study = make_study()
+def test_sheets_of_learned_questions_count_on_no_board(study):
     answers = make_scored_answers(study)
     make_sheets(study, answers, [make_rater(study, "Judge", "model")])
     rubric = study.rubric_versions.get()
@@ -228,9 +222,7 @@ def test_sheets_of_learned_questions_count_on_no_board():
     assert count_learned(study, target) == 3
 
 
-@pytest.mark.django_db
-def test_a_system_that_asks_for_the_same_model_has_learned_it_too():
-    study = make_study()
+def test_a_system_that_asks_for_the_same_model_has_learned_it_too(study):
     make_scored_answers(study, questions=2)
     System.objects.filter(study=study).update(model="adapter")
     other = System.objects.create(study=study, name="Tuned", model="adapter")

@@ -170,9 +170,7 @@ def test_hints_are_shown_only_where_the_round_says_so(lab, client):
     assert ["Hints, counted by code" in page for page in pages] == [True, False]
 
 
-def test_the_arguments_an_answer_cites_stand_beside_it_unless_the_round_says_no(db):
-    study = make_study()
-    researcher = make_member(study, "researcher")
+def test_the_arguments_an_answer_cites_stand_beside_it_unless_the_round_says_no(study, researcher):
     first, other = make_scored_answers(study, questions=1)
     give_list(first, ["A kayak 0 is quick.", "A canoe 0 is <wide>."])
     give_list(other, ["Nobody should see this here."])

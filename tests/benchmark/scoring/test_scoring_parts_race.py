@@ -2,8 +2,7 @@
 
 import threading
 
-import pytest
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 
 from benchmark.judges.actions.storing import store_ended
 from benchmark.judges.methods.judgement_keys import Reading as Judged
@@ -15,14 +14,9 @@ from cqa_site.runs.models import Run
 from cqa_site.runs.planning.planning import write_calls
 
 from ..judges.test_scoring_judge import Lab
+from ..made_race import ON_POSTGRES
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.postgres,
-    pytest.mark.skipif(
-        connection.vendor != "postgresql", reason="SQLite has one writer, so nobody meets"
-    ),
-]
+pytestmark = ON_POSTGRES
 
 
 def bring(run_id, call_id, group, meet, errors):

@@ -10,13 +10,11 @@ from benchmark.rubrics.methods.rubric import RESERVED
 from benchmark.scoring.models.sheets import ScoreSheet
 from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
-from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
 
 
-def test_a_row_a_sheet_with_points_and_totals(django_assert_max_num_queries):
-    study = make_study()
+def test_a_row_a_sheet_with_points_and_totals(study, django_assert_max_num_queries):
     answers = make_scored_answers(study)
     sheets = make_sheets(study, answers, [make_rater(study, "Ada"), make_rater(study, "Bo")])
     rubric = default_rubric(study)
@@ -31,8 +29,7 @@ def test_a_row_a_sheet_with_points_and_totals(django_assert_max_num_queries):
     assert set(table["rater_id"]) == {str(each.public_id) for each in study.raters.all()}
 
 
-def test_examples_extras_and_begun_sheets_do_not_count():
-    study = make_study()
+def test_examples_extras_and_begun_sheets_do_not_count(study):
     sheets = make_sheets(study, make_scored_answers(study), [make_rater(study, "Ada")])
     rubric = default_rubric(study)
     ScoreSheet.objects.filter(pk=sheets[0].pk).update(is_example=True)
@@ -46,8 +43,8 @@ def test_examples_extras_and_begun_sheets_do_not_count():
     assert table["total"].isna().sum() == 1
 
 
-def test_an_empty_table_has_its_columns():
-    rubric = default_rubric(make_study())
+def test_an_empty_table_has_its_columns(study):
+    rubric = default_rubric(study)
     table = sheet_table(counted_sheets(rubric), rubric.rubric)
     assert len(table) == 0
     assert {"system", "total", "C1", "C15", "quality"} <= set(table.columns)
@@ -64,23 +61,20 @@ def test_an_empty_table_has_its_columns():
         {"state": "open"},
     ],
 )
-def test_the_database_itself_refuses_impossible_sheets(broken):
-    study = make_study()
+def test_the_database_itself_refuses_impossible_sheets(study, broken):
     sheets = make_sheets(study, make_scored_answers(study, questions=1), [make_rater(study, "A")])
     with pytest.raises(IntegrityError), transaction.atomic():
         ScoreSheet.objects.filter(pk=sheets[0].pk).update(**broken)
 
 
-def test_a_rubric_is_kept_once_for_each_text():
-    study = make_study()
+def test_a_rubric_is_kept_once_for_each_text(study):
     first = default_rubric(study)
     assert default_rubric(study) == first
     assert save_rubric(study=study, rubric=COMPQA) == first
     assert (first.number, first.rubric.maximum) == (1, 19)
 
 
-def test_no_group_can_be_called_like_a_column_of_the_table():
-    study = make_study()
+def test_no_group_can_be_called_like_a_column_of_the_table(study):
     make_sheets(study, make_scored_answers(study, questions=1), [make_rater(study, "Ada")])
     rubric = default_rubric(study)
     table, _draws = board_table(rubric)

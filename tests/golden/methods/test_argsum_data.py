@@ -5,13 +5,10 @@ import pytest
 from argsum.datasets.methods.argkp_files import read_argkp
 from argsum.datasets.methods.argument_files import read_argument_pairs
 from argsum.datasets.methods.preprocessing import prepare, summed
-from tests.golden.places import ARGSUM
+from tests.golden.places import ARGSUM, needs
 
 FOLDER = ARGSUM / "argkp2021"
-pytestmark = [
-    pytest.mark.reference,
-    pytest.mark.skipif(not FOLDER.exists(), reason="released data absent: argsum"),
-]
+pytestmark = needs(FOLDER)
 SPLITS = ("train", "dev", "test")
 COUNTS = {
     "train": [5583, 5583, 3778, 3287],
@@ -49,14 +46,9 @@ def test_the_kept_arguments_are_those_of_the_processed_file(cells):
     ours = set()
     for cell in cells:
         kept = set(prepared(cell).kept)
+        place = (cell.split, cell.topic, cell.stance)
         ours |= {
-            (
-                cell.split,
-                cell.topic,
-                cell.stance,
-                cell.arguments[one].text,
-                cell.key_points[two].text,
-            )
+            (*place, cell.arguments[one].text, cell.key_points[two].text)
             for (one, two), is_match in cell.matches.items()
             if is_match and one in kept
         }
@@ -77,8 +69,6 @@ def test_the_splits_have_the_published_size(cells):
     texts = [argument.text for cell in cells for argument in cell.arguments]
     assert sum("\n" in text for text in texts) == 1
 
-
-# -- Debate -----------------------------------------------------------------------------------
 
 DEBATE = FOLDER.parent / "debate"
 

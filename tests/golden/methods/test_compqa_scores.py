@@ -9,15 +9,13 @@ from benchmark.imports.methods.human_scores import HumanScore, read_human_scores
 from benchmark.imports.methods.judged_files import JudgedFile, judge_of, read_judged_file
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from tests.golden.places import COMPQA as FOLDER
+from tests.golden.places import needs
 
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
 JUDGED = FOLDER / "judged_gpt4"
 RAW = FOLDER / "raw_summaries"
 
-pytestmark = [
-    pytest.mark.reference,
-    pytest.mark.skipif(not HUMAN.exists(), reason=f"released data not found at {FOLDER}"),
-]
+pytestmark = needs(HUMAN)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +34,6 @@ def links(judged, people) -> Links:
         (file.system, file.scenario): [each.answer for each in file.answers] for file in judged
     }
     return link_by_letters(people, answers)
-
-
-# -- what was read ----------------------------------------------------------------------------
 
 
 def test_answers_files_and_pairs(judged):
@@ -67,11 +62,8 @@ def test_the_human_table(people):
     halves = [value for each in people for value in each.points.values() if value % 1]
     assert set(halves) == {0.5, 1.5}
     # More than the criterion can give; the figures below contain them.
-    assert [(each.row, each.off_scale) for each in people if each.off_scale] == [
-        (51, ("C2",)),
-        (86, ("C2",)),
-        (613, ("C13",)),
-    ]
+    off_scale = [(each.row, each.off_scale) for each in people if each.off_scale]
+    assert off_scale == [(51, ("C2",)), (86, ("C2",)), (613, ("C13",))]
 
 
 def test_every_human_row_is_linked(people, links):

@@ -13,15 +13,12 @@ from annotation.faithfulness.methods.relevance import cited_in_paper_segments
 from annotation.imports.methods.final_labels import read_final_labels
 from annotation.imports.methods.gold import read_gold
 from annotation.imports.methods.silver import read_silver
-from tests.annotation.released import FINAL, FOLDER, GOLD, SILVER_50, SILVER_112, needs
+from tests.annotation.released import FINAL, FOLDER, GOLD, SILVER_50, SILVER_112
+from tests.golden.places import needs, reads
 
 FILES = {"silver_112x3": SILVER_112, "silver_50x3": SILVER_50}
 HUMAN = FOLDER.parent / "compqa" / "raw_summaries" / "human.json"
-ABSENT = [path.name for path in (FINAL, *FILES.values()) if not path.exists()]
-pytestmark = [
-    pytest.mark.reference,
-    pytest.mark.skipif(bool(ABSENT), reason=f"released data absent: {', '.join(ABSENT)}"),
-]
+pytestmark = needs(FINAL, *FILES.values())
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +70,7 @@ def test_the_sound_mode_misses_no_citation(released):
     assert (more, fewer) == (10, 5)
 
 
-@pytest.mark.skipif(not HUMAN.exists(), reason=f"released data absent: {HUMAN.name}")
+@reads(HUMAN)
 def test_the_edited_answers_have_the_figures_of_the_papers_table(released):
     """Released with the second paper; their arguments are those of the machine answers."""
     arguments = {(each.object1, each.object2): each for each in read_silver(SILVER_50)}
@@ -87,7 +84,7 @@ def test_the_edited_answers_have_the_figures_of_the_papers_table(released):
     assert found.levenshtein == pytest.approx(20.54, abs=0.01)
 
 
-@needs(GOLD)
+@reads(GOLD)
 def test_the_released_gold_answers_have_lost_their_line_breaks():
     texts = [text for each in read_gold(GOLD) for text in each.texts]
     assert len(texts) == 80

@@ -12,17 +12,11 @@ from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.methods.sentence_count import length_points, sentence_places
 from cqa_site.stats.as_json import to_json
 from tests.golden.places import COMPQA as FOLDER
+from tests.golden.places import needs
 
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
 JUDGED = FOLDER / "judged_gpt4"
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.reference,
-    pytest.mark.skipif(
-        not (HUMAN.exists() and JUDGED.exists()),
-        reason="released data absent: compqa (set COUNTERPOINT_REFERENCE_DATA)",
-    ),
-]
+pytestmark = [*needs(HUMAN, JUDGED), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +37,9 @@ def found():
     ):
         score, answer = link.score, link.answer
         question = f"{answer.object1} / {answer.object2} / {answer.aspect or ''}"
-        about = {
-            "answer": number,
-            "question": question,
-            "system": score.system,
-            "scenario": score.scenario,
-            "aspect": answer.aspect or "",
-            "characters": len(answer.text),
-        }
+        about = {"answer": number, "question": question, "characters": len(answer.text)}
+        about |= {"system": score.system, "scenario": score.scenario}
+        about["aspect"] = answer.aspect or ""
         judge = judged[score.system, score.scenario, answer.position].paper_points(COMPQA)
         rows.append(about | judge | {"rater_id": "gpt-4o", "rater_kind": "model"})
         rows.append(about | score.points | {"rater_id": "h", "rater_kind": "reference"})

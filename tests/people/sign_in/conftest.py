@@ -1,11 +1,9 @@
 from dataclasses import replace
 
 import pytest
-from django.core.cache import cache
 
-from cqa_site.people.models import Role, User
+from cqa_site.people.models import User
 from cqa_site.people.sign_in.providers import OpenIDProvider
-from tests import cast
 
 from .provider import CLIENT, SECRET, FakeProvider
 
@@ -15,14 +13,6 @@ def server():
     made = FakeProvider()
     yield made
     made.close()
-
-
-@pytest.fixture(autouse=True)
-def no_counted_tries():
-    """Rate limits are counted in the cache, which outlives a test."""
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture
@@ -54,17 +44,6 @@ def provider(server, trust):
     """An honest provider that the site knows."""
     server.reset()
     return server
-
-
-@pytest.fixture
-def study(db):
-    return cast.make_study("Study A")
-
-
-@pytest.fixture
-def people(study):
-    """One member of each role."""
-    return {role: cast.make_member(study, role, name=f"The {role}") for role in Role.values}
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from .authenticator import Passkey
 
 BEGIN, CALLBACK = "/accounts/oidc/uni/", "/accounts/oidc/uni/login/callback/"
 LOGIN, PASSWORD = "/accounts/login/", "a long password"
+AGAIN = "/accounts/again/"
 WAYS, PASSKEY_LOGIN = "/account/sign-in/", "/accounts/login/passkey/"
 
 
@@ -22,7 +23,7 @@ def begin(client, path=BEGIN, **form):
     """Press the provider's button; what the browser takes there."""
     page = client.post(path, form)
     assert page.status_code == 200, page.status_code
-    address = unescape(re.search(r'href="(http[^"]+/authorize[^"]*)"', page.content.decode())[1])
+    address = unescape(re.search(r'href="(http[^"]+/authorize[^"]*)"', page.text)[1])
     return dict(parse_qsl(urlsplit(address).query))
 
 
@@ -41,6 +42,20 @@ def give_password(client, user, password=PASSWORD, **more):
     return client.post(LOGIN, {"login": user.email, "password": password, **more})
 
 
+def signed_in(user, client=None):
+    """A browser that gave the password."""
+    client = client or Client()
+    give_password(client, user)
+    return client
+
+
+def sure(user, client=None):
+    """One that gave it once more, before a way to sign in changes."""
+    client = signed_in(user, client)
+    client.post(AGAIN, {"password": PASSWORD})
+    return client
+
+
 def secure(**headers):
     """A browser that came over TLS, as passkeys need."""
     return Client(headers=headers, HTTP_HOST="testserver", **{"wsgi.url_scheme": "https"})
@@ -48,7 +63,7 @@ def secure(**headers):
 
 def shown(page):
     """What the page asks of a passkey."""
-    text = page.content.decode().split('id="passkey-options"')[1].split(">", 1)[1]
+    text = page.text.split('id="passkey-options"')[1].split(">", 1)[1]
     return json.loads(text.split("<")[0])
 
 

@@ -73,7 +73,7 @@ def test_a_passkey_does_not_pass_the_provider_by(member, study):
     """Who left the university still has it."""
     client, answer = use(member, next="/account/")
     assert answer.status_code == 403
-    page = answer.content.decode()
+    page = answer.text
     assert "Your role here comes from The University" in page
     assert f'action="{BEGIN}"' in page
     assert 'name="next" value="/account/"' in page
@@ -155,9 +155,6 @@ def test_unlock_takes_roles_of_groups_from_whoever_cannot_go_to_the_provider(mem
     assert AuditEvent.objects.filter(verb="unlocked").latest("pk").details["groups"]
 
 
-# -- two providers ------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def both(groups, settings, ada):
     """Two providers whose groups give the same; what a sign-in by one of them leaves."""
@@ -190,10 +187,10 @@ def test_one_provider_does_not_vouch_for_what_another_gave(both, provider, ada, 
         return client.get(f"/accounts/oidc/{name}/login/callback/", back)
 
     client = Client()
-    assert "role here comes from The University" in sign_in("lab", "it").content.decode()
+    assert "role here comes from The University" in sign_in("lab", "it").text
     # Nor does a visit that was refused before it said which groups there are.
     assert sign_in("uni", email_verified=False).status_code == 403
-    assert "role here comes from The University" in sign_in("lab", "it").content.decode()
+    assert "role here comes from The University" in sign_in("lab", "it").text
     assert not is_in(client)
     assert sign_in("uni", "bosses").url == "/"
     assert is_in(client)
@@ -229,9 +226,6 @@ def test_an_administrator_whom_somebody_demoted_by_hand_does_not_break_the_next_
     User.objects.filter(pk=ada.pk).update(is_staff=False)
     ada.refresh_from_db()
     assert both("lab", "it") == (None, True)
-
-
-# -- the doctor ---------------------------------------------------------------------------------
 
 
 def test_the_doctor_counts_administrators_who_can_sign_in(member, settings):

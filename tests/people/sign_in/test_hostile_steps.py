@@ -20,6 +20,7 @@ from tests import cast
 
 from .authenticator import PRESENT, VERIFIED, Passkey
 from .flows import (
+    AGAIN,
     LOGIN,
     PASSWORD,
     WAYS,
@@ -30,12 +31,14 @@ from .flows import (
     options_for,
     secure,
     shown,
+    signed_in,
+    sure,
     try_passkey,
 )
 
 pytestmark = pytest.mark.django_db
 SECRET = "JBSWY3DPEHPK3PXP"
-STEP, AGAIN = "/accounts/login/second-step/", "/accounts/again/"
+STEP = "/accounts/login/second-step/"
 
 
 def code(secret=SECRET, steps=0):
@@ -153,8 +156,7 @@ def test_the_session_gets_a_new_key_at_the_second_step(half, ada):
 
 
 def test_a_session_left_open_changes_no_way_to_sign_in(ada, alone):
-    client = Client()
-    give_password(client, ada)
+    client = signed_in(ada)
     client.post(STEP, {"code": code()})
     passkey = Authenticator.objects.create(user=ada, type="webauthn", data={"name": "x"})
     before = as_it_was()
@@ -175,9 +177,7 @@ def test_a_session_left_open_changes_no_way_to_sign_in(ada, alone):
 
 def test_nobody_touches_the_passkey_of_another(ada, people, alone):
     passkey = Authenticator.objects.create(user=ada, type="webauthn", data={"name": "x"})
-    client = Client()
-    give_password(client, people["expert"])
-    client.post(AGAIN, {"password": PASSWORD})
+    client = sure(people["expert"])
     for path in (f"passkeys/{passkey.pk}/", f"passkeys/{passkey.pk}/remove/"):
         with alone(path):
             assert client.post(WAYS + path, {"name": "mine"}).status_code == 404
@@ -208,7 +208,7 @@ def test_codes_that_cannot_be_read_are_wrong(half, ada, other_keys, alone):
     for name, given in {"right once": code(), "of an empty key": code("")}.items():
         with alone(name):
             page = half.post(STEP, {"code": given})
-            assert "Incorrect code" in page.content.decode()
+            assert "Incorrect code" in page.text
             assert_still_out(half, before)
     # One that can be read counts beside an app that cannot.
     Authenticator.objects.filter(user=ada, type="recovery_codes").delete()
@@ -224,7 +224,7 @@ def test_whoever_has_a_passkey_gets_rid_of_what_cannot_be_read(people, settings)
     settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
     client = secure()
     try_passkey(client, passkey.use(options_for(client)))
-    page = client.get(WAYS).content.decode()
+    page = client.get(WAYS).text
     assert "can no longer read its key" in page
     assert "can no longer read these codes" in page
     assert "codes are left" not in page
@@ -239,7 +239,7 @@ def test_whoever_has_a_passkey_gets_rid_of_what_cannot_be_read(people, settings)
         "webauthn",
         "recovery_codes",
     }
-    assert "can no longer" not in client.get(WAYS).content.decode()
+    assert "can no longer" not in client.get(WAYS).text
 
 
 # -- required by role -------------------------------------------------------------------------
@@ -254,8 +254,7 @@ def test_whoever_needs_a_second_step_makes_one_before_anything_else(required, pe
     asked = {"annotator": False, "expert": False, "researcher": True, "admin": True}
     for role, is_asked in asked.items():
         with alone(role):
-            client = Client()
-            give_password(client, people[role])
+            client = signed_in(people[role])
             assert (client.get("/account/").status_code == 302) == is_asked
             made = client.post("/account/tokens/", {"name": "x", "scope": "write"})
             assert ApiToken.objects.exists() == (not is_asked)
@@ -265,10 +264,9 @@ def test_whoever_needs_a_second_step_makes_one_before_anything_else(required, pe
 
 def test_the_administrator_is_asked_and_let_on_with_an_app(required, db):
     boss = User.objects.create_superuser("boss@uni.example", PASSWORD)
-    client = Client()
-    give_password(client, boss)
+    client = signed_in(boss)
     assert client.get("/").url == WAYS
-    assert "needs a second step" in client.get(WAYS).content.decode()
+    assert "needs a second step" in client.get(WAYS).text
     client.post(AGAIN, {"password": PASSWORD})
     client.get(f"{WAYS}app/")
     made = client.post(f"{WAYS}app/", {"code": code(client.session["mfa.totp.secret"])})
@@ -279,8 +277,7 @@ def test_the_administrator_is_asked_and_let_on_with_an_app(required, db):
 def test_the_last_second_step_stays_where_it_is_needed(required, people, alone):
     boss = people["admin"]
     totp.TOTP.activate(boss, SECRET)
-    client = Client()
-    give_password(client, boss)
+    client = signed_in(boss)
     client.post(STEP, {"code": code()})
     client.post(AGAIN, {"password": PASSWORD})
     client.post(f"{WAYS}app/remove/")
@@ -294,9 +291,7 @@ def test_the_last_second_step_stays_where_it_is_needed(required, people, alone):
 def test_sessions_from_before_the_second_step_end_with_it(ada, people):
     person = people["expert"]
     thief = cast.sign_in(person)
-    client = Client()
-    give_password(client, person)
-    client.post(AGAIN, {"password": PASSWORD})
+    client = sure(person)
     client.get(f"{WAYS}app/")
     client.post(f"{WAYS}app/", {"code": code(client.session["mfa.totp.secret"])})
     assert is_in(client)
@@ -316,10 +311,7 @@ def test_a_session_without_the_second_step_makes_no_token(ada):
 
 def add_passkey(user, **changed):
     """A passkey of somebody who has a password."""
-    client = secure()
-    give_password(client, user)
-    client.post(AGAIN, {"password": PASSWORD})
-    return make_passkey(client, **changed)
+    return make_passkey(sure(user, secure()), **changed)
 
 
 @pytest.fixture
@@ -407,9 +399,8 @@ def test_a_passkey_of_a_closed_account_stays_out(passkey, people):
 
 
 def test_the_last_way_in_stays(people):
-    person, client = people["expert"], secure()
-    give_password(client, person)
-    client.post(AGAIN, {"password": PASSWORD})
+    person = people["expert"]
+    client = sure(person, secure())
     make_passkey(client)
     kept = Authenticator.objects.get(user=person, type="webauthn")
     person.set_unusable_password()
@@ -418,7 +409,7 @@ def test_the_last_way_in_stays(people):
     session[HASH_SESSION_KEY] = person.get_session_auth_hash()
     session.save()
     remove = f"{WAYS}passkeys/{kept.pk}/remove/"
-    assert "You have no other way in" in client.post(remove, follow=True).content.decode()
+    assert "You have no other way in" in client.post(remove, follow=True).text
     SocialAccount.objects.create(user=person, provider="uni", uid="1")
     client.post(remove)
     assert Authenticator.objects.filter(pk=kept.pk).exists()  # no provider of this site
@@ -428,8 +419,7 @@ def test_the_last_way_in_stays(people):
 
 
 def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):
-    client = secure()
-    give_password(client, ada)
+    client = signed_in(ada, secure())
     before = as_it_was()
     page = client.get(STEP)
     assert b"passkey-options" not in page.content
@@ -439,8 +429,7 @@ def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):
 
 
 def test_a_passkey_is_a_second_step_only_with_a_finger_a_face_or_a_pin(passkey, people):
-    client = secure()
-    give_password(client, people["expert"])
+    client = signed_in(people["expert"], secure())
     before = as_it_was()
     asked = shown(client.get(STEP))["request_options"]
     client.post(STEP, {"credential": dumps(passkey.use(asked, flags=PRESENT))})
@@ -461,9 +450,7 @@ def test_passkeys_that_must_not_be_made(people, alone):
             _passkey, answer = add_passkey(people["annotator"], **changed)
             assert answer.status_code == 200
             assert as_it_was() == before
-    client = secure()
-    give_password(client, people["annotator"])
-    client.post(AGAIN, {"password": PASSWORD})
+    client = sure(people["annotator"], secure())
     for given in ("[]", "7", "{}", '{"response": 1}', '{"rawId": "x", "response": {}}', "no"):
         with alone(given):
             client.get(f"{WAYS}passkeys/")

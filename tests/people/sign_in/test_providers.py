@@ -19,7 +19,19 @@ from cqa_site.upkeep.doctor.examinations import sign_in
 from cqa_site.upkeep.doctor.findings import State
 from tests import cast
 
-from .flows import PASSWORD, WAYS, begin, come_back, give_password, is_in, sign_in_there
+from .flows import (
+    AGAIN,
+    BEGIN,
+    LOGIN,
+    PASSWORD,
+    WAYS,
+    as_it_was,
+    begin,
+    come_back,
+    is_in,
+    sign_in_there,
+    sure,
+)
 from .provider import SECRET
 
 pytestmark = pytest.mark.django_db
@@ -33,18 +45,18 @@ def invited(study, people):
     )
     client = Client()
     page = client.get(f"/invitations/{secret}/", follow=True)
-    return invitation, client, page.content.decode()
+    return invitation, client, page.text
 
 
 def test_buttons_stand_on_the_pages_where_people_come_in(provider, invited, settings):
     _invitation, _client, page = invited
-    login = Client().get("/accounts/login/?next=/account/").content.decode()
+    login = Client().get("/accounts/login/?next=/account/").text
     assert "Sign in with The University" in login
     assert login.count('name="next" value="/account/"') >= 2
     assert "Sign in with The University" in page
     assert SECRET not in login + page
     settings.OIDC_PROVIDERS = {}
-    assert "/accounts/oidc/" not in Client().get("/accounts/login/").content.decode()
+    assert "/accounts/oidc/" not in Client().get("/accounts/login/").text
 
 
 def test_an_invited_person_gets_account_and_membership_at_once(provider, study, invited):
@@ -64,7 +76,7 @@ def test_an_account_that_is_there_is_asked_before_it_joins(provider, study, invi
     SocialAccount.objects.create(user=other, provider="uni", uid="person-1")
     _invitation, client, _page = invited
     assert sign_in_there(client, provider, next="/invitations/").url == "/invitations/"
-    assert "Join the study" in client.get("/invitations/").content.decode()
+    assert "Join the study" in client.get("/invitations/").text
     assert not study.memberships.filter(user=other).exists()
 
 
@@ -95,15 +107,13 @@ def test_the_account_of_a_verified_address_is_joined_and_closed_to_others(provid
 
 def test_an_account_is_connected_and_disconnected_by_its_owner(provider, people):
     person = people["expert"]
-    client = Client()
-    give_password(client, person)
-    client.post("/accounts/again/", {"password": PASSWORD})
+    client = sure(person)
     assert sign_in_there(client, provider, process="connect", next=WAYS).url == WAYS
     account = SocialAccount.objects.get(user=person)
     assert account.extra_data == {"email": "ada@uni.example"}
     other = Client()
     assert sign_in_there(other, provider).status_code == 302
-    assert person.email in other.get("/account/").content.decode()
+    assert person.email in other.get("/account/").text
     client.post(f"{WAYS}providers/{account.pk}/remove/")
     assert not SocialAccount.objects.exists()
     assert [each.to for each in mail.outbox] == [[person.email]] * 2
@@ -112,10 +122,16 @@ def test_an_account_is_connected_and_disconnected_by_its_owner(provider, people)
 
 
 def test_connecting_and_disconnecting_ask_who_it_is(provider, people, settings):
-    """Even of a provider that is gone; and nobody disconnects the account of another."""
+    """Even of a provider that is gone; and nobody disconnects the account of another.
+
+    A session that somebody left open is not enough, and none at all neither.
+    """
     person, client = people["expert"], cast.sign_in(people["expert"])
+    before = as_it_was()
+    assert Client().post(BEGIN, {"process": "connect"}).url.startswith(LOGIN)
     asked = sign_in_there(client, provider, process="connect")
-    assert asked.url.startswith("/accounts/again/")
+    assert asked.url.startswith(AGAIN)
+    assert as_it_was() == before
     assert client.post(asked.url, {"password": PASSWORD}).url == WAYS
     account = SocialAccount.objects.get(user=person)
     assert account.uid == "person-1"
@@ -124,7 +140,7 @@ def test_connecting_and_disconnecting_ask_who_it_is(provider, people, settings):
     settings.OIDC_PROVIDERS = {}
     later = cast.sign_in(person)
     asked = later.post(f"{WAYS}providers/{account.pk}/remove/")
-    assert asked.url.startswith("/accounts/again/")
+    assert asked.url.startswith(AGAIN)
     assert SocialAccount.objects.filter(user=person).exists()
     later.post(asked.url, {"password": PASSWORD})
     assert list(SocialAccount.objects.all()) == [foreign]
@@ -136,7 +152,7 @@ def test_the_only_way_in_stays(provider, trust):
     sign_in_there(client, provider, again="yes")
     account = SocialAccount.objects.get()
     page = client.post(f"{WAYS}providers/{account.pk}/remove/", follow=True)
-    assert "your only way in" in page.content.decode()
+    assert "your only way in" in page.text
     assert SocialAccount.objects.exists()
 
 
@@ -147,7 +163,7 @@ def test_who_comes_by_a_provider_alone_shows_there_once_more_who_they_are(provid
     sign_in_there(client, provider)
     once_more = client.get(f"{WAYS}app/")
     assert once_more.url.startswith("/accounts/again/provider/")
-    page = client.get(once_more.url).content.decode()
+    page = client.get(once_more.url).text
     assert "Sign in with The University" in page
     assert 'name="again"' in page
     query = begin(client, next=f"{WAYS}app/", again="yes")
@@ -168,8 +184,8 @@ def test_a_person_who_says_no_at_the_provider_is_told_so_in_words(provider):
         {"state": query["state"], "error": "access_denied", "error_description": "<b>x</b>"},
     )
     assert answer.status_code == 401
-    assert "did not work" in answer.content.decode()
-    assert "<b>x" not in answer.content.decode()
+    assert "did not work" in answer.text
+    assert "<b>x" not in answer.text
 
 
 # -- second steps -----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from cqa_site.people.sign_in import sessions
 from cqa_site.web.housekeeping import keep_house
 from tests import cast
 
-from .flows import PASSWORD, WAYS, give_password, is_in
+from .flows import PASSWORD, WAYS, give_password, is_in, signed_in
 
 pytestmark = pytest.mark.django_db
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -59,21 +59,17 @@ def test_only_the_network_of_an_address_is_kept(people, address, kept):
 
 def test_the_list_says_where_somebody_is_and_forgets_what_ended(people):
     person = people["expert"]
-    here, there = Client(HTTP_USER_AGENT=FIREFOX), Client(HTTP_USER_AGENT=SAFARI)
-    give_password(here, person)
-    give_password(there, person)
-    page = here.get(WAYS).content.decode()
+    here, there = (signed_in(person, Client(HTTP_USER_AGENT=agent)) for agent in (FIREFOX, SAFARI))
+    page = here.get(WAYS).text
     assert "Firefox on Linux" in page
     assert "Safari on iPhone" in page
     there.post("/accounts/logout/")
-    assert "Safari on iPhone" not in here.get(WAYS).content.decode()
+    assert "Safari on iPhone" not in here.get(WAYS).text
 
 
 def test_signing_out_elsewhere_ends_every_other_session_even_one_that_is_on_no_list(people):
     person = people["expert"]
-    here, listed, unlisted = Client(), Client(), cast.sign_in(person)
-    give_password(here, person)
-    give_password(listed, person)
+    here, listed, unlisted = signed_in(person), signed_in(person), cast.sign_in(person)
     assert here.get(f"{WAYS}elsewhere/").status_code == 405
     assert here.post(f"{WAYS}elsewhere/").url == WAYS
     assert is_in(here)
@@ -102,8 +98,7 @@ def test_a_new_password_is_told_by_mail_and_stays_if_that_cannot_be_sent(
 
 
 def test_a_session_is_written_down_now_and_then_and_never_of_the_crowd(people, study):
-    client = Client()
-    give_password(client, people["annotator"])
+    client = signed_in(people["annotator"])
     first = UserSession.objects.get().last_seen_at
     client.get("/account/")
     assert UserSession.objects.get().last_seen_at == first
@@ -148,8 +143,7 @@ def hours(monkeypatch):
 
 
 def test_a_session_ends_however_much_it_is_used(people, hours):
-    client = Client()
-    give_password(client, people["expert"])
+    client = signed_in(people["expert"])
     for _ in range(11):
         hours(1)
         assert is_in(client)
@@ -171,14 +165,10 @@ def test_a_session_from_before_that_rule_ends_too(people, hours):
 
 
 def test_the_end_of_a_session_asks_the_database_nothing_more(people, django_assert_num_queries):
-    client = Client()
-    give_password(client, people["expert"])
+    client = signed_in(people["expert"])
     client.get("/account/keys/")
     with django_assert_num_queries(2):  # the session, the person
         client.get("/account/keys/")
-
-
-# -- unlock -----------------------------------------------------------------------------------
 
 
 def unlock(*args):

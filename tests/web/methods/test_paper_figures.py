@@ -7,7 +7,8 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
-from cqa_site.reproduction.figures import Figure, Found, Measured, Printed, compare, status_of
+from cqa_site.reproduction.figures import Figure, Found, Measured, Printed, compare, outcome
+from cqa_site.reproduction.reproduced import Reproduction
 
 
 def measured(*numbers, n=9):
@@ -25,12 +26,12 @@ def one(printed, found, **more):
         (".75", (0.8315,), "differs"),  # never a match because the release itself has .8315
         ("0.75", (0.7549,), "match"),
         ("17.77", (17.765,), "match"),  # half a unit of the last digit
-        ("17.77", (17.7755,), "within .01"),
-        ("15.00", (15.0091,), "within .01"),
+        ("17.77", (17.7755,), "differs"),
+        ("15.00", (15.0091,), "differs"),
         ("15.00", (15.0101,), "differs"),
         ("16.95 ± 1.44", (16.9467, 1.4367), "match"),
         ("16.95 ± 1.44", (16.9467, 1.48), "differs"),
-        ("16.95±1.44", (16.9467, 1.448), "within .01"),
+        ("16.95±1.44", (16.9467, 1.448), "differs"),
         ("2,158", (2158,), "match"),
         ("2,158", (2157,), "differs"),
         ("+1.93", (-1.93,), "differs"),
@@ -41,41 +42,84 @@ def one(printed, found, **more):
     ],
 )
 def test_a_printed_figure_is_held_against_the_released_one(printed, released, expected):
-    assert status_of(printed, Found(Measured(released))) == expected
-    assert status_of(printed, Found(ours=Measured(released))) == expected
+    assert outcome(printed, Found(Measured(released)))[0] == expected
+    assert outcome(printed, Found(ours=Measured(released)))[0] == expected
 
 
 def test_the_worse_of_released_and_ours_counts():
-    assert status_of(".75", Found(measured(0.75), measured(0.7502))) == "match"
-    assert status_of(".75", Found(measured(0.75), measured(0.7602))) == "differs"
-    assert status_of(".75", Found(measured(0.7602), measured(0.75))) == "differs"
+    assert outcome(".75", Found(measured(0.75), measured(0.7502)))[0] == "match"
+    assert outcome(".75", Found(measured(0.75), measured(0.7602)))[0] == "differs"
+    assert outcome(".75", Found(measured(0.7602), measured(0.75)))[0] == "differs"
 
 
 def test_ours_by_a_recipe_of_its_own_supports_nothing_and_spoils_nothing():
     other = "leaves out what is off the scale"
-    assert status_of(".75", Found(measured(0.75), measured(0.6), other)) == "match"
-    assert status_of(".75", Found(None, measured(0.75), other)) == "not in the data"
-    assert status_of("", Found(measured(0.75), measured(0.6), other)) == "not printed"
+    assert outcome(".75", Found(measured(0.75), measured(0.6), other))[0] == "match"
+    assert outcome(".75", Found(None, measured(0.75), other))[0] == "cannot be computed"
 
 
-def test_with_nothing_printed_ours_is_held_against_the_release():
-    assert status_of("", Found(measured(0.75), measured(0.75))) == "match"
-    assert status_of("", Found(measured(12, 3), measured(12, 4))) == "differs"
-    assert status_of("", Found(measured(-0.75), measured(-0.7499))) == "within .01"
-    assert status_of("", Found(measured(0.75))) == "not printed"
-    assert status_of("", Found()) == "not in the data"
-    assert status_of(".75", Found()) == "not in the data"
+def test_two_computed_values_are_never_a_match_with_each_other():
+    for found in (Found(measured(0.75), measured(0.75)), Found(measured(1)), Found()):
+        assert outcome("", found) == ("no published value", ())
+    same = measured(0.75)
+    (figure,) = compare({("t", "c"): Found(same, same)})
+    assert (figure.verdict, figure.place, figure.published) == ("no published value", "", "")
+
+
+def test_a_figure_says_by_how_much_it_differs():
+    assert one("732", Found(measured(723))).verdict == "differs by −9"
+    pair = one("13.39 ± 4.07", Found(Measured((13.3867, 4.0464), 150, "±")), why="another sd")
+    assert pair.verdict == "differs by −0.0033 / −0.0236: another sd"
+    assert one("2 to 60", Found(measured(3, 76))).verdict == "differs"
+
+
+def test_what_the_authors_files_state_is_published_and_computes_nothing():
+    stated = Measured((0.904464,))
+    alone = one("0.90", Found(stated=stated))
+    assert (alone.status, alone.published) == ("cannot be computed", "0.90")
+    assert "state it without the scores behind it" in alone.why
+    unprinted = one("", Found(measured(0.90449), stated=stated))
+    assert (unprinted.status, unprinted.published) == ("match", "0.9045")
+    assert unprinted.place == "the authors' results file"
+    assert one("", Found(measured(0.9), stated=stated)).status == "differs"
+
+
+def test_the_summary_counts_matches_with_published_figures_only():
+    stated = Measured((0.904464,))
+    found = {
+        ("t", "match"): Found(measured(1), measured(1)),
+        ("t", "off"): Found(measured(1.004)),
+        ("t", "alone"): Found(stated=stated),
+        ("t", "again"): Found(measured(0.904464), stated=stated),
+        ("t", "twice"): Found(measured(7), measured(7)),
+        ("t", "changed"): Found(measured(7), measured(8)),
+    }
+    printed = [
+        Printed("t", *each) for each in (("match", "1"), ("off", "1.000"), ("alone", "0.90"))
+    ]
+    figures = tuple(compare(found, [*printed, Printed("t", "gone", "5"), Printed("t", "nothing")]))
+    made = Reproduction(figures, is_imported=True)
+    assert made.summary().splitlines() == [
+        "2 of 5 published figures match; 1 differ; 2 cannot be computed; "
+        "2 rows have no published value.",
+        "The paper prints 4 of them; 1 stand only in the authors' results file, where 1 match. Of "
+        "1 printed figures that this file states and nothing else gives, it has 1 as printed.",
+        "Import check: 2 of 3 figures are the same from the files and from the import.",
+    ]
+    # Near the printed figure is no failure, and neither is a figure that nobody published.
+    assert made.failing == ["t: changed"]
+    assert Reproduction(figures).failing == []
 
 
 def test_nobody_sets_a_status():
-    assert {each.name for each in fields(Printed)} == {"table", "cell", "text", "why"}
+    assert {each.name for each in fields(Printed)} == {"table", "cell", "text", "why", "place"}
     with pytest.raises(FrozenInstanceError):
         one(".75", Found(measured(0.8))).status = "match"
 
 
 def test_a_reason_is_said_only_where_the_figure_is_off():
     off = one(".75", Found(measured(0.8315)), why="computed by hand")
-    assert (off.verdict, off.is_unexplained) == ("differs: computed by hand", False)
+    assert (off.why, off.is_unexplained) == ("computed by hand", False)
     assert one(".75", Found(measured(0.8315))).is_unexplained
     on = one(".75", Found(measured(0.7501)), why="computed by hand")
     assert (on.verdict, on.why) == ("match", "")
@@ -94,14 +138,14 @@ def test_what_nobody_printed_stands_behind_its_table():
     figures = compare(found, [Printed("a", "x", "1"), Printed("b", "y", "1")])
     assert [each.name for each in figures] == ["a: x", "a: new", "b: y", "b: new"]
     with pytest.raises(ValueError, match="twice"):
-        compare({}, [Printed("a", "x"), Printed("a", "x")])
+        compare({}, [Printed("a", "x", "1"), Printed("a", "x", "1")])
 
 
 def test_numbers_are_shown_with_two_digits_more_than_printed():
     figure = one("1.2 ± 3.45", Found(Measured((1.23456, 3.4567), 1200, "±"), Measured((1, 2.0))))
     assert figure.as_row() == (
-        "t", "c", "1.2 ± 3.45", "1.235 ± 3.4567", "1,200", "1 / 2.0000", "–",
-        "differs",
+        "t", "c", "1.2 ± 3.45", "t", "1.235 ± 3.4567", "1,200", "1 / 2.0000", "–",
+        "differs by −0.200 / −1.4500",
     )  # fmt: skip
 
 
@@ -121,10 +165,13 @@ def test_json_is_plain():
         "table": "t",
         "cell": "c",
         "printed": ".5",
+        "stated": None,
+        "place": "t",
         "released": {"numbers": [3, 0.5], "n": 7},
         "ours": {"numbers": [None], "n": None},
         "recipe": "",
         "status": "differs",
+        "off": [],
         "why": "why",
     }
 

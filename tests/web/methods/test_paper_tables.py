@@ -57,12 +57,12 @@ def test_text_has_the_rows_and_columns_of_the_paper():
         "------------------------------------------------------------",
         "GPT-4o  1         18.57 ± 0.72    17.59 ± 1.00   1.00 ± 0.50",
         "GPT-4o  2         17.97 ± 1.75†  17.20 ± 10.30‡            –",
-        "CAM                9.67 ± 4.43*              –             –",
+        "CAM                9.67 ± 4.43†              –             –",
         "",
-        "* Within .01 of the printed figure.",
-        "† Differs from the paper, which prints GPT-4o 2 Mixtral (17.97 ± 8.75): a slip.",
+        "† Differs from the paper, which prints GPT-4o 2 Mixtral (17.97 ± 8.75): a slip; "
+        "CAM  Mixtral (9.66 ± 4.43).",
         "‡ By another recipe: sound.",
-        "– Not in the data: no judgements.",
+        "– Cannot be computed: no judgements.",
     ]
 
 
@@ -70,6 +70,14 @@ def test_ours_can_be_preferred():
     cells = fill(layout(), figures(), prefers_ours=True).cells
     assert cells[1][0].shown == "17.50 ± 1.60‡"
     assert cells[0][0].shown == "18.57 ± 0.72"
+
+
+def test_a_figure_that_only_the_authors_files_state_is_marked():
+    key = ("llm", "coverage")
+    made = Layout("t", "c", ("Metric", "x"), (Line(("coverage",), (Cell(key),)),), digits=None)
+    table = fill(made, compare({key: Found(stated=Measured((0.7251,)))}, [Printed(*key, "0.725")]))
+    assert table.cells[0][0].shown == "0.725*"
+    assert table.notes == ("* Not computed: as the authors' results file states it.",)
 
 
 def test_part_of_a_figure_fills_a_cell():
@@ -92,7 +100,7 @@ def test_markdown_is_a_pipe_table():
         "| Model | Scenario | Mixtral | GPT-4o | R&D\\_1 |",
         "| --- | --- | ---: | ---: | ---: |",
     ]
-    assert "| CAM |  | 9.67 ± 4.43\\* | – | – |" in lines
+    assert "| CAM |  | 9.67 ± 4.43† | – | – |" in lines
 
 
 def test_latex_is_aligned_around_the_sign_and_escaped():
@@ -102,7 +110,7 @@ def test_latex_is_aligned_around_the_sign_and_escaped():
     assert "GPT-4o & 1 & 18.57 & 0.72 & 17.59 & 1.00 & 1.00 & 0.50 \\\\" in text
     # Lines of one model stand together, and its name is said once.
     assert "\n & 2 & 17.97 & 1.75\\rlap{\\textsuperscript{\\ensuremath{\\dagger}}} &" in text
-    assert "\\addlinespace\nCAM &  & 9.67 & 4.43\\rlap{\\textsuperscript{{*}}}" in text
+    assert "\\addlinespace\nCAM &  & 9.67 & 4.43\\rlap{\\textsuperscript{\\ensuremath{" in text
     assert "\\multicolumn{2}{c}{--}" in text
     assert "\\caption{Scores, 50 \\% of all}" in text
     assert "\\label{tab:compqa-5}" in text

@@ -117,9 +117,6 @@ def test_any_numbers_come_back(numbers):
     assert found.numbers == tuple(dict.fromkeys(numbers))
 
 
-# -- an answer in pieces --------------------------------------------------------------------------
-
-
 def test_numbers_are_pieces_and_the_rest_stays():
     found = split_citations("Fast [1, 9].\nSlow [2-4].", {1, 2, 3, 4})
     assert [(piece.text, piece.is_known) for piece in found if piece.number is not None] == [
@@ -160,14 +157,8 @@ def test_pieces_joined_are_the_text_and_name_only_cited_numbers(text):
     assert all(piece.is_known == (piece.number in {1, 2}) for piece in found)
 
 
-# -- segments -------------------------------------------------------------------------------------
-
-
 def said(text):
     return [(each.text, each.numbers, each.is_generated) for each in sound_segments(text)]
-
-
-# -- the paper's ------------------------------------------------------------------------------
 
 
 @given(answers)
@@ -181,9 +172,6 @@ def test_the_papers_segments_lose_adjacent_and_lower_case_citations():
         ("Oak lasts ", "3")
     ]
     assert paper_segments("Oak lasts. Elm bends [Paris]") == ["Oak lasts. Elm bends "]
-
-
-# -- statements -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

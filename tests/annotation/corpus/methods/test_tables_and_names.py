@@ -144,9 +144,6 @@ def test_scales_can_be_wider(tmp_path):
     assert record.label == 7
 
 
-# -- labels ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("value", "label"),
     [("0", 0), (" 3 ", 3), (2, 2), (1.0, 1), ("", None), ("  ", None), (None, None)],
@@ -162,9 +159,6 @@ def test_labels_are_read(value, label):
 def test_what_is_no_label_is_refused(value):
     with pytest.raises(ValueError, match="is not a label of the scale 0, 1, 2, 3"):
         parse_label(value)
-
-
-# -- names in a sentence --------------------------------------------------------------------------
 
 
 NAMES = st.one_of(

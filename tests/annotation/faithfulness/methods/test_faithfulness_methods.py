@@ -153,18 +153,10 @@ def test_what_is_embedded(mode, texts):
 
 
 def test_similarity_is_the_largest_cosine_whatever_the_length_of_the_vectors():
-    vectors = {
-        "Oak lasts ": [2, 0],
-        "1. Oak lasts longer.": [3, 4],
-        "2. Elm bends. It is cheap": [0, 9],
-    }
-    found = measure(
-        "Oak lasts [1].",
-        TWO,
-        {},
-        mode="paper",
-        vectors=lambda texts: np.array([vectors[each] for each in texts]),
-    )
+    known = {"Oak lasts ": [2, 0], "1. Oak lasts longer.": [3, 4]}
+    known["2. Elm bends. It is cheap"] = [0, 9]
+    vectors = {"vectors": lambda texts: np.array([known[each] for each in texts])}
+    found = measure("Oak lasts [1].", TWO, {}, mode="paper", **vectors)
     assert found.similarity == pytest.approx((0.6,))
     assert measure("Oak lasts [1].", TWO, {}, mode="paper").similarity == ()
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.imports.methods.final_labels import FinalLabel, find_conflicts, read_final_labels
+from annotation.imports.methods.final_labels import FinalLabel, read_final_labels
 from annotation.imports.methods.gold import GoldComparison, read_gold
 from annotation.imports.methods.raw_answers import RawAnswer, propose_origin, read_raw_answers
 from annotation.imports.methods.silver import NumberedArgument, SilverComparison, read_silver
@@ -22,13 +22,7 @@ def raw(text="Oak.", aspect="", **changes):
 
 
 def gold(**changes):
-    made = {
-        "object1": "oak",
-        "object2": "elm",
-        "aspect": None,
-        "question": "Oak or elm?",
-        "comparison": ["Oak [1].", "Elm [2]."],
-    }
+    made = raw(["Oak [1].", "Elm [2]."], aspect=None, question="Oak or elm?")
     return made | changes
 
 
@@ -92,19 +86,10 @@ def test_other_files_are_refused_as_a_whole(tmp_path, read):
         list(read(path))
 
 
-# -- silver summaries -----------------------------------------------------------------------------
-
-
 def silver(**changes):
-    made = {
-        "object1": "oak",
-        "object2": "elm",
-        "aspect": "",
-        "arguments": ["1. 2) Oaks last.", "2.  Elms\nbend. "],
-        "prompt": "compare",
-        "gpt_answers": ["Oak [1].", "Elm [2]."],
-    }
-    return {**made, **changes}
+    made = {"object1": "oak", "object2": "elm", "aspect": "", "prompt": "compare"}
+    made |= {"arguments": ["1. 2) Oaks last.", "2.  Elms\nbend. "]}
+    return made | {"gpt_answers": ["Oak [1].", "Elm [2]."]} | changes
 
 
 def test_a_silver_comparison_in_full(tmp_path):
@@ -113,9 +98,6 @@ def test_a_silver_comparison_in_full(tmp_path):
     arguments = [NumberedArgument(1, "2) Oaks last."), NumberedArgument(2, " Elms\nbend. ")]
     assert first == SilverComparison(1, "oak", "elm", None, arguments, ["Oak [1].", "Elm [2]."])
     assert (second.aspect, third.aspect, third.position) == ("strength", None, 3)
-
-
-# -- problems of all three ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -146,51 +128,22 @@ def test_bad_records_are_named(tmp_path, read, made, changes, column):
     assert (problem.row, problem.column) == (2, column)
 
 
-# -- final labels ---------------------------------------------------------------------------------
-
-
 def argument(index, text, label=2, model="3"):
     return {"index": index, "argument": text, "relevance": label, "relevance_gpt": model}
 
 
 def test_positions_run_through_the_whole_file(tmp_path):
-    path = file_of(
-        tmp_path,
-        [
-            {
-                "obj1": "oak",
-                "obj2": "elm",
-                "arguments": [argument(7, " a "), argument(8, None, 1)],
-            },
-            {"obj1": "Oak", "obj2": "elm", "arguments": [argument(9, "a", 0, "0")]},
-        ],
-    )
-    records = list(read_final_labels(path))
+    first, second = [argument(7, " a "), argument(8, None, 1)], [argument(9, "a", 0, "0")]
+    pairs = [{"obj1": "oak", "obj2": "elm", "arguments": first}]
+    pairs.append({"obj1": "Oak", "obj2": "elm", "arguments": second})
+    records = list(read_final_labels(file_of(tmp_path, pairs)))
     assert records == [
         FinalLabel(1, "oak", "elm", 7, " a ", 2, 3),
         FinalLabel(2, "oak", "elm", 8, None, 1, 3),
         FinalLabel(3, "Oak", "elm", 9, "a", 0, 0),
     ]
-    assert [record.unit for record in records] == [
-        ("oak", "elm", " a "),
-        None,
-        ("Oak", "elm", "a"),
-    ]
-
-
-def test_conflicts_are_between_copies_of_one_unit_only():
-    records = [
-        FinalLabel(1, "oak", "elm", 0, "x", 2, 1),
-        FinalLabel(2, "oak", "elm", 1, "x", 2, 3),
-        FinalLabel(3, "oak", "elm", 2, "y", 1, 3),
-        FinalLabel(4, "elm", "oak", 3, "y", 2, 3),
-        FinalLabel(5, "oak", "elm", 4, "y", 3, 3),
-        FinalLabel(6, "oak", "elm", 5, None, 0, 0),
-        FinalLabel(7, "oak", "elm", 6, None, 1, 0),
-    ]
-    (conflict,) = find_conflicts(records)
-    assert conflict.unit == ("oak", "elm", "y")
-    assert (conflict.rows, conflict.labels) == ((3, 5), (1, 3))
+    units = [("oak", "elm", " a "), None, ("Oak", "elm", "a")]
+    assert [record.unit for record in records] == units
 
 
 @pytest.mark.parametrize(

@@ -15,18 +15,9 @@ from annotation.imports.methods.expert_workbook import (
 from annotation.imports.methods.toloka import CrowdVote, read_toloka
 from cqa_site.tabular import Problem, UnreadableFile
 
-COLUMNS = (
-    "INPUT:input",
-    "OUTPUT:R-4",
-    "GOLDEN:R-4",
-    "HINT:text",
-    "ASSIGNMENT:link",
-    "ASSIGNMENT:task_id",
-    "ASSIGNMENT:assignment_id",
-    "ASSIGNMENT:worker_id",
-    "ASSIGNMENT:status",
-    "ASSIGNMENT:started",
-)
+WORK = ("link", "task_id", "assignment_id", "worker_id", "status", "started")
+COLUMNS = ("INPUT:input", "OUTPUT:R-4", "GOLDEN:R-4", "HINT:text")
+COLUMNS += tuple(f"ASSIGNMENT:{name}" for name in WORK)
 
 ORDINARY = "*Say how relevant it is from 0 to 3*:"
 CONTROL = "*Say how relevant it is from 0 to 3:*"
@@ -159,19 +150,8 @@ def test_a_table_of_another_kind_is_refused(tmp_path, lost):
         list(read_toloka(export(tmp_path, record(shown("x")), columns=columns)))
 
 
-# -- experts' workbooks ---------------------------------------------------------------------------
-
-
 BATCH = ("comparison", "arguments", "relevance", None, "how to: see the guideline")
-CONTROL_SHEET = (
-    "comparison",
-    "arguments",
-    "relevance",
-    "relevance",
-    "var",
-    "mean",
-    "(supposed) relevance",
-)
+CONTROL_SHEET = (*BATCH[:3], "relevance", "var", "mean", "(supposed) relevance")
 
 
 def workbook(folder, **sheets):

@@ -143,19 +143,10 @@ def test_some_statements_read_better_by_themselves(better, worse):
     assert wording_cost(better) < wording_cost(worse)
 
 
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        ("The showers are cold in winter.", "And the showers are cold in winter."),
-        ("The showers are cold in winter.", "To be fair, the showers are cold in winter."),
-        ("The showers are cold in winter.", "tbh... the showers are cold in winter."),
-        ("The showers are cold in winter.", "The showers are cold in winter…"),
-        ("The showers are cold in winter.", "The showers are cold in winter 🙁"),
-        ("The showers are cold in winter.", "the showers are cold in winter"),
-        ("The showers are cold in winter.", "The showers are cold in winter lol"),
-    ],
-)
-def test_a_sentence_without_trimmings_reads_better(better, worse):
+@pytest.mark.parametrize("start", ["And t", "To be fair, t", "tbh... t", "t"])
+@pytest.mark.parametrize("end", ["", "…", " 🙁", " lol"])
+def test_a_sentence_without_trimmings_reads_better(start, end):
+    better, worse = "The showers are cold in winter.", f"{start}he showers are cold in winter{end}"
     assert wording_cost(better) < wording_cost(worse)
     assert as_sentence(worse) == better
 

@@ -1,4 +1,4 @@
-"""Marks give counts: worked by hand, and bounds and order for any marks."""
+"""Counts from marks and from replies, and references that are worded otherwise."""
 
 import random
 
@@ -18,6 +18,8 @@ from argsum.counting.methods.marks import (
     marks_to_json,
     undecided,
 )
+from argsum.counting.methods.replies import NoCount, read_count
+from argsum.counting.methods.same_references import OtherReferences, by_order, same_references
 
 # Five references, of which three are covered, one partly; six summaries: 1 and 4 say the same,
 # 3 partly repeats another, 6 says nothing.
@@ -91,11 +93,8 @@ def test_ticks_before_the_mark_itself_are_kept_and_count_nothing():
 
 
 def test_typed_counts_are_half_steps_within_the_set():
-    assert [each for each in (-0.5, 0, 0.25, 0.5, 4, 4.5, 5) if is_half_step(each, 4)] == [
-        0,
-        0.5,
-        4,
-    ]
+    steps = [each for each in (-0.5, 0, 0.25, 0.5, 4, 4.5, 5) if is_half_step(each, 4)]
+    assert steps == [0, 0.5, 4]
 
 
 @st.composite
@@ -152,3 +151,101 @@ def test_the_order_of_summaries_and_references_changes_nothing(made, seed):
 def test_stored_marks_come_back(made):
     marks, _references, _summaries = made
     assert marks_from_json(marks_to_json(marks)) == marks
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Count: 3.5", 3.5),
+        ("All are covered.\n\ncount = 4\n", 4),
+        ("**Count: 2,5**", 2.5),
+        ("- **Count:** 0 of 5.", 0),
+        ("Count: 1\nNo, one more is covered.\nCount: 2", 2),
+        ("<think>Count: 9</think>Count: 1.0", 1),
+        ("I count three.\n`Count: 3 / 4`", 3),
+        # More than there is: clipped where scores are computed, not here.
+        ("Count: 12", 12),
+    ],
+)
+def test_a_count_is_read(text, count):
+    assert read_count(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("I count 3.", "no_count"),
+        ("Count: three", "no_count"),
+        ("Count: 3 references are covered", "no_count"),
+        ("Count: -1", "no_count"),
+        ("The count: 3", "no_count"),
+        ("Count: 2.3", "no_half_step"),
+        ("Count: 2\nCount: 2.25", "no_half_step"),
+    ],
+)
+def test_a_reply_without_a_count_says_why(text, reason):
+    with pytest.raises(NoCount) as problem:
+        read_count(text)
+    assert problem.value.reason == reason
+
+
+def test_cut_and_refused_replies():
+    with pytest.raises(NoCount, match="truncated"):
+        read_count("Count: 1", "length")
+    with pytest.raises(NoCount, match="refused"):
+        read_count("Count: 1", "stop", refusal="I would rather not.")
+
+
+@given(st.text(), st.integers(min_value=0, max_value=400))
+def test_the_last_line_counts_whatever_stands_before(text, halves):
+    before = text.replace("<", "(")
+    assert read_count(f"{before}\nCount: {halves / 2:g}") == halves / 2
+
+
+KNOWN = ["Mandatory vaccination contradicts basic rights", "The parents should decide", "It hurts"]
+
+
+def test_equal_texts_are_not_named_in_any_order():
+    assert same_references(KNOWN[::-1], KNOWN) == []
+
+
+def test_case_punctuation_and_white_space_make_no_other_reference():
+    (taken,) = same_references([KNOWN[0], "the  parents should decide!", KNOWN[2]], KNOWN)
+    assert (taken.known, taken.shared) == (KNOWN[1], None)
+
+
+def test_other_words_are_taken_for_the_reference_that_shares_most():
+    given = ["It hurts", "Mandatory vaccinations violate basic rights", "Parents should decide"]
+    found = {
+        each.given: (each.known, round(each.shared, 2)) for each in same_references(given, KNOWN)
+    }
+    assert found == {given[1]: (KNOWN[0], 0.6), given[2]: (KNOWN[1], 0.86)}
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "reason"),
+    [
+        (KNOWN[:2], KNOWN, "2 references, and the dataset has 3"),
+        ([*KNOWN[:2], "Needles scare children"], KNOWN, "no reference is like “Needles"),
+        (
+            ["Buses at night are safe", "Loud"],
+            ["Buses at night are slow", "Trams hurt"],
+            "no reference is like “Loud”",
+        ),
+        (
+            ["Buses at night are safe", "Buses at night are slow"],
+            ["Buses at night are loud", "Buses at night are dear"],
+            "several references are like “Buses at night are safe”",
+        ),
+    ],
+)
+def test_what_is_not_clear_is_refused(given, known, reason):
+    with pytest.raises(OtherReferences, match=reason):
+        same_references(given, known)
+
+
+def test_the_order_says_it_where_words_do_not():
+    assert [each.known for each in by_order(["A", "It hurts"], ["B", "It hurts"])] == ["B"]
+    with pytest.raises(OtherReferences, match="1 references"):
+        by_order(["A"], ["B", "C"])

@@ -30,9 +30,6 @@ def row(stance="-1", texts=TEXTS, numbers="1.5,2,0.75,0.25", system="one.csv", t
     return f"{topic},{stance},{texts},{numbers},{system}"
 
 
-# -- people's counts ---------------------------------------------------------------------------
-
-
 def test_one_judgement(tmp_path):
     file = read_counts(counts(tmp_path, row()))
     (found,) = file.sets
@@ -60,23 +57,13 @@ def test_not_done_and_unsure(tmp_path):
 
 
 def test_sets_are_sorted_by_topic_stance_and_system_and_some_are_left_out(tmp_path):
-    rows = [
-        row(stance="1"),
-        row(system="sep_summetix_it_0.csv"),
-        row(system="b.csv"),
-        row(system="a.csv"),
-        row(topic="Arts"),
-    ]
+    others = [row(system=f"{name}.csv") for name in ("sep_summetix_it_0", "b", "a")]
+    rows = [row(stance="1"), *others, row(topic="Arts")]
     first = read_counts(counts(tmp_path, *rows))
     second = read_counts(counts(tmp_path, row(system="c.csv"), name="A2.csv"))
-    assert [(topic, stance, system) for topic, stance, system in sets_of([first, second])] == [
-        ("Arts", "-1", "one"),
-        ("Buses", "-1", "a"),
-        ("Buses", "-1", "b"),
-        ("Buses", "-1", "c"),
-        ("Buses", "-1", "sep_summetix_it_0"),
-        ("Buses", "1", "one"),
-    ]
+    systems = ("a", "b", "c", "sep_summetix_it_0")
+    expected = [("Arts", "-1", "one"), *(("Buses", "-1", name) for name in systems)]
+    assert list(sets_of([first, second])) == [*expected, ("Buses", "1", "one")]
     assert [each.is_left_out for each in first.sets] == [False, True, False, False, False]
 
 
@@ -132,9 +119,6 @@ def test_no_numbered_texts(cell):
         numbered_texts(cell)
 
 
-# -- stored scores -------------------------------------------------------------------------------
-
-
 def stored(tmp_path, content, name="stored.json"):
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))
@@ -148,25 +132,6 @@ def test_soft_scores(tmp_path):
     }
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ("[1]", "no JSON object"),
-        ("{", "not valid JSON"),
-        ('{"a": {"sP": [NaN]}}', "not a JSON number"),
-        ({"a": [1]}, "column a: is no JSON object"),
-        ({"a": {"sP": [1], "sR": [1]}}, "column a: sF1 is no list of numbers"),
-        ({"a": {"sP": [1], "sR": [1], "sF1": ["1"]}}, "column a: sF1 is no list of numbers"),
-        ({"a": {"sP": [1], "sR": [1], "sF1": [True]}}, "column a: sF1 is no list of numbers"),
-        ({"a": {"sP": [1], "sR": [1], "sF1": [1, 2]}}, "differ in length"),
-        ({}, "differ in length"),
-    ],
-)
-def test_soft_scores_that_are_none(tmp_path, content, reason):
-    with pytest.raises(UnreadableFile, match=rf"stored\.json.*{reason}"):
-        read_soft_scores(stored(tmp_path, content))
-
-
 def test_counts_of_a_language_model(tmp_path):
     content = {"llm_coverage": {"0.2": [0.5, 1], "1.0": [1, 0]}, "llm_redundancy": {"1.0": [0, 0]}}
     assert read_llm_scores(stored(tmp_path, content | {"source": "invented"})) == {
@@ -175,18 +140,31 @@ def test_counts_of_a_language_model(tmp_path):
     }
 
 
+SOFT, COUNTS = read_soft_scores, read_llm_scores
+TWO = {"sP": [1], "sR": [1]}
+
+
 @pytest.mark.parametrize(
-    ("content", "reason"),
+    ("reader", "content", "reason"),
     [
-        ({"llm_coverage": [1]}, "column llm_coverage: is no JSON object"),
-        ({"llm_coverage": {"1.0": ["1"]}}, "llm_coverage, temperature 1.0: is no list of numbers"),
-        ({"llm_coverage": {"1.0": [1], "0.2": [1, 2]}}, "differ in length"),
-        ({"source": "invented"}, "differ in length"),
+        (SOFT, "[1]", "no JSON object"),
+        (SOFT, "{", "not valid JSON"),
+        (SOFT, '{"a": {"sP": [NaN]}}', "not a JSON number"),
+        (SOFT, {"a": [1]}, "column a: is no JSON object"),
+        (SOFT, {"a": TWO}, "column a: sF1 is no list of numbers"),
+        (SOFT, {"a": TWO | {"sF1": ["1"]}}, "column a: sF1 is no list of numbers"),
+        (SOFT, {"a": TWO | {"sF1": [True]}}, "column a: sF1 is no list of numbers"),
+        (SOFT, {"a": TWO | {"sF1": [1, 2]}}, "differ in length"),
+        (SOFT, {}, "differ in length"),
+        (COUNTS, {"llm_coverage": [1]}, "column llm_coverage: is no JSON object"),
+        (COUNTS, {"llm_coverage": {"1.0": ["1"]}}, "temperature 1.0: is no list of numbers"),
+        (COUNTS, {"llm_coverage": {"1.0": [1], "0.2": [1, 2]}}, "differ in length"),
+        (COUNTS, {"source": "invented"}, "differ in length"),
     ],
 )
-def test_counts_that_are_none(tmp_path, content, reason):
+def test_scores_and_counts_that_are_none(tmp_path, reader, content, reason):
     with pytest.raises(UnreadableFile, match=rf"stored\.json.*{reason}"):
-        read_llm_scores(stored(tmp_path, content))
+        reader(stored(tmp_path, content))
 
 
 EVALUATION = {
@@ -209,10 +187,8 @@ def test_evaluations(tmp_path):
         StoredRun("Buses", -1, first, scores={"llm_coverage": 1.0}),
     )
     assert runs[0].setting == "share=0.1, threshold=0.75"
-    assert [(cell, len(of)) for cell, of in iter_cells(runs)] == [
-        ("Buses (1)", 2),
-        ("Buses (-1)", 1),
-    ]
+    sizes = [(cell, len(of)) for cell, of in iter_cells(runs)]
+    assert sizes == [("Buses (1)", 2), ("Buses (-1)", 1)]
 
 
 CLUSTERING = {

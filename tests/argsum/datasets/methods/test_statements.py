@@ -1,12 +1,24 @@
-"""Statements of comments, the language they are in, and dates beside them."""
+"""Statements and sentences, the language they are in, dates beside them, steps of the recipe."""
 
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from argsum.datasets.methods.comment_columns import is_comment, proposed, wrong_columns
 from argsum.datasets.methods.dates import Order, as_date, is_parted, order_of
 from argsum.datasets.methods.language import language_of
+from argsum.datasets.methods.preprocessing import (
+    ALL_STEPS,
+    ONE_KEY_POINT,
+    ONE_SENTENCE,
+    PAPER_STEPS,
+    UNIQUE,
+    checked_steps,
+    prepare,
+)
+from argsum.datasets.methods.sentences import is_one_sentence, sentences
 from argsum.datasets.methods.statements import says_something, statements
 from cqa_site.tabular import Row
 
@@ -134,3 +146,104 @@ def test_a_first_row_that_is_a_comment():
     assert not is_comment("What do you think of the bus?")
     assert not is_comment("Your comment")
     assert not is_comment("comments")
+
+
+ONE = (
+    "Buses are cheap",
+    "  Buses are cheap. ",
+    'He said "stop now."',
+    "Do they really?!",
+    "Buses are cheap..",
+    "Buses are cheap. .",
+    "Many things matter.. mostly the price.",
+    "Many things matter… mostly the price.",
+    "The U.S. has few of them.",
+    "The u. s has few of them.",
+    "They cost 1.5 million a year.",
+    "Buses are cheap\nand quiet",
+    "See www.example.org/bus for more",
+)
+SEVERAL = {
+    "Buses are cheap. They are quiet.": ["Buses are cheap.", "They are quiet."],
+    "Buses are cheap! they are quiet": ["Buses are cheap!", "they are quiet"],
+    "Who pays? (We do.) Nobody else.": ["Who pays?", "(We do.)", "Nobody else."],
+    "They wait.. Nobody comes.": ["They wait..", "Nobody comes."],
+    "“They wait.” Nobody comes.": ["“They wait.”", "Nobody comes."],
+    # As in the released data: an abbreviation in small letters counts as an end.
+    "Some fuels, e.g. coal, are dirty.": ["Some fuels, e.g.", "coal, are dirty."],
+    "They wait. ,": ["They wait.", ","],
+}
+
+
+@pytest.mark.parametrize("text", ONE)
+def test_one_sentence(text):
+    assert sentences(text) == [text.strip() if not text.endswith(" .") else "Buses are cheap."]
+    assert is_one_sentence(text)
+
+
+@pytest.mark.parametrize("text", SEVERAL)
+def test_several_sentences(text):
+    assert sentences(text) == SEVERAL[text]
+    assert not is_one_sentence(text)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "...", "?!"])
+def test_nothing_is_no_sentence(text):
+    assert sentences(text) == []
+    assert not is_one_sentence(text)
+
+
+@given(st.text(alphabet="aB. !?…\"'\n", max_size=40))
+def test_nothing_but_white_space_and_dots_gets_lost(text):
+    kept = "".join("".join(sentences(text)).split()).strip(".!?…")
+    for letter in "aB":
+        assert kept.count(letter) == text.count(letter)
+
+
+def test_a_long_text_takes_linear_time():
+    assert len(sentences("Yes. " * 20_000)) == 20_000
+    assert len(sentences("." * 100_000 + "a")) == 1
+
+
+TEXTS = ["Fine.", "Fine too.", "Not. Fine.", "Also. Bad.", "Nobody agrees."]
+MATCHES = [1, 2, 1, 3, 0]
+
+
+def test_each_argument_keeps_the_first_step_it_failed():
+    found = prepare(TEXTS, MATCHES, repeats=2)
+    assert found.reasons == ("", "key_points", "sentences", "key_points", "no_key_point")
+    assert found.kept == (0,)
+    assert found.counts == {"read": 7, "unique": 5, ONE_KEY_POINT: 2, ONE_SENTENCE: 1}
+
+
+def test_a_step_that_was_not_chosen_takes_nothing():
+    found = prepare(TEXTS, MATCHES, steps=[ONE_SENTENCE])
+    assert found.reasons == ("", "", "sentences", "sentences", "")
+    assert found.counts == {"read": 5, "unique": 5, ONE_SENTENCE: 3}
+    assert prepare(TEXTS, MATCHES, steps=()).kept == (0, 1, 2, 3, 4)
+
+
+def test_without_key_points_nobody_has_to_match_one():
+    found = prepare(TEXTS, [None] * 5)
+    assert found.reasons == ("", "", "sentences", "sentences", "")
+    assert found.counts[ONE_KEY_POINT] == 5
+
+
+def test_steps_are_taken_in_one_order():
+    assert checked_steps([ONE_SENTENCE, ONE_KEY_POINT]) == PAPER_STEPS
+    assert checked_steps([]) == (UNIQUE,)
+    with pytest.raises(ValueError, match="'shuffled' is no step"):
+        checked_steps(["shuffled"])
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(TEXTS), st.one_of(st.none(), st.integers(0, 3))), max_size=20
+    ),
+    st.sets(st.sampled_from(ALL_STEPS)),
+)
+def test_counts_fall_and_end_at_what_is_kept(rows, steps):
+    found = prepare([text for text, _ in rows], [number for _, number in rows], steps=steps)
+    counts = list(found.counts.values())
+    assert counts == sorted(counts, reverse=True)
+    assert counts[-1] == len(found.kept)

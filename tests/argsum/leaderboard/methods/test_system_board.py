@@ -101,14 +101,10 @@ def test_the_weight_decides_who_is_first():
         scored(1, "", "1", 1.0, 1.0, system="covers"),
         scored(2, "", "1", 0.0, 0.0, system="brief"),
     ]
-    assert [row.system for row in board(sets, [], ["1"], Terms(weight=0.75))] == [
-        "covers",
-        "brief",
-    ]
-    assert [row.system for row in board(sets, [], ["1"], Terms(weight=0.25))] == [
-        "brief",
-        "covers",
-    ]
+    names = [row.system for row in board(sets, [], ["1"], Terms(weight=0.75))]
+    assert names == ["covers", "brief"]
+    names = [row.system for row in board(sets, [], ["1"], Terms(weight=0.25))]
+    assert names == ["brief", "covers"]
 
 
 def test_indexes_of_an_oracle_have_a_clustering_of_their_own():
@@ -138,13 +134,15 @@ def test_missing_values_are_counted_and_never_nothing():
     assert row.figures["including"].value is None
 
 
-def test_intervals_resample_cells():
-    sets = [scored(k, "", str(k), v) for k, v in enumerate((0.2, 0.4, 0.6, 0.8))]
-    row = only(board(sets, [], [str(k) for k in range(4)], Terms()))
-    coverage = row.figures["coverage"]
-    assert coverage.value == pytest.approx(0.5)
-    assert coverage.n_values == 4
-    assert 0.2 <= coverage.low < 0.5 < coverage.high <= 0.8
+def test_intervals_are_over_ten_cells_or_more_and_end_where_shares_do():
+    def coverage_of(n):
+        sets = [scored(k, "", str(k), 0.5 if k == 3 else 1.0) for k in range(n)]
+        return only(board(sets, [], [str(k) for k in range(n)], Terms())).figures["coverage"]
+
+    many, few = coverage_of(10), coverage_of(9)
+    assert (many.value, many.n_values, many.high) == (pytest.approx(0.95), 10, 1.0)
+    assert many.low < 0.95
+    assert (few.value, few.low, few.n_values) == (pytest.approx(8.5 / 9), None, 9)
 
 
 def test_of_the_same_setting_and_cell_the_last_counts():
@@ -166,12 +164,8 @@ def test_a_system_with_fewer_cells_stands_below_those_with_all():
         scored(5, "", "1", None, including=0.1, system="clusters"),
         scored(6, "", "2", None, including=0.1, system="clusters"),
     ]
-    assert [row.system for row in board(sets, [], CELLS, Terms())] == [
-        "all",
-        "easy cell alone",
-        "clusters",
-        "clusters, one cell",
-    ]
+    names = [row.system for row in board(sets, [], CELLS, Terms())]
+    assert names == ["all", "easy cell alone", "clusters", "clusters, one cell"]
 
 
 def test_an_oracle_has_indexes_where_a_score_is_missing():

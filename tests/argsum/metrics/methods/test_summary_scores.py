@@ -1,6 +1,9 @@
-"""Soft scores, coverage score, counts, correlations, names of metrics and ROUGE, by hand."""
+"""Scores of key points, counts, correlations, names of metrics, ROUGE and BERTScore, by hand."""
 
+import json
 import math
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +17,8 @@ from argsum.counting.methods.scores import (
     mean_redundancy,
     weighted_score,
 )
+from argsum.metrics.actions import bert_scores
+from argsum.metrics.actions.bert_scores import BertScores, _load
 from argsum.metrics.methods.correlation import across_within, pairwise_pearson, pearson
 from argsum.metrics.methods.names import dimension_of, soft_name, split_name, title_of
 from argsum.metrics.methods.soft_scores import coverage_score, soft_scores
@@ -58,9 +63,6 @@ def test_order_changes_no_score(similarity, order):
     assert first.f1 <= max(first.precision, first.recall) + 1e-9
 
 
-# -- counts -----------------------------------------------------------------------------------
-
-
 def test_counts_of_the_worked_examples():
     # 5 of 4 references is 4: (3.5 + 4) / 2 / 4.
     assert mean_coverage([3.5, 5, None], 4) == CountScore(0.9375, n=2, unparsable=1, clipped=1)
@@ -83,9 +85,6 @@ def test_weighted_score():
     assert weighted_score(0.9, 0.3, weight=0) == pytest.approx(0.7)
     with pytest.raises(ValueError, match="between 0 and 1"):
         weighted_score(0.9, 0.3, weight=1.01)
-
-
-# -- correlations -----------------------------------------------------------------------------
 
 
 def test_across_and_within():
@@ -172,3 +171,31 @@ def test_rouge_looks_at_the_order_of_words():
     assert rouge_matrix("rouge_2", [reference], [turned])[0, 0] == 0.5
     # The longest common subsequence is "night buses": 2 of 3 both ways.
     assert rouge_matrix("rouge_l", [reference], [turned])[0, 0] == pytest.approx(2 / 3)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Records the calls to the library, which knows one model by its name."""
+    found = {}
+    library = SimpleNamespace(BERTScorer=lambda **options: found.update(options))
+    utils = SimpleNamespace(model2layers={"known-large": 17})
+    monkeypatch.setitem(sys.modules, "bert_score", library)
+    monkeypatch.setitem(sys.modules, "bert_score.utils", utils)
+    return found
+
+
+@pytest.mark.parametrize(("name", "layers"), [("known-large", 17), ("own", 4)])
+def test_a_local_folder_has_the_layer_of_its_model(asked, tmp_path, name, layers):
+    (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": 4}))
+    _load(name, str(tmp_path))
+    assert (asked["model_type"], asked["num_layers"]) == (str(tmp_path), layers)
+
+
+def test_a_score_stands_in_the_row_of_its_reference(monkeypatch):
+    def score(summaries, references, *, batch_size):
+        lengths = [10 * len(summary) for summary in summaries]
+        return None, None, np.array(lengths) + [len(reference) for reference in references]
+
+    monkeypatch.setattr(bert_scores, "_load", lambda *named: SimpleNamespace(score=score))
+    scores = BertScores("own", "folder").matrix(["r", "rr"], ["s", "ss", "sss"])
+    assert scores.tolist() == [[11, 21, 31], [12, 22, 32]]

@@ -180,12 +180,7 @@ def test_every_argument_counts_once(match):
 
 def test_the_central_argument_is_matched_best_by_the_others():
     match = np.array(
-        [
-            [1.0, 0.2, 0.6, 0.9],
-            [0.2, 1.0, 0.7, 0.9],
-            [0.6, 0.7, 1.0, 0.9],
-            [0.9, 0.9, 0.9, 0.0],
-        ]
+        [[1.0, 0.2, 0.6, 0.9], [0.2, 1.0, 0.7, 0.9], [0.6, 0.7, 1.0, 0.9], [0.9, 0.9, 0.9, 0.0]]
     )
     assert central_argument(match, [0, 1, 2]) == 2  # .6 + .7, against .8 and .9
     assert central_argument(match, [0, 1, 2, 3]) == 3  # the diagonal does not count

@@ -20,8 +20,6 @@ def symmetric(c, **pairs):
     return scores
 
 
-# -- BarH -------------------------------------------------------------------------------------
-
 # Arguments 0 and 1 are candidates 0 and 1; candidate 2 was generated.
 MATCH = np.array(
     [
@@ -97,9 +95,6 @@ def test_barh_without_any_match_or_candidate():
     assert barh(np.ones((2, 2)), np.eye(2), own=[0, 1], threshold=0.856) == []
     with pytest.raises(ValueError, match="2 candidates"):
         barh(np.ones((2, 2)), np.eye(3), own=[0, 1], threshold=0.5)
-
-
-# -- SMatchToPr -------------------------------------------------------------------------------
 
 
 def test_page_rank_of_two_linked_candidates_by_hand():

@@ -49,14 +49,8 @@ def test_umap_is_asked_for_what_was_chosen(monkeypatch):
     monkeypatch.setattr(uskpm, "umap_class", lambda: Reducer)
     reduced = reduce_vectors(np.eye(6), neighbours=3, components=2, min_distance=0.2, seed=7)
     assert reduced.tolist() == np.eye(6)[:, :2].tolist()
-    assert asked == {
-        "n_neighbors": 3,
-        "n_components": 2,
-        "min_dist": 0.2,
-        "metric": "cosine",
-        "random_state": 7,
-        "n_jobs": 1,
-    }
+    chosen = {"n_neighbors": 3, "n_components": 2, "min_dist": 0.2}
+    assert asked == chosen | {"metric": "cosine", "random_state": 7, "n_jobs": 1}
 
 
 def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
@@ -72,13 +66,8 @@ def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
         def enable_caching(self):
             self.is_kept = True
 
-    fresh, below, compiled, kept, other = (
-        Dispatcher(),
-        Dispatcher(),
-        Dispatcher(signatures=("f8",)),
-        Dispatcher(cache="a file"),
-        Dispatcher(),
-    )
+    fresh, below, other = (Dispatcher() for _each in range(3))
+    compiled, kept = Dispatcher(signatures=("f8",)), Dispatcher(cache="a file")
     modules = {
         "numba": SimpleNamespace(),
         "numba.core": SimpleNamespace(),
@@ -91,13 +80,8 @@ def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     assert uskpm.umap_class.__wrapped__() == "the class"
-    assert [function.is_kept for function in (fresh, below, compiled, kept, other)] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    kept_ones = [function.is_kept for function in (fresh, below, compiled, kept, other)]
+    assert kept_ones == [True, True, False, False, False]
 
 
 @pytest.mark.long

@@ -89,9 +89,6 @@ def test_a_table_without_a_criterion_is_refused(tmp_path):
         read(tmp_path, row(), columns=[each for each in COLUMNS if each != "C2"])
 
 
-# -- links ------------------------------------------------------------------------------------
-
-
 def score(text, object1="oak", scenario=1, row=2):
     return HumanScore(
         row=row,
@@ -128,12 +125,9 @@ def test_signs_and_spaces_do_not_matter_but_letters_and_digits_do():
     assert places == [2, 3]
     assert [each.how for each in found.links] == [LETTERS, LETTERS]
     assert found.unlinked == found.ambiguous == ()
-
-
-def test_a_broken_encoding_does_not_matter():
-    links, places = linked(
-        [score("It‚Äôs caf√© oak ‚Äì ours.")], answer(1, "It’s café oak – ours.")
-    )
+    # Nor does a broken encoding.
+    broken = score("It‚Äôs caf√© oak ‚Äì ours.")
+    links, places = linked([broken], answer(1, "It’s café oak – ours."))
     assert (places, links.links[0].how) == ([1], LETTERS)
 
 
@@ -157,8 +151,9 @@ def test_a_lost_end_is_linked_by_the_opening():
     assert [each.text[-3:] for each in found.unlinked] == ["elm"]
 
 
-def test_a_short_text_is_no_opening():
-    assert linked([score("Oak lasts")], answer(1, "Oak lasts long."))[1] == []
+@pytest.mark.parametrize(("text", "other"), [("Oak lasts", "Oak lasts long."), ("…", "???")])
+def test_a_short_text_is_no_opening_and_one_without_letters_links_to_nothing(text, other):
+    assert linked([score(text)], answer(1, other))[1] == []
 
 
 def test_an_answer_may_be_scored_twice():
@@ -182,7 +177,3 @@ def test_equal_answers_are_taken_in_turn_and_the_rivals_are_named():
     assert [each.rivals for each in found.ambiguous] == [(2,), (1,), (2,)]
     assert [each.is_repeat for each in found.links] == [False, False, True]
     assert found.unlinked == ()
-
-
-def test_a_text_without_letters_links_to_nothing():
-    assert linked([score("…")], answer(1, "???"))[1] == []

@@ -138,9 +138,6 @@ def test_no_text_breaks_the_reader(text):
     assert read_judgement(text, "stop", SMALL).reading in Reading
 
 
-# -- one call per group -----------------------------------------------------------------------
-
-
 def test_a_group_has_its_own_keys():
     assert read_scores({"8": 1, "9": 2, "10": 0}, COMPQA, group="relevance").total == 3
     counted_anew = read_scores({"1": 1, "2": 1, "3": 0}, COMPQA, group="relevance")
@@ -148,9 +145,6 @@ def test_a_group_has_its_own_keys():
     assert read_scores(GOOD, COMPQA, group="relevance").reading is Reading.EXTRA_KEYS
     with pytest.raises(KeyError):
         read_scores(GOOD, COMPQA, group="colour")
-
-
-# -- schema -----------------------------------------------------------------------------------
 
 
 def test_the_schema_has_the_keys_and_ranges_of_the_rubric():

@@ -173,7 +173,7 @@ def test_a_weight_counts_as_that_many_verdicts_and_zero_as_none():
     assert found.n_verdicts == 2
 
 
-def test_systems_beyond_reach_are_named_and_not_ranked():
+def test_systems_that_were_never_compared_are_named_and_the_others_have_penalized_strengths():
     found = fit_strengths(
         verdicts(
             *times(2, "a", "b", "first"),
@@ -181,45 +181,38 @@ def test_systems_beyond_reach_are_named_and_not_ranked():
             *times(3, "king", "a", "first"),
             *times(2, "last", "b", "second"),
             *times(1, "x", "y", "first"),
-            *times(1, "x", "y", "second"),
-            *times(1, "king", "side", "first"),
         )
     )
-    assert found.systems == ("a", "b")
-    assert found.components == (("a", "b"), ("x", "y"), ("king",), ("last",), ("side",))
-    assert found.unranked == {
-        "king": connectivity.ALWAYS_WON,
-        "last": connectivity.ALWAYS_LOST,
-        "side": connectivity.BETWEEN,
-        "x": connectivity.NOT_COMPARED,
-        "y": connectivity.NOT_COMPARED,
-    }
-    assert (found.n_verdicts, found.n_left_out) == (3, 8)
-    assert found.log_strengths[0] == pytest.approx(math.log(2) / 2)
-
-
-def test_what_is_above_one_and_below_another_ranked_system_is_ranked():
-    circle = verdicts(("a", "b", "first"), ("b", "c", "first"), ("c", "a", "first"))
-    assert fit_strengths(circle).log_strengths == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
+    assert found.systems == ("king", "a", "b", "last")
+    assert found.components == (("a", "b", "king", "last"), ("x", "y"))
+    assert found.unranked == dict.fromkeys(("x", "y"), davidson.NOT_COMPARED)
+    assert (found.is_penalized, found.n_verdicts, found.n_left_out) == (True, 8, 1)
+    # Half a win and half a loss more for each, against one that is free to be average.
+    alone = fit_strengths(verdicts(*times(4, "a", "b", "first")))
+    assert 1 < alone.log_strengths[0] < 2
+    assert alone.log_strengths[0] == -alone.log_strengths[1]
 
 
 @pytest.mark.parametrize(
-    ("rows", "reason"),
+    "rows",
     [
-        ([], davidson.NO_VERDICTS),
-        ([("a", "b", "first"), ("b", "c", "first")], davidson.NOT_LINKED),
-        ([("a", "b", "tie")], davidson.ENDLESS_TIES),
+        [("a", "b", "first"), ("b", "c", "first")],
+        [("a", "b", "tie")],
         # a beats b once and both always tie with c: c lies between them at any distance.
-        ([("a", "b", "first"), ("b", "c", "tie"), ("c", "a", "tie")], davidson.ENDLESS_TIES),
+        [("a", "b", "first"), ("b", "c", "tie"), ("c", "a", "tie")],
     ],
 )
-def test_without_finite_strengths_there_is_a_reason(rows, reason):
+def test_without_finite_strengths_they_are_penalized(rows):
     found = fit_strengths(verdicts(*rows))
-    assert (found.systems, found.nu, found.reason) == ((), None, reason)
-    assert set(found.unranked) == {name for row in rows for name in row[:2]}
+    assert (found.is_penalized, found.reason, found.log_likelihood) == (True, None, None)
+    assert set(found.systems) == {name for row in rows for name in row[:2]}
+    assert all(math.isfinite(each) for each in found.log_strengths)
+    assert fit_strengths(verdicts()).reason == davidson.NO_VERDICTS
 
 
-def test_wins_that_outnumber_the_ties_of_a_circle_bound_everything():
+def test_a_circle_bounds_everything_where_wins_outnumber_its_ties():
+    circle = verdicts(("a", "b", "first"), ("b", "c", "first"), ("c", "a", "first"))
+    assert fit_strengths(circle).log_strengths == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
     rows = [("a", "b", "first"), ("b", "c", "first"), ("c", "a", "tie")]
     found = fit_strengths(verdicts(*rows))
     assert found.systems == ("a", "b", "c")
@@ -229,7 +222,7 @@ def test_wins_that_outnumber_the_ties_of_a_circle_bound_everything():
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_strengths_are_refused_exactly_where_the_search_would_run_away(seed):
+def test_strengths_are_penalized_exactly_where_the_search_would_run_away(seed):
     """Few verdicts, so that about half of the tables have no finite maximum."""
     found = drawn(seed=seed, n=7, n_systems=3, nu=2.0)
     counts = found.count()
@@ -240,6 +233,8 @@ def test_strengths_are_refused_exactly_where_the_search_would_run_away(seed):
     )
     best = davidson.maximise(counts.first, counts.second, total[None])
     assert bool(best.converged[0]) == is_finite
+    if len(fit_strengths(found).systems) == n:
+        assert fit_strengths(found).is_penalized == (not is_finite)
 
 
 def test_a_search_that_does_not_arrive_says_so(monkeypatch):

@@ -90,12 +90,9 @@ def test_systems_without_a_common_question_are_named():
         plan_pairs([lonely], 5, seed=1)
 
 
-def test_without_knowledge_all_pairs_of_systems_get_the_same_number():
+def test_without_knowledge_pairs_of_systems_questions_and_answers_take_turns():
     pairs = plan_pairs(answers(5, n_questions=30), 100, seed=1).pairs
     assert set(Counter(map(systems_of, pairs)).values()) == {10}
-
-
-def test_questions_and_answers_take_turns():
     pairs = plan_pairs(answers(4, n_questions=10, per_cell=2), 60, seed=1).pairs
     assert set(Counter(each.question for each in pairs).values()) == {6}
     met = Counter((systems_of(each), each.question) for each in pairs)

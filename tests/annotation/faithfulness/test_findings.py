@@ -1,0 +1,95 @@
+"""Sentences about faithfulness and editing say no more than a paired test shows."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from annotation.faithfulness.reports import edited_figures
+from annotation.faithfulness.reports.finding import (
+    edited_finding,
+    experts_finding,
+    faithfulness_finding,
+)
+from cqa_site.stats.clustered import clustered_mean
+from cqa_site.stats.paired_tests import paired_tests
+
+QUESTIONS = 12
+
+
+def group(name, values):
+    mean = clustered_mean(range(len(values)), values, [1] * len(values))
+    return SimpleNamespace(
+        name=name, condition_name="Plain", is_edited=False, measures={"f1": mean},
+        by_question={"f1": dict(enumerate(values))},
+    )  # fmt: skip
+
+
+def test_groups_whose_intervals_overlap_are_told_apart_by_their_questions():
+    hard = np.linspace(0, 0.8, QUESTIONS)
+    wobble = 0.01 * (np.arange(QUESTIONS) % 3)
+    low, high = group("Low", hard), group("High", hard + 0.1 + wobble)
+    assert low.measures["f1"].high > high.measures["f1"].low
+    found = faithfulness_finding([low, high])
+    assert found.says.startswith("High (Plain) keeps closest to its arguments: F1 0.51")
+    assert found.sure.endswith(" Paired t test.")
+
+
+def test_the_highest_of_groups_that_no_test_tells_apart_is_called_just_that():
+    rng = np.random.default_rng(3)
+    found = faithfulness_finding([group(name, rng.random(QUESTIONS)) for name in "ABC"])
+    assert " has the highest F1 in these data: " in found.says
+    assert "It is not shown to be above" in found.sure
+    assert " common questions would show the clearest difference (80 % power)." in found.sure
+    assert "Holm's correction for 3 pairs" in found.sure
+    assert "chance" not in found.sure
+    few = faithfulness_finding([group("A", [0.9, 0.8]), group("B", [0.1, 0.2])])
+    assert "A verdict needs 10 or more common questions." in few.sure
+
+
+def summary(differences):
+    """One measure for each row of differences, one text a question."""
+    changes = [
+        edited_figures._change(
+            "f1", f"M{at}",
+            [
+                SimpleNamespace(
+                    edited=SimpleNamespace(before=SimpleNamespace(question_id=question)),
+                    sides=(0.0, after),
+                )
+                for question, after in enumerate(row)
+            ],
+            lambda pair: pair.sides,
+        )
+        for at, row in enumerate(differences)
+    ]  # fmt: skip
+    n = len(differences[0])
+    return SimpleNamespace(n=n, distance=changes[0].difference, checks=[], changes=changes)
+
+
+def test_eighteen_measures_are_one_family():
+    rng = np.random.default_rng(5)
+    nothing = rng.normal(size=(18, 20))
+    alone = [paired_tests([row])[0].direction for row in nothing]
+    assert set(alone) != {"not_shown"}
+    sure = edited_finding(summary(nothing)).sure
+    assert sure.startswith("No measure is shown to have moved, of 18 tested together")
+    assert "questions would show the clearest difference" in sure
+    nothing[4] += 3
+    assert edited_finding(summary(nothing)).sure.startswith("Shown to have moved: M4 0.000 → ")
+    few = edited_finding(summary(nothing[:, :5])).sure
+    assert few.endswith("A verdict needs 10 or more questions.")
+
+
+@pytest.mark.parametrize(
+    ("shift", "says"),
+    [(0.1, "more alike (0.95) than"), (-0.1, "less alike (0.75) than"),
+     (0.0, "Which is higher is not shown")],
+)  # fmt: skip
+def test_experts_are_compared_answer_by_answer(shift, says):
+    wobble = 0.02 * np.array([1, -1, 2, -2, 0.5, -0.5, 1, -1, 1, -1])
+    alike = [(0.85 + shift + each, 0.85) for each in wobble]
+    found = experts_finding(SimpleNamespace(alike=alike))
+    assert says in found.says
+    assert "Mean cosines over 10 calibration answers" in found.sure
+    assert experts_finding(SimpleNamespace(alike=[])) is None
