@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,16 @@ VERSIONS = sorted(path.stem for path in HERE.glob("*.zip"))
 # Migrations as they were released, by path: later ones are added, these stay.
 MIGRATIONS = HERE / "migrations.sha256"
 TOLERANCE = 1e-6
+# What later versions tell anew, on purpose: intervals, tests and the sentences on them. Every
+# value itself, and the intervals of frozen boards, are told as they were.
+TOLD_ANEW = {
+    "0.1.0": re.compile(
+        r"/(analyses|key-points|label-rounds|preferences|score-agreement)/.*"
+        r"/(low|high|interval|reason|recipe|rank_low|rank_high|tie_group|test|p_alone"
+        r"|result|finding|note)"
+        r"|/boards/[0-9a-f-]+//warnings"
+    )
+}
 
 
 @pytest.mark.long
@@ -40,7 +51,9 @@ def test_a_released_version_is_restored_and_tells_the_same(version, tmp_path):
         assert ran.returncode == 0, ran.stdout + ran.stderr
     then, now = read(HERE / f"{version}.json.gz"), read(told)
     assert len(then) > 150
-    assert list(unlike(then, now, "")) == []
+    found = dict(unlike(then, now, ""))
+    anew = [path for path in found if TOLD_ANEW[version].fullmatch(path)]
+    assert {path: found[path] for path in found if path not in anew} == {}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -88,7 +101,7 @@ def unlike(then, now, path):
         for place, pair in enumerate(zip(then, now, strict=True)):
             yield from unlike(*pair, f"{path}/{place}")
     elif not is_like(then, now):
-        yield f"{path}: {then!r:.60} then, {now!r:.60} now"
+        yield path, f"{then!r:.60} then, {now!r:.60} now"
 
 
 def is_like(then, now):
