@@ -18,7 +18,6 @@ from annotation.figures.reports.snapshots import (
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Study, User
-from cqa_site.results.checking import without_intervals
 from cqa_site.results.keeping import make
 from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
 from cqa_site.results.rows import pack
@@ -37,6 +36,7 @@ class CampaignResults(ResultKind):
     subject = ("campaign",)
     owner = "campaign"
     in_study = "campaign__study"
+    version = RECIPE_VERSION
     what = lazy("Labels")
     needed = ("campaign__study",)
 
@@ -54,13 +54,14 @@ class CampaignResults(ResultKind):
         return Computed(votes, sha256, seen, recipe, _figures(votes, recipe))
 
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
-        figures = _figures(pack([rows])[0], recipe)
-        if recipe["version"] < RECIPE_VERSION:
-            figures["agreement"] = {
-                scope: without_intervals([each for each in found if not _is_later(each)])
-                for scope, found in figures["agreement"].items()
-            }
-        return figures
+        return _figures(pack([rows])[0], recipe)
+
+    def comparable(self, figures: dict[str, Any]) -> dict[str, Any]:
+        agreement = {
+            scope: [each for each in found if not _is_later(each)]
+            for scope, found in figures["agreement"].items()
+        }
+        return figures | {"agreement": agreement}
 
     def about(self, snapshot: Snapshot) -> str:
         return snapshot.campaign.name

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as lazy
 from argsum.datasets.models import ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.models import KeyPointSnapshot
-from argsum.leaderboard.reports.choice import BoardChoice, board_choice
+from argsum.leaderboard.reports.choice import RECIPE_VERSION, BoardChoice, board_choice
 from cqa_site.people.models import Study, User
 from cqa_site.results.keeping import make
 from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
@@ -28,6 +28,7 @@ class KeyPointResults(ResultKind):
     name = "key_points"
     Model = KeyPointSnapshot
     subject = ("study", "dataset", "split")
+    version = RECIPE_VERSION
     what = lazy("Key points")
     page = "key_point_board"
     unmade_says = lazy("not kept as a snapshot yet: the page shows them as they are now")

@@ -14,10 +14,12 @@ from django.utils.translation import gettext_lazy as lazy
 from benchmark.leaderboard.models import BoardSlice, BoardSnapshot
 from benchmark.leaderboard.reports.changes import changes_between
 from benchmark.leaderboard.reports.figures import (
+    RECIPE_VERSION,
     all_figures,
     board_figures,
     recipe_of,
     slice_figures,
+    without_bounds,
 )
 from benchmark.leaderboard.reports.filters import Filters
 from benchmark.leaderboard.reports.markers import board_marker
@@ -46,6 +48,7 @@ class BoardResults(ResultKind):
     name = "board"
     Model = BoardSnapshot
     subject = ("study", "rubric")
+    version = RECIPE_VERSION
     what = lazy("Scores")
     page = "board"
     needed = ("study", "rubric")
@@ -72,8 +75,10 @@ class BoardResults(ResultKind):
         return Computed(rows, sha256, seen, recipe, figures)
 
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
-        # By the methods of the version that froze it: see `benchmark.leaderboard.methods.board`.
         return {"board": board_figures(read_csv(rows), recipe)}
+
+    def comparable(self, figures: dict[str, Any]) -> dict[str, Any]:
+        return {"board": without_bounds(figures["board"])}
 
     def about(self, snapshot: BoardSnapshot) -> str:
         return str(snapshot.rubric)

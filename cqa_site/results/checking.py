@@ -16,9 +16,11 @@ ROWS, FIGURES, MANIFEST = "rows.csv", "figures.json", "manifest.json"
 # Further digits may differ between machines.
 TOLERANCE = 1e-6
 MOST_DIFFERENCES = 20
-# Stands for what an earlier version made in another way, so that it cannot be computed again.
-AS_STORED = "as stored"
-OF_INTERVALS = ("low", "high", "interval", "reason", "recipe", "n_pairable_items")
+# What earlier versions made in other ways, so that it cannot be computed again.
+METHOD = {
+    "version", "recipe", "low", "high", "bounds", "interval", "reason", "n_pairable_items", "p",
+    "p_holm", "p_best", "rank_low", "rank_high", "tie_group", "detectable", "to_halve",
+}  # fmt: skip
 
 
 class NoSnapshotFile(ValueError):
@@ -84,18 +86,6 @@ def check_snapshot(kind: ResultKind, snapshot: Snapshot) -> list[str]:
     return _differences(kind, plain(snapshot.rows), snapshot.figures, *said)
 
 
-def without_intervals(figures: Any) -> Any:
-    """Figures of which all but the intervals, and what is said of these, can be compared."""
-    if isinstance(figures, list | tuple):
-        return [without_intervals(each) for each in figures]
-    if not isinstance(figures, dict):
-        return figures
-    return {
-        key: AS_STORED if key in OF_INTERVALS else without_intervals(value)
-        for key, value in figures.items()
-    }
-
-
 def as_json(content: Any) -> bytes:
     """Content as files hold it."""
     return json.dumps(content, sort_keys=True, indent=1).encode()
@@ -120,22 +110,27 @@ def _differences(
         found.append("the figures are not those of the manifest (sha256)")
     # As stored: keys that are text, lists for tuples.
     computed = json.loads(as_json(kind.figures_of(rows, recipe)))
-    found += [
-        each
-        for name, value in computed.items()
-        for each in _unlike(figures.get(name), value, name)
-    ]
-    return found[:MOST_DIFFERENCES]
+    said = {name: figures.get(name) for name in computed}
+    if recipe["version"] < kind.version:
+        computed, said = (_values_alone(kind.comparable(each)) for each in (computed, said))
+    return [*found, *_unlike(said, computed, "")][:MOST_DIFFERENCES]
+
+
+def _values_alone(figures: Any) -> Any:
+    """Figures without intervals, tests and what is said of these."""
+    if isinstance(figures, list):
+        return [_values_alone(each) for each in figures]
+    if not isinstance(figures, dict):
+        return figures
+    return {key: _values_alone(value) for key, value in figures.items() if key not in METHOD}
 
 
 def _unlike(said: Any, computed: Any, path: str) -> list[str]:
     """Every place at which two figures differ by more than the last digits."""
-    if computed == AS_STORED:
-        return []
     if isinstance(said, dict) and isinstance(computed, dict):
         keys = [*computed, *(key for key in said if key not in computed)]
         pairs = [(key, said.get(key), computed.get(key)) for key in keys]
-        return [each for key, a, b in pairs for each in _unlike(a, b, f"{path}.{key}")]
+        return [each for key, a, b in pairs for each in _unlike(a, b, f"{path}.{key}".lstrip("."))]
     if isinstance(said, list) and isinstance(computed, list) and len(said) == len(computed):
         pairs = [(place, *both) for place, both in enumerate(zip(said, computed, strict=True))]
         return [each for place, a, b in pairs for each in _unlike(a, b, f"{path}[{place}]")]

@@ -37,6 +37,8 @@ class ResultKind(ABC):
         In manifests, and before ``_frozen``, ``_published``, ``_withdrawn`` in a study's history.
     Model
         The table of its snapshots.
+    version
+        Of its recipes; earlier ones made intervals and tests in other ways.
     subject
         The fields of which each combination has one live snapshot.
     owner
@@ -54,6 +56,7 @@ class ResultKind(ABC):
 
     name: str
     Model: type[Snapshot]
+    version: int
     subject: tuple[str, ...]
     owner: str = "study"
     in_study: str = "study"
@@ -78,6 +81,10 @@ class ResultKind(ABC):
     @abstractmethod
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
         """The figures that plain rows give by a stored recipe; the parts that can be checked."""
+
+    def comparable(self, figures: dict[str, Any]) -> dict[str, Any]:
+        """What of the figures, stored or computed again, an earlier version had, too."""
+        return figures
 
     def about(self, snapshot: Any) -> str:
         """What a snapshot is about, for a study's history."""

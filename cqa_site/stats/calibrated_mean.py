@@ -30,10 +30,9 @@ NO_PROBABILITIES = (
 )
 TOO_FEW_LABELLED = f"fewer than {LEAST_LABELLED} items carry a human score"
 TOO_FEW_OTHERS = "fewer than 2 items lack a human score; take the plain mean of the human scores"
-Recipe = Literal["corrected", "student", "published"]
+Recipe = Literal["corrected", "published"]
 INTERVALS = {
     "corrected": "Student's t corrected for skewness, from the judge and the corrections",
-    "student": "Student's t, from the spread of the judge and of the corrections",
     "published": "normal, from the spread of the judge and of the corrections",
 }
 
@@ -89,7 +88,7 @@ def calibrated_mean(
         What items share, for example the question of an answer: the interval then resembles
         that of so many clusters. Every item counts the same, so a cluster counts by its size.
         At least `LEAST_LABELLED` clusters have to hold a labelled item.
-    recipe : {"corrected", "student", "published"}
+    recipe : {"corrected", "published"}
         How the interval is made, see the notes.
     confidence
         Nominal coverage.
@@ -115,12 +114,10 @@ def calibrated_mean(
 
     The published recipe divides by n and takes normal quantiles; with equal probabilities it
     is ppi-python 0.2.3 within 1e-9 (20 random draws). That package does not centre weighted
-    scores: its intervals then held the truth in .926 to .9995 of simulated draws. The Student
-    recipe divides by n - 2 (lambda is estimated as well) and takes t quantiles with as many
-    degrees of freedom, n being the effective number ``sum(w)² / sum(w²)`` there. The corrected
-    recipe also goes further to the side to which what single items add is skewed
-    (`cqa_site.stats.skewed_means`); the Student recipe held 0/1 scores and scores at the maximum
-    in .91 to .93 of draws with 10 to 30 labels.
+    scores: its intervals then held the truth in .926 to .9995 of simulated draws. The corrected
+    recipe divides by n - 2 (lambda is estimated as well), takes t quantiles with as many degrees
+    of freedom, n being the effective number ``sum(w)² / sum(w²)`` there, and goes further to the
+    side to which what single items add is skewed (`cqa_site.stats.skewed_means`).
 
     `python -m benchmarks.verdicts --only calibrated` says how often it holds the truth from
     `LEAST_LABELLED` labels on. Where probabilities differ fourfold and there are 15 labels, read

@@ -11,6 +11,7 @@ from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Rater, Study
+from cqa_site.results.rows import json_sha256
 
 TEXT = "A kayak is faster than a canoe [1]. A canoe carries more. Final Choice: kayak (answer {})."
 
@@ -116,21 +117,19 @@ def make_sheets(
     return ScoreSheet.objects.bulk_create(made)
 
 
-def as_first_version(snapshot: BoardSnapshot) -> BoardSnapshot:
-    """The snapshot as version 1 of the leaderboard left it, stored."""
-    from benchmark.leaderboard.reports.figures import board_figures
-    from benchmark.leaderboard.reports.rows import pack_rows, read_rows
-    from cqa_site.results.rows import json_sha256
-
+def as_earlier_version(snapshot: BoardSnapshot) -> BoardSnapshot:
+    """The snapshot as version 2 of the leaderboard left it, stored: with other intervals."""
     snapshot = BoardSnapshot.objects.get(pk=snapshot.pk)
-    rows = read_rows(bytes(snapshot.rows))
-    rows = rows.drop(columns=["off_scale_points", "condition_id", "condition", "is_plain"])
-    snapshot.rows, snapshot.sha256 = pack_rows(rows)
-    newer = ("least_questions", "conditions")
-    recipe = {key: each for key, each in snapshot.recipe.items() if key not in newer}
-    recipe["version"] = 1
-    snapshot.figures |= {"board": board_figures(rows, recipe)}
-    recipe["figures_sha256"] = json_sha256(snapshot.figures)
-    snapshot.recipe = recipe
+    board = snapshot.figures["board"]
+    board |= {"version": 2, "options": board["options"] | {"n_resamples": 1000, "seed": 1}}
+    for row in board["rows"]:
+        row |= {"low": row["mean"] - 1, "high": row["mean"] + 1, "reason": None}
+    for judge in board["parts"].values():
+        for means in judge.values():
+            for each in means:
+                each[2:] = [each[0], each[0]]
+    for each in board["rankings"]:
+        each["pairs"]["p_holm"] = [0.5] * len(each["pairs"]["p_holm"])
+    snapshot.recipe |= {"version": 2, "figures_sha256": json_sha256(snapshot.figures)}
     snapshot.save()
     return snapshot

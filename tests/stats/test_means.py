@@ -339,7 +339,7 @@ def test_a_calibrated_mean_needs_spread_and_labels_in_enough_clusters():
         ([1.0, np.nan], 1.0, {}, "strictly between"),
         ([1.0, np.nan], [0.5, 0.0], {}, "strictly between"),
         ([1.0, np.nan], [0.5], {}, "one number, or one for each"),
-        ([1.0, np.nan], 0.5, {"recipe": "bayes"}, "student, published"),
+        ([1.0, np.nan], 0.5, {"recipe": "bayes"}, "corrected, published"),
         ([1.0, np.nan], 0.5, {"clusters": [1]}, "one entry for each item"),
         ([1.0], 0.5, {}, "each item"),
     ],
@@ -351,7 +351,7 @@ def test_a_mean_that_nothing_vouches_for_is_refused(human, probabilities, option
 
 def test_clusters_of_one_item_change_nothing():
     human = np.array(HUMAN, dtype=float)
-    for recipe in ("student", "published"):
+    for recipe in ("corrected", "published"):
         alone = calibrated_mean(JUDGE, human, 0.5, recipe=recipe).estimate
         found = calibrated_mean(JUDGE, human, 0.5, clusters=range(20), recipe=recipe)
         assert found.estimate.value == alone.value

@@ -21,6 +21,8 @@ from cqa_site.web.not_there import NotThere
 
 from .set_scores import PEOPLE, Source, counted_sheets, sources_of
 
+# Since 2 intervals are t over topics, corrected for skewness.
+RECIPE_VERSION = 2
 ENDED = (SummarySet.State.DONE, SummarySet.State.NO_RESULT)
 # A slider gives decimals; 60ths hit halves, thirds, quarters, fifths and sixths.
 STEPS = 60

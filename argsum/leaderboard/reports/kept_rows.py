@@ -10,7 +10,6 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from django.db.models import Count, Max
@@ -18,16 +17,14 @@ from django.db.models import Count, Max
 from argsum.counting.models import CountEvent, CountSheet
 from argsum.counting.reports.sheets import sheets_of_people
 from argsum.datasets.models import KeyPointMatch
-from argsum.leaderboard.methods.earlier_means import resampled_mean
 from argsum.leaderboard.methods.system_board import FIGURES, Scored, SystemRow, Terms, board
 from argsum.metrics.models import MetricScore
-from cqa_site.results.checking import without_intervals
 from cqa_site.rounds.models import Place
 from cqa_site.stats.as_json import to_json
 from cqa_site.web.templatetags.figures import pseudonym
 
 from .board import dev_sets, scored_sets, unfinished_runs
-from .choice import BoardChoice
+from .choice import RECIPE_VERSION, BoardChoice
 from .kept_figures import (
     KeptAgreement,
     KeptBoard,
@@ -44,8 +41,6 @@ from .people_agreement import (
     judges_of,
 )
 
-# Since 2 intervals are t over topics, corrected for skewness.
-RECIPE_VERSION = 2
 VALUES = ("coverage", "redundancy", "excluding", "including", "share", "seconds")
 UNSURE = ("covered_is_unsure", "unique_is_unsure")
 SAID_OF = ("row", "cell", "topic", "set", "system", "setting", "rater", "round", "replicate")
@@ -84,8 +79,6 @@ def figures_of(rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
     """The leaderboard, and the agreement of the people who judged its sets."""
     found = _read(rows)
     figures: dict[str, Any] = to_json(KeptFigures(_board(found, recipe), _agreement(found)))
-    if recipe["version"] < RECIPE_VERSION:
-        figures["agreement"] = without_intervals(figures["agreement"])
     return figures
 
 
@@ -165,22 +158,12 @@ def _board(rows: list[Row], recipe: dict[str, Any]) -> KeptBoard:
         for kind in ("set", "dev")
     )
     found = board(sets, dev, cells, terms, topics)
-    is_earlier = recipe["version"] < RECIPE_VERSION
     return KeptBoard(
         cells=tuple(cells),
         has_dev=bool(dev),
         is_oracle=any(row.selection == "oracle" for row in found),
-        rows=tuple(_system(_earlier(row, cells) if is_earlier else row, rows) for row in found),
+        rows=tuple(_system(row, rows) for row in found),
     )
-
-
-def _earlier(row: SystemRow, cells: list[str]) -> SystemRow:
-    """A row with the intervals of snapshots before version 2."""
-    figures = {
-        name: resampled_mean(each, [row.by_cell.get(cell, {}).get(name) for cell in cells])
-        for name, each in row.figures.items()
-    }
-    return replace(row, figures=figures)
 
 
 def _scored(key: int, row: Row) -> Scored:

@@ -75,15 +75,12 @@ class Alphas:
 
 @dataclass(frozen=True, kw_only=True)
 class People:
-    """Persons, answers with points of any and of two or more, with a sheet made of several.
-
-    The last was not counted in version 1.
-    """
+    """Persons, answers with points of any and of two or more, with a sheet made of several."""
 
     raters: int
     answers: int
     shared: int
-    consolidated: int = 0
+    consolidated: int
     columns: dict[str, Alphas]
 
 
@@ -341,19 +338,11 @@ class Steadiness:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoAlphas:
-    """The numbers of the rule "agreement" in version 1."""
-
-    people: Figure
-    judge: Figure
-
-
-@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What a rule said: the result, its numbers, what is missing and how much of it, and why."""
 
     result: Result
-    numbers: Figure | Winning | Unscored | Steadiness | TwoAlphas
+    numbers: Figure | Winning | Unscored | Steadiness
     missing: dict[str, int]
     reason: str
 
@@ -370,7 +359,7 @@ class Verdict:
 class Agreement:
     """Every figure of agreement; pairs begin with each judge beside the mean of people.
 
-    Version 1 had no differences ``with_people``; verdicts before 3 called no what was not passed.
+    Verdicts before version 3 called no what was not passed.
     """
 
     version: int
@@ -379,7 +368,7 @@ class Agreement:
     raters: tuple[Rater, ...]
     answers: int
     people: People
-    with_people: Mapping[str, Mapping[str, Beside | Alphas]]
+    with_people: Mapping[str, Mapping[str, Beside]]
     alternative: dict[str, dict[str, Alternative]]
     pairs: tuple[Pair, ...]
     pairs_left_out: int

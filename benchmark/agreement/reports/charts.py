@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmark.agreement.methods.figures import Agreement, Beside, Figure, Pair
+from benchmark.agreement.methods.figures import Agreement, Figure, Pair
 from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.drawing import Spec
@@ -92,7 +92,7 @@ def _difference_rows(figures: Agreement, choice: Choice) -> list[Row]:
     return [
         {"name": name, "group": None, **_part(found.difference)}
         for key, name in names.items()
-        if isinstance(found := beside.get(key), Beside) and found.difference.value is not None
+        if (found := beside.get(key)) and found.difference.value is not None
     ]
 
 

@@ -63,10 +63,10 @@ def _beside(name: str, with_people: Figure) -> str:
     return _("; %(name)s agrees with them at %(alpha)s") % said
 
 
-def _sure(figures: Agreement, people: Figure, beside: object) -> str:
+def _sure(figures: Agreement, people: Figure, beside: Beside | None) -> str:
     """The intervals, the difference of both on the same answers, the weakest criterion."""
     said = [_("People: %s.") % _with_n(people), why_less(people)]
-    if isinstance(beside, Beside) and beside.difference.value is not None:
+    if beside and beside.difference.value is not None:
         said.append(_("Judge minus people on the same answers: %s.") % _with_n(beside.difference))
     if weakest := _weakest(figures):
         said.append(_("Lowest criterion in these data: %s.") % weakest)

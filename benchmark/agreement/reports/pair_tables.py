@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmark.agreement.methods.figures import Agreement, Beside, Concatenated, Figure
+from benchmark.agreement.methods.figures import Agreement, Concatenated, Figure
 from cqa_site.web.tables import Cell
 
 from .choice import Choice
@@ -67,8 +67,7 @@ def _ceiling(figures: Agreement, choice: Choice) -> Built:
     rows: list[list[Cell]] = []
     for key, name in column_names(figures).items():
         beside = judge.get(key)
-        # Snapshots of version 1 have no difference.
-        difference = beside.difference if isinstance(beside, Beside) else None
+        difference = beside.difference if beside else None
         row: list[Cell] = [name, *_with_n(figures.people.columns[key].alpha_interval)]
         row += _with_n(beside.alpha_interval if beside else None)
         rows.append([*row, *_with_n(difference)])

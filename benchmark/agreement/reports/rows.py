@@ -58,9 +58,6 @@ def table_and_grid(rows: bytes, rubric: Rubric, condition: str = "") -> tuple[pd
     from benchmark.leaderboard.reports.rows import read_rows
 
     table = narrowed(read_rows(rows), Filters(condition=condition))
-    if "condition" not in table:
-        # Rows of version 1 do not say it.
-        table = table.assign(condition="")
     return table, grid_of(table, rubric)
 
 

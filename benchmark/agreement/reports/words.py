@@ -13,7 +13,6 @@ from benchmark.agreement.methods.figures import (
     Agreement,
     Figure,
     Outcome,
-    TwoAlphas,
     Unscored,
     Verdict,
     Winning,
@@ -193,9 +192,6 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
         if rule == "agreement":
             return _("difference of alphas %s") % _estimate(found)
         return _("bias, as a share of the most points: %s") % _estimate(found, percent=True)
-    if isinstance(found, TwoAlphas):
-        alphas = {"people": _estimate(found.people), "judge": _estimate(found.judge)}
-        return _("people %(people)s; judge %(judge)s") % alphas
     if isinstance(found, Unscored):
         return _("%(n)d of %(all)d") % {"n": found.unscored, "all": found.sheets}
     if isinstance(found, Winning):

@@ -1,11 +1,9 @@
 """The leaderboard of a rubric: every figure from one table of score sheets.
 
-Version 3: intervals are Student's t corrected for skewness, ranges of ranks and groups follow from
-the corrected tests; before, they were percentiles of resamples.
-Version 2: a system's mean is over the questions and scenarios on which it is ranked, cells of
-too few questions are in no mean, and the figures of the CompQA paper stand apart (`board_paper`).
-Version 1 took the mean of all scenario means, thin ones included, so that means and ranks could
-be over different things; see `board_first`.
+Since version 3 intervals are Student's t corrected for skewness, and ranges of ranks and groups
+follow from the corrected tests; in version 2 they were percentiles of resamples.
+A system's mean is over the questions and scenarios on which it is ranked, cells of too few
+questions are in no mean, and the figures of the CompQA paper stand apart (`paper`).
 
 Higher is better everywhere; points are those of the chosen column. The result is plain (text,
 numbers, None, lists, dicts), so that it can be kept and computed again from the same table.
@@ -14,7 +12,6 @@ numbers, None, lists, dicts), so that it can be kept and computed again from the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,8 +20,7 @@ from benchmark.leaderboard.methods.calibrated import calibrate, why_not_calibrat
 from benchmark.leaderboard.methods.cells import make_cells
 from benchmark.leaderboard.methods.conditions import choose_conditions
 from benchmark.leaderboard.methods.data import read_scores, system_order
-from benchmark.leaderboard.methods.figures import DECIMALS, Board, Row, Scores
-from benchmark.leaderboard.methods.first import first_cells, first_parts, first_rows
+from benchmark.leaderboard.methods.figures import Board, Row, Scores
 from benchmark.leaderboard.methods.length import length_slope
 from benchmark.leaderboard.methods.names import counts_of, judges_of, questions_of, systems_of
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
@@ -38,7 +34,6 @@ from benchmark.leaderboard.methods.parts import (
 )
 from benchmark.leaderboard.methods.ranks import Ground, common_ground, rank_by_judge
 from benchmark.leaderboard.methods.summary import coverage_of, make_rows
-from cqa_site.stats.as_json import to_json
 
 # Further digits of compared scores mean nothing.
 SCORE_DECIMALS = 4
@@ -55,7 +50,7 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
         `choose_conditions` and `paper_recipe` where there are any. Unscored sheets are rows
         without points.
     options
-        Column, bootstrap and least coverage.
+        Column and least coverage.
 
     Returns
     -------
@@ -102,33 +97,6 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
         costs=costs(table, scored),
         scores={each: _scores(ground) for each, ground in grounds.items()},
     )
-
-
-def first_board(table: pd.DataFrame, options: BoardOptions) -> dict[str, Any]:
-    """The board of version 1 of the same sheets, as it was stored.
-
-    Parameters
-    ----------
-    table, options
-        As `make_board`, with ``version`` 1.
-    """
-    scored = read_scores(table, options)
-    cells = make_cells(scored, options)
-    made = make_board(table, options).as_dict()
-    del made["paper"], made["conditions"]
-    del made["options"]["least_questions"], made["options"]["criteria"]
-    return made | {
-        "cells": to_json(first_cells(scored, cells), DECIMALS),
-        "rows": to_json(first_rows(scored, cells, options), DECIMALS) if len(table) else [],
-        "parts": to_json(first_parts(scored, options), DECIMALS),
-        "lengths": [
-            {name: value for name, value in each.items() if name != "bounds"}
-            for each in made["lengths"]
-        ],
-        "profile": {
-            judge: [each[:2] for each in means] for judge, means in made["profile"].items()
-        },
-    }
 
 
 def _scenarios(rows: tuple[Row, ...], judge: str) -> dict[int, tuple[int, ...]]:

@@ -22,8 +22,6 @@ SEVERAL_ROUNDS = "people's scores come from several rounds, whose draws cannot b
 UNFINISHED = "not all answers that were drawn have points by people yet"
 OTHER_ANSWERS = "the answers that were drawn do not stand for the ones this judge scored"
 UNEQUAL = "answers of one system and scenario were drawn with different probabilities"
-# Of version 1; since then questions are clusters.
-SEVERAL_CHOICES = "several answers to one question are no independent draws"
 PART = "answers were drawn for the whole board, and this is a part of it"
 EVERYTHING = "people scored every answer: take their own mean"
 NO_CELL = "too few answers of a scenario carry scores of both"
@@ -73,7 +71,7 @@ def calibrate(
     for each in map(int, systems):
         mine = rows[scored.system[rows] == each]
         numbers = np.array(scored.scenarios)[scored.scenario[mine]]
-        over = scenarios.get(each) if options.version > 1 else None
+        over = scenarios.get(each)
         kept = mine[np.isin(numbers, over)] if over else mine
         made.append(_of_system(scored, judge, kept, each, people, options))
     return tuple(made)
@@ -115,8 +113,6 @@ def _of_system(
         human, chance = people[0][answers], people[1][answers]
         known = np.unique(chance[~np.isnan(chance)])
         has_several = len(np.unique(scored.question[cell])) < len(cell)
-        if has_several and options.version == 1:
-            return Calibrated(judge=judge, system=system, reason=SEVERAL_CHOICES)
         if len(known) != 1 or known[0] >= 1:
             why = UNEQUAL if len(known) > 1 else NO_CELL
             return Calibrated(judge=judge, system=system, reason=why)
@@ -127,7 +123,6 @@ def _of_system(
                 human,
                 float(known[0]),
                 clusters=clusters,
-                recipe="corrected" if options.version > 2 else "student",
             )
         )
     estimates = [each.estimate for each in found]

@@ -14,15 +14,10 @@ import numpy as np
 
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, answers_frame
 from benchmark.leaderboard.methods.figures import Cell
-from benchmark.leaderboard.methods.intervals import (
-    TOO_FEW_QUESTIONS,
-    UNSTABLE,
-    Interval,
-    mean_intervals,
-)
+from benchmark.leaderboard.methods.intervals import TOO_FEW_QUESTIONS, Interval, mean_intervals
 from benchmark.leaderboard.methods.options import BoardOptions
+from benchmark.leaderboard.methods.question_means import question_means
 from benchmark.leaderboard.methods.recipes import cell_scores
-from benchmark.leaderboard.methods.resamples import question_means
 
 NO_SCORES = "no answer has a score"
 
@@ -121,10 +116,9 @@ def _interval(n_questions: int, found: Interval, options: BoardOptions) -> Inter
     """Its interval; of a thin cell none."""
     if not n_questions:
         return Interval(reason=NO_SCORES)
-    few = TOO_FEW_QUESTIONS.format(options.least_questions)
     if n_questions < options.least_questions:
-        return Interval(reason=few)
-    return found._replace(reason=few) if found.reason == UNSTABLE else found
+        return Interval(reason=TOO_FEW_QUESTIONS.format(options.least_questions))
+    return found
 
 
 def _mean(values: FloatArray) -> float | None:

@@ -28,8 +28,7 @@ def choose_conditions(
     Parameters
     ----------
     table
-        As `make_board` takes it. Without the columns of conditions (boards of version 1) nothing
-        is left out.
+        As `make_board` takes it. Without the columns of conditions nothing is left out.
     systems
         Ids in the order in which places name them.
 

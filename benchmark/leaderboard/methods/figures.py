@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from benchmark.leaderboard.methods.options import BoardOptions
-from cqa_site.stats.as_json import ONLY_IF_KNOWN, from_json, to_json
+from cqa_site.stats.as_json import from_json, to_json
 from cqa_site.stats.ranks.standing import Standing
 from cqa_site.stats.verdicts import RULES
 
@@ -16,6 +16,7 @@ from cqa_site.stats.verdicts import RULES
 DECIMALS = 9
 # More questions than these nobody asks.
 MOST_NEEDED = 100_000
+RESAMPLING = ("n_resamples", "seed")
 
 
 class Mean(NamedTuple):
@@ -23,7 +24,6 @@ class Mean(NamedTuple):
 
     mean: float | None
     n: int
-    # Boards of version 1 kept no bounds.
     low: float | None = None
     high: float | None = None
 
@@ -157,9 +157,7 @@ class Cell:
     worst: float
     best: float
     is_low: bool
-    # Boards of version 1 did not mark them, and had the paper's mean here.
-    is_thin: bool = False
-    paper_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    is_thin: bool
     reason: str | None = None
 
 
@@ -186,8 +184,6 @@ class Row:
         a value.
     is_low
         Too few of the asked answers have a score, so the system has no rank.
-    paper_mean, paper_sd, pooled_mean, pooled_sd
-        Of boards of version 1; these do not say what a mean is over.
     """
 
     judge: str
@@ -195,9 +191,9 @@ class Row:
     mean: float | None
     low: float | None
     high: float | None
-    is_common: bool | None = None
-    scenarios: tuple[int, ...] = ()
-    n_used: int = 0
+    is_common: bool
+    scenarios: tuple[int, ...]
+    n_used: int
     reason: str | None = None
     n_answers: int
     n_questions: int
@@ -205,10 +201,6 @@ class Row:
     unscored: int
     coverage: float
     is_low: bool
-    paper_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
-    paper_sd: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
-    pooled_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
-    pooled_sd: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -407,8 +399,7 @@ class PaperRow:
 class PaperRecipe:
     """Cells and rows as the paper takes them, sorted by judge, system, scenario.
 
-    ``has_given`` says whether points off the scale were there to be taken: tables of boards
-    before version 2 do not have them.
+    ``has_given`` says whether points off the scale were there to be taken.
     """
 
     cells: tuple[PaperCell, ...]
@@ -437,7 +428,7 @@ class Board:
     parts, profile, distributions
         By judge: means of groups and criteria, of scenarios, and counts of points by system.
     paper
-        Cells and rows by the recipe of the CompQA paper; None on boards of version 1.
+        Cells and rows by the recipe of the CompQA paper.
     beside
         Means of people and judges on the same answers.
     costs
@@ -452,7 +443,7 @@ class Board:
     systems: tuple[System, ...]
     scenarios: tuple[int, ...]
     questions: tuple[Question, ...]
-    conditions: tuple[CellCondition, ...] = ()
+    conditions: tuple[CellCondition, ...]
     cells: tuple[Cell, ...]
     rows: tuple[Row, ...]
     rankings: tuple[JudgeRanking, ...]
@@ -463,7 +454,7 @@ class Board:
     profile: dict[str, tuple[Mean, ...]]
     distributions: dict[str, tuple[tuple[int, ...], ...]]
     beside: tuple[Beside, ...]
-    paper: PaperRecipe | None = None
+    paper: PaperRecipe
     costs: Costs
     scores: dict[str, Scores]
 
@@ -471,7 +462,9 @@ class Board:
     def from_dict(cls, stored: Mapping[str, Any]) -> Board:
         """What `as_dict` gave, also by an earlier version; raises `StoredError`."""
         kept = dict(stored)
-        kept["options"] = kept["options"] | {"version": kept.pop("version")}
+        # Of the bootstrap of version 2.
+        options = {key: kept["options"][key] for key in kept["options"] if key not in RESAMPLING}
+        kept["options"] = options | {"version": kept.pop("version")}
         return from_json(cls, kept)
 
     def as_dict(self) -> dict[str, Any]:

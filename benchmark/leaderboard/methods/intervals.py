@@ -1,8 +1,7 @@
 """Intervals of a board's means and ratios; questions are the clusters.
 
 A question counts by what it adds to a figure, whatever the figure is the mean of: several
-scenarios, or answers that are spread unevenly over questions. Boards before version 3 have
-percentiles of `resamples` instead.
+scenarios, or answers that are spread unevenly over questions.
 """
 
 from __future__ import annotations
@@ -14,13 +13,11 @@ import numpy as np
 
 from benchmark.leaderboard.methods.data import FloatArray
 from benchmark.leaderboard.methods.options import BoardOptions
-from benchmark.leaderboard.methods.resamples import bounds_of, resampled_means
 from cqa_site.stats.skewed_means import mean_bounds
 from cqa_site.stats.verdicts import RULES
 
 TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interval"
 NO_SPREAD = "the scores do not vary, so there is no spread"
-UNSTABLE = "too many resamples hold none of its questions"
 
 
 class Interval(NamedTuple):
@@ -43,25 +40,15 @@ def mean_intervals(
     groups
         Places of columns.
     options
-        Confidence and version.
+        Confidence.
     highest
         Most points: intervals end there, and at 0.
     """
-    if options.version < 3:
-        drawn = resampled_means(values, options.n_resamples, options.seed)
-        means = [drawn[:, list(group)].mean(axis=1, keepdims=True) for group in groups]
-        return [_percentiles(each, options) for each in means]
     return [_of_columns(values[:, list(group)], options, highest) for group in groups]
 
 
 def ratio_interval(tops: FloatArray, bottoms: FloatArray, options: BoardOptions) -> Interval:
     """Interval of the sum of tops by the sum of bottoms; one of each for every question."""
-    if options.version < 3:
-        sums = np.column_stack([tops, bottoms])
-        drawn = resampled_means(sums, options.n_resamples, options.seed)
-        ratio = np.full(len(drawn), np.nan)
-        np.divide(drawn[:, 0], drawn[:, 1], out=ratio, where=drawn[:, 1] > 0)
-        return _percentiles(ratio[:, None], options)
     known = bottoms > 0
     value = tops.sum() / bottoms.sum()
     # Divided by what the others weigh: a question that weighs much pulls the ratio to itself.
@@ -90,14 +77,5 @@ def _interval(value: float, added: FloatArray, fewest: int, options: BoardOption
     single = (value + len(added) * added)[:, None]
     low, high = mean_bounds(single, options.confidence, fewest - 1)
     if np.isnan(low[0]):
-        return Interval(reason=NO_SPREAD)
-    return Interval(float(low[0]), float(high[0]))
-
-
-def _percentiles(drawn: FloatArray, options: BoardOptions) -> Interval:
-    low, high = bounds_of(drawn, options.confidence)
-    if np.isnan(low[0]):
-        return Interval(reason=UNSTABLE)
-    if high[0] - low[0] < 1e-12:
         return Interval(reason=NO_SPREAD)
     return Interval(float(low[0]), float(high[0]))

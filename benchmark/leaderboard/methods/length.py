@@ -133,7 +133,7 @@ def _controlled(
     error = np.sqrt((added**2).sum(axis=0) * shape[0] / (shape[0] - 1))
     reach = special.stdtrit(shape[0] - 1, (1 + options.confidence) / 2) * error
     shown = {int(each): float(mean) for each, mean in zip(found, shifted, strict=True)}
-    if options.version > 2 and not RULES["mean"].allows(shape[0]):
+    if not RULES["mean"].allows(shape[0]):
         return shown, {}
     bounds = zip(found, shifted, reach, strict=True)
     return shown, {int(each): (float(mean - far), float(mean + far)) for each, mean, far in bounds}

@@ -29,8 +29,6 @@ class BoardOptions:
         Total and groups → keys of the criteria that they are the sum of.
     confidence
         Of intervals over questions.
-    n_resamples, seed
-        Of the bootstrap of boards before version 3.
     least_coverage
         Share of the asked answers that have to be scored for a rank.
     least_questions
@@ -42,7 +40,7 @@ class BoardOptions:
     is_part
         Whether only some of the sheets are shown, so that draws stand for more than those.
     version
-        An earlier one for the figures of boards frozen before, so that they can be checked.
+        Of the methods; an earlier one on boards that were frozen by it.
     """
 
     column: str = TOTAL
@@ -50,8 +48,6 @@ class BoardOptions:
     parts: Mapping[str, float] = field(default_factory=dict)
     criteria: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     confidence: float = 0.95
-    n_resamples: int = 1000
-    seed: int = 0
     least_coverage: float = 0.8
     least_questions: int = 3
     draws: Mapping[int, Mapping[str, float]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, jud
 from benchmark.leaderboard.methods.figures import Beside, Cost, Costs, JudgeRanking, Mean, Row
 from benchmark.leaderboard.methods.intervals import mean_intervals, ratio_interval
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
-from benchmark.leaderboard.methods.resamples import question_means
+from benchmark.leaderboard.methods.question_means import question_means
 
 # Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.
 OF_ANSWERS = ("answer_cost_micro", "answer_seconds")

@@ -16,7 +16,6 @@ from benchmark.leaderboard.methods.cells import CellTable
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored
 from benchmark.leaderboard.methods.figures import JudgeRanking, Pairs
 from benchmark.leaderboard.methods.options import BoardOptions
-from benchmark.leaderboard.methods.resamples import resampled_ranking
 from cqa_site.stats.ranks.ranking import Ranking, rank_systems
 
 LOW_COVERAGE = "too few of its answers have a score"
@@ -52,8 +51,6 @@ def rank_by_judge(ground: Ground, judge: str, options: BoardOptions) -> JudgeRan
         ground.matrix[:, ground.ranked].T, index=[str(each) for each in ground.ranked]
     )
     found = rank_systems(scores, confidence=options.confidence, highest=options.maximum)
-    if options.version < 3:
-        found = resampled_ranking(found, scores.loc[:, ~scores.isna().any()], options)
     return JudgeRanking(
         judge=judge,
         scenarios=ground.scenarios,
@@ -88,8 +85,7 @@ def common_ground(
     for place in mine:
         system, cell = int(table.system[place]), table.cells[place]
         own = columns.setdefault(system, {})
-        # Version 1 compared whatever there was.
-        if cell.is_thin and options.version > 1:
+        if cell.is_thin:
             thin.setdefault(system, set()).add(cell.scenario)
         else:
             own[cell.scenario] = int(place)
@@ -112,7 +108,7 @@ def common_ground(
     kept = _sharing(known, ranked, options.least_questions)
     n_common = int(known[:, kept].all(axis=1).sum())
     is_alone = len(ranked) > len(kept) == 1
-    if is_alone or (options.version > 1 and n_common < options.least_questions):
+    if is_alone or n_common < options.least_questions:
         kept = []
     out |= {each: OTHER_QUESTIONS for each in ranked if each not in kept}
     return Ground(matrix, scenarios, np.array(kept, dtype=np.int64), out)

@@ -12,7 +12,7 @@ from the released scores, as the paper gives none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 import pandas as pd
@@ -93,13 +93,6 @@ def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
         "dropped": kept["dropped"].sum(),
     }
     return pd.DataFrame(made)
-
-
-def pooled_scores(
-    sheets: pd.DataFrame, by: Sequence[str] = ("rater", "system"), column: str = "total"
-) -> pd.DataFrame:
-    """Mean and sample sd over all answers of each combination of ``by``, each counting once."""
-    return _mean_and_sd(sheets, by, column)
 
 
 def scenario_scores(

@@ -26,7 +26,6 @@ RECIPE_VERSION = 3
 CONFIDENCE, SEED, LEAST_COVERAGE = 0.95, 1, 0.8
 # A mean over fewer questions says too little to be compared.
 LEAST_QUESTIONS = 5
-FIRST_LEAST_QUESTIONS = 3
 PACKAGES = ("numpy", "pandas", "scipy", "pyarrow")
 
 
@@ -98,19 +97,15 @@ def options_of(
         parts={key: value for key, value in maxima.items() if key != TOTAL},
         criteria=_criteria(recipe),
         confidence=recipe["confidence"],
-        # Of boards before version 3; since then nothing is resampled.
-        n_resamples=recipe.get("n_resamples", 1_000),
-        seed=recipe["seed"],
         least_coverage=recipe["least_coverage"],
-        least_questions=recipe.get("least_questions", FIRST_LEAST_QUESTIONS),
+        least_questions=recipe["least_questions"],
         draws={int(key): value for key, value in recipe["draws"].items()},
         is_part=is_part,
-        version=recipe["version"],
     )
 
 
 def _criteria(recipe: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Sums → their criteria; recipes before version 2 do not say those of groups."""
+    """Sums → their criteria."""
     columns = recipe["columns"]
     every = tuple(each["key"] for each in columns if each["kind"] == "criterion")
     groups = {each["key"]: tuple(each["criteria"]) for each in columns if "criteria" in each}
@@ -121,13 +116,21 @@ def board_figures(
     table: pd.DataFrame, recipe: dict[str, Any], filters: Filters | None = None
 ) -> dict[str, Any]:
     """The leaderboard of the sheets that the filters leave."""
-    from benchmark.leaderboard.methods.board import first_board, make_board
+    from benchmark.leaderboard.methods.board import make_board
 
     chosen = filters or Filters()
     options = options_of(recipe, chosen.column, is_part=chosen.narrows)
-    if options.version == 1:
-        return first_board(narrowed(table, chosen), options)
     return make_board(narrowed(table, chosen), options).as_dict()
+
+
+def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
+    """A stored board whose means of parts and scenarios, kept as lists, are without bounds."""
+    parts = {
+        judge: {name: [each[:2] for each in means] for name, means in own.items()}
+        for judge, own in board["parts"].items()
+    }
+    profile = {judge: [each[:2] for each in means] for judge, means in board["profile"].items()}
+    return board | {"parts": parts, "profile": profile, "options": {}}
 
 
 def slice_figures(

@@ -78,8 +78,8 @@ def narrowed(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
 
 
 def conditions_of_rows(recipe: dict[str, Any]) -> dict[str, str]:
-    """Id → name of the conditions of a snapshot's answers; recipes of version 1 name none."""
-    return {each["id"]: each["name"] for each in recipe.get("conditions", ())}
+    """Id → name of the conditions of a snapshot's answers."""
+    return {each["id"]: each["name"] for each in recipe["conditions"]}
 
 
 def known_condition(wanted: str, recipe: dict[str, Any]) -> str:

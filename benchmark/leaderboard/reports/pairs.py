@@ -95,10 +95,8 @@ def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
 
 def _board_means(
     board: Board, judge: str, first: int, second: int
-) -> tuple[float | None, float | None] | None:
-    """The two means of the leaderboard; version 1 had others than those of the difference."""
-    if board.options.version == 1:
-        return None
+) -> tuple[float | None, float | None]:
+    """The two means of the leaderboard."""
     means = {row.system: row.mean for row in board.rows if row.judge == judge}
     return means[first], means[second]
 

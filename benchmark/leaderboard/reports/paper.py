@@ -35,15 +35,8 @@ class PaperLine:
     cells: list[PaperCell | None]
 
 
-def has_paper(board: Board) -> bool:
-    """Whether the figures hold the paper's; those of boards of version 1 do not."""
-    return board.paper is not None
-
-
 def paper_rows(board: Board, judge: str) -> list[PaperLine]:
-    """Rows with their cells, highest mean first; none without the paper's figures."""
-    if board.paper is None:
-        return []
+    """Rows with their cells, highest mean first."""
     cells = {
         (each.system, each.scenario): each for each in board.paper.cells if each.judge == judge
     }

@@ -137,8 +137,8 @@ def _parts(found: Any, *names: str) -> list[Any]:
 
 
 def _over(own: Row) -> list[Any]:
-    """What a mean is over; boards of version 1 do not say it."""
-    if own.mean is None or own.is_common is None:
+    """What a mean is over."""
+    if own.mean is None:
         return ["", "", None]
     ground = _("common questions") if own.is_common else _("its own questions")
     return [ground, " ".join(map(str, own.scenarios)), own.n_used]

@@ -111,7 +111,7 @@ def conditions_of(board: Board) -> dict[tuple[int, int], Several]:
 
 
 def thin_cells(board: Board, judge: str) -> list[Cell]:
-    """Cells with too few scored questions for a mean; boards of version 1 did not mark them."""
+    """Cells with too few scored questions for a mean."""
     return [each for each in board.cells if each.judge == judge and each.is_thin]
 
 

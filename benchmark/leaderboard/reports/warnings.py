@@ -42,12 +42,7 @@ def earlier_version(board: Board) -> str:
         "of resampled questions, too narrow for few questions. Its ranges of ranks and its groups "
         "are not shown: they said more than the tests."
     )
-    if version > 1:
-        return said % version
-    return f"{said % version} " + _(
-        "A mean there is that of all scenario means, thin ones included, while ranks are on "
-        "common questions, so differences of means need not be those of the pairs."
-    )
+    return said % version
 
 
 def _of_judge(board: Board, judge: str) -> list[str]:

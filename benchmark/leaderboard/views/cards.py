@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from benchmark.leaderboard.methods.figures import Board as Figures
 from benchmark.leaderboard.reports.charts import CHARTS
 from benchmark.leaderboard.reports.finding import board_finding, ground_of
-from benchmark.leaderboard.reports.paper import RECIPE, has_paper
+from benchmark.leaderboard.reports.paper import RECIPE
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
 from benchmark.leaderboard.reports.view import column_name, conditions_of, ranking_of
 from benchmark.leaderboard.reports.warnings import earlier_version
@@ -53,7 +53,6 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "shown": shown,
         "snapshot": shown.snapshot,
         "board": board,
-        "has_paper": has_paper(board),
         "n_several": len(conditions_of(board)),
         "earlier_version": earlier_version(board),
         "ranking": ranking_of(board, judge) if judge else None,

@@ -41,7 +41,7 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     ]
     rows = []
     for each in board_rows(board, judge):
-        standing, cells = each.standing, [_mean(each.row, has_scenarios)]
+        standing, cells = each.standing, [_mean(each.row)]
         cells += [_calibrated(each.calibrated)] if is_calibrated else []
         cells += [_scenario(one) for one in each.cells] if has_scenarios else []
         cells += [_other(other) for other in each.others]
@@ -114,20 +114,12 @@ def _estimate(
     return figure_cell(cell.mean, cell.low, cell.high, notes=said, details=details)
 
 
-def _mean(row: Row, has_scenarios: bool) -> BoardCell:
-    notes, details = [], []
-    if row.paper_sd is not None and has_scenarios:
-        details.append(_("paper %s") % _spread(row.paper_mean, row.paper_sd))
-    if row.pooled_sd is not None:
-        details.append(_("pooled %s") % _spread(row.pooled_mean, row.pooled_sd))
-    if row.is_common is False and row.mean is not None:
+def _mean(row: Row) -> BoardCell:
+    notes = []
+    if not row.is_common and row.mean is not None:
         text = ngettext("its own %d question", "its own %d questions", row.n_used)
         notes.append(text % row.n_used)
-    return _estimate(row, *details, notes=notes)
-
-
-def _spread(mean: float | None, sd: float) -> str:
-    return f"{text_of(mean, 2)} ± {text_of(sd, 2)}"
+    return _estimate(row, notes=notes)
 
 
 def _calibrated(found: Calibrated | None) -> BoardCell:
@@ -200,7 +192,8 @@ def _with_sd(cell: PaperCell | PaperRow, *notes: str, details: Sequence[str] = (
         return BoardCell()
     if cell.sd is None:
         return figure_cell(cell.mean, notes=notes, details=details)
-    return BoardCell(_spread(cell.mean, cell.sd), notes=notes, details=details)
+    text = f"{text_of(cell.mean, 2)} ± {text_of(cell.sd, 2)}"
+    return BoardCell(text, notes=notes, details=details)
 
 
 def _paper_cell(cell: PaperCell | None) -> BoardCell:

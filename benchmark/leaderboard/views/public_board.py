@@ -30,7 +30,7 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
         snapshot = get_object_or_404(with_board(rows), public_token=token)
         board = Board.from_dict(snapshot.stored)
         judge = chosen_judge(board, request.GET.get("judge", ""))
-        is_paper = wants_paper(request, board)
+        is_paper = wants_paper(request)
         shown = Shown(
             snapshot,
             Filters(),

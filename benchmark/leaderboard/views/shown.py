@@ -13,7 +13,6 @@ from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import Filters
 from benchmark.leaderboard.reports.markers import board_marker
-from benchmark.leaderboard.reports.paper import has_paper
 from benchmark.leaderboard.reports.view import chosen_judge
 from benchmark.rubrics.models import RubricVersion
 from cqa_site.people.access import StudyRequest
@@ -188,7 +187,7 @@ def shown_board(
         if slice_job is not None:
             is_stale, of_rows, job = True, found.marker if found else "", slice_job
     judge = chosen_judge(board, request.GET.get("judge", "")) if board else ""
-    is_paper = wants_paper(request, board)
+    is_paper = wants_paper(request)
     return Shown(
         snapshot,
         filters,
@@ -203,10 +202,9 @@ def shown_board(
     )
 
 
-def wants_paper(request: HttpRequest, board: Board | None) -> bool:
-    """Whether the address asks for the paper's recipe, and the board has it."""
-    is_asked = request.GET.get("recipe") == PAPER
-    return is_asked and (board is None or has_paper(board))
+def wants_paper(request: HttpRequest) -> bool:
+    """Whether the address asks for the paper's recipe."""
+    return request.GET.get("recipe") == PAPER
 
 
 def wanted_columns(request: HttpRequest) -> tuple[str, ...]:

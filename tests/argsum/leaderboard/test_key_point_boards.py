@@ -1,7 +1,5 @@
 """Snapshots of key points: what is kept, and the pages around it."""
 
-import csv
-import io
 import json
 
 import pytest
@@ -13,12 +11,11 @@ from argsum.leaderboard.actions import KEY_POINTS, request_board
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.board import summary_board
 from argsum.leaderboard.reports.choice import board_choice, usually_left_out
-from argsum.leaderboard.reports.kept_rows import COLUMNS, figures_of, marker
+from argsum.leaderboard.reports.kept_rows import marker
 from argsum.leaderboard.reports.people_agreement import people_agreement
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
-from cqa_site.results.checking import AS_STORED, without_intervals
 from cqa_site.results.rows import plain
 from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
@@ -75,26 +72,6 @@ def test_the_rows_give_what_the_pages_say(lab, selection):
     content = plain(live.rows).decode() + json.dumps(live.figures)
     assert "Invented" not in content
     assert lab.raters[0].pseudonym in content
-
-
-def test_a_snapshot_of_version_1_is_computed_again_with_its_own_intervals():
-    file = io.StringIO()
-    writer = csv.DictWriter(file, [name for name in COLUMNS if name != "topic"], restval="")
-    writer.writeheader()
-    for at, value in enumerate((0.2, 0.4, 0.6, 0.8)):
-        cell, own = f"Topic {at}", {"coverage": value, "redundancy": 0.0}
-        writer.writerow({"row": "cell", "cell": cell})
-        writer.writerow({"row": "set", "cell": cell, "set": at, "system": "A"} | own)
-    recipe = {"version": 1, "weight": 0.5, "selection": "dev", "least_share": 0.75}
-    found = figures_of(file.getvalue().encode(), recipe)
-    coverage = found["board"]["rows"][0]["figures"]["coverage"]
-    # As version 1 stored them: percentiles of resampled cells.
-    assert (coverage["low"], coverage["high"]) == pytest.approx((0.3, 0.7))
-    assert coverage["interval"] == "cluster bootstrap, percentile, 2000 resamples, seed 0"
-    # Values of agreement are compared, too; its intervals are not.
-    assert found["agreement"]["sets"] == 0
-    alpha = without_intervals({"dimensions": [{"alpha": {"value": 0.7, "low": 0.5}}]})
-    assert alpha == {"dimensions": [{"alpha": {"value": 0.7, "low": AS_STORED}}]}
 
 
 @pytest.mark.parametrize("change", ["sheet", "score", "set", "state"])

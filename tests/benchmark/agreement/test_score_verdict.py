@@ -7,7 +7,6 @@ import pytest
 from benchmark.agreement.methods import verdict as rules
 from benchmark.agreement.methods.agreement import Options, agreement
 from benchmark.agreement.methods.figures import (
-    Agreement,
     Alternative,
     Consistency,
     Figure,
@@ -15,11 +14,9 @@ from benchmark.agreement.methods.figures import (
     Split,
 )
 from benchmark.agreement.methods.old_verdicts import without_untested
-from benchmark.agreement.reports.choice import TOTAL, Choice
-from benchmark.agreement.reports.pair_tables import PAIR_TABLES
-from benchmark.agreement.reports.words import answer_of, chance_of, numbers_of, reasons_of
+from benchmark.agreement.reports.choice import Choice
+from benchmark.agreement.reports.words import answer_of, chance_of, reasons_of
 from benchmark.agreement.views.verdict import verdict_context
-from cqa_site.stats.as_json import from_json, to_json
 
 from ..made_sheets import BRIEF, noisy, sheets_of, together, truth
 
@@ -184,20 +181,3 @@ def test_a_no_that_version_2_never_tested_is_not_shown():
     assert (old.verdict["id-good"]["C1"].result, found.result) == ("no", "not_shown")
     assert "make a new one" in found.rules["alternative"].reason
     assert without_untested(new) is new
-
-
-def test_agreement_that_version_1_froze_can_be_read():
-    points = truth(BRIEF, 40)
-    people = [sheets_of(BRIEF, "Ada", points), sheets_of(BRIEF, "Bo", points)]
-    judge = sheets_of(BRIEF, "good", points, kind="model")
-    stored = to_json(agreement(together(*people, judge), BRIEF, Options()))
-    del stored["people"]["consolidated"]
-    for column, beside in stored["with_people"]["id-good"].items():
-        del beside["difference"]
-        alphas = {"people": to_json(figure(0.5)), "judge": to_json(figure(0.4))}
-        stored["verdict"]["id-good"][column]["rules"]["agreement"]["numbers"] = alphas
-    found = from_json(Agreement, stored)
-    said = numbers_of("agreement", found.verdict["id-good"][TOTAL].rules["agreement"])
-    assert said == "people 0.500, n 100; judge 0.400, n 100"
-    _columns, rows = PAIR_TABLES["ceiling"].build(found, Choice(judge="id-good"))
-    assert rows[0][-4:] == [None] * 4

@@ -21,7 +21,6 @@ from cqa_site.runs import jobs
 from cqa_site.stats.as_json import to_json
 from tests.api.conftest import client_of
 from tests.benchmark.made_scores import (
-    as_first_version,
     make_rater,
     make_scored_answers,
     make_sheets,
@@ -130,11 +129,6 @@ def test_rows_behind_a_figure_by_condition(study, client, probe, board):
     text = client.get(rows, {"condition": probe, "format": "csv"}).content.decode("utf-8-sig")
     assert [row["Condition"] for row in csv.DictReader(io.StringIO(text))] == [NAME] * 4
     assert len(client.get(rows).context["rows"]) == 8
-    # Boards of the first version know no condition.
-    as_first_version(board)
-    page = client.get(rows)
-    assert {row["condition"] for row in page.context["rows"]} == {""}
-    assert "scenario 1" in page.text
 
 
 def test_sheets_go_away_with_their_condition(study, client, probe):

@@ -14,7 +14,8 @@ from cqa_site.results.kind import KINDS
 class Command(BaseCommand):
     help = (
         "Compute figures again from the rows of a snapshot, given as its id or as a "
-        "downloaded archive; exit 1 and say what differs."
+        "downloaded archive; exit 1 and say what differs. Of snapshots of earlier versions values "
+        "are compared, not intervals and tests."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

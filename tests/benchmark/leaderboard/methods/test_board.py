@@ -2,13 +2,12 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.leaderboard.methods.board import first_board, make_board
+from benchmark.leaderboard.methods.board import make_board
 from benchmark.leaderboard.methods.calibrated import (
     NO_DRAW,
     NO_PEOPLE,
@@ -236,39 +235,6 @@ def test_the_papers_recipe_takes_sheets_as_they_came():
     row = made.rows[1]
     assert (row.mean, row.cells, row.n) == ((6.5 + 1) / 2, 2, 5)
     assert made.rows[0].mean == people.mean
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_a_board_of_an_earlier_version_is_computed_as_it_was(version):
-    rows = []
-    for at, name in enumerate("ABC"):
-        for scenario in (1, 2):
-            values = {f"q{q}": float((q * 7 + at * 3 + scenario * 5) % 11) for q in range(6)}
-            more = {"C1": float(at % 2), "characters": 100 + 10 * at}
-            rows += scores(name, values, scenario=scenario, **more)
-    rows += scores("A", {"q1": 19.0}, scenario=3, C1=1.0)
-    person = {"rater_kind": "person", "rater_id": "P"}
-    rows += scores("B", {"q1": 4.0, "q2": 5.5, "q3": NAN}, C1=0.0, **person)
-    options = BoardOptions(
-        maximum=19.0, parts={"C1": 1.0}, n_resamples=50, seed=3, version=version
-    )
-    name = {1: "first", 2: "second"}[version]
-    stored = json.loads((Path(__file__).parent / f"{name}_board.json").read_text())
-    if version == 2:
-        assert same(make_board(sheets(*rows), options).as_dict(), stored)
-        return
-    assert same(first_board(sheets(*rows), options), stored)
-    # The trap of that version: one answer of scenario 3 had the weight of six.
-    assert stored["rows"][1]["low"] is None
-    assert stored["rows"][1]["system"] == 0
-
-
-def same(one, other):
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return one == other or one == pytest.approx(other, abs=1e-6)
 
 
 def test_a_system_without_a_shared_scenario_is_not_ranked_but_one_without_any_is():

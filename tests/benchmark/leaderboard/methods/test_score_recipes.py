@@ -57,14 +57,6 @@ def test_a_row_is_the_unweighted_mean_of_its_cells_and_of_their_sds():
     assert rows.loc[("judge", "b"), "dropped"] == 1
 
 
-def test_pooled_every_answer_counts_once():
-    pooled = recipes.pooled_scores(TABLE)
-    assert pooled.loc[("judge", "a"), "mean"] == pytest.approx(12 / 5)
-    assert pooled.loc[("judge", "a"), "sd"] == pytest.approx((5.2 / 4) ** 0.5)
-    over_all = recipes.pooled_scores(TABLE, ["rater"])
-    assert over_all.loc["judge", ["mean", "n", "dropped"]].tolist() == [2, 6, 1]
-
-
 def test_scenarios_over_answers_and_over_cells():
     table = pd.concat([TABLE, sheets(("cam", 0, "q1", 1, 1, 1, 1))])
     over_answers = recipes.scenario_scores(table)
