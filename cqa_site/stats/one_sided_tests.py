@@ -1,18 +1,17 @@
 """One-sided tests of statistics that were computed without each unit in turn.
 
-They decide as the intervals of `cqa_site.stats.intervals.mean_interval` do: Student's t, or the
-same t after Hall's (1992) transformation where skewness makes that less certain.
+They decide as `cqa_site.stats.skewed_means` does: Student's t, or the same t after Hall's (1992)
+transformation where skewness makes that less certain.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from cqa_site.stats.ratings import FloatArray
+from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.skewed_means import moments, without_skewness
 
 # Power of the studies that `more_needed` plans.
 POWER = 0.8
@@ -49,16 +48,12 @@ def p_above(values: FloatArray, mark: float) -> float:
     from scipy import special
 
     n, mean = len(values), float(values.mean())
-    sd = float(values.std(ddof=1))
-    if sd < 1e-9:
+    if np.ptp(values) < 1e-9:
         apart = min(1.0, abs(mean - mark) / (1 + abs(mean)))
         return float((1 - apart) ** n) if mean > mark else 1.0
-    distance = (mean - mark) / sd
-    skewness = float(((values - mean) ** 3).mean()) / float(values.std()) ** 3
-    skewness *= (n * (n - 1)) ** 0.5 / (n - 2)
-    g = skewness if abs(skewness) > 1e-6 else 1e-6
-    transformed = ((1 + g * distance / 3) ** 3 - 1) / g + g / (6 * n)
-    return float(special.stdtr(n - 1, -min(distance, transformed) * n**0.5))
+    distance, error, pull = moments(values[:, None] - mark)
+    t = distance / error
+    return float(special.stdtr(n - 1, -min(t[0], without_skewness(t, pull)[0])))
 
 
 def p_below(values: FloatArray, mark: float) -> float:
@@ -101,12 +96,3 @@ def more_needed(n: int, p: float, units: int, level: float) -> int:
         return 0
     wanted = float(special.ndtri(1 - level) + special.ndtri(POWER))
     return min(MOST_NEEDED, max(1, math.ceil(n * ((wanted / found) ** 2 - 1))))
-
-
-def more_for_interval(n: int, value: float, width: float, level: float) -> int:
-    """As `more_needed`, from the width of the interval at 1 - 2 ``level`` over n units."""
-    from scipy import special
-
-    reach = float(special.stdtrit(n - 1, 1 - level))
-    distance = 2 * reach * abs(value) / width if width > 0 else 0.0
-    return more_needed(n, float(special.stdtr(n - 1, -distance)), n, level)

@@ -38,7 +38,7 @@ def mean_p(values: FloatArray) -> FloatArray:
     from scipy import special
 
     n = len(values)
-    mean, error, pull = _moments(values, None)
+    mean, error, pull = moments(values)
     has_spread = error > 0
     t = np.divide(mean, error, out=np.zeros_like(mean), where=has_spread)
     smaller = np.minimum(np.abs(t), np.abs(without_skewness(t, pull)))
@@ -69,7 +69,7 @@ def mean_bounds(
     """
     from scipy import special
 
-    mean, error, pull = _moments(values, often)
+    mean, error, pull = moments(values, often)
     n = len(values) if often is None else int(often.sum())
     freedom = n - 1 if freedom is None else freedom
     quantile = float(special.stdtrit(freedom, (1 + confidence) / 2))
@@ -99,8 +99,8 @@ def with_skewness(found: FloatArray, pull: FloatArray) -> FloatArray:
     return np.where(np.abs(pull * t) > MOST_TILT, straight / slope, t)
 
 
-def _moments(
-    values: FloatArray, often: IntArray | None
+def moments(
+    values: FloatArray, often: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean, standard error and skewness by root n; 0 where digits alone differ."""
     weights = np.ones(len(values)) if often is None else often

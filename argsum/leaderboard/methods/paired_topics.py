@@ -8,57 +8,29 @@ that the paper released), and as units of their own they made 7 % of leads false
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from cqa_site.stats.arrays import FloatArray
-from cqa_site.stats.ranks.multiple_tests import holm
-from cqa_site.stats.ranks.paired_differences import smallest_detectable
-from cqa_site.stats.skewed_means import mean_bounds, mean_p
-from cqa_site.stats.verdicts import LEVEL, RULES
+from cqa_site.stats.paired_tests import PairedTest, paired_tests
 
 from .system_board import NO_TOPICS, SystemRow, Topics
 
-# A difference that needs more than this many times the topics is hardly one.
-MOST_NEEDED = 10
 # Figures by which one system is above another, the first that is known, and those of them of
 # which less is better. Seconds and the share clustered say nothing about quality.
 JUDGED = ("weighted", "coverage", "redundancy", "excluding", "including")
 LOWER_IS_BETTER = ("redundancy",)
 
 
-@dataclass(frozen=True)
-class TopicDifference:
-    """One system minus another, over the n topics on which both have a value.
-
-    Attributes
-    ----------
-    value, low, high
-        Mean difference and its 95 % interval, of this pair alone.
-    p
-        After Holm over all pairs that have enough topics; None without a test.
-    needed
-        Topics that show a difference as large as this one with power .8 after the correction;
-        None where too many, or none, would.
-    """
+class TopicDifference(NamedTuple):
+    """One system minus another, over the topics on which both have a value."""
 
     first: str
     second: str
-    n: int
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    needed: int | None = None
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the two are shown to differ."""
-        return self.p is not None and self.p < LEVEL
+    test: PairedTest
 
 
 def judged_figure(rows: Sequence[SystemRow]) -> str:
@@ -81,27 +53,18 @@ def topic_differences(
 
     t over topics, corrected for skewness (`mean_p`); a topic counts with the mean of its cells.
     """
-    pairs = [
-        (one, other, _apart(one, other, name, topics)) for one, other in combinations(rows, 2)
+    pairs = list(combinations(rows, 2))
+    tests = paired_tests([_apart(*pair, name, topics) for pair in pairs], "difference")
+    return [
+        TopicDifference(one.system, other.system, test)
+        for (one, other), test in zip(pairs, tests, strict=True)
     ]
-    is_enough = RULES["difference"].allows
-    alone = [mean_p(values[:, None])[0] for *_names, values in pairs if is_enough(len(values))]
-    adjusted = iter(holm(np.array(alone)) if alone else ())
-    found = []
-    for one, other, values in pairs:
-        n = len(values)
-        pair = TopicDifference(one.system, other.system, n, float(values.mean()) if n else None)
-        if is_enough(n):
-            pair = _tested(pair, values, float(next(adjusted)), LEVEL / len(alone))
-        found.append(pair)
-    return found
 
 
 def not_below(rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], name: str) -> list[str]:
     """Systems that the first is not shown to be better than; if there are none, it leads."""
-    sign = -1 if name in LOWER_IS_BETTER else 1
-    own = pairs[: len(rows) - 1]
-    return [each.second for each in own if not (each.is_shown and sign * (each.value or 0) > 0)]
+    better = "below" if name in LOWER_IS_BETTER else "above"
+    return [each.second for each in pairs[: len(rows) - 1] if each.test.direction != better]
 
 
 def _apart(one: SystemRow, other: SystemRow, name: str, topics: Topics) -> FloatArray:
@@ -112,14 +75,3 @@ def _apart(one: SystemRow, other: SystemRow, name: str, topics: Topics) -> Float
         if mine is not None and theirs is not None:
             by_topic.setdefault(topics.get(cell, cell), []).append(mine - theirs)
     return np.array([np.mean(by_topic[topic]) for topic in sorted(by_topic)], dtype=np.float64)
-
-
-def _tested(pair: TopicDifference, values: FloatArray, p: float, level: float) -> TopicDifference:
-    low, high = (float(each[0]) for each in mean_bounds(values[:, None], 1 - LEVEL))
-    if not pair.value or math.isnan(low):
-        return replace(pair, p=p)
-    least = smallest_detectable(values.std(ddof=1, keepdims=True), pair.n, level=level)
-    # What n topics find falls at least with the root of n.
-    times = (float(least[0]) / pair.value) ** 2
-    needed = max(pair.n + 1, math.ceil(pair.n * times)) if times < MOST_NEEDED else None
-    return replace(pair, low=low, high=high, p=p, needed=needed)

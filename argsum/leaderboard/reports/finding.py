@@ -8,7 +8,6 @@ from django.utils.translation import ngettext
 
 from argsum.leaderboard.methods.paired_topics import (
     LOWER_IS_BETTER,
-    MOST_NEEDED,
     TopicDifference,
     best_first,
     judged_figure,
@@ -25,6 +24,7 @@ from cqa_site.results.finding import Finding, after_holm, in_words, level_of, li
 from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import LEAST_CLUSTERS, NO_SPREAD
+from cqa_site.stats.paired_tests import MOST_UNITS
 from cqa_site.stats.verdicts import RULES
 from cqa_site.web.tables import text_of
 
@@ -88,28 +88,29 @@ def _apart(
     rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], level: Sequence[str], name: str
 ) -> list[str]:
     """Results of the paired tests of the first system, and how many topics would show more."""
-    following, said = pairs[0], []
+    following, said = pairs[0].test, []
     if len(_best(rows, name)) == 1:
         text = _("Next: %(name)s, %(figure)s.")
         said.append(text % {"name": rows[1].system, "figure": _mean(rows[1], name)})
     if not level:
         text = _("Paired differences over topics show it better than each of the others, %s.")
-        return [*said, text % after_holm(max(each.p or 0.0 for each in pairs[: len(rows) - 1]))]
+        highest = max(each.test.p or 0.0 for each in pairs[: len(rows) - 1])
+        return [*said, text % after_holm(highest)]
     if said:
         said.append(_("It is not shown to be better than %s.") % listed(level))
     if following.p is None:
         text = _("A test needs %(least)d topics on which both have a value; there are %(n)d.")
         said.append(text % {"least": RULES["difference"].least, "n": following.n})
-    elif not following.is_shown:
+    elif following.direction == "not_shown":
         text = _("The first two differ by %(difference)s over %(n)d topics, %(p)s.")
         of_both = {"difference": in_words(following), "n": following.n}
         said.append(text % (of_both | {"p": after_holm(following.p)}))
         text = (
             _("If they differ as much as here, about %s topics would show it.")
-            if following.needed
+            if following.enough
             else _("If they differ as little as here, over %s topics would be needed to show it.")
         )
-        said.append(text % f"{following.needed or MOST_NEEDED * following.n:,}")
+        said.append(text % f"{following.enough or MOST_UNITS:,}")
     return said
 
 

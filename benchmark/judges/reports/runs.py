@@ -135,7 +135,7 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
 
 def swap_in_words(swap: Estimate | None) -> str:
     """Whether the order of the objects is shown to change points, or what would tell."""
-    from cqa_site.stats.one_sided_tests import more_for_interval
+    from cqa_site.stats.paired_tests import MOST_UNITS, units_that_tell
     from cqa_site.stats.verdicts import LEVEL, RULES, direction_of
 
     if swap is None or swap.value is None:
@@ -149,15 +149,14 @@ def swap_in_words(swap: Estimate | None) -> str:
         if direction == "above":
             return _("With the objects the other way round this judge gives more points.")
         return _("With the objects the other way round this judge gives fewer points.")
-    more = more_for_interval(n, swap.value, swap.high - swap.low, LEVEL / 2)
-    text = ngettext(
-        "Not shown: whether the order of the objects changes points. About %(n)s more question "
-        "would tell, if the change is as large as here.",
-        "Not shown: whether the order of the objects changes points. About %(n)s more questions "
-        "would tell, if the change is as large as here.",
-        more,
+    enough = units_that_tell(swap.value, swap, n, LEVEL)
+    text = (
+        _("About %s questions would tell, if the change is as large as here.")
+        if enough
+        else _("Over %s questions would be needed, if the change is as small as here.")
     )
-    return text % {"n": f"{more:,}"}
+    said = _("Not shown: whether the order of the objects changes points.")
+    return f"{said} {text % f'{enough or MOST_UNITS:,}'}"
 
 
 def consistency_of(run: Run) -> dict[str, Any] | None:
