@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from cqa_site.stats.estimate import NO_VALUES, Estimate, check_confidence
 from cqa_site.stats.intervals import (
     LEAST_CLUSTERS,
     LEAST_RATED,
-    UndefinedIntervalError,
+    estimated,
     jackknife_t_interval,
     too_few,
 )
@@ -140,11 +141,8 @@ def _estimate(
     left_out = in_chunks(
         lambda rows: statistic(rows[:, pairs.codes]), 1 - np.eye(len(once)), len(pairs.x)
     )
-    try:
-        low, high = jackknife_t_interval(value, left_out, once, confidence, least=least)
-    except UndefinedIntervalError as error:
-        return Estimate(value=value, reason=str(error), **about)
-    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
+    interval = partial(jackknife_t_interval, value, left_out, once, confidence, least=least)
+    return estimated(value, interval, about, how=INTERVAL)
 
 
 def _why_undefined(name: str) -> str:

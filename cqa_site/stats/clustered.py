@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from cqa_site.stats.estimate import NO_VALUES, Estimate
 from cqa_site.stats.intervals import (
     LEAST_CLUSTERS,
-    UndefinedIntervalError,
+    estimated,
     jackknife_t_interval,
     too_few,
 )
@@ -83,19 +84,12 @@ def clustered_mean(
     n_known = int(known.sum())
     # Without its only cluster a mean has no values; so few have no interval anyway.
     others = np.maximum(n_values - sizes[known], 1)
-    try:
-        low, high = jackknife_t_interval(
-            value,
-            (totals.sum() - totals[known]) / others,
-            np.ones(n_known, dtype=np.int64),
-            confidence,
-            least=LEAST_CLUSTERS,
-            unit="clusters",
-        )
-    except UndefinedIntervalError as error:
-        return Estimate(value=value, reason=str(error), **about)
-    low, high = max(low, limits[0]), min(high, limits[1])
-    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
+    left_out, once = (totals.sum() - totals[known]) / others, np.ones(n_known, dtype=np.int64)
+    interval = partial(
+        jackknife_t_interval, value, left_out, once, confidence, least=LEAST_CLUSTERS,
+        unit="clusters",
+    )  # fmt: skip
+    return estimated(value, interval, about, how=INTERVAL, limits=limits)
 
 
 def _per_cluster(

@@ -1,31 +1,26 @@
-"""Intervals: t corrected for skewness, jackknife, bootstrap percentiles, binomial proportions.
+"""Intervals: t corrected for skewness, jackknife, binomial proportions.
 
 Pages and tasks load this file at start; only who needs a quantile loads SciPy.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cqa_site.stats.estimate import check_confidence
+from cqa_site.stats.estimate import Estimate, check_confidence
 
 if TYPE_CHECKING:  # the table of ratings would load pandas
     from cqa_site.stats.ratings import FloatArray, IntArray
 
-NO_SPREAD = "no resample differs from the others, so there is no spread"
-TOO_FEW = "fewer than 3 units, too few for an interval"
+NO_SPREAD = "the values do not vary, so there is no spread"
 
 # The smallest n for which `benchmarks.verdicts` finds a coverage of .93 or more: of means of
 # clusters, and of statistics of agreement.
 LEAST_CLUSTERS, LEAST_RATED = 10, 20
-
-# A percentile of resamples among which more than this share is undefined would describe
-# only the lucky ones.
-UNDEFINED_SHARE = 0.05
-_CHUNK_CELLS = 20_000_000
 
 
 class Interval(NamedTuple):
@@ -122,68 +117,33 @@ def too_few(least: int, unit: str) -> str:
     return f"an interval needs {least} or more {unit}"
 
 
-def bootstrap_interval(
-    statistic: Callable[[FloatArray], FloatArray],
-    multiplicity: IntArray,
+def estimated(
+    value: float,
+    interval: Callable[[], Interval],
+    about: dict[str, Any],
     *,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-) -> Interval:
-    """Percentile interval over resamples of units, drawn as multinomial weights.
+    how: str,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> Estimate:
+    """A value with its interval, cut to the limits, or with the reason why there is none.
 
-    Parameters
-    ----------
-    statistic
-        Maps weights, shape (n_resamples, n_kinds), to values, shape (n_resamples,);
-        NaN where a resample leaves it undefined.
-    multiplicity : shape (n_kinds,)
-        Units of each kind. Drawing kinds in these proportions is the same as drawing units.
-    confidence, n_resamples, seed
-        Nominal coverage; number of resamples; seed of the generator.
-
-    Raises
-    ------
-    UndefinedIntervalError
-        Fewer than 3 units, over 5 % undefined resamples, or no variation at all.
+    ``how`` the interval is made, and all else that an `Estimate` says.
     """
-    check_confidence(confidence)
-    n = int(multiplicity.sum())
-    if n < 3:
-        raise UndefinedIntervalError(TOO_FEW)
-    generator = np.random.default_rng(seed)
-    rows = max(1, _CHUNK_CELLS // len(multiplicity))
-    sizes = [min(rows, n_resamples - start) for start in range(0, n_resamples, rows)]
-    shares = multiplicity / n
-    draws = (generator.multinomial(n, shares, size=size).astype(float) for size in sizes)
-    values = np.concatenate([statistic(weights) for weights in draws])
-    return percentile_interval(values, confidence)
-
-
-def percentile_interval(values: FloatArray, confidence: float = 0.95) -> Interval:
-    """The middle `confidence` of a statistic over resamples; NaN where it is undefined.
-
-    Raises
-    ------
-    UndefinedIntervalError
-        Over 5 % undefined resamples, or no variation at all.
-    """
-    check_confidence(confidence)
-    undefined = np.isnan(values)
-    if undefined.mean() > UNDEFINED_SHARE:
-        raise UndefinedIntervalError("over 5 % of the resamples leave the statistic undefined")
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(values[~undefined], [tail, 1 - tail])
-    if high - low < 1e-12:
-        raise UndefinedIntervalError(NO_SPREAD)
-    return Interval(float(low), float(high))
+    try:
+        low, high = interval()
+    except UndefinedIntervalError as error:
+        return Estimate(value=value, reason=str(error), **about)
+    low, high = max(low, limits[0]), min(high, limits[1])
+    return Estimate(value=value, low=low, high=high, interval=how, **about)
 
 
 def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -> Interval:
     """Exact interval of a proportion (Clopper and Pearson 1934); coverage never below nominal."""
     from scipy import special
 
-    _check_binomial(successes, n, confidence)
+    check_confidence(confidence)
+    if not 0 <= successes <= n or n == 0:
+        raise ValueError("a proportion needs 0 <= successes <= n and n > 0")
     tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else float(special.betaincinv(successes, n - successes + 1, tail))
     high = (
@@ -192,9 +152,3 @@ def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -
         else float(special.betaincinv(successes + 1, n - successes, 1 - tail))
     )
     return Interval(low, high)
-
-
-def _check_binomial(successes: int, n: int, confidence: float) -> None:
-    check_confidence(confidence)
-    if not 0 <= successes <= n or n == 0:
-        raise ValueError("a proportion needs 0 <= successes <= n and n > 0")

@@ -19,7 +19,6 @@ from cqa_site.stats.clustered import TOO_FEW_CLUSTERS, clustered_mean
 from cqa_site.stats.estimate import NO_VALUES, Estimate
 from cqa_site.stats.intervals import (
     UndefinedIntervalError,
-    bootstrap_interval,
     clopper_pearson_interval,
     jackknife_t_interval,
     mean_interval,
@@ -56,10 +55,6 @@ def test_estimates_survive_json(rows):
 VALUES = np.array([1.0, 1.0, 2.0, 4.0, 4.0, 4.0, 9.0])
 
 
-def mean_of(kinds):
-    return lambda weights: weights @ kinds / weights.sum(axis=1)
-
-
 def test_the_jackknife_of_a_mean_is_its_t_interval_and_wider_where_values_are_skewed():
     kinds, multiplicity = np.unique(VALUES, return_counts=True)
     n = len(VALUES)
@@ -90,40 +85,11 @@ def test_an_interval_always_holds_its_own_estimate():
         (lambda: jackknife_t_interval(0.5, np.array([1, np.nan]), np.array([25, 1])), "undefined"),
         (lambda: jackknife_t_interval(0.5, np.array([0.5]), np.array([25])), "no spread"),
         (lambda: mean_interval(np.arange(9.0)), "10 or more items"),
-        (lambda: bootstrap_interval(mean_of(np.array([1.0])), np.array([2])), "fewer than 3"),
-        (lambda: bootstrap_interval(mean_of(np.array([1.0])), np.array([9])), "no spread"),
     ],
 )
 def test_an_interval_needs_items_and_spread(interval, reason):
     with pytest.raises(UndefinedIntervalError, match=reason):
         interval()
-
-
-def test_weights_of_kinds_equal_resampling_units_one_by_one():
-    kinds, multiplicity = np.unique(VALUES, return_counts=True)
-    found = bootstrap_interval(mean_of(kinds), multiplicity, n_resamples=20_000, seed=3)
-    draws = np.random.default_rng(4).choice(VALUES, (20_000, len(VALUES))).mean(axis=1)
-    assert found == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.15)
-    first, again, other = (
-        bootstrap_interval(mean_of(kinds), multiplicity, n_resamples=500, seed=seed)
-        for seed in (1, 1, 2)
-    )
-    assert first == again != other
-
-
-def test_few_undefined_resamples_are_left_out_and_many_are_refused():
-    def mostly(share):
-        def statistic(weights):
-            values = np.arange(len(weights), dtype=float)
-            values[: int(share * len(weights))] = np.nan
-            return values
-
-        return statistic
-
-    multiplicity = np.array([5, 5])
-    assert bootstrap_interval(mostly(0.04), multiplicity, n_resamples=100).low >= 4
-    with pytest.raises(UndefinedIntervalError, match="over 5 %"):
-        bootstrap_interval(mostly(0.06), multiplicity, n_resamples=100)
 
 
 def test_impossible_proportions_and_confidences_are_errors():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from cqa_site.stats.intervals import (
     LEAST_RATED,
     NO_SPREAD,
     Interval,
-    UndefinedIntervalError,
+    estimated,
     jackknife_t_interval,
 )
 from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
@@ -98,11 +99,8 @@ def cross_alpha(
     if value == 1:
         return Estimate(value=value, reason=NO_SPREAD, **about)
     least = least_items(total.sum(axis=0))
-    try:
-        low, high = alpha_interval(value, left_out, multiplicity, confidence, least=least)
-    except UndefinedIntervalError as error:
-        return Estimate(value=value, reason=str(error), **about)
-    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
+    interval = partial(alpha_interval, value, left_out, multiplicity, confidence, least=least)
+    return estimated(value, interval, about, how=INTERVAL)
 
 
 def alpha_interval(
@@ -187,13 +185,9 @@ def alpha_difference(
             for kind in parts
         ]
     )
-    try:
-        low, high = jackknife_t_interval(
-            value, left_out, multiplicity, confidence, least=least_items(totals[0].sum(axis=0))
-        )
-    except UndefinedIntervalError as error:
-        return Estimate(value=value, reason=str(error), **about)
-    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
+    given, least = (value, left_out, multiplicity), least_items(totals[0].sum(axis=0))
+    interval = partial(jackknife_t_interval, *given, confidence, least=least)
+    return estimated(value, interval, about, how=INTERVAL)
 
 
 def _both_sides(kind: IntArray) -> tuple[FloatArray, FloatArray]:

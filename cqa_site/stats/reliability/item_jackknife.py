@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import (
     LEAST_RATED,
-    UndefinedIntervalError,
+    estimated,
     jackknife_t_interval,
     too_few,
 )
@@ -55,13 +56,9 @@ def jackknifed(
     least
         Items that the interval needs.
     """
-    try:
-        low, high = jackknife_t_interval(
-            value, left_out, multiplicity, about["confidence"], least=least
-        )
-    except UndefinedIntervalError as error:
-        return Estimate(value=value, reason=str(error), **about)
-    return Estimate(value=value, low=low, high=min(high, 1.0), interval=INTERVAL, **about)
+    given = (value, left_out, multiplicity, about["confidence"])
+    interval = partial(jackknife_t_interval, *given, least=least)
+    return estimated(value, interval, about, how=INTERVAL, limits=(-np.inf, 1.0))
 
 
 def jackknifed_over(

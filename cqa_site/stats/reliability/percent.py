@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, Estimate
-from cqa_site.stats.intervals import UndefinedIntervalError, mean_interval
+from cqa_site.stats.intervals import estimated, mean_interval
 from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
 from cqa_site.stats.reliability.coincidence import distinct_rows, pairable_counts
 
@@ -42,12 +43,8 @@ def percent_agreement(ratings: Ratings, confidence: float = 0.95) -> Estimate:
     rows, multiplicity = distinct_rows(counts)
     shares = agreeing_pair_share(rows)
     value = float(shares @ multiplicity) / len(counts)
-    try:
-        low, high = mean_interval(shares, multiplicity, confidence)
-    except UndefinedIntervalError as error:
-        return Estimate(value=value, reason=str(error), **about)
-    low, high = max(low, 0.0), min(high, 1.0)
-    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
+    interval = partial(mean_interval, shares, multiplicity, confidence)
+    return estimated(value, interval, about, how=INTERVAL, limits=(0.0, 1.0))
 
 
 def agreeing_pair_share(counts: IntArray) -> FloatArray:
