@@ -481,7 +481,7 @@ SIMULATIONS: tuple[Simulation, ...] = (
         )
         for name, sizes, quick, full in (
             ("people", (20, 40, 80), 100, 3000), ("judge", (20, 40, 80), 100, 3000),
-            ("difference", (20, 40, 80), 60, 2000), ("bias", (6, 10, 30), 60, 3000),
+            ("difference", (25, 40, 80), 60, 2000), ("bias", (10, 20, 30), 60, 3000),
             ("pearson", (20, 40, 80), 25, 400), ("spearman", (20, 40, 80), 25, 400),
             ("kendall", (20, 30, 40), 20, 200), ("lower", (20, 40, 80), 25, 1000),
             ("upper", (20, 40, 80), 25, 1000),
@@ -500,7 +500,7 @@ SIMULATIONS: tuple[Simulation, ...] = (
     ),
     Simulation(
         says="interval: leniency of a criterion", rule="interval", counts="covered",
-        truth="0, 1 or 2 points, nearly all of them 2", sizes=(6, 20, 60), unit="questions",
+        truth="0, 1 or 2 points, nearly all of them 2", sizes=(10, 20, 60), unit="questions",
         quick=20, full=400, study=covers_criterion,
     ),
     Simulation(
@@ -510,7 +510,7 @@ SIMULATIONS: tuple[Simulation, ...] = (
     ),
     Simulation(
         says="interval: points per 100 characters", rule="interval",
-        truth="no slope, skewed totals", counts="covered", sizes=(6, 20, 60), unit="questions",
+        truth="no slope, skewed totals", counts="covered", sizes=(10, 20, 60), unit="questions",
         quick=20, full=300,
         study=covers_slope,
     ),

@@ -85,7 +85,7 @@ def is_broken(simulation: Simulation, share: Share, cells: int) -> bool:
     """
     from scipy import special
 
-    if excess(simulation, share) <= 2 or cells == 1:
+    if excess(simulation, share) <= 2 or cells == 1 or not share.n:
         return excess(simulation, share) > 2
     happened = round(share.value * share.n)
     if simulation.counts == "false":
@@ -97,9 +97,12 @@ def is_broken(simulation: Simulation, share: Share, cells: int) -> bool:
 
 
 def excess(simulation: Simulation, share: Share) -> float:
-    """How far a share lies beyond its limit, in Monte Carlo standard errors."""
+    """How far a share lies beyond its limit, in Monte Carlo standard errors.
+
+    An interval that no study printed keeps no limit.
+    """
     if not share.n:
-        return 0.0
+        return float("inf")
     if simulation.counts == "false":
         error = (MOST_FALSE * (1 - MOST_FALSE) / share.n) ** 0.5
         return (share.value - MOST_FALSE) / error
