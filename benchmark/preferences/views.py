@@ -52,7 +52,8 @@ def _shown(sheet: PreferenceSheet, content: PreferenceContent) -> dict[str, Any]
         "question": str(sheet.pair.question),
         "sides": [("a", "A", left), ("b", "B", right)],
         "verdicts": [(value, *words) for value, words in VERDICTS.items()],
-        "chosen": turned(content.verdict, is_swapped=sheet.is_swapped),
+        # What counts: a verdict is submitted or not there.
+        "chosen": turned(PREFERRING.submitted(sheet).verdict, is_swapped=sheet.is_swapped),
         "comment": content.comment,
         "longest": LONGEST_REASON,
     }

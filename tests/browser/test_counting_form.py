@@ -58,7 +58,7 @@ def shown(page):
 
 def expect_saved(page):
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
-    expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Saved \d+ s ago"))
+    expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Draft saved \d+ s ago"))
 
 
 def test_a_key_that_answers_a_row_leads_to_the_next_without_an_answer(form):

@@ -160,11 +160,6 @@ def test_one_answer_a_press_and_none_for_keys_with_modifiers(desk):
     desk.page.keyboard.up("2")
     expect_saved(desk.page)
     assert stored() == {first: 2}
-    second = sentence(desk.page)
-    desk.page.locator(".level").nth(2).dblclick()
-    expect(desk.page.locator("[data-sentence]")).not_to_have_text(second)
-    expect_saved(desk.page)
-    assert stored() == {first: 2, second: 2}
 
 
 def test_reloading_in_the_middle_goes_on_where_it_was(desk):

@@ -52,7 +52,7 @@ def active(page):
 
 def expect_saved(page):
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
-    expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Saved \d+ s ago"))
+    expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Draft saved \d+ s ago"))
 
 
 def expect_console(visitor, text):

@@ -16,6 +16,8 @@ class AnswerForm(forms.Form):
     comment = forms.CharField(max_length=1_000, required=False)
     flag = forms.BooleanField(required=False)
     active_ms = forms.IntegerField(required=False)
+    # The page has items to go on with, so the reply need not bring any.
+    has_enough = forms.BooleanField(required=False)
 
     def answer(self) -> Answer:
         """The cleaned fields as the action takes them."""

@@ -6,6 +6,7 @@ the next items. Opening the page reserves items: a GET that writes, on purpose.
 """
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -49,7 +50,6 @@ from .label_payload import earlier_payload, item_payload, segments_of
 from .label_place import answers_of, locked_place, own_row, place_in
 
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
-PREFETCH = 5
 EARLIER = 5
 PAGE_SIZE = 25
 
@@ -90,6 +90,8 @@ def label_answer(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
     if not wants_json(request):
         return _see_other("label", study.public_id, campaign_id)
     saved = {"id": str(row.public_id), "label": row.label}
+    if form.cleaned_data["has_enough"]:
+        work = replace(work, assignments=[])
     return JsonResponse({"saved": saved} | _coming(work, answered))
 
 
@@ -155,7 +157,7 @@ def _page(
     campaign: Any = place.round
     times = times_of(place)
     work = _work(request, place, len(times))
-    waiting = work.assignments[:PREFETCH]
+    waiting = work.assignments
     current = shown or next(iter(waiting), None)
     is_change = current is not None and current.state in DONE
     if current is not None and not is_change:
@@ -221,7 +223,7 @@ def _reserve(
 def _coming(work: Work, answered: int) -> dict[str, Any]:
     """Own work only: how far the campaign is would tell what others do."""
     return {
-        "next": [item_payload(row) for row in work.assignments[:PREFETCH]],
+        "next": [item_payload(row) for row in work.assignments],
         "progress": {"answered": answered},
         "state": work.reason,
     }

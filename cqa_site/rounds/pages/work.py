@@ -193,7 +193,8 @@ def take_save(face: Face, request: Any, sheet: Any) -> HttpResponse:
         return _stale(face, request, sheet)
     except RoundNotOpen:
         return closed_reply(request, address_of(sheet))
-    stored = {"version": saved.version, "saved_at": saved.saved_at, **face.stored(saved)}
+    about = {"version": saved.version, "saved_at": saved.saved_at, "is_draft": is_draft(saved)}
+    stored = {**about, **face.stored(saved)}
     if form.unready:
         return _not_valid(face, request, saved, form, form.unready, stored=stored)
     return JsonResponse(stored) if wants_json(request) else see_other(address_of(sheet))
@@ -302,7 +303,13 @@ def page_data(sheet: Any) -> dict[str, object]:
         "version": sheet.version,
         "client": uuid.uuid4().hex,
         "saved_at": sheet.saved_at.isoformat() if sheet.saved_at else None,
+        "is_draft": is_draft(sheet),
     }
+
+
+def is_draft(sheet: Any) -> bool:
+    """Whether what stands on the form is not what was submitted."""
+    return sheet.draft is not None or sheet.submitted_at is None
 
 
 def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:

@@ -105,6 +105,23 @@ async function goTo({ page, headers, text }) {
   location.assign(page);
 }
 
+// A word to the page that comes next in this tab.
+function putMark(name) {
+  try {
+    sessionStorage.setItem(name, "1");
+  } catch { /* then the next page says less */ }
+}
+
+function takeMark(name) {
+  try {
+    const isThere = sessionStorage.getItem(name) !== null;
+    sessionStorage.removeItem(name);
+    return isThere;
+  } catch {
+    return false;
+  }
+}
+
 function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
 }

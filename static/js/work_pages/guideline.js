@@ -4,6 +4,7 @@
 "use strict";
 
 const guideline = document.getElementById("guideline");
+const byGuideline = (part) => document.getElementById(`guideline-${part}`);
 const WIDE = window.matchMedia("(min-width: 75rem)");
 
 function isPinned() {
@@ -49,6 +50,26 @@ function openNamed(name) {
   return name === "guideline" ? openGuideline() : toggleDialog(name);
 }
 
+// Before the first item, once for each wording: what it was is kept as a number.
+function showUnread() {
+  const text = byGuideline("text").textContent;
+  const wording = String([...text].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) | 0, 7));
+  const name = `${guideline.dataset.remembered}:read`;
+  const note = () => {
+    try {
+      localStorage.setItem(name, wording);
+    } catch { /* then it is shown again */ }
+  };
+  try {
+    if (localStorage.getItem(name) === wording) return;
+  } catch {
+    return;
+  }
+  if (!byGuideline("panel").hidden) return note();
+  toggleDialog("guideline");
+  byGuideline("dialog").addEventListener("close", note, { once: true });
+}
+
 if (guideline) {
   guideline.hidden = true;
   // Out of whatever scrolls or sticks on the page: nothing of it may lie over the panel.
@@ -61,4 +82,5 @@ if (guideline) {
     document.querySelector("#guideline-panel .drawer-body").focus();
   });
   document.querySelector("[data-unpin]").addEventListener("click", unpinGuideline);
+  if (!isKeptPage) window.addEventListener("DOMContentLoaded", showUnread);
 }

@@ -28,29 +28,42 @@ for (const sign of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"])
 }
 document.addEventListener("visibilitychange", () => tick(document.hidden));
 
-// -- dialogs ----------------------------------------------------------------------------------
+// -- dialogs: each belongs to the item it was opened on, whatever other tabs do meanwhile ------
+
+let opened = null;
 
 function toggle(name) {
-  if (!shown()) return;
   if (name === "guideline") return openGuideline();
-  if (name === "skip") byId("skip-comment").value = draft().comment;
-  if (name === "flag") byId("flag-comment").value = draft().comment;
+  if (["skip", "flag"].includes(name)) {
+    if (!shown()) return undefined;
+    opened = shown();
+    byId(`${name}-comment`).value = typed.of(opened, name) ?? draft().comment;
+  }
   toggleDialog(name);
   if (name === "flag") byId("flag-comment").focus();
+  return undefined;
 }
 
 function skip(reason) {
   byId("skip-dialog").close();
-  give({ skip_reason: reason, comment: byId("skip-comment").value.trim() });
+  if (shown()?.id !== opened.id) return tell(words.answered_elsewhere);
+  return give({ skip_reason: reason, comment: byId("skip-comment").value.trim() });
 }
 
 function keepFlag(flag) {
   const comment = flag ? byId("flag-comment").value.trim() : "";
   byId("flag-dialog").close();
-  // An earlier answer is sent again with its flag; a new one takes the flag along.
-  if (reviewed) return give({ ...reviewed.answer, comment, flag });
-  drafts.set(queue[0].id, { comment, flag });
-  return showFlag();
+  // An earlier answer, or one that came from another tab meanwhile, is sent again with its flag.
+  const given = past.find((entry) => entry.item.id === opened.id);
+  if (given) {
+    reviewed = given;
+    return give({ ...given.answer, comment, flag });
+  }
+  // A new one takes the flag along.
+  drafts.set(opened.id, { comment, flag });
+  typed.drop(opened);
+  showFlag();
+  return say(flag ? `${words.flagged} ${comment}` : words.not_flagged);
 }
 
 // -- keys -------------------------------------------------------------------------------------
@@ -62,15 +75,13 @@ function pressDigit(digit) {
   if (dialog?.id === "skip-dialog") return dialog.querySelectorAll("[data-reason]")[digit - 1]?.click();
   if (dialog) return undefined;
   const level = [...form.querySelectorAll(".level")].find((button) => button.value === digit);
-  return level && give({ label: Number(digit) });
+  if (!level) return say(words.no_level.replace("#", digit));
+  return mayAnswer() && give({ label: Number(digit) });
 }
 
 function pressKey(event) {
-  // A key held down is one press, on a focused button too.
-  if (event.repeat) {
-    if (event.key === "Enter" && !isField(event.target)) event.preventDefault();
-    return;
-  }
+  // A key held down is one press.
+  if (event.repeat) return;
   const key = keyOf(event);
   if (!key) return;
   const dialog = document.querySelector("dialog[open]");
@@ -95,14 +106,11 @@ function startForm() {
   document.addEventListener("keydown", pressKey);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (event.submitter?.name === "label") give({ label: Number(event.submitter.value) });
+    if (event.submitter?.name === "label" && mayAnswer()) give({ label: Number(event.submitter.value) });
   });
-  // The second click of a double click would label the sentence that has just appeared.
+  // The next sentence must not look as if the level were chosen already.
   form.addEventListener("click", (event) => {
-    const level = event.target.closest(".level");
-    if (event.detail > 1 && level) event.preventDefault();
-    // Nor may it look as if it were chosen already.
-    if (event.detail && level) level.blur();
+    if (event.detail) event.target.closest(".level")?.blur();
   });
   byId("undo").addEventListener("click", (event) => {
     if (!past.length || event.ctrlKey || event.metaKey) return;
@@ -111,6 +119,9 @@ function startForm() {
   });
   byId("forward").addEventListener("click", forward);
   document.querySelectorAll("[data-reason]").forEach((button) => button.addEventListener("click", () => skip(button.dataset.reason)));
+  for (const name of ["skip", "flag"]) {
+    byId(`${name}-comment`).addEventListener("input", ({ target }) => typed.put(opened, name, target.value));
+  }
   document.querySelector("[data-keep]").addEventListener("click", () => keepFlag(true));
   document.querySelector("[data-unflag]").addEventListener("click", () => keepFlag(false));
   if (otherTabs) otherTabs.addEventListener("message", takeNews);

@@ -47,6 +47,34 @@ class Outbox {
   }
 }
 
+// What was typed into a dialog of an item and not sent: neither Escape nor signing in loses it.
+class TypedTexts {
+  constructor(prefix) { this.name = `${prefix}:typed`; }
+
+  of(item, dialog) { return this.#all()[`${item.id}:${dialog}`] ?? null; }
+
+  put(item, dialog, text) { this.#store({ ...this.#all(), [`${item.id}:${dialog}`]: text }); }
+
+  drop(item) {
+    const kept = Object.entries(this.#all()).filter(([name]) => !name.startsWith(`${item.id}:`));
+    this.#store(Object.fromEntries(kept));
+  }
+
+  #all() {
+    try {
+      return JSON.parse(localStorage.getItem(this.name)) ?? {};
+    } catch {
+      return {};
+    }
+  }
+
+  #store(texts) {
+    try {
+      localStorage.setItem(this.name, JSON.stringify(texts));
+    } catch { /* then it is kept no longer than the page */ }
+  }
+}
+
 // For how many seconds the server asks to be left alone.
 function pauseOf(response) {
   return Math.min(60, Number(response.headers.get("Retry-After")) || 0);

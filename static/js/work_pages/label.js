@@ -17,11 +17,14 @@ const outbox = new Outbox(prefix);
 const sender = new Sender({
   outbox, csrf, url: form ? form.action : place.answer, onReply: takeSaved, onTrouble: showOutbox,
 });
+const typed = new TypedTexts(prefix);
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
 
 // A page shown without a connection goes on where it was when it was reloaded.
 const resumed = tabMemory.get(prefix);
 if (!resumed) replaceWhenOnline(() => !outbox.waiting().length);
+// With so many left the server need not send more.
+const ENOUGH = 10;
 // Items not answered yet, the shown one first; own answers of late, newest last.
 let queue = resumed?.queue ?? page.items;
 const past = resumed?.past ?? page.earlier;
@@ -40,6 +43,7 @@ function sentence(item) { return item.segments.map((part) => part.text).join("")
 function show(prelude) {
   const item = shown();
   form.setAttribute("aria-busy", String(!item));
+  byId("item").classList.toggle("is-coming", !item);
   byId("review").hidden = !reviewed;
   if (reviewed) window.scrollTo(0, 0);
   for (const button of form.querySelectorAll(".level")) {
@@ -49,6 +53,7 @@ function show(prelude) {
   }
   if (reviewed) byId("review").querySelector("[data-given]").textContent = given(reviewed.answer);
   showFlag();
+  settle();
   if (!item) return fillSentence([{ text: words.coming, mark: null }], false);
   form.elements.item.value = item.id;
   byId("item").querySelector("[data-object='1']").textContent = item.object1;
@@ -124,11 +129,13 @@ function give({ label = null, skip_reason = "", comment, flag }) {
   if (label !== null) fields.label = label;
   if (label === null) fields.skip_reason = skip_reason;
   if (answer.flag) fields.flag = "on";
+  if (queue.length > ENOUGH) fields.has_enough = "on";
   // Stored before it is sent, so that nothing can be lost in between.
   if (isFirst) keepPace(fields.active_ms / 1000);
   outbox.put({ fields, isFirst, item, answer, at: Date.now(), order: order++ });
   remember(item, answer);
   drafts.delete(item.id);
+  typed.drop(item);
   if (otherTabs) otherTabs.postMessage({ item, answer });
   goOn(`${given(answer)}.`);
   sender.flush();
@@ -170,7 +177,8 @@ function takeReply(reply) {
   const known = new Set([...outbox.all(), ...past, { item: kept[0] }].map((entry) => entry.item?.id));
   const fresh = reply.next.filter((item) => !known.has(item.id));
   const wasEmpty = !shown();
-  queue = [...kept, ...fresh];
+  // Where this page has enough, the server sends none.
+  if (reply.next.length || queue.length < ENOUGH) queue = [...kept, ...fresh];
   if (wasEmpty && shown()) show(words.next);
   showProgress();
 }

@@ -5,9 +5,9 @@
 const verdicts = [...form.querySelectorAll("button[name=verdict]")];
 
 // The fields as the browser would send them: the server reads both ways by the same code.
-function content() {
+function content(verdict = form.dataset.chosen) {
   const fields = new URLSearchParams();
-  if (form.dataset.chosen) fields.append("verdict", form.dataset.chosen);
+  if (verdict) fields.append("verdict", verdict);
   if (form.elements.comment.value) fields.append("comment", form.elements.comment.value);
   return fields.toString();
 }
@@ -20,10 +20,15 @@ function showMissing() {
   verdicts[0].focus();
 }
 
+// A verdict is no draft: it is what was submitted, or on its way.
+const submitted = form.dataset.chosen;
+const draft = () => content(submitted);
+
 function choose(value) {
-  if (isFrozen || isSubmitting) return;
+  if (isFrozen || isSubmitting || !mayAnswer()) return;
+  if (form.dataset.chosen !== value) renewKey();
   form.dataset.chosen = value;
-  changed();
+  showTotals();
   submitSheet();
 }
 
@@ -48,4 +53,4 @@ function start() {
   }
 }
 
-startSheet(start);
+startSheet(start, draft);

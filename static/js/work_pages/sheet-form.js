@@ -13,34 +13,48 @@ const words = Object.fromEntries(
 const csrf = document.querySelector("[name=csrfmiddlewaretoken]").value;
 const prefix = `counterpoint:${page.user}:${form.dataset.sheet}:${page.sheet}:`;
 const copies = new LocalCopies(prefix);
+const submissions = new Submissions(`counterpoint:${page.user}:${form.dataset.sheet}:`, page.sheet);
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
 // Sent by other ways than as content.
 const SENT_APART = ["csrfmiddlewaretoken", "base_version", "client_key"];
 let isFrozen = "closed" in form.dataset;
 let savedAt = page.saved_at ? Date.parse(page.saved_at) : null;
+// Whether what stands on the form differs from what was submitted, or nothing was.
+let isDraft = page.is_draft;
 
 const say = (text) => { byId("announce").textContent = text; };
 
 // -- saving --------------------------------------------------------------------------------------
 
+const QUIET_STATES = ["saved", "saving", "waiting"];
 let last;
 let saver;
 
-// ``start`` is the page's own, where the sheet can be changed.
-function startSheet(start) {
-  last = content();
+// ``start`` is the page's own, where the sheet can be changed; ``read`` what of it is kept as a draft.
+function startSheet(start, read = content) {
+  last = read();
   saver = new DraftSaver({
-    url: form.dataset.save, csrf, page, copies, read: content, worked: new WorkClock(), onChange: showState,
+    url: form.dataset.save, csrf, page, copies, read, worked: new WorkClock(), onChange: showState,
   });
-  const text = saver.resume();
+  const text = submissions.own?.fields.text ?? saver.resume();
   if (text !== null) fill(text);
   const isOpened = !isFrozen;
   startDialogs(openNamed);
   if (isOpened) start();
+  showSaved();
+  sayNext();
   // Also in a closed round: the server keeps aside what it never got.
   bringBack();
   // What somebody chose before this script was there differs from what the server sent.
   if (isOpened && (text === null ? wasTouched() : saver.hasUnsent)) saver.changed();
+  sendWaiting();
+}
+
+// Where a submission led on to this sheet: a page that only changed says nothing by itself.
+function sayNext() {
+  const cameFrom = `${prefix.split(":").slice(0, 3).join(":")}:went-on`;
+  if (!takeMark(cameFrom)) return;
+  setTimeout(() => say(`${words.went_on} ${document.querySelector("h1").textContent.trim()}`), 500);
 }
 
 // The form as it was when its content was read.
@@ -54,15 +68,16 @@ function fill(text) {
   }
   form.dataset.chosen = fields.get("verdict") ?? "";
   form.elements.base_version.value = saver.version;
-  last = content();
+  last = saver.read();
   showTotals();
 }
 
 function changed() {
   showTotals();
-  const now = content();
+  const now = saver.read();
   if (now === last || isFrozen) return;
   last = now;
+  isDraft = true;
   renewKey();
   saver.changed();
 }
@@ -76,6 +91,7 @@ function freeze() {
 
 function showState(state, reply) {
   const status = byId("saved");
+  const wasInTrouble = !QUIET_STATES.includes(status.dataset.state);
   status.dataset.state = state;
   if (reply.version !== undefined) tookDraft(reply);
   if (state === "conflict") {
@@ -88,17 +104,23 @@ function showState(state, reply) {
   link.textContent = state === "signed_out" ? words.sign_in : words.reload;
   link.href = state === "signed_out" ? `${form.dataset.signIn}?next=${encodeURIComponent(location.pathname)}` : location.pathname;
   showSaved();
-  if (!["saved", "saving", "waiting"].includes(state)) say(status.textContent);
+  const isInTrouble = !QUIET_STATES.includes(state);
+  if (isInTrouble || (wasInTrouble && state === "saved")) say(status.querySelector("[data-text]").textContent);
 }
 
 function tookDraft(reply) {
   savedAt = Date.now();
+  isDraft = reply.is_draft;
   form.elements.base_version.value = reply.version;
   otherTabs?.postMessage({ version: reply.version });
 }
 
 function showSaved() {
-  byId("saved").querySelector("[data-text]").textContent = stateText(saver.state);
+  const status = byId("saved");
+  const isWaiting = Boolean(submissions.own);
+  form.toggleAttribute("data-unsubmitted", isWaiting);
+  if (isWaiting && saver.state === "saved") status.dataset.state = "waiting";
+  status.querySelector("[data-text]").textContent = isWaiting ? words.unsubmitted : stateText(saver.state);
 }
 
 function stateText(state) {
@@ -110,15 +132,21 @@ function stateText(state) {
 
 function savedText() {
   if (savedAt === null) return words.untouched;
+  if (!isDraft) return words.submitted;
   const seconds = Math.max(0, Math.round((Date.now() - savedAt) / 1000));
-  return seconds < 60 ? words.seconds_ago.replace("#", seconds) : words.saved_at.replace("#", new Date(savedAt).toLocaleString());
+  return seconds < 60 ? words.seconds_ago.replace("#", seconds) : words.saved_at.replace("#", dayAndTime(savedAt));
+}
+
+// As the server writes it.
+function dayAndTime(at) {
+  return new Date(at).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
 }
 
 // What an earlier visit entered and the server never got is sent as that page would have sent it.
 async function bringBack() {
   let arrived = 0;
   for (const copy of copies.all().filter(({ client }) => client !== saver.client)) {
-    if (copy.text === content()) copies.drop(copy);
+    if (copy.text === saver.read()) copies.drop(copy);
     else if (await deliver(copy)) arrived += 1;
   }
   if (arrived) location.reload();
@@ -147,16 +175,20 @@ async function submitSheet() {
   showSubmit(words.submitting);
   while (saver.busy) await saver.busy;
   clearTimeout(saver.timer);
-  const sent = saver.fields();
+  const sent = { ...saver.fields(), text: content() };
   const wanted = isTried ? {} : nextPage();
   isTried = true;
-  const { outcome, reply } = await post(form.dataset.submit, { ...sent, client_key: key }, csrf, wanted);
-  if (outcome === "ok") {
-    saver.took(sent);
-    await goTo(reply);
-    return;
-  }
+  submissions.put({ url: form.dataset.submit, page: location.pathname, fields: { ...sent, client_key: key } });
+  const { outcome, reply, pause } = await post(form.dataset.submit, { ...sent, client_key: key }, csrf, wanted);
   isSubmitting = false;
+  if (WAITING.includes(outcome)) return waitToSubmit(outcome, reply, pause);
+  submissions.drop();
+  if (outcome === "ok") {
+    isSubmitting = true;
+    saver.took(sent);
+    putMark(`${prefix.split(":").slice(0, 3).join(":")}:went-on`);
+    return goTo(reply);
+  }
   saver.detail = reply.detail || "";
   showRefusal(outcome === "not_valid" ? reply.detail : words.not_submitted);
   if (outcome === "not_valid" && reply.missing.length) showMissing(reply.missing);
@@ -165,13 +197,54 @@ async function submitSheet() {
     saver.report(outcome, reply);
   }
   // As a draft it may well be stored; this also says what the trouble is.
-  saver.flush();
+  return saver.flush();
+}
+
+let failures = 0;
+let nextTry;
+
+// It stays in this browser, and is sent when the connection is back or the page is there again.
+function waitToSubmit(outcome, reply, pause = 0) {
+  saver.report(outcome, reply);
+  showRefusal(outcome === "again" ? words.unsubmitted : `${words.unsubmitted} ${words[outcome]}`);
+  if (outcome !== "again") return;
+  clearTimeout(nextTry);
+  nextTry = setTimeout(resubmit, 1000 * Math.max(pause, Math.min(30, 2 ** failures)));
+  failures = Math.min(5, failures + 1);
+}
+
+function resubmit() {
+  clearTimeout(nextTry);
+  if (submissions.own && !isSubmitting) submitSheet();
+}
+
+// What was submitted on an earlier visit, here and on pages of other sheets of this kind.
+async function sendWaiting() {
+  if (submissions.own && !isFrozen) {
+    key = submissions.own.fields.client_key;
+    await submitSheet();
+  }
+  for (const [sheet, entry] of submissions.others()) {
+    const { outcome, reply } = await post(entry.url, entry.fields, csrf);
+    if (WAITING.includes(outcome)) return;
+    submissions.drop(sheet);
+    if (outcome !== "ok") showLost(entry, reply.detail);
+  }
+}
+
+function showLost(entry, detail) {
+  const link = Object.assign(document.createElement("a"), { href: entry.page, textContent: words.look_there });
+  const toast = Object.assign(document.createElement("div"), { className: "toast" });
+  toast.append(`${words.not_taken} ${detail ?? ""} `, link);
+  byId("toasts").append(toast);
 }
 
 // What is sent after a change is another request and needs another key.
 function renewKey() {
   if (isTried) key = newKey();
   isTried = false;
+  clearTimeout(nextTry);
+  submissions.drop();
   if (!isSubmitting) showSubmit("");
 }
 
@@ -181,11 +254,15 @@ function leaveField() {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
 }
 
+// They move about and open things; all other keys answer.
+const MOVING = ["j", "k", "i", "u", "?", "g", "h", "r"];
+
 function pressKey(event, acts, pressDigit) {
   if (event.isComposing) return undefined;
+  const isBehind = Boolean(document.querySelector("dialog[open]"));
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
     event.preventDefault();
-    return submitSheet();
+    return !isBehind && mayAnswer() && submitSheet();
   }
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
     event.preventDefault();
@@ -193,11 +270,13 @@ function pressKey(event, acts, pressDigit) {
   }
   if (event.key === "Escape" && event.target.matches?.("textarea, select")) return leaveField();
   const key = keyOf(event);
-  if (!key || (document.querySelector("dialog[open]") && key.name !== "?")) return undefined;
+  if (!key || (isBehind && key.name !== "?")) return undefined;
   const act = acts[key.name];
   if (!act && key.digit === null) return undefined;
   event.preventDefault();
   // A key held down is one press, except for moving.
+  const isMove = event.key.startsWith("Arrow") || MOVING.includes(key.name);
+  if (!isMove && (event.repeat || !mayAnswer())) return undefined;
   if (event.repeat && !event.key.startsWith("Arrow")) return undefined;
   return act ? act(event) : pressDigit(key.digit, event);
 }
@@ -211,8 +290,8 @@ function startPage(acts, pressDigit) {
   form.addEventListener("input", () => changed());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (event.submitter?.id === "submit") submitSheet();
-    else saver.flush();
+    if (event.submitter?.id !== "submit") saver.flush();
+    else if (mayAnswer()) submitSheet();
   });
   byId("changed-elsewhere").querySelector("button").addEventListener("click", () => location.reload());
   otherTabs?.addEventListener("message", ({ data }) => {
@@ -223,6 +302,7 @@ function startPage(acts, pressDigit) {
   window.addEventListener("beforeunload", (event) => {
     if (saver.hasUnsent && !saver.isStuck && saver.state !== "signed_out" && saver.state !== "forbidden") event.preventDefault();
   });
+  window.addEventListener("online", resubmit);
   setInterval(showSaved, 1000);
 }
 

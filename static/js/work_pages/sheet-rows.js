@@ -29,17 +29,32 @@ function step(by) {
   leaveField();
 }
 
+// What was answered is said before what comes next, which takes no answer at once.
 function moveOn() {
-  const { rows, isOpen } = sheetRows;
-  const at = rows.indexOf(active);
+  const { rows, isOpen, spoken } = sheetRows;
+  const [at, answered] = [rows.indexOf(active), spoken(active)];
   const next = [...rows.slice(at + 1), ...rows.slice(0, at)].find(isOpen);
-  if (!next) return byId("submit")?.focus();
+  if (!next) {
+    byId("submit")?.focus();
+    return say(`${answered}. ${byId("left").textContent}`);
+  }
   activate(next, true);
-  return leaveField();
+  settle();
+  leaveField();
+  return say(`${answered}. ${spoken(next)}`);
+}
+
+// Nothing moves under a finger: only after the time of a double click.
+let leading;
+
+function moveOnLater() {
+  clearTimeout(leading);
+  leading = setTimeout(moveOn, Number(settleMs));
 }
 
 // The row in hand got something by a key: what it says now, and on where that was its answer.
 function gave(isAnswer) {
+  clearTimeout(leading);
   active.classList.remove("missing");
   changed();
   sheetRows.take(active);
@@ -79,12 +94,19 @@ function takeRows() {
   let isPointed = false;
   form.addEventListener("pointerdown", () => { isPointed = true; });
   form.addEventListener("keydown", () => { isPointed = false; });
+  // Caught before the box is ticked: what has just moved there was not meant.
+  form.addEventListener("click", (event) => {
+    if (!event.detail || isSettled() || !event.target.closest("label, input, select")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    mayAnswer();
+  }, { capture: true });
   form.addEventListener("change", (event) => {
     rows.find((row) => row.contains(event.target))?.classList.remove("missing");
     changed();
     sheetRows.take(active);
     // Arrow keys run through the values of a field: with them nothing is answered yet.
-    if (isPointed && event.target.matches("[type=radio]") && event.target.value !== "x") moveOn();
+    if (isPointed && event.target.matches("[type=radio]") && event.target.value !== "x") moveOnLater();
   });
   for (const row of rows) {
     // Not on press: unfolding would move the button away from under the pointer.

@@ -1,0 +1,31 @@
+// What has only just appeared, or just moved, takes no answer: the second half of a double click or
+// a second press of a key would give one that nobody read. Loaded first on every page of work.
+"use strict";
+
+const { settleMs, tooQuick } = document.currentScript.dataset;
+let settledAt = 0;
+
+// Something else to answer is there; the time counts from when the browser has drawn it.
+function settle() {
+  if (!Number(settleMs)) return;
+  settledAt = Infinity;
+  requestAnimationFrame(() => requestAnimationFrame((now) => { settledAt = now + Number(settleMs); }));
+}
+
+function isSettled() { return performance.now() >= settledAt; }
+
+// Asked by whatever answers or submits; what is refused is said.
+function mayAnswer() {
+  if (isSettled()) return true;
+  const toast = Object.assign(document.createElement("div"), { className: "toast", textContent: tooQuick });
+  document.getElementById("toasts").replaceChildren(toast);
+  setTimeout(() => toast.remove(), 3000);
+  return false;
+}
+
+settle();
+// A dialog that closes shows again what it lay on; keys held down press nothing twice.
+document.addEventListener("close", settle, { capture: true });
+document.addEventListener("keydown", (event) => {
+  if (event.repeat && event.key === "Enter" && event.target.matches?.("button, a, summary")) event.preventDefault();
+}, { capture: true });
