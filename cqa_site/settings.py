@@ -266,7 +266,7 @@ PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"
 WORK_COOKIE_NAME = "work"
 # How long something is on the screen before it takes an answer: longer than a double click, shorter
 # than anybody reads.
-SETTLE_MS = 400
+SETTLE_MS = 450
 SESSION_ENGINE, SESSION_COOKIE_AGE = "cqa_site.people.sign_in.sessions", 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
