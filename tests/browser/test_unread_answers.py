@@ -49,7 +49,7 @@ def counting(study, boss):
 
 @dataclass(frozen=True)
 class Work:
-    """A kind of work: its page, what answers by pointer and by key, and how many answers there are."""
+    """A kind of work: its page, what answers by pointer and by key, and how many answers it has."""
 
     make: Callable[..., Any]
     target: str
@@ -112,7 +112,8 @@ def twice(page, kind, how, gap):
 
 @pytest.mark.parametrize("how", ["click", "key", pytest.param("tap", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    "gaps", [pytest.param(GAPS, id="few"), pytest.param(ALL_GAPS, id="all", marks=pytest.mark.long)]
+    "gaps",
+    [pytest.param(GAPS, id="few"), pytest.param(ALL_GAPS, id="all", marks=pytest.mark.long)],
 )
 def test_two_presses_are_one_answer(work, how, gaps):
     visitor, kind = work

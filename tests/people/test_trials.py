@@ -73,7 +73,12 @@ def test_nothing_is_stored_whatever_the_round_s_state(world, office):
         page = office.get(trial(world.round, "", 1))
         text = flat(page.text)
         assert (page.status_code, "Nothing is stored." in text) == (200, True), state
-        for counted in ("# / ## done", "All answers saved", "Draft saved # s ago", "Draft saved at #"):
+        for counted in (
+            "# / ## done",
+            "All answers saved",
+            "Draft saved # s ago",
+            "Draft saved at #",
+        ):
             assert counted not in text
         statuses = [reply.status_code for reply in answers(office, world)]
         assert statuses in ([302, 200], [303, 200, 303, 200]), state

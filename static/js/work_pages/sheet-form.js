@@ -27,6 +27,8 @@ const say = (text) => { byId("announce").textContent = text; };
 // -- saving --------------------------------------------------------------------------------------
 
 const QUIET_STATES = ["saved", "saving", "waiting"];
+// Said, and not yet that it is over.
+let isTroubleOpen = false;
 let last;
 let saver;
 
@@ -91,7 +93,6 @@ function freeze() {
 
 function showState(state, reply) {
   const status = byId("saved");
-  const wasInTrouble = !QUIET_STATES.includes(status.dataset.state);
   status.dataset.state = state;
   if (reply.version !== undefined) tookDraft(reply);
   if (state === "conflict") {
@@ -105,7 +106,8 @@ function showState(state, reply) {
   link.href = state === "signed_out" ? `${form.dataset.signIn}?next=${encodeURIComponent(location.pathname)}` : location.pathname;
   showSaved();
   const isInTrouble = !QUIET_STATES.includes(state);
-  if (isInTrouble || (wasInTrouble && state === "saved")) say(status.querySelector("[data-text]").textContent);
+  if (isInTrouble || (isTroubleOpen && state === "saved")) say(status.querySelector("[data-text]").textContent);
+  isTroubleOpen = isInTrouble || (isTroubleOpen && state !== "saved");
 }
 
 function tookDraft(reply) {

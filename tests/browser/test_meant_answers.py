@@ -1,0 +1,260 @@
+"""What is stored was meant, and what is shown is so: dialogs, submissions, what is said."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.labelling.models.votes import Assignment
+from benchmark.preferences.models import PreferenceSheet
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.rounds.opening import open_round
+from tests.argsum.counting.made_counting import open_counting
+from tests.argsum.made_cells import make_dataset, make_set
+from tests.benchmark.made_rounds import make_round
+from tests.benchmark.made_scores import make_scored_answers
+from tests.benchmark.preferences.made_preferences import make_pairs
+from tests.cast import make_campaign, make_member, make_study
+
+pytestmark = pytest.mark.browser
+INSTRUCTIONS = "Read both sides first."
+
+
+def labelling(study, boss):
+    campaign = make_campaign(study, ordinary=12, controls=1, votes_per_item=1)
+    campaign.guideline.body = INSTRUCTIONS
+    campaign.guideline.save()
+    open_round(round_=campaign, actor=boss)
+    return campaign
+
+
+def scoring(study, boss):
+    make_scored_answers(study, questions=2)
+    return make_round(study, boss, instructions=INSTRUCTIONS)
+
+
+def counting(study, boss):
+    for cell in make_dataset(study).cells.all():
+        make_set(cell)
+    made = open_counting(study, boss)
+    type(made).objects.filter(pk=made.pk).update(instructions=INSTRUCTIONS)
+    return made
+
+
+def comparing(study, boss):
+    return make_pairs(study, boss, instructions=INSTRUCTIONS)
+
+
+MAKE = {"label": labelling, "score": scoring, "count": counting, "prefer": comparing}
+
+
+class Desk:
+    """One annotator of a round of one kind, on one or more pages."""
+
+    def __init__(self, visit, kind, **settings):
+        self.study = make_study()
+        self.made = MAKE[kind](self.study, make_member(self.study, "researcher"))
+        self.person, self.kind = make_member(self.study, "annotator"), kind
+        self.visitor = visit(self.person, **settings)
+        self.page = self.visitor.go(kind, self.study.public_id, self.made.public_id)
+
+    def another_tab(self):
+        page = self.visitor.context.new_page()
+        page.goto(self.page.url)
+        return page
+
+    def offline(self):
+        self.visitor.context.set_offline(True)
+
+    def online(self):
+        self.visitor.context.set_offline(False)
+
+    def quiet(self):
+        """The browser itself logs what it could not load."""
+        self.visitor.context.close()
+        self.visitor.console.clear()
+
+
+def sentence(page):
+    return page.locator("[data-sentence]").inner_text()
+
+
+def test_a_flag_stays_with_the_sentence_that_its_dialog_was_opened_on(visit):
+    desk = Desk(visit, "label")
+    other = desk.another_tab()
+    first = sentence(desk.page)
+    desk.page.keyboard.press("f")
+    desk.page.keyboard.type("odd")
+    other.keyboard.press("2")
+    expect(desk.page.locator("[data-sentence]")).not_to_have_text(first)
+    desk.page.locator("[data-keep]").click()
+    expect(desk.page.locator("#flagged")).to_be_hidden()
+    expect(desk.page.locator("#saved")).to_have_text("All answers saved")
+    row = Assignment.objects.select_related("item__argument").get(state="answered")
+    assert (row.item.argument.text, row.label, row.is_flagged, row.comment) == (
+        first, 2, True, "odd"
+    )  # fmt: skip
+
+
+def test_a_skip_never_falls_on_the_next_sentence(visit):
+    desk = Desk(visit, "label")
+    other = desk.another_tab()
+    first = sentence(desk.page)
+    desk.page.keyboard.press("s")
+    other.keyboard.press("2")
+    expect(desk.page.locator("[data-sentence]")).not_to_have_text(first)
+    desk.page.locator("[data-reason]").first.click()
+    expect(desk.page.locator("#toasts")).to_contain_text("answered in another tab")
+    assert list(Assignment.objects.exclude(answered_at=None).values_list("label")) == [(2,)]
+
+
+@pytest.mark.parametrize("name", ["flag", "skip"])
+def test_a_comment_outlives_escape_and_a_reload(visit, name):
+    desk = Desk(visit, "label")
+    page = desk.page
+    field = page.locator(f"#{name}-comment")
+    page.keyboard.press(name[0])
+    field.fill("half a thought")
+    page.keyboard.press("Escape")
+    page.reload()
+    page.keyboard.press(name[0])
+    expect(field).to_have_value("half a thought")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.keyboard.press(name[0])
+    expect(field).to_have_value("")
+
+
+@pytest.mark.parametrize("kind", ["score", "count"])
+def test_nothing_is_submitted_behind_a_dialog(visit, kind):
+    page = Desk(visit, kind).page
+    page.keyboard.press("?")
+    expect(page.locator("#keys-dialog")).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_timeout(300)
+    expect(page.locator("#submit-message")).to_be_hidden()
+
+
+def test_a_verdict_without_a_connection_waits_and_says_so(visit):
+    desk = Desk(visit, "prefer", service_workers="allow")
+    page, status = desk.page, desk.page.locator("#saved [data-text]")
+    page.wait_for_function(
+        "async () => (await (await caches.open('counterpoint-work')).keys()).length > 5"
+    )
+    desk.offline()
+    page.keyboard.press("a")
+    expect(status).to_contain_text("Not submitted yet")
+    expect(page.locator("#submit-message")).to_contain_text("sent by itself")
+    # One state in all places, also after a reload; a draft never has a verdict.
+    page.reload()
+    expect(status).to_contain_text("Not submitted yet")
+    expect(page.locator("#saved")).not_to_have_attribute("data-state", "saved")
+    expect(page.locator("button[value=left]")).to_have_attribute("aria-pressed", "true")
+    assert not PreferenceSheet.objects.exclude(verdict="").exists()
+    before = page.url
+    desk.online()
+    page.wait_for_url(lambda url: url != before)
+    assert PreferenceSheet.objects.filter(state="submitted").count() == 1
+    desk.quiet()
+
+
+def test_a_verdict_of_somebody_signed_out_counts_after_the_next_sign_in(visit):
+    desk = Desk(visit, "prefer")
+    page, cookies = desk.page, desk.visitor.context.cookies()
+    before = page.url
+    desk.visitor.context.clear_cookies(name="sessionid")
+    page.keyboard.press("b")
+    expect(page.locator("#submit-message")).to_contain_text("signed out")
+    assert not PreferenceSheet.objects.filter(state="submitted").exists()
+    desk.visitor.context.add_cookies(cookies)
+    page.goto(before)
+    page.wait_for_url(lambda url: url != before)
+    assert PreferenceSheet.objects.filter(state="submitted").count() == 1
+
+
+def test_a_draft_after_a_submission_does_not_look_submitted(visit):
+    desk = Desk(visit, "score")
+    page, status = desk.page, desk.page.locator("#saved [data-text]")
+    page.keyboard.type("1" * 14)
+    page.keyboard.press("1")
+    before = page.url
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(lambda url: url != before)
+    page.goto(before)
+    expect(status).to_have_text("Submitted")
+    page.keyboard.press("0")
+    expect(status).to_have_text(re.compile(r"^Draft saved \d+ s ago"))
+    page.reload()
+    expect(status).to_have_text(re.compile("^Draft saved"))
+    assert ScoreSheet.objects.filter(state="submitted").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "said"),
+    [
+        ("score", "1", re.compile(r"1 of \d\. .+")),
+        ("count", "1", re.compile(r".+: .+\. .+")),
+        ("label", "9", "There is no level 9."),
+    ],
+)
+def test_what_was_set_is_said_with_what_follows(visit, kind, key, said):
+    page = Desk(visit, kind).page
+    page.keyboard.press(key)
+    expect(page.locator("#announce")).to_have_text(said)
+
+
+def test_the_next_pair_is_said(visit):
+    page = Desk(visit, "prefer").page
+    before = page.url
+    page.keyboard.press("t")
+    page.wait_for_url(lambda url: url != before)
+    expect(page.locator("#announce")).to_contain_text("Submitted. Next:")
+
+
+@pytest.mark.parametrize("kind", ["score", "count"])
+def test_saving_that_works_again_is_said(visit, kind):
+    desk = Desk(visit, kind)
+    page, words = desk.page, desk.page.locator("#announce")
+    desk.offline()
+    page.keyboard.press("1")
+    expect(words).to_contain_text("No connection")
+    expect(words).not_to_contain_text("Load the page again")
+    desk.online()
+    expect(words).to_contain_text("Draft saved")
+    desk.quiet()
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_the_guideline_stands_before_the_first_item_once_for_each_wording(visit, kind):
+    desk = Desk(visit, kind, is_new=True)
+    page, dialog = desk.page, desk.page.locator("#guideline-dialog")
+    expect(dialog).to_contain_text(INSTRUCTIONS)
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.locator("[data-open=guideline]").first).to_be_visible()
+    expect(dialog).to_be_hidden()
+    if kind == "label":
+        desk.made.guideline.body = "Read them twice."
+        desk.made.guideline.save()
+    else:
+        type(desk.made).objects.filter(pk=desk.made.pk).update(instructions="Read them twice.")
+    page.reload()
+    expect(dialog).to_contain_text("Read them twice.")
+
+
+def test_a_block_can_be_labelled_offline_and_the_filler_is_no_sentence(visit):
+    desk = Desk(visit, "label")
+    page = desk.page
+    desk.offline()
+    for given in range(20):
+        if page.locator("#answer").get_attribute("aria-busy") == "true":
+            break
+        page.keyboard.press("1")
+    assert given >= desk.made.block_size
+    expect(page.locator("#item")).to_have_class(re.compile("is-coming"))
+    page.keyboard.press("i")
+    expect(page.locator("#guideline-dialog")).to_contain_text(INSTRUCTIONS)
+    desk.online()
+    page.keyboard.press("Escape")
+    expect(page.locator("#saved")).to_have_text("All answers saved")
+    desk.quiet()
