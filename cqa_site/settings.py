@@ -264,8 +264,8 @@ MFA_RATE_LIMITS = {"webauthn_login": ACCOUNT_RATE_LIMITS["login"]}
 PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"
 # Says to the browser's worker whose work page it may show without a connection.
 WORK_COOKIE_NAME = "work"
-# How long something is on the screen before it takes an answer: longer than a double click, shorter
-# than anybody reads.
+# How long something is on the screen before it takes an answer: longer than a double click,
+# shorter than anybody reads.
 SETTLE_MS = 450
 SESSION_ENGINE, SESSION_COOKIE_AGE = "cqa_site.people.sign_in.sessions", 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True

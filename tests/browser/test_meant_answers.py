@@ -16,6 +16,8 @@ from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_campaign, make_member, make_study
 
+from .test_offline_reload import until
+
 pytestmark = pytest.mark.browser
 INSTRUCTIONS = "Read both sides first."
 
@@ -138,19 +140,17 @@ def test_nothing_is_submitted_behind_a_dialog(visit, kind):
 def test_a_verdict_without_a_connection_waits_and_says_so(visit):
     desk = Desk(visit, "prefer", service_workers="allow")
     page, status = desk.page, desk.page.locator("#saved [data-text]")
-    page.wait_for_function(
-        "async () => (await (await caches.open('counterpoint-work')).keys()).length > 5"
-    )
+    until(page, [page.url])
     desk.offline()
     page.keyboard.press("a")
     expect(status).to_contain_text("Not submitted yet")
     expect(page.locator("#submit-message")).to_contain_text("sent by itself")
-    # One state in all places, also after a reload; a draft never has a verdict.
+    assert not PreferenceSheet.objects.exclude(verdict="").exists()
+    # One state in all places, also after a reload.
     page.reload()
     expect(status).to_contain_text("Not submitted yet")
     expect(page.locator("#saved")).not_to_have_attribute("data-state", "saved")
     expect(page.locator("button[value=left]")).to_have_attribute("aria-pressed", "true")
-    assert not PreferenceSheet.objects.exclude(verdict="").exists()
     before = page.url
     desk.online()
     page.wait_for_url(lambda url: url != before)
@@ -246,11 +246,11 @@ def test_a_block_can_be_labelled_offline_and_the_filler_is_no_sentence(visit):
     desk = Desk(visit, "label")
     page = desk.page
     desk.offline()
-    for given in range(20):
-        if page.locator("#answer").get_attribute("aria-busy") == "true":
-            break
+    for _given in range(desk.made.block_size):
+        expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
         page.keyboard.press("1")
-    assert given >= desk.made.block_size
+    while page.locator("#answer").get_attribute("aria-busy") != "true":
+        page.keyboard.press("1")
     expect(page.locator("#item")).to_have_class(re.compile("is-coming"))
     page.keyboard.press("i")
     expect(page.locator("#guideline-dialog")).to_contain_text(INSTRUCTIONS)

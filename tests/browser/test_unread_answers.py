@@ -49,7 +49,7 @@ def counting(study, boss):
 
 @dataclass(frozen=True)
 class Work:
-    """A kind of work: its page, what answers by pointer and by key, and how many answers it has."""
+    """A kind of work: its page, what answers by pointer and by key, and its number of answers."""
 
     make: Callable[..., Any]
     target: str

@@ -141,7 +141,7 @@ def test_no_work_page_says_where_the_thing_comes_from(world, client):
         assert secret not in page, secret
         assert secret not in own, secret
     told = re.search(r'id="\w+-page" type="application/json">(.*?)</script>', page)[1]
-    keys = {"user", "sheet", "version", "client", "saved_at"}
+    keys = {"user", "sheet", "version", "client", "saved_at", "is_draft"}
     assert set(re.findall(r'"(\w+)":', told)) == keys
 
 
