@@ -25,10 +25,15 @@ class AdjudicationForm(forms.Form):
         help_text=_("What made it hard? Useful for the next version of the guideline."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
+    known = forms.CharField(max_length=40, required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         offer(self, label=[(value, value) for value in campaign.guideline.values])
+
+    def clean_known(self) -> str | None:
+        """Empty where the page showed no decision; None from a form that does not say."""
+        return self.cleaned_data["known"] if "known" in self.data else None
 
 
 class ConsensusForm(forms.ModelForm):

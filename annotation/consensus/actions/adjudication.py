@@ -1,8 +1,11 @@
 """Experts' decisions on single arguments; earlier ones are superseded, never overwritten."""
 
+from datetime import UTC
+
 from django.db import transaction
 from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from annotation.consensus.models import Adjudication, FinalLabel
@@ -22,12 +25,45 @@ class DecisionNotValid(Exception):
     """The label is not on the scale, or the argument is not in the campaign."""
 
 
+class DecidedMeanwhile(Exception):
+    """The rater's decision in force is not the one they saw; ``stored`` is, or None."""
+
+    def __init__(self, stored: Adjudication | None, label: int) -> None:
+        self.stored = stored
+        if stored is None:
+            text = _("You took your decision back meanwhile. %(label)d was not stored.")
+            super().__init__(text % {"label": label})
+            return
+        text = _(
+            "You decided %(stored)d on %(at)s in another tab, on another device or through the "
+            "API. %(label)d did not replace it."
+        )
+        super().__init__(text % {"stored": stored.label, "at": _time(stored), "label": label})
+
+
+def _time(decision: Adjudication) -> str:
+    return date_format(timezone.localtime(decision.created_at), "DATETIME_FORMAT")
+
+
+def revision_of(decision: Adjudication | None) -> str:
+    """What a page sends back to say which decision it showed; empty for none."""
+    return decision.created_at.astimezone(UTC).isoformat() if decision else ""
+
+
 @transaction.atomic
 def adjudicate(
-    *, campaign: Campaign, argument: Argument, rater: Rater, label: int, comment: str = ""
+    *,
+    campaign: Campaign,
+    argument: Argument,
+    rater: Rater,
+    label: int,
+    comment: str = "",
+    known: str | None = None,
 ) -> Adjudication:
     """Store the rater's word on one argument; repeating the same word changes nothing.
 
+    ``known`` is the revision of the decision that the rater saw. Where another one is in force,
+    nothing is stored and DecidedMeanwhile is raised; None replaces whatever is in force.
     The argument's final label follows at once, everything else in the background.
     """
     if label not in campaign.guideline.values:
@@ -35,11 +71,14 @@ def adjudicate(
     if not campaign.items.filter(argument=argument).exists():
         raise DecisionNotValid(_("This sentence is not part of the round."))
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert
-    mine = _in_force(campaign).filter(argument=argument, rater=rater)
-    earlier = mine.first()
+    earlier = _in_force(campaign).filter(argument=argument, rater=rater).first()
     if earlier and (earlier.label, earlier.comment) == (label, comment):
         return earlier
-    mine.update(superseded_at=timezone.now())
+    if known is not None and known != revision_of(earlier):
+        raise DecidedMeanwhile(earlier, label)
+    if earlier:
+        earlier.superseded_at = timezone.now()
+        earlier.save(update_fields=["superseded_at"])
     decision = Adjudication.objects.create(
         campaign=campaign, argument=argument, rater=rater, label=label, comment=comment
     )

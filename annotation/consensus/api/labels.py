@@ -1,5 +1,6 @@
 """What came of a round: votes, raters, final labels, decisions."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -23,7 +24,7 @@ from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.web.rest.problems import invalid_on
+from cqa_site.web.rest.problems import conflict_on, invalid_on
 
 
 class VoteViews(CampaignViews):
@@ -78,12 +79,21 @@ class AdjudicationViews(CampaignViews):
 
     @extend_schema(request=AdjudicationInput, responses={201: AdjudicationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Decide one argument; an earlier decision of yours is superseded, not lost."""
+        """Decide one argument; an earlier decision of yours is superseded, not lost.
+
+        With `known`, 409 where you decided otherwise meanwhile: nothing is stored, and `detail`
+        says both labels.
+        """
         given = self.read(AdjudicationInput)
+        if "known" in given:
+            given["known"] = _revision(given["known"])
         argument = self.study.arguments.filter(public_id=given.pop("argument")).first()
         if argument is None:
             raise ValidationError({"argument": ["No such argument in this study."]})
-        with invalid_on("non_field_errors", adjudication.DecisionNotValid):
+        with (
+            invalid_on("non_field_errors", adjudication.DecisionNotValid),
+            conflict_on(adjudication.DecidedMeanwhile),
+        ):
             decision = adjudication.adjudicate(
                 campaign=self.campaign,
                 argument=argument,
@@ -91,3 +101,7 @@ class AdjudicationViews(CampaignViews):
                 **given,
             )
         return self.shown(self.get_queryset().get(pk=decision.pk), 201)
+
+
+def _revision(created_at: datetime | None) -> str:
+    return created_at.astimezone(UTC).isoformat() if created_at else ""

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.db.models import F, QuerySet
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -24,8 +24,11 @@ from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.how_far import HowFar, pace
+from cqa_site.rounds.pages.offline import kept_offline
+from cqa_site.web.replies import wants_json
 from cqa_site.web.strict_query import id_from
 
+TEMPLATE = "annotation/consensus/adjudication.html"
 PER_PAGE = 20
 MAX_SKIPPED = 500
 # So many of the last decisions tell somebody's pace; what took longer (in seconds) was a pause.
@@ -38,18 +41,48 @@ def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
     campaign = _campaign(study, campaign_id)
     form = AdjudicationForm(request.POST or None, campaign=campaign)
     if request.method == "POST" and form.is_valid():
-        argument = get_object_or_404(_arguments(campaign), public_id=form.cleaned_data["argument"])
-        actions.adjudicate(
+        return _decide(request, study, campaign, form)
+    if form.errors and wants_json(request):
+        detail = " ".join(text for texts in form.errors.values() for text in texts)
+        return JsonResponse({"detail": detail}, status=422)
+    context = _page(request, study, campaign) | {"form": form}
+    reply = render(request, TEMPLATE, context, status=422 if form.errors else 200)
+    return kept_offline(reply, request)
+
+
+def _decide(
+    request: StudyRequest, study: Study, campaign: Campaign, form: AdjudicationForm
+) -> HttpResponse:
+    """Store the decision, or show it beside the one that came in between."""
+    given = form.cleaned_data
+    argument = get_object_or_404(_arguments(campaign), public_id=given.pop("argument"))
+    try:
+        decision = actions.adjudicate(
             campaign=campaign,
             argument=argument,
             rater=rater_for(membership=request.membership),
-            label=form.cleaned_data["label"],
-            comment=form.cleaned_data["comment"],
+            **given,
         )
-        return _to_queue(request, study, campaign)
-    context = _page(request, study, campaign) | {"form": form}
-    status = 422 if form.errors else 200
-    return render(request, "annotation/consensus/adjudication.html", context, status=status)
+    except actions.DecidedMeanwhile as conflict:
+        stored = _told(conflict.stored)
+        if wants_json(request):
+            return JsonResponse({"detail": str(conflict), "stored": stored}, status=409)
+        told = {"detail": str(conflict), "stored": stored, "mine": given, "argument": argument}
+        context = _page(request, study, campaign) | {"form": form, "conflict": told}
+        return render(request, TEMPLATE, context, status=409)
+    if not wants_json(request):
+        return _to(request, _queue(request, study, campaign))
+    key = request.POST.get("client_key", "")
+    about = {"argument": str(argument.public_id), "client_key": key}
+    return JsonResponse({"saved": _told(decision) | about})
+
+
+def _told(decision: Adjudication | None) -> dict[str, Any]:
+    """A decision as the page of the person who made it knows it."""
+    known = actions.revision_of(decision)
+    if decision is None:
+        return {"known": known, "label": None, "comment": ""}
+    return {"known": known, "label": decision.label, "comment": decision.comment}
 
 
 @study_page(*EXPERTS)
@@ -62,7 +95,7 @@ def adjudication_skip(request: StudyRequest, study: Study, campaign_id: uuid.UUI
     )
     skipped = [pk for pk in _skipped(request, campaign) if pk != argument.pk]
     request.session[_session_key(campaign)] = [*skipped, argument.pk][-MAX_SKIPPED:]
-    return _to_queue(request, study, campaign)
+    return _to(request, _queue(request, study, campaign))
 
 
 @study_page(*EXPERTS)
@@ -75,9 +108,9 @@ def adjudication_undo(request: StudyRequest, study: Study, campaign_id: uuid.UUI
     address = reverse("adjudication", args=[study.public_id, campaign.public_id])
     if undone is None:
         messages.info(request, _("There is no decision of yours to take back."))
-        return redirect(address)
+        return _to(request, address)
     messages.success(request, _("Taken back: %d. Decide again, or go on.") % undone.label)
-    return redirect(f"{address}?unit={undone.argument.public_id}")
+    return _to(request, f"{address}?unit={undone.argument.public_id}")
 
 
 def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
@@ -99,7 +132,13 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
         own.filter(superseded_at__isnull=True).select_related("argument__comparison"), PER_PAGE
     ).get_page(request.GET.get("page"))
     left = actions.queue(campaign, rater=rater, undecided_only=undecided_only).count()
+    earlier = _decisions_about(campaign, rater, argument) if argument else []
+    decision = next((one for one in earlier if one.superseded_at is None), None)
     return {
+        "decision": decision,
+        "known": actions.revision_of(decision),
+        "queue": _queue(request, study, campaign),
+        "ways": {"answers": "#decisions"},
         "job": job if job and job.is_active else None,
         "study": study,
         "campaign": campaign,
@@ -107,7 +146,7 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
         "segments": _segments(argument),
         "far": HowFar(decided.paginator.count, left, _pace(own)),
         "undecided_only": undecided_only,
-        "earlier": list(own.filter(argument=argument)[:10]) if argument else [],
+        "earlier": earlier,
         "decided": decided,
     }
 
@@ -146,6 +185,14 @@ def _own_decisions(campaign: Campaign, rater: Rater | None) -> QuerySet[Adjudica
     ).order_by("-pk")
 
 
+def _decisions_about(
+    campaign: Campaign, rater: Rater | None, argument: Argument
+) -> list[Adjudication]:
+    """The person's last decisions about one sentence; the one in force, if any, comes first."""
+    rows = Adjudication.objects.filter(campaign=campaign, rater=rater, argument=argument)
+    return list(rows.order_by(F("superseded_at").desc(nulls_first=True), "-pk")[:10])
+
+
 def _pace(own: QuerySet[Adjudication]) -> float | None:
     """Seconds from one of the last decisions to the next, without pauses."""
     times = list(own.values_list("created_at", flat=True)[:PACED])
@@ -161,10 +208,15 @@ def _skipped(request: StudyRequest, campaign: Campaign) -> list[int]:
     return request.session.get(_session_key(campaign), [])
 
 
-def _to_queue(request: StudyRequest, study: Study, campaign: Campaign) -> HttpResponse:
+def _queue(request: StudyRequest, study: Study, campaign: Campaign) -> str:
     address = reverse("adjudication", args=[study.public_id, campaign.public_id])
     mine = request.GET.get("scope") == "mine"
-    return redirect(f"{address}?scope=mine" if mine else address)
+    return f"{address}?scope=mine" if mine else address
+
+
+def _to(request: StudyRequest, address: str) -> HttpResponse:
+    """Lead on; a script is told where, because it cannot tell redirects from one another."""
+    return JsonResponse({"page": address}) if wants_json(request) else redirect(address)
 
 
 urlpatterns = [
