@@ -74,9 +74,7 @@ def decide_elsewhere(world, expert, text, label, comment=""):
     """What the same expert says about a sentence from another device."""
     argument = world.items.get(argument__text=text).argument
     rater = rater_for(membership=expert.memberships.get())
-    return adjudicate(
-        campaign=world, argument=argument, rater=rater, label=label, comment=comment
-    )
+    return adjudicate(campaign=world, argument=argument, rater=rater, label=label, comment=comment)
 
 
 def stored():

@@ -16,6 +16,7 @@ class AnswerForm(forms.Form):
     comment = forms.CharField(max_length=1_000, required=False)
     flag = forms.BooleanField(required=False)
     active_ms = forms.IntegerField(required=False)
+    known = forms.CharField(max_length=64, required=False)
 
     def answer(self) -> Answer:
         """The cleaned fields as the action takes them."""
@@ -27,4 +28,5 @@ class AnswerForm(forms.Form):
             comment=data["comment"],
             is_flagged=data["flag"],
             active_ms=data["active_ms"],
+            known=data["known"] if "known" in self.data else None,
         )
