@@ -152,7 +152,7 @@ def test_a_decision_made_offline_waits_and_is_sent_by_itself(desk):
     wait_until_read(page)
     desk.context.set_offline(True)
     page.locator(".level").nth(3).click()
-    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1 decision")
+    expect(page.locator("#trouble")).to_contain_text("Decisions not saved yet: 1")
     expect(page.locator("#saved")).to_have_text("1 to be sent")
     expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "3")
     # A second thought knows of the first one; what else there is waits for both.
@@ -230,7 +230,7 @@ def test_a_stale_tab_shows_both_decisions_and_lets_the_expert_choose(desk, world
     decide_elsewhere(world, expert, first, 2, "from the other")
     page.keyboard.press("Escape")
     page.keyboard.press("3")
-    card = page.locator("#refused section")
+    card = page.locator("#conflicts section")
     expect(card.get_by_role("heading")).to_be_focused()
     for text in (first, "You decided 2 on", "from the other", "from the old tab"):
         expect(card).to_contain_text(text)
@@ -254,11 +254,11 @@ def test_the_decision_of_the_other_tab_can_be_kept(desk, world, expert):
     wait_until_read(page)
     decide_elsewhere(world, expert, first, 2)
     page.keyboard.press("3")
-    keep = page.locator("#refused").get_by_role("link", name="Keep it as it is")
+    keep = page.locator("#conflicts").get_by_role("link", name="Keep it as it is")
     expect(keep).to_be_visible()
     wait_until_read(page)
     keep.click()
-    expect(page.locator("#refused")).to_be_hidden()
+    expect(page.locator("#conflicts")).to_be_hidden()
     expect(page.locator("#adjudicate .sentence")).not_to_have_text(first)
     assert stored() == {first: (2, "")}
     assert Adjudication.objects.count() == 1
@@ -277,7 +277,7 @@ def test_a_reload_without_a_connection_shows_the_sentence_and_the_comment(visit,
     expect(page.locator("#id_comment")).to_have_value("offline")
     wait_until_read(page)
     page.locator(".level").nth(1).click()
-    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1 decision")
+    expect(page.locator("#trouble")).to_contain_text("Decisions not saved yet: 1")
     visitor.context.set_offline(False)
     expect(page.locator("#work .sentence")).not_to_have_text(second)
     assert stored() == {first: (2, ""), second: (1, "offline")}

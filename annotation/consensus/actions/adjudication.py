@@ -1,6 +1,8 @@
 """Experts' decisions on single arguments; earlier ones are superseded, never overwritten."""
 
-from datetime import UTC
+from datetime import datetime
+from types import EllipsisType
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
@@ -30,24 +32,16 @@ class DecidedMeanwhile(Exception):
 
     def __init__(self, stored: Adjudication | None, label: int) -> None:
         self.stored = stored
-        if stored is None:
-            text = _("You took your decision back meanwhile. %(label)d was not stored.")
-            super().__init__(text % {"label": label})
-            return
-        text = _(
-            "You decided %(stored)d on %(at)s in another tab, on another device or through the "
-            "API. %(label)d did not replace it."
-        )
-        super().__init__(text % {"stored": stored.label, "at": _time(stored), "label": label})
-
-
-def _time(decision: Adjudication) -> str:
-    return date_format(timezone.localtime(decision.created_at), "DATETIME_FORMAT")
-
-
-def revision_of(decision: Adjudication | None) -> str:
-    """What a page sends back to say which decision it showed; empty for none."""
-    return decision.created_at.astimezone(UTC).isoformat() if decision else ""
+        text = _("You took your decision back meanwhile. %(label)d was not stored.")
+        facts: dict[str, Any] = {"label": label}
+        if stored:
+            text = _(
+                "You decided %(stored)d on %(at)s in another tab, on another device or through "
+                "the API. %(label)d did not replace it."
+            )
+            at = date_format(timezone.localtime(stored.created_at), "DATETIME_FORMAT")
+            facts |= {"stored": stored.label, "at": at}
+        super().__init__(text % facts)
 
 
 @transaction.atomic
@@ -58,12 +52,12 @@ def adjudicate(
     rater: Rater,
     label: int,
     comment: str = "",
-    known: str | None = None,
+    known: datetime | EllipsisType | None = ...,
 ) -> Adjudication:
     """Store the rater's word on one argument; repeating the same word changes nothing.
 
-    ``known`` is the revision of the decision that the rater saw. Where another one is in force,
-    nothing is stored and DecidedMeanwhile is raised; None replaces whatever is in force.
+    ``known`` says when the decision was made that the rater saw, None for none. Where another
+    one is in force, nothing is stored and DecidedMeanwhile is raised. Left out, it is replaced.
     The argument's final label follows at once, everything else in the background.
     """
     if label not in campaign.guideline.values:
@@ -74,7 +68,7 @@ def adjudicate(
     earlier = _in_force(campaign).filter(argument=argument, rater=rater).first()
     if earlier and (earlier.label, earlier.comment) == (label, comment):
         return earlier
-    if known is not None and known != revision_of(earlier):
+    if known is not ... and known != (earlier.created_at if earlier else None):
         raise DecidedMeanwhile(earlier, label)
     if earlier:
         earlier.superseded_at = timezone.now()

@@ -1,6 +1,5 @@
 """What came of a round: votes, raters, final labels, decisions."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -85,8 +84,6 @@ class AdjudicationViews(CampaignViews):
         says both labels.
         """
         given = self.read(AdjudicationInput)
-        if "known" in given:
-            given["known"] = _revision(given["known"])
         argument = self.study.arguments.filter(public_id=given.pop("argument")).first()
         if argument is None:
             raise ValidationError({"argument": ["No such argument in this study."]})
@@ -101,7 +98,3 @@ class AdjudicationViews(CampaignViews):
                 **given,
             )
         return self.shown(self.get_queryset().get(pk=decision.pk), 201)
-
-
-def _revision(created_at: datetime | None) -> str:
-    return created_at.astimezone(UTC).isoformat() if created_at else ""

@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.db.models import F, QuerySet
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -56,33 +57,23 @@ def _decide(
     """Store the decision, or show it beside the one that came in between."""
     given = form.cleaned_data
     argument = get_object_or_404(_arguments(campaign), public_id=given.pop("argument"))
+    rater = rater_for(membership=request.membership)
     try:
-        decision = actions.adjudicate(
-            campaign=campaign,
-            argument=argument,
-            rater=rater_for(membership=request.membership),
-            **given,
-        )
-    except actions.DecidedMeanwhile as conflict:
-        stored = _told(conflict.stored)
-        if wants_json(request):
-            return JsonResponse({"detail": str(conflict), "stored": stored}, status=409)
-        told = {"detail": str(conflict), "stored": stored, "mine": given, "argument": argument}
+        decision = actions.adjudicate(campaign=campaign, argument=argument, rater=rater, **given)
+    except actions.DecidedMeanwhile as late:
+        told = {"detail": str(late), "stored": late.stored, "mine": given, "argument": argument}
         context = _page(request, study, campaign) | {"form": form, "conflict": told}
-        return render(request, TEMPLATE, context, status=409)
+        if not wants_json(request):
+            return render(request, TEMPLATE, context, status=409)
+        card = render_to_string("annotation/consensus/_conflict.html", context, request)
+        known = late.stored.created_at.isoformat() if late.stored else ""
+        body = {"detail": str(late), "known": known, "card": card}
+        return JsonResponse(body, status=409)
     if not wants_json(request):
-        return _to(request, _queue(request, study, campaign))
+        return redirect(_queue(request, study, campaign))
+    saved = {"argument": str(argument.public_id), "known": decision.created_at.isoformat()}
     key = request.POST.get("client_key", "")
-    about = {"argument": str(argument.public_id), "client_key": key}
-    return JsonResponse({"saved": _told(decision) | about})
-
-
-def _told(decision: Adjudication | None) -> dict[str, Any]:
-    """A decision as the page of the person who made it knows it."""
-    known = actions.revision_of(decision)
-    if decision is None:
-        return {"known": known, "label": None, "comment": ""}
-    return {"known": known, "label": decision.label, "comment": decision.comment}
+    return JsonResponse({"saved": saved | {"comment": decision.comment, "client_key": key}})
 
 
 @study_page(*EXPERTS)
@@ -95,7 +86,7 @@ def adjudication_skip(request: StudyRequest, study: Study, campaign_id: uuid.UUI
     )
     skipped = [pk for pk in _skipped(request, campaign) if pk != argument.pk]
     request.session[_session_key(campaign)] = [*skipped, argument.pk][-MAX_SKIPPED:]
-    return _to(request, _queue(request, study, campaign))
+    return redirect(_queue(request, study, campaign))
 
 
 @study_page(*EXPERTS)
@@ -108,9 +99,9 @@ def adjudication_undo(request: StudyRequest, study: Study, campaign_id: uuid.UUI
     address = reverse("adjudication", args=[study.public_id, campaign.public_id])
     if undone is None:
         messages.info(request, _("There is no decision of yours to take back."))
-        return _to(request, address)
+        return redirect(address)
     messages.success(request, _("Taken back: %d. Decide again, or go on.") % undone.label)
-    return _to(request, f"{address}?unit={undone.argument.public_id}")
+    return redirect(f"{address}?unit={undone.argument.public_id}")
 
 
 def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
@@ -133,10 +124,8 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
     ).get_page(request.GET.get("page"))
     left = actions.queue(campaign, rater=rater, undecided_only=undecided_only).count()
     earlier = _decisions_about(campaign, rater, argument) if argument else []
-    decision = next((one for one in earlier if one.superseded_at is None), None)
     return {
-        "decision": decision,
-        "known": actions.revision_of(decision),
+        "decision": next((one for one in earlier if one.superseded_at is None), None),
         "queue": _queue(request, study, campaign),
         "ways": {"answers": "#decisions"},
         "job": job if job and job.is_active else None,
@@ -212,11 +201,6 @@ def _queue(request: StudyRequest, study: Study, campaign: Campaign) -> str:
     address = reverse("adjudication", args=[study.public_id, campaign.public_id])
     mine = request.GET.get("scope") == "mine"
     return f"{address}?scope=mine" if mine else address
-
-
-def _to(request: StudyRequest, address: str) -> HttpResponse:
-    """Lead on; a script is told where, because it cannot tell redirects from one another."""
-    return JsonResponse({"page": address}) if wants_json(request) else redirect(address)
 
 
 urlpatterns = [

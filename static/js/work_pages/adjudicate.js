@@ -9,21 +9,20 @@ const words = Object.fromEntries(
 const { prefix } = byId("work").dataset;
 const csrf = document.querySelector("[name=csrfmiddlewaretoken]").value;
 const say = (text) => { byId("announce").textContent = text; };
+const parse = (html) => new DOMParser().parseFromString(html, "text/html");
 
 const outbox = new Outbox(prefix);
 const drafts = new LocalCopies(`${prefix}:comment:`);
 const sender = new Sender({
   outbox, csrf, url: location.pathname + location.search, onReply: takeSaved, onTrouble: showOutbox,
 });
-
 // The form of the sentence on the screen, if any, and the decision given for it that is on its way.
 let form = null;
 let given = null;
 let order = 0;
 let isLeaving = false;
 
-// -- what has just appeared takes no answer: it was not read yet --------------------------------
-
+// What has just appeared takes no answer: it was not read yet.
 const UNREAD_MS = 400;
 let settlesAt = 0;
 function settle() { settlesAt = performance.now() + UNREAD_MS; }
@@ -32,49 +31,49 @@ function isSettled() { return performance.now() >= settlesAt; }
 // -- what is on the screen ----------------------------------------------------------------------
 
 const shown = () => form?.elements.argument.value;
-const sentence = () => form.querySelector(".sentence").textContent.trim();
 const waiting = () => outbox.waiting().filter(({ fields }) => fields.argument === shown());
-const comment = () => form.elements.comment.value.trim().replace(/\r\n/g, "\n");
+const draftOf = (argument) => drafts.all().find(({ client }) => client === argument);
+const comment = () => form.elements.comment.value.trim();
+const levels = () => [...form?.querySelectorAll(".level") ?? []];
 
 function start(prelude) {
   form = byId("adjudicate");
-  given = form && waiting().at(-1);
+  given = waiting().at(-1);
   settle();
-  if (!form) return say(`${prelude} ${byId("work").querySelector("h2").textContent}`);
-  const draft = drafts.all().find(({ client }) => client === shown());
-  form.elements.comment.value = draft?.text ?? given?.fields.comment ?? form.elements.comment.value;
-  const objects = [...form.querySelectorAll(".chip")].map(({ textContent }) => textContent);
-  say(`${prelude} ${objects.join(` ${words.and} `)}. ${sentence()}`);
+  const parts = byId("work").querySelectorAll(".objects, .sentence, .empty h2");
+  say([prelude, ...[...parts].map(({ textContent }) => textContent.trim())].join(" "));
+  const typed = draftOf(shown())?.text ?? given?.fields.comment;
+  if (typed !== undefined) form.elements.comment.value = typed;
   tabMemory.put(prefix, byId("work").outerHTML);
-  return showOutbox(sender.trouble);
+  showOutbox(sender.trouble);
 }
 
-// In place, so that nothing is pressed on a page whose script is not there yet.
-async function show(url, prelude) {
+// Shows a page in place, so that nothing is pressed before its script is there. With a body it is what
+// the server makes of that; without, the decision was saved and what comes next is asked for until it comes.
+async function show(url, prelude, body) {
   isLeaving = true;
+  let response;
   try {
-    const response = await fetch(url, { headers: { Accept: "text/html" }, signal: AbortSignal.timeout(20000) });
-    if (!response.ok) throw new Error(response.status);
-    swap(new DOMParser().parseFromString(await response.text(), "text/html"), url, prelude);
-  } catch {
-    byId("saved").textContent = words.no_next;
-    setTimeout(() => show(url, prelude), 3000);
-  }
+    const method = body ? "POST" : "GET";
+    response = await fetch(url, { method, body, headers: { Accept: "text/html" }, signal: AbortSignal.timeout(20000) });
+    if (response.ok) return swap(parse(await response.text()), response.url, prelude);
+  } catch { /* no connection */ }
+  if (response?.status === 403) showOutbox("forbidden");
+  isLeaving = !body;
+  if (body) return toast(words.no_connection, "error");
+  byId("saved").textContent = words.no_next;
+  setTimeout(() => show(url, prelude), 3000);
 }
 
 function swap(next, url, prelude) {
   isLeaving = false;
   if (!next.getElementById("work")) return showOutbox("signed_out");
-  const held = document.activeElement?.closest(".level:focus-visible")?.value;
   for (const id of ["progress", "bar", "work", "moves", "decisions"]) byId(id).replaceWith(next.getElementById(id));
   window.history.replaceState(null, "", url);
   window.scrollTo(0, 0);
   start(prelude);
-  if (held) levelOf(held)?.focus();
-  return next.querySelectorAll("#toasts .toast").forEach(({ textContent }) => toast(textContent));
+  next.querySelectorAll("#toasts .toast").forEach(({ textContent }) => toast(textContent));
 }
-
-function levelOf(label) { return form?.querySelector(`.level[value="${label}"]`); }
 
 // -- deciding -----------------------------------------------------------------------------------
 
@@ -83,126 +82,97 @@ function give(label) {
   if (last?.label === label && last.comment === comment()) return;
   const known = form.elements.known.value;
   const fields = { argument: shown(), label, comment: comment(), known, client_key: newKey() };
-  given = { fields, after: last?.client_key, text: sentence(), at: Date.now(), order: order++ };
-  keep(given);
-  keepDraft();
+  send({ fields, after: last?.client_key });
 }
 
 // Stored before it is sent, so that nothing can be lost in between.
-function keep(entry) {
-  outbox.put(entry);
+function send(entry) {
+  const kept = { ...entry, at: Date.now(), order: order++ };
+  if (entry.fields.argument === shown()) given = kept;
+  outbox.put(kept);
   sender.flush();
 }
 
 // A second thought on the same page knows of the first one.
 function takeSaved({ saved }) {
-  for (const entry of outbox.waiting()) {
-    if (entry.after === saved.client_key) outbox.put({ ...entry, fields: { ...entry.fields, known: saved.known } });
-  }
+  const later = outbox.waiting().find(({ after }) => after === saved.client_key);
+  if (later) outbox.put({ ...later, fields: { ...later.fields, known: saved.known } });
   if (shown() === saved.argument) form.elements.known.value = saved.known;
-  const draft = drafts.all().find(({ client }) => client === saved.argument);
-  if (draft?.text.trim() === saved.comment) drafts.drop({ client: saved.argument, sequence: 0 });
+  if (draftOf(saved.argument)?.text.trim() === saved.comment) forgetDraft(saved.argument);
 }
 
 function keepDraft() {
   drafts.put({ client: shown(), sequence: 0, text: form.elements.comment.value, at: Date.now() });
 }
 
+function forgetDraft(argument) { drafts.drop({ client: argument, sequence: 0 }); }
+
 // Sent from here or from another tab: the next one comes, unless the comment has gone on.
 function goOnWhenSaved() {
-  if (isLeaving || !given || outbox.all().some(({ fields }) => fields.client_key === given.fields.client_key)) return;
+  const isThere = ({ fields }) => fields.client_key === given.fields.client_key;
+  if (isLeaving || !given || outbox.all().some(isThere)) return;
   if (comment() !== given.fields.comment) byId("saved").textContent = words.changed;
   else show(byId("work").dataset.queue, `${given.fields.label}. ${words.next}`);
-}
-
-// Skip and undo.
-async function move(url, fields) {
-  if (outbox.waiting().length) return toast(words.save_first);
-  const { outcome, reply } = await post(url, fields, csrf);
-  if (outcome === "ok") return show(reply.page, "");
-  return outcome === "again" ? toast(words.no_connection, "error") : showOutbox(outcome);
 }
 
 // -- what is not saved --------------------------------------------------------------------------
 
 function showOutbox(trouble) {
   const count = new Set(outbox.waiting().map(({ fields }) => fields.argument)).size;
-  showTrouble(trouble, count);
-  showRefused();
+  const box = byId("trouble");
+  box.hidden = !trouble || (trouble === "again" && !count);
+  box.querySelectorAll("[data-when]").forEach((text) => { text.hidden = text.dataset.when !== trouble; });
+  box.querySelector("[data-count]").textContent = count;
+  box.querySelector("[data-volatile]").hidden = !outbox.isVolatile && !drafts.isVolatile;
   byId("saved").textContent = savedText(trouble, count);
-  const label = given && waiting().length ? given.fields.label : null;
-  if (label) form.querySelectorAll(".level").forEach((level) => level.setAttribute("aria-pressed", level.value === label));
+  const label = waiting().at(-1)?.fields.label;
+  if (label) levels().forEach((level) => level.setAttribute("aria-pressed", level.value === label));
+  showConflicts();
   if (!trouble && !sender.isSending) goOnWhenSaved();
 }
 
 function savedText(trouble, count) {
   if (count) return trouble ? words.waiting.replace("#", count) : words.saving;
-  if (form && drafts.all().some(({ client }) => client === shown())) return words.kept;
+  if (draftOf(shown())?.text) return words.kept;
   return byId("undo") ? words.saved : "";
 }
 
-function showTrouble(trouble, count) {
-  const box = byId("trouble");
-  const link = box.querySelector("[data-link]");
-  const isOver = ["signed_out", "forbidden"].includes(trouble);
-  const unsaved = trouble === "again" && count ? words[count === 1 ? "unsaved_one" : "unsaved_many"] : "";
-  let text = isOver ? words[trouble] : unsaved;
-  if (text && (outbox.isVolatile || drafts.isVolatile)) text += ` ${words.no_storage}`;
-  link.hidden = !isOver;
-  link.textContent = words[trouble === "signed_out" ? "sign_in" : "reload"];
-  const here = location.pathname + location.search;
-  link.href = trouble === "signed_out" ? `${byId("work").dataset.signIn}?next=${encodeURIComponent(here)}` : here;
-  box.querySelector("[data-text]").textContent = text.replace("#", count);
-  box.hidden = !text;
-}
-
-function showRefused() {
+// The comment of what was refused for another reason stays with its sentence.
+function showConflicts() {
+  for (const entry of outbox.refused().filter(({ reply }) => !reply.card)) {
+    toast(`${words.refused} ${entry.refused}`, "error");
+    outbox.drop(entry);
+    if (entry.fields.client_key === given?.fields.client_key) given = null;
+  }
   const entries = outbox.refused();
-  const box = byId("refused");
+  const box = byId("conflicts");
+  const isAsked = entries.some(({ fields }) => fields.argument === shown());
+  for (const part of [form, byId("skip")]) if (part) part.hidden = isAsked;
   const keys = entries.map(({ fields }) => fields.client_key).join();
-  if (form) form.hidden = entries.some(({ fields }) => fields.argument === shown());
-  if (byId("skip")) byId("skip").hidden = form.hidden;
-  if ((box.dataset.keys ?? "") === keys) return;
+  if (keys === (box.dataset.keys ?? "")) return;
   box.dataset.keys = keys;
   box.hidden = !keys;
-  box.replaceChildren(...entries.map(conflictOf));
+  box.replaceChildren(...entries.map(cardOf));
   settle();
-  if (!keys) return;
-  box.querySelector("h2").focus();
-  say(box.querySelector("[data-detail]").textContent);
+  if (keys) box.querySelector("h2").focus();
+  say([...box.querySelectorAll("[data-detail]")].map(({ textContent }) => textContent).join(" "));
 }
 
-function conflictOf(entry) {
-  const card = byId("conflict").content.firstElementChild.cloneNode(true);
-  const fill = (name, text) => { card.querySelector(name).textContent = text || "–"; };
-  const { stored, detail } = entry.reply;
-  fill("[data-detail]", detail || words.refused.replace("#", entry.refused));
-  fill("[data-text]", entry.text);
-  fill("[data-mine=label]", entry.fields.label);
-  fill("[data-mine=comment]", entry.fields.comment);
-  fill("[data-stored=label]", String(stored?.label ?? ""));
-  fill("[data-stored=comment]", stored?.comment);
-  card.querySelector("[name=label]").hidden = !stored;
-  card.dataset.conflict = entry.fields.client_key;
+function cardOf({ fields, reply }) {
+  const card = parse(reply.card).querySelector("section");
+  card.dataset.conflict = fields.client_key;
   return card;
 }
 
-// One that was filled here; the server's own is a plain form.
-const CARD = "[data-conflict]:not([data-conflict=''])";
-
 function settleConflict(card, isMine) {
-  const entry = outbox.refused().find(({ fields }) => fields.client_key === card.dataset.conflict);
-  const { fields, text, at, reply } = entry;
+  const { fields, reply } = outbox.refused().find((entry) => entry.fields.client_key === card.dataset.conflict);
+  if (isMine) return send({ fields: { ...fields, known: reply.known } });
   const isShown = fields.argument === shown();
-  if (!isMine) {
-    outbox.drop(entry);
-    drafts.drop({ client: fields.argument, sequence: 0 });
-    showOutbox(sender.trouble);
-    return isShown && show(byId("work").dataset.queue, words.next);
-  }
-  const again = { fields: { ...fields, known: reply.stored.known }, text, at, order: order++ };
-  if (isShown) given = again;
-  return keep(again);
+  outbox.drop({ fields });
+  forgetDraft(fields.argument);
+  if (isShown) given = null;
+  showOutbox(sender.trouble);
+  if (isShown) show(byId("work").dataset.queue, words.next);
 }
 
 // -- keys and buttons ---------------------------------------------------------------------------
@@ -222,31 +192,28 @@ document.addEventListener("keydown", (event) => {
   if (!act && key.digit === null) return;
   event.preventDefault();
   if (act) act();
-  else if (!form?.hidden) levelOf(key.digit)?.click();
+  else if (!form?.hidden) levels().find(({ value }) => value === key.digit)?.click();
 });
 
 document.addEventListener("submit", (event) => {
   const { target, submitter } = event;
-  const card = target.closest(CARD);
+  const card = target.closest("#conflicts section");
   if (target !== form && !card && !target.closest("#moves")) return;
   event.preventDefault();
   if (!isSettled()) return;
-  if (card) settleConflict(card, true);
-  else if (submitter?.name === "label") give(submitter.value);
-  else move(submitter.getAttribute("formaction") ?? target.action, new FormData(target));
+  if (card) return settleConflict(card, true);
+  if (submitter?.name === "label") return give(submitter.value);
+  if (outbox.waiting().length) return toast(words.save_first);
+  if (!isLeaving) show(submitter.getAttribute("formaction") ?? target.action, "", new FormData(target));
 });
 
 document.addEventListener("click", (event) => {
-  const card = event.target.closest("[data-keep]")?.closest(CARD);
-  if (!card) return;
-  event.preventDefault();
-  if (isSettled()) settleConflict(card, false);
+  const card = event.target.closest("[data-keep]")?.closest("#conflicts section");
+  if (card) event.preventDefault();
+  if (card && isSettled()) settleConflict(card, false);
 });
 
-document.addEventListener("input", ({ target }) => {
-  if (target.id === "id_comment") keepDraft();
-});
-
+document.addEventListener("input", ({ target }) => { if (target.id === "id_comment") keepDraft(); });
 window.addEventListener("beforeunload", (event) => {
   if (outbox.waiting().length && !["signed_out", "forbidden"].includes(sender.trouble)) event.preventDefault();
 });
@@ -255,7 +222,7 @@ window.addEventListener("pageshow", (event) => { if (event.persisted) location.r
 
 // A page shown without a connection goes on where it was when it was reloaded.
 const was = tabMemory.get(prefix);
-if (was) byId("work").replaceWith(new DOMParser().parseFromString(was, "text/html").getElementById("work"));
+if (was) byId("work").replaceWith(parse(was).getElementById("work"));
 replaceWhenOnline(() => !outbox.waiting().length);
 startDialogs(openNamed);
 start("");
