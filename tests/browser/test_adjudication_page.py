@@ -192,7 +192,7 @@ def test_a_comment_that_goes_on_while_it_is_sent_is_not_lost(desk):
     expect(page.locator("#trouble")).to_be_visible()
     write(page, "later")
     desk.context.set_offline(False)
-    expect(page.locator("#saved")).to_contain_text("changed comment")
+    expect(page.locator("#saved")).to_contain_text("save the new comment")
     assert sentence(page) == first
     page.locator(".level").nth(3).click()
     expect(page.locator("#work .sentence")).not_to_have_text(first)

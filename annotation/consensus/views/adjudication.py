@@ -44,7 +44,7 @@ def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
     if request.method == "POST" and form.is_valid():
         return _decide(request, study, campaign, form)
     if form.errors and wants_json(request):
-        detail = " ".join(text for texts in form.errors.values() for text in texts)
+        detail = " ".join(str(text) for texts in form.errors.values() for text in texts)
         return JsonResponse({"detail": detail}, status=422)
     context = _page(request, study, campaign) | {"form": form}
     reply = render(request, TEMPLATE, context, status=422 if form.errors else 200)
