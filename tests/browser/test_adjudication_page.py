@@ -1,6 +1,7 @@
 """The queue of decisions as experts use it: no connection, signed out, two tabs, no script."""
 
 import re
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import expect
@@ -8,8 +9,10 @@ from playwright.sync_api import expect
 from annotation.consensus.actions.adjudication import adjudicate
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import Adjudication
+from annotation.consensus.views import adjudication as views
 from annotation.labelling.actions import guidelines
 from cqa_site.people.actions.raters import rater_for
+from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters
 from tests.cast import make_member, make_study
 
@@ -282,6 +285,22 @@ def test_a_reload_without_a_connection_shows_the_sentence_and_the_comment(visit,
     expect(page.locator("#work .sentence")).not_to_have_text(second)
     assert stored() == {first: (2, ""), second: (1, "offline")}
     quiet(visitor)
+
+
+def test_a_job_after_the_last_decision_can_be_followed(visit, world, monkeypatch):
+    """Its progress needs a script that the page of a sentence does not have."""
+    visitor = visit(make_member(world.study, "researcher"))
+    page = visitor.go("adjudication", world.study.public_id, world.public_id)
+    for key in "012":
+        decide(page, key)
+    job = Job(public_id=uuid4(), study=world.study, state="ready")
+    monkeypatch.setattr(views, "keep_current", lambda *_of: job)
+    wait_until_read(page)
+    page.keyboard.press("3")
+    expect(page.locator("#work [hx-get]")).to_be_visible()
+    page.wait_for_function("'htmx' in window", timeout=5000)
+    page.goto("about:blank")
+    visitor.console.clear()
 
 
 def test_without_script_both_decisions_are_shown(visit, world, expert):

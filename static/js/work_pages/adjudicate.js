@@ -68,6 +68,8 @@ async function show(url, prelude, body) {
 function swap(next, url, prelude) {
   isLeaving = false;
   if (!next.getElementById("work")) return showOutbox("signed_out");
+  // A job that is under way brings a script of its own.
+  if (next.querySelector("[data-reload-on-job]")) return location.assign(url);
   for (const id of ["progress", "bar", "work", "moves", "decisions"]) byId(id).replaceWith(next.getElementById(id));
   window.history.replaceState(null, "", url);
   window.scrollTo(0, 0);
@@ -124,15 +126,16 @@ function showOutbox(trouble) {
   box.querySelectorAll("[data-when]").forEach((text) => { text.hidden = text.dataset.when !== trouble; });
   box.querySelector("[data-count]").textContent = count;
   box.querySelector("[data-volatile]").hidden = !outbox.isVolatile && !drafts.isVolatile;
-  byId("saved").textContent = savedText(trouble, count);
   const label = waiting().at(-1)?.fields.label;
   if (label) levels().forEach((level) => level.setAttribute("aria-pressed", level.value === label));
   showConflicts();
+  byId("saved").textContent = savedText(trouble, count);
   if (!trouble && !sender.isSending) goOnWhenSaved();
 }
 
 function savedText(trouble, count) {
   if (count) return trouble ? words.waiting.replace("#", count) : words.saving;
+  if (outbox.refused().length) return "";
   if (draftOf(shown())?.text) return words.kept;
   return byId("undo") ? words.saved : "";
 }
