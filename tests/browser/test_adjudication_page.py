@@ -298,7 +298,7 @@ def test_a_job_after_the_last_decision_can_be_followed(visit, world, monkeypatch
     wait_until_read(page)
     page.keyboard.press("3")
     expect(page.locator("#work [hx-get]")).to_be_visible()
-    page.wait_for_function("'htmx' in window", timeout=5000)
+    page.wait_for_function("() => 'htmx' in window", timeout=5000)
     page.goto("about:blank")
     visitor.console.clear()
 
