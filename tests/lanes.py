@@ -29,6 +29,7 @@ WITHOUT_DJANGO = (
 # asks both.
 DIALECT = (
     "annotation/answers/test_conditions.py",
+    "annotation/consensus/test_adjudication_race.py",
     "annotation/consensus/test_consensus.py",
     "annotation/editing/test_editing_drafts.py",
     "annotation/generation/test_generation_race.py",

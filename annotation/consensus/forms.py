@@ -1,6 +1,8 @@
 """Forms of adjudication and final labels."""
 
 import uuid
+from datetime import datetime
+from types import EllipsisType
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -25,10 +27,15 @@ class AdjudicationForm(forms.Form):
         help_text=_("What made it hard? Useful for the next version of the guideline."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
+    known = forms.DateTimeField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         offer(self, label=[(value, value) for value in campaign.guideline.values])
+
+    def clean_known(self) -> datetime | EllipsisType | None:
+        """When the decision was made that the page showed; Ellipsis from a form without it."""
+        return self.cleaned_data["known"] if "known" in self.data else ...
 
 
 class ConsensusForm(forms.ModelForm):

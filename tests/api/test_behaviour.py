@@ -171,6 +171,19 @@ def test_deciding_supersedes_an_earlier_decision(world, researcher):
     post(researcher, url, 400, argument=str(elsewhere.public_id), label=1)
 
 
+def test_deciding_with_what_was_known_replaces_nothing_else(world, researcher):
+    url = f"{of_campaign(world)}adjudications/"
+    about = {"argument": str(world.argument.public_id)}
+    first = post(researcher, url, 201, **about, label=1, known=None)
+    late = post(researcher, url, 409, **about, label=0, known=None)
+    assert "You decided 1 on" in late["detail"]
+    assert "0 did not replace it" in late["detail"]
+    second = post(researcher, url, 201, **about, label=0, known=first["created_at"])
+    post(researcher, url, 409, **about, label=2, known=first["created_at"])
+    assert second["label"] == 0
+    post(researcher, url, 400, **about, label=2, known="yesterday")
+
+
 def test_raters_are_shown_without_name_and_person(world, researcher):
     world.rater.name = "A name to keep"
     world.rater.save()

@@ -194,7 +194,7 @@ DECLARED = {
     "label_rounds": set(CampaignForm.base_fields),
     "crowd_links": set(ParticipantLinkForm.Meta.fields),
     "consensus": {"overridden_by"},
-    "adjudications": {"comment"},
+    "adjudications": {"comment", "known"},
     "exports": {"snapshot"},
     "system_runs": set(SystemRunInput().fields),
     "analyses": set(AnalysisInput().fields),

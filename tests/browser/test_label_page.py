@@ -414,13 +414,16 @@ def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
     page.keyboard.press("n")
     page.keyboard.type("2 u s")
     page.keyboard.press("Escape")
+    page.wait_for_timeout(450)  # nothing is decided before it could be read
     page.keyboard.press("2")
     expect(page.locator(".sentence")).not_to_have_text(before)
     assert Adjudication.objects.get().comment == "2 u s"
+    page.wait_for_timeout(450)
     page.keyboard.press("u")
     expect(page.locator(".sentence")).to_have_text(before)
     expect(page.locator("#toasts")).to_contain_text("Taken back: 2.")
     assert Adjudication.objects.get().is_undone
+    page.wait_for_timeout(450)
     page.keyboard.press("3")
     expect(page.locator(".sentence")).not_to_have_text(before)
     assert Adjudication.objects.get(superseded_at=None).label == 3

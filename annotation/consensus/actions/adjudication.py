@@ -1,8 +1,13 @@
 """Experts' decisions on single arguments; earlier ones are superseded, never overwritten."""
 
+from datetime import datetime
+from types import EllipsisType
+from typing import Any
+
 from django.db import transaction
 from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from annotation.consensus.models import Adjudication, FinalLabel
@@ -22,12 +27,37 @@ class DecisionNotValid(Exception):
     """The label is not on the scale, or the argument is not in the campaign."""
 
 
+class DecidedMeanwhile(Exception):
+    """The rater's decision in force is not the one they saw; ``stored`` is, or None."""
+
+    def __init__(self, stored: Adjudication | None, label: int) -> None:
+        self.stored = stored
+        text = _("You took your decision back meanwhile. %(label)d was not stored.")
+        facts: dict[str, Any] = {"label": label}
+        if stored:
+            text = _(
+                "You decided %(stored)d on %(at)s in another tab, on another device or through "
+                "the API. %(label)d did not replace it."
+            )
+            at = date_format(timezone.localtime(stored.created_at), "DATETIME_FORMAT")
+            facts |= {"stored": stored.label, "at": at}
+        super().__init__(text % facts)
+
+
 @transaction.atomic
 def adjudicate(
-    *, campaign: Campaign, argument: Argument, rater: Rater, label: int, comment: str = ""
+    *,
+    campaign: Campaign,
+    argument: Argument,
+    rater: Rater,
+    label: int,
+    comment: str = "",
+    known: datetime | EllipsisType | None = ...,
 ) -> Adjudication:
     """Store the rater's word on one argument; repeating the same word changes nothing.
 
+    ``known`` says when the decision was made that the rater saw, None for none. Where another
+    one is in force, nothing is stored and DecidedMeanwhile is raised. Left out, it is replaced.
     The argument's final label follows at once, everything else in the background.
     """
     if label not in campaign.guideline.values:
@@ -35,11 +65,14 @@ def adjudicate(
     if not campaign.items.filter(argument=argument).exists():
         raise DecisionNotValid(_("This sentence is not part of the round."))
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert
-    mine = _in_force(campaign).filter(argument=argument, rater=rater)
-    earlier = mine.first()
+    earlier = _in_force(campaign).filter(argument=argument, rater=rater).first()
     if earlier and (earlier.label, earlier.comment) == (label, comment):
         return earlier
-    mine.update(superseded_at=timezone.now())
+    if known is not ... and known != (earlier.created_at if earlier else None):
+        raise DecidedMeanwhile(earlier, label)
+    if earlier:
+        earlier.superseded_at = timezone.now()
+        earlier.save(update_fields=["superseded_at"])
     decision = Adjudication.objects.create(
         campaign=campaign, argument=argument, rater=rater, label=label, comment=comment
     )

@@ -14,6 +14,12 @@ class AdjudicationInput(Input):
     argument = serializers.UUIDField()
     label = serializers.IntegerField(min_value=0, max_value=9)
     comment = serializers.CharField(max_length=1_000, allow_blank=True, default="")
+    known = serializers.DateTimeField(
+        required=False,
+        allow_null=True,
+        help_text="`created_at` of your decision in force as you know it, null for none. "
+        "409 where another one is in force. Left out, your decision is replaced unseen.",
+    )
 
 
 class AdoptInput(Input):

@@ -23,7 +23,7 @@ from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.web.rest.problems import invalid_on
+from cqa_site.web.rest.problems import conflict_on, invalid_on
 
 
 class VoteViews(CampaignViews):
@@ -78,12 +78,19 @@ class AdjudicationViews(CampaignViews):
 
     @extend_schema(request=AdjudicationInput, responses={201: AdjudicationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Decide one argument; an earlier decision of yours is superseded, not lost."""
+        """Decide one argument; an earlier decision of yours is superseded, not lost.
+
+        With `known`, 409 where you decided otherwise meanwhile: nothing is stored, and `detail`
+        says both labels.
+        """
         given = self.read(AdjudicationInput)
         argument = self.study.arguments.filter(public_id=given.pop("argument")).first()
         if argument is None:
             raise ValidationError({"argument": ["No such argument in this study."]})
-        with invalid_on("non_field_errors", adjudication.DecisionNotValid):
+        with (
+            invalid_on("non_field_errors", adjudication.DecisionNotValid),
+            conflict_on(adjudication.DecidedMeanwhile),
+        ):
             decision = adjudication.adjudicate(
                 campaign=self.campaign,
                 argument=argument,

@@ -6,9 +6,10 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.db.models import F, QuerySet
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -24,8 +25,11 @@ from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.how_far import HowFar, pace
+from cqa_site.rounds.pages.offline import kept_offline
+from cqa_site.web.replies import wants_json
 from cqa_site.web.strict_query import id_from
 
+TEMPLATE = "annotation/consensus/adjudication.html"
 PER_PAGE = 20
 MAX_SKIPPED = 500
 # So many of the last decisions tell somebody's pace; what took longer (in seconds) was a pause.
@@ -38,18 +42,38 @@ def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
     campaign = _campaign(study, campaign_id)
     form = AdjudicationForm(request.POST or None, campaign=campaign)
     if request.method == "POST" and form.is_valid():
-        argument = get_object_or_404(_arguments(campaign), public_id=form.cleaned_data["argument"])
-        actions.adjudicate(
-            campaign=campaign,
-            argument=argument,
-            rater=rater_for(membership=request.membership),
-            label=form.cleaned_data["label"],
-            comment=form.cleaned_data["comment"],
-        )
-        return _to_queue(request, study, campaign)
+        return _decide(request, study, campaign, form)
+    if form.errors and wants_json(request):
+        detail = " ".join(str(text) for texts in form.errors.values() for text in texts)
+        return JsonResponse({"detail": detail}, status=422)
     context = _page(request, study, campaign) | {"form": form}
-    status = 422 if form.errors else 200
-    return render(request, "annotation/consensus/adjudication.html", context, status=status)
+    reply = render(request, TEMPLATE, context, status=422 if form.errors else 200)
+    return kept_offline(reply, request)
+
+
+def _decide(
+    request: StudyRequest, study: Study, campaign: Campaign, form: AdjudicationForm
+) -> HttpResponse:
+    """Store the decision, or show it beside the one that came in between."""
+    given = form.cleaned_data
+    argument = get_object_or_404(_arguments(campaign), public_id=given.pop("argument"))
+    rater = rater_for(membership=request.membership)
+    try:
+        decision = actions.adjudicate(campaign=campaign, argument=argument, rater=rater, **given)
+    except actions.DecidedMeanwhile as late:
+        told = {"detail": str(late), "stored": late.stored, "mine": given, "argument": argument}
+        context = _page(request, study, campaign) | {"form": form, "conflict": told}
+        if not wants_json(request):
+            return render(request, TEMPLATE, context, status=409)
+        card = render_to_string("annotation/consensus/_conflict.html", context, request)
+        known = late.stored.created_at.isoformat() if late.stored else ""
+        body = {"detail": str(late), "known": known, "card": card}
+        return JsonResponse(body, status=409)
+    if not wants_json(request):
+        return redirect(_queue(request, study, campaign))
+    saved = {"argument": str(argument.public_id), "known": decision.created_at.isoformat()}
+    key = request.POST.get("client_key", "")
+    return JsonResponse({"saved": saved | {"comment": decision.comment, "client_key": key}})
 
 
 @study_page(*EXPERTS)
@@ -62,7 +86,7 @@ def adjudication_skip(request: StudyRequest, study: Study, campaign_id: uuid.UUI
     )
     skipped = [pk for pk in _skipped(request, campaign) if pk != argument.pk]
     request.session[_session_key(campaign)] = [*skipped, argument.pk][-MAX_SKIPPED:]
-    return _to_queue(request, study, campaign)
+    return redirect(_queue(request, study, campaign))
 
 
 @study_page(*EXPERTS)
@@ -99,7 +123,11 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
         own.filter(superseded_at__isnull=True).select_related("argument__comparison"), PER_PAGE
     ).get_page(request.GET.get("page"))
     left = actions.queue(campaign, rater=rater, undecided_only=undecided_only).count()
+    earlier = _decisions_about(campaign, rater, argument) if argument else []
     return {
+        "decision": next((one for one in earlier if one.superseded_at is None), None),
+        "queue": _queue(request, study, campaign),
+        "ways": {"answers": "#decisions"},
         "job": job if job and job.is_active else None,
         "study": study,
         "campaign": campaign,
@@ -107,7 +135,7 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
         "segments": _segments(argument),
         "far": HowFar(decided.paginator.count, left, _pace(own)),
         "undecided_only": undecided_only,
-        "earlier": list(own.filter(argument=argument)[:10]) if argument else [],
+        "earlier": earlier,
         "decided": decided,
     }
 
@@ -146,6 +174,14 @@ def _own_decisions(campaign: Campaign, rater: Rater | None) -> QuerySet[Adjudica
     ).order_by("-pk")
 
 
+def _decisions_about(
+    campaign: Campaign, rater: Rater | None, argument: Argument
+) -> list[Adjudication]:
+    """The person's last decisions about one sentence; the one in force, if any, comes first."""
+    rows = Adjudication.objects.filter(campaign=campaign, rater=rater, argument=argument)
+    return list(rows.order_by(F("superseded_at").desc(nulls_first=True), "-pk")[:10])
+
+
 def _pace(own: QuerySet[Adjudication]) -> float | None:
     """Seconds from one of the last decisions to the next, without pauses."""
     times = list(own.values_list("created_at", flat=True)[:PACED])
@@ -161,10 +197,10 @@ def _skipped(request: StudyRequest, campaign: Campaign) -> list[int]:
     return request.session.get(_session_key(campaign), [])
 
 
-def _to_queue(request: StudyRequest, study: Study, campaign: Campaign) -> HttpResponse:
+def _queue(request: StudyRequest, study: Study, campaign: Campaign) -> str:
     address = reverse("adjudication", args=[study.public_id, campaign.public_id])
     mine = request.GET.get("scope") == "mine"
-    return redirect(f"{address}?scope=mine" if mine else address)
+    return f"{address}?scope=mine" if mine else address
 
 
 urlpatterns = [

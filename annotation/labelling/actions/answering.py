@@ -1,10 +1,12 @@
 """Storing answers: idempotent, with history, never refusing finished work."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from annotation.labelling.models.campaigns import Campaign, Slot
 from annotation.labelling.models.votes import Assignment, VoteEvent
@@ -38,6 +40,23 @@ class Answer:
     comment: str = ""
     is_flagged: bool = False
     active_ms: int | None = None
+    # Client key of the answer that the page showed, empty for none; None where it does not say.
+    known: str | None = None
+
+
+class AnsweredMeanwhile(Exception):
+    """The stored answer is newer than the one that the page knew, and stays."""
+
+    def __init__(self, row: Assignment, given: Answer) -> None:
+        text = _(
+            "You answered this in another tab or on another device: %(stored)s. "
+            "That stays; %(late)s came later and was not stored."
+        )
+        super().__init__(text % {"stored": _value(row.label), "late": _value(given.label)})
+
+
+def _value(label: int | None) -> str:
+    return _("skipped") if label is None else str(label)
 
 
 @dataclass(frozen=True)
@@ -58,7 +77,8 @@ def store(*, rows: QuerySet[Assignment], given: Answer) -> Stored:
     """Store an answer to the only one of ``rows``; the same key and body again change nothing.
 
     A first answer is always kept: with a slot it counts, without one it is an
-    extra. Raises Assignment.DoesNotExist, AnswerNotValid, KeyReused or RoundClosed.
+    extra. Another one is a change of the answer it names as ``known``, and of no other. Raises
+    Assignment.DoesNotExist, AnswerNotValid, KeyReused, RoundClosed or AnsweredMeanwhile.
     """
     row = (
         rows.select_for_update(of=("self",))
@@ -74,6 +94,8 @@ def store(*, rows: QuerySet[Assignment], given: Answer) -> Stored:
         return Stored(_replay(earlier, given, row), is_first=False)
     if was_answered and row.campaign.state == Campaign.State.CLOSED:
         raise RoundClosed
+    if was_answered and _is_late(row, given):
+        raise AnsweredMeanwhile(row, given)
     if given.label is None:
         _skip(row, given)
     else:
@@ -108,6 +130,20 @@ def _replay(earlier: VoteEvent, given: Answer, row: Assignment) -> Assignment:
     if not same:
         raise KeyReused
     return row
+
+
+def _is_late(row: Assignment, given: Answer) -> bool:
+    """Whether another device has answered otherwise since the page knew of an answer."""
+    is_same = (row.label, row.comment) == (given.label, given.comment)
+    if given.known is None or is_same:
+        return False
+    return newest_keys([row]).get(row.pk, "") != given.known
+
+
+def newest_keys(rows: Iterable[Assignment]) -> dict[int, str]:
+    """Return the client key of each assignment's last answer."""
+    events = VoteEvent.objects.filter(assignment__in=[row.pk for row in rows]).order_by("pk")
+    return dict(events.values_list("assignment", "client_key"))
 
 
 def _label(row: Assignment, given: Answer) -> None:

@@ -18,6 +18,7 @@ class AnswerForm(forms.Form):
     active_ms = forms.IntegerField(required=False)
     # The page has items to go on with, so the reply need not bring any.
     has_enough = forms.BooleanField(required=False)
+    known = forms.CharField(max_length=64, required=False)
 
     def answer(self) -> Answer:
         """The cleaned fields as the action takes them."""
@@ -29,4 +30,5 @@ class AnswerForm(forms.Form):
             comment=data["comment"],
             is_flagged=data["flag"],
             active_ms=data["active_ms"],
+            known=data["known"] if "known" in self.data else None,
         )

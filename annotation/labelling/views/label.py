@@ -20,9 +20,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.labelling.actions.answering import (
     Answer,
+    AnsweredMeanwhile,
     AnswerNotValid,
     KeyReused,
     RoundClosed,
+    newest_keys,
     store,
 )
 from annotation.labelling.actions.how_far import how_far, times_of
@@ -87,6 +89,8 @@ def label_answer(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
         return _refuse(request, place, "key_reused", 409, item)
     except RoundClosed:
         return _refuse(request, place, "round_closed", 409, item)
+    except AnsweredMeanwhile as late:
+        return _refuse(request, place, "answered_meanwhile", 409, item, str(late))
     if not wants_json(request):
         return _see_other("label", study.public_id, campaign_id)
     saved = {"id": str(row.public_id), "label": row.label}
@@ -164,6 +168,7 @@ def _page(
         waiting = [current, *(row for row in waiting if row.pk != current.pk)]
         _remember_shown(current)
     earlier = list(answers_of(place)[:EARLIER])
+    known = newest_keys([*earlier, *([current] if is_change and current else [])])
     participant = participant_of(request)
     far = how_far(
         campaign=campaign,
@@ -178,8 +183,8 @@ def _page(
         "ways": ways_of(campaign),
     }
     page = {
-        "change": earlier_payload(current) if current and is_change else None,
-        "earlier": [earlier_payload(row) for row in reversed(earlier)],
+        "change": earlier_payload(current, known) if current and is_change else None,
+        "earlier": [earlier_payload(row, known) for row in reversed(earlier)],
     }
     found = Shown(campaign, waiting, current, far, work.reason, notice)
     return kept_offline(render_label(request, found, context, page, status=status), request)
@@ -191,16 +196,21 @@ def _refuse(
     error: str,
     status: int,
     item: uuid.UUID | None = None,
+    detail: str = "",
 ) -> HttpResponse:
     """Say why an answer was not stored, and show the item again."""
     texts = {
+        "answered_meanwhile": detail,
         "not_valid": _("This answer was not stored: choose a label, or skip with a reason."),
         "key_reused": _("You had answered this already. Here it is; change it if you want to."),
         "round_closed": _("This round is closed, so your earlier answer stays as it was."),
     }
-    if wants_json(request):
-        return JsonResponse({"error": error, "detail": texts[error]}, status=status)
     shown = own_row(place, str(item)) if item else None
+    if wants_json(request):
+        body: dict[str, Any] = {"error": error, "detail": texts[error]}
+        if shown and detail:
+            body["stored"] = earlier_payload(shown, newest_keys([shown]))
+        return JsonResponse(body, status=status)
     return _page(request, place, shown=shown, notice=texts[error], status=status)
 
 

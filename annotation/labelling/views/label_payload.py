@@ -1,5 +1,7 @@
 """What label pages may know: allow-lists, the same keys for every item."""
 
+from collections.abc import Mapping
+
 from annotation.corpus.methods.highlight import Segment, split_sentence
 from annotation.labelling.models.votes import Assignment
 
@@ -22,10 +24,11 @@ def item_payload(row: Assignment) -> dict[str, object]:
     }
 
 
-def earlier_payload(row: Assignment) -> dict[str, object]:
-    """An item with what the rater said about it, for changing that."""
+def earlier_payload(row: Assignment, known: Mapping[int, str]) -> dict[str, object]:
+    """An item with the rater's answer; changing it sends ``known`` back."""
     return {
         "item": item_payload(row),
+        "known": known.get(row.pk, ""),
         "answer": {
             "label": row.label,
             "skip_reason": row.skip_reason,

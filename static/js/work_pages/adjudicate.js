@@ -1,20 +1,193 @@
-// The queue of decisions has the keys of the label page: digits choose the level, "u" takes the last
-// decision back, "s" skips, "i" opens the guideline; "n" leads to the comment, Escape out of it.
+// Deciding about one sentence, with the keys of the label page. A decision is kept in this browser until
+// the server has it (label-outbox.js), a comment from its first letter. Without script the page is a form.
 "use strict";
 
-const decision = document.getElementById("adjudicate");
 const byId = (id) => document.getElementById(id);
+const words = Object.fromEntries(
+  [...byId("words").content.querySelectorAll("[data-word]")]
+    .map((element) => [element.dataset.word, element.textContent]));
+const { prefix } = byId("work").dataset;
+const csrf = document.querySelector("[name=csrfmiddlewaretoken]").value;
+const say = (text) => { byId("announce").textContent = text; };
+const parse = (html) => new DOMParser().parseFromString(html, "text/html");
+
+const outbox = new Outbox(prefix);
+const drafts = new LocalCopies(`${prefix}:comment:`);
+const sender = new Sender({
+  outbox, csrf, url: location.pathname + location.search, onReply: takeSaved, onTrouble: showOutbox,
+});
+// The form of the sentence on the screen, if any, and the decision given for it that is on its way.
+let form = null;
+let given = null;
+let order = 0;
+let isLeaving = false;
+
+// What has just appeared takes no answer: it was not read yet.
+const UNREAD_MS = 400;
+let settlesAt = 0;
+function settle() { settlesAt = performance.now() + UNREAD_MS; }
+function isSettled() { return performance.now() >= settlesAt; }
+
+// -- what is on the screen ----------------------------------------------------------------------
+
+const shown = () => form?.elements.argument.value;
+const waiting = () => outbox.waiting().filter(({ fields }) => fields.argument === shown());
+const draftOf = (argument) => drafts.all().find(({ client }) => client === argument);
+const comment = () => form.elements.comment.value.trim();
+const levels = () => [...form?.querySelectorAll(".level") ?? []];
+
+function start(prelude) {
+  form = byId("adjudicate");
+  given = waiting().at(-1);
+  settle();
+  const parts = byId("work").querySelectorAll(".objects, .sentence, .empty h2");
+  say([prelude, ...[...parts].map(({ textContent }) => textContent.trim())].join(" "));
+  const typed = draftOf(shown())?.text ?? given?.fields.comment;
+  if (typed !== undefined) form.elements.comment.value = typed;
+  tabMemory.put(prefix, byId("work").outerHTML);
+  showOutbox(sender.trouble);
+}
+
+// Shows a page in place, so that nothing is pressed before its script is there. With a body it is what
+// the server makes of that; without, the decision was saved and what comes next is asked for until it comes.
+async function show(url, prelude, body) {
+  isLeaving = true;
+  let response;
+  try {
+    const method = body ? "POST" : "GET";
+    response = await fetch(url, { method, body, headers: { Accept: "text/html" }, signal: AbortSignal.timeout(20000) });
+    if (response.ok) return swap(parse(await response.text()), response.url, prelude);
+  } catch { /* no connection */ }
+  if (response?.status === 403) showOutbox("forbidden");
+  isLeaving = !body;
+  if (body) return toast(words.no_connection, "error");
+  byId("saved").textContent = words.no_next;
+  setTimeout(() => show(url, prelude), 3000);
+}
+
+function swap(next, url, prelude) {
+  isLeaving = false;
+  if (!next.getElementById("work")) return showOutbox("signed_out");
+  // A job that is under way brings a script of its own.
+  if (next.querySelector("[data-reload-on-job]")) return location.assign(url);
+  for (const id of ["progress", "bar", "work", "moves", "decisions"]) byId(id).replaceWith(next.getElementById(id));
+  window.history.replaceState(null, "", url);
+  window.scrollTo(0, 0);
+  start(prelude);
+  next.querySelectorAll("#toasts .toast").forEach(({ textContent }) => toast(textContent));
+}
+
+// -- deciding -----------------------------------------------------------------------------------
+
+function give(label) {
+  const last = given?.fields;
+  if (last?.label === label && last.comment === comment()) return;
+  const known = form.elements.known.value;
+  const fields = { argument: shown(), label, comment: comment(), known, client_key: newKey() };
+  send({ fields, after: last?.client_key });
+}
+
+// Stored before it is sent, so that nothing can be lost in between.
+function send(entry) {
+  const kept = { ...entry, at: Date.now(), order: order++ };
+  if (entry.fields.argument === shown()) given = kept;
+  outbox.put(kept);
+  sender.flush();
+}
+
+// A second thought on the same page knows of the first one.
+function takeSaved({ saved }) {
+  const later = outbox.waiting().find(({ after }) => after === saved.client_key);
+  if (later) outbox.put({ ...later, fields: { ...later.fields, known: saved.known } });
+  if (shown() === saved.argument) form.elements.known.value = saved.known;
+  if (draftOf(saved.argument)?.text.trim() === saved.comment) forgetDraft(saved.argument);
+}
+
+function keepDraft() {
+  drafts.put({ client: shown(), sequence: 0, text: form.elements.comment.value, at: Date.now() });
+}
+
+function forgetDraft(argument) { drafts.drop({ client: argument, sequence: 0 }); }
+
+// Sent from here or from another tab: the next one comes, unless the comment has gone on.
+function goOnWhenSaved() {
+  const isThere = ({ fields }) => fields.client_key === given.fields.client_key;
+  if (isLeaving || !given || outbox.all().some(isThere)) return;
+  if (comment() !== given.fields.comment) byId("saved").textContent = words.changed;
+  else show(byId("work").dataset.queue, `${given.fields.label}. ${words.next}`);
+}
+
+// -- what is not saved --------------------------------------------------------------------------
+
+function showOutbox(trouble) {
+  const count = new Set(outbox.waiting().map(({ fields }) => fields.argument)).size;
+  const box = byId("trouble");
+  box.hidden = !trouble || (trouble === "again" && !count);
+  box.querySelectorAll("[data-when]").forEach((text) => { text.hidden = text.dataset.when !== trouble; });
+  box.querySelector("[data-count]").textContent = count;
+  box.querySelector("[data-volatile]").hidden = !outbox.isVolatile && !drafts.isVolatile;
+  const label = waiting().at(-1)?.fields.label;
+  if (label) levels().forEach((level) => level.setAttribute("aria-pressed", level.value === label));
+  showConflicts();
+  byId("saved").textContent = savedText(trouble, count);
+  if (!trouble && !sender.isSending) goOnWhenSaved();
+}
+
+function savedText(trouble, count) {
+  if (count) return trouble ? words.waiting.replace("#", count) : words.saving;
+  if (outbox.refused().length) return "";
+  if (draftOf(shown())?.text) return words.kept;
+  return byId("undo") ? words.saved : "";
+}
+
+// The comment of what was refused for another reason stays with its sentence.
+function showConflicts() {
+  for (const entry of outbox.refused().filter(({ reply }) => !reply.card)) {
+    toast(`${words.refused} ${entry.refused}`, "error");
+    outbox.drop(entry);
+    if (entry.fields.client_key === given?.fields.client_key) given = null;
+  }
+  const entries = outbox.refused();
+  const box = byId("conflicts");
+  const isAsked = entries.some(({ fields }) => fields.argument === shown());
+  for (const part of [form, byId("skip")]) if (part) part.hidden = isAsked;
+  const keys = entries.map(({ fields }) => fields.client_key).join();
+  if (keys === (box.dataset.keys ?? "")) return;
+  box.dataset.keys = keys;
+  box.hidden = !keys;
+  box.replaceChildren(...entries.map(cardOf));
+  settle();
+  if (keys) box.querySelector("h2").focus();
+  say([...box.querySelectorAll("[data-detail]")].map(({ textContent }) => textContent).join(" "));
+}
+
+function cardOf({ fields, reply }) {
+  const card = parse(reply.card).querySelector("section");
+  card.dataset.conflict = fields.client_key;
+  return card;
+}
+
+function settleConflict(card, isMine) {
+  const { fields, reply } = outbox.refused().find((entry) => entry.fields.client_key === card.dataset.conflict);
+  if (isMine) return send({ fields: { ...fields, known: reply.known } });
+  const isShown = fields.argument === shown();
+  outbox.drop({ fields });
+  forgetDraft(fields.argument);
+  if (isShown) given = null;
+  showOutbox(sender.trouble);
+  if (isShown) show(byId("work").dataset.queue, words.next);
+}
+
+// -- keys and buttons ---------------------------------------------------------------------------
 
 const KEYS = {
   u: () => byId("undo")?.click(), backspace: () => byId("undo")?.click(), s: () => byId("skip")?.click(),
   i: openGuideline, "?": () => toggleDialog("keys"), n: () => byId("id_comment")?.focus(),
 };
 
-function choose(digit) {
-  decision?.querySelector(`button[name="label"][value="${digit}"]`)?.click();
-}
-
 document.addEventListener("keydown", (event) => {
+  // A key held down is one press, on a focused button too.
+  if (event.repeat && event.key === "Enter" && !isField(event.target)) event.preventDefault();
   if (event.key === "Escape" && !event.isComposing && event.target.matches?.("textarea")) event.target.blur();
   const key = event.repeat ? null : keyOf(event);
   if (!key || (document.querySelector("dialog[open]") && !["i", "?"].includes(key.name))) return;
@@ -22,20 +195,38 @@ document.addEventListener("keydown", (event) => {
   if (!act && key.digit === null) return;
   event.preventDefault();
   if (act) act();
-  else choose(key.digit);
+  else if (!form?.hidden) levels().find(({ value }) => value === key.digit)?.click();
 });
 
-// A second press while the first is on its way must not decide the next sentence, nor undo two.
-for (const sent of document.querySelectorAll("form#adjudicate, form:has(#undo)")) {
-  sent.addEventListener("submit", (event) => {
-    if (sent.getAttribute("aria-busy") === "true") event.preventDefault();
-    sent.setAttribute("aria-busy", "true");
-  });
-}
+document.addEventListener("submit", (event) => {
+  const { target, submitter } = event;
+  const card = target.closest("#conflicts section");
+  if (target !== form && !card && !target.closest("#moves")) return;
+  event.preventDefault();
+  if (!isSettled()) return;
+  if (card) return settleConflict(card, true);
+  if (submitter?.name === "label") return give(submitter.value);
+  if (outbox.waiting().length) return toast(words.save_first);
+  if (!isLeaving) show(submitter.getAttribute("formaction") ?? target.action, "", new FormData(target));
+});
 
+document.addEventListener("click", (event) => {
+  const card = event.target.closest("[data-keep]")?.closest("#conflicts section");
+  if (card) event.preventDefault();
+  if (card && isSettled()) settleConflict(card, false);
+});
+
+document.addEventListener("input", ({ target }) => { if (target.id === "id_comment") keepDraft(); });
+window.addEventListener("beforeunload", (event) => {
+  if (outbox.waiting().length && !["signed_out", "forbidden"].includes(sender.trouble)) event.preventDefault();
+});
 // Coming back with the browser's button shows the old page; it must work again.
-window.addEventListener("pageshow", () => {
-  document.querySelectorAll("form[aria-busy]").forEach((sent) => sent.removeAttribute("aria-busy"));
-});
+window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
+// A page shown without a connection goes on where it was when it was reloaded.
+const was = tabMemory.get(prefix);
+if (was) byId("work").replaceWith(parse(was).getElementById("work"));
+replaceWhenOnline(() => !outbox.waiting().length);
 startDialogs(openNamed);
+start("");
+sender.flush();

@@ -147,7 +147,7 @@ class Sender {
     if (response.status === 403) return "forbidden";
     if (response.status >= 500 || response.status === 429 || response.status === 408) return "again";
     if (!response.ok || !body.saved) {
-      this.outbox.put({ ...entry, refused: body.detail || String(response.status) });
+      this.outbox.put({ ...entry, refused: body.detail || String(response.status), reply: body });
       return "refused";
     }
     this.outbox.drop(entry);

@@ -1,5 +1,6 @@
 """The adjudication queue: order, history, adoption, and what its page must not show."""
 
+import html
 import re
 from datetime import timedelta
 from types import SimpleNamespace
@@ -19,6 +20,8 @@ from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
+
+JSON = {"Accept": "application/json"}
 
 #         tie, near   settled    tie, far   far apart  settled    tie, far, later
 VOTES = [[1, 2, 3], [2, 2, 1], [0, 1, 3], [0, 3, 3], [1, 1, 1], [3, 0, 2]]
@@ -197,6 +200,65 @@ def test_an_own_decision_can_be_reopened_and_changed(campaign, expert):
     client.post(here(campaign), post | {"label": 3})
     text = client.get(here(campaign), {"unit": argument.public_id}).content.decode()
     assert "replaced" in text
+
+
+def test_an_old_tab_replaces_nothing_and_shows_both_decisions(campaign, expert):
+    """Both orders: the page showed no decision and there is one, or one that has changed since."""
+    client = sign_in(expert)
+    argument = arguments(campaign)[0]
+    post = {"argument": argument.public_id, "label": 1, "comment": "first tab", "known": ""}
+    mine = {"campaign": campaign, "argument": argument, "rater": rater_of(expert)}
+    for label in (2, 0):
+        adjudicate(**mine, label=label, comment=f"other tab {label}")
+        page = client.post(here(campaign), post)
+        assert page.status_code == 409
+        assert f"You decided {label} on" in page.text
+        assert {"first tab", f"other tab {label}"} <= set(
+            re.findall(r">(\w+ tab ?\d?)<", page.text)
+        )
+        assert Adjudication.objects.get(superseded_at=None).label == label
+        opened_page = client.get(here(campaign), {"unit": argument.public_id})
+        post["known"] = known_in(opened_page)
+    # Whoever saw the decision replaces it, also by the button below both.
+    replaced = client.post(here(campaign), post | {"known": known_in(page)})
+    assert replaced.status_code == 302
+    assert list(Adjudication.objects.values_list("label", flat=True)) == [2, 0, 1]
+    # What was taken back meanwhile is told, too; the same decision again is none.
+    post["known"] = known_in(client.get(here(campaign), {"unit": argument.public_id}))
+    for _press in range(3):
+        client.post(here(campaign, "undo/"))
+    page = client.post(here(campaign), post | {"label": 3})
+    assert (page.status_code, "took your decision back" in page.text) == (409, True)
+    assert client.post(here(campaign), post | {"label": 3, "known": ""}).status_code == 302
+    assert client.post(here(campaign), post | {"label": 3}).status_code == 302
+    assert Adjudication.objects.filter(superseded_at=None).count() == 1
+    # What a colleague says is no decision of one's own, and stays unseen.
+    other = sign_in(make_member(campaign.study, "expert"))
+    assert other.post(here(campaign), post | {"known": ""}).status_code == 302
+
+
+def known_in(page):
+    """What the form that comes first on the page sends as the decision that it showed."""
+    return html.unescape(re.search(r'name="known"\s+value="([^"]*)"', page.text)[1])
+
+
+def test_a_script_learns_what_became_of_its_decision(campaign, expert):
+    client = sign_in(expert)
+    argument = arguments(campaign)[0]
+    post = {"argument": str(argument.public_id), "label": 1, "known": "", "client_key": "k"}
+    saved = client.post(here(campaign), post, headers=JSON).json()["saved"]
+    assert (saved["argument"], saved["client_key"]) == (post["argument"], "k")
+    late = client.post(here(campaign), post | {"label": 3}, headers=JSON)
+    assert (late.status_code, late.json()["known"]) == (409, saved["known"])
+    assert "3 did not replace it" in late.json()["detail"]
+    assert client.post(here(campaign), post | {"label": 9}, headers=JSON).status_code == 422
+    again = client.post(here(campaign), post | {"label": 3, "known": saved["known"]}, headers=JSON)
+    assert again.status_code == 200
+    assert Adjudication.objects.get(superseded_at=None).label == 3
+
+
+def test_the_page_may_be_shown_without_a_connection(campaign, expert):
+    assert sign_in(expert).get(here(campaign))["X-Work-Page"]
 
 
 def test_skipping_moves_on_and_stores_nothing(campaign, expert):

@@ -186,6 +186,31 @@ def test_answers_given_offline_arrive_in_order(desk):
     assert VoteEvent.objects.count() == 4
 
 
+def test_a_late_answer_of_another_device_changes_nothing_and_both_are_named(desk):
+    item = desk.next()["next"][0]["id"]
+    desk.send(item, 3, client_key="phone", known="")
+    late = desk.send(item, 1, client_key="laptop", known="")
+    assert late.status_code == 409
+    body = late.json()
+    assert body["error"] == "answered_meanwhile"
+    assert "another device: 3. That stays; 1 came later" in body["detail"]
+    assert (body["stored"]["known"], body["stored"]["answer"]["label"]) == ("phone", 3)
+    assert kept(item).label == 3
+    # The same again is saved, and so is a change by who knows; a skip is named in words.
+    assert desk.send(item, 3, client_key="phone", known="").status_code == 200
+    assert desk.send(item, 0, client_key="phone 2", known="phone").status_code == 200
+    late = desk.send(item, "", skip_reason="unclear", client_key="laptop 2", known="phone")
+    assert "0. That stays; skipped came later" in late.json()["detail"]
+    assert kept(item).label == 0
+    # The same value is no contradiction; an old page that says nothing changes as ever.
+    assert desk.send(item, 0, client_key="laptop 3", known="").status_code == 200
+    assert desk.send(item, 2, client_key="old page").status_code == 200
+    assert kept(item).label == 2
+    page = desk.open().context["page"]
+    assert page["earlier"][-1]["known"] == "old page"
+    assert desk.open(item=item).context["page"]["change"]["known"] == "old page"
+
+
 def test_a_heartbeat_prolongs_and_says_nothing(desk):
     desk.next()
     Slot.objects.filter(state="leased").update(lease_until=timezone.now() - timedelta(seconds=1))
