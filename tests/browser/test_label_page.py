@@ -274,6 +274,35 @@ def test_refused_answers_are_shown_and_kept(desk, campaign):
     desk.console.clear()
 
 
+def test_a_late_answer_of_another_device_is_refused_and_both_are_named(
+    desk, visit, person, campaign
+):
+    other = visit(person)
+    page = other.go("label", campaign.study.public_id, campaign.public_id)
+    first = sentence(page)
+    other.context.set_offline(True)
+    press(page, "0")
+    press(desk.page, "3")
+    expect_saved(desk.page)
+    other.context.set_offline(False)
+    refused = page.locator("#refused")
+    expect(refused).to_contain_text(first)
+    expect(refused).to_contain_text("another device: 3. That stays; 0 came later")
+    assert stored() == {first: 3}
+    # From then on this page, too, knows the answer, and a change of it is one.
+    press(page, "u")
+    expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "3")
+    press(page, "1")
+    expect_saved(page)
+    assert stored() == {first: 1}
+    page.reload()
+    press(page, "u")
+    press(page, "2")
+    expect_saved(page)
+    assert stored() == {first: 2}
+    other.console.clear()
+
+
 def test_signed_out_says_so_and_keeps_the_answer(desk, visit, person, campaign):
     cookies = desk.context.cookies()
     desk.context.clear_cookies(name="sessionid")

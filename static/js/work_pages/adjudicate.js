@@ -22,12 +22,6 @@ let given = null;
 let order = 0;
 let isLeaving = false;
 
-// What has just appeared takes no answer: it was not read yet.
-const UNREAD_MS = 400;
-let settlesAt = 0;
-function settle() { settlesAt = performance.now() + UNREAD_MS; }
-function isSettled() { return performance.now() >= settlesAt; }
-
 // -- what is on the screen ----------------------------------------------------------------------
 
 const shown = () => form?.elements.argument.value;
@@ -186,8 +180,6 @@ const KEYS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  // A key held down is one press, on a focused button too.
-  if (event.repeat && event.key === "Enter" && !isField(event.target)) event.preventDefault();
   if (event.key === "Escape" && !event.isComposing && event.target.matches?.("textarea")) event.target.blur();
   const key = event.repeat ? null : keyOf(event);
   if (!key || (document.querySelector("dialog[open]") && !["i", "?"].includes(key.name))) return;
@@ -203,7 +195,7 @@ document.addEventListener("submit", (event) => {
   const card = target.closest("#conflicts section");
   if (target !== form && !card && !target.closest("#moves")) return;
   event.preventDefault();
-  if (!isSettled()) return;
+  if (!mayAnswer()) return;
   if (card) return settleConflict(card, true);
   if (submitter?.name === "label") return give(submitter.value);
   if (outbox.waiting().length) return toast(words.save_first);
@@ -213,7 +205,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("click", (event) => {
   const card = event.target.closest("[data-keep]")?.closest("#conflicts section");
   if (card) event.preventDefault();
-  if (card && isSettled()) settleConflict(card, false);
+  if (card && mayAnswer()) settleConflict(card, false);
 });
 
 document.addEventListener("input", ({ target }) => { if (target.id === "id_comment") keepDraft(); });

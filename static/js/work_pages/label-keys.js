@@ -132,7 +132,7 @@ function startForm() {
 // Answers of an earlier visit may still be on their way: they are not asked for again.
 function startQueue() {
   const before = shown();
-  for (const entry of outbox.waiting()) remember(entry.item, entry.answer);
+  for (const entry of outbox.waiting()) remember(entry.item, entry.answer, entry.fields.client_key);
   if (shown() !== before || resumed) show(words.next);
   showFlag();
 }

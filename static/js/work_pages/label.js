@@ -126,6 +126,8 @@ function give({ label = null, skip_reason = "", comment, flag }) {
   if (flag !== undefined) answer.flag = flag;
   const isFirst = !reviewed;
   const fields = { item: item.id, client_key: newKey(), comment: answer.comment, active_ms: activeTime() };
+  // What this page knew: a late answer may not replace a newer one of another device.
+  fields.known = reviewed?.known ?? "";
   if (label !== null) fields.label = label;
   if (label === null) fields.skip_reason = skip_reason;
   if (answer.flag) fields.flag = "on";
@@ -133,19 +135,19 @@ function give({ label = null, skip_reason = "", comment, flag }) {
   // Stored before it is sent, so that nothing can be lost in between.
   if (isFirst) keepPace(fields.active_ms / 1000);
   outbox.put({ fields, isFirst, item, answer, at: Date.now(), order: order++ });
-  remember(item, answer);
+  remember(item, answer, fields.client_key);
   drafts.delete(item.id);
   typed.drop(item);
-  if (otherTabs) otherTabs.postMessage({ item, answer });
+  if (otherTabs) otherTabs.postMessage({ item, answer, known: fields.client_key });
   goOn(`${given(answer)}.`);
   sender.flush();
 }
 
-function remember(item, answer) {
+function remember(item, answer, known) {
   queue = queue.filter((other) => other.id !== item.id);
-  const known = past.find((entry) => entry.item.id === item.id);
-  if (known) known.answer = answer;
-  if (!known) past.push({ item, answer });
+  const earlier = past.find((entry) => entry.item.id === item.id);
+  if (earlier) Object.assign(earlier, { answer, known });
+  else past.push({ item, answer, known });
 }
 
 function goOn(prelude) {
@@ -192,7 +194,7 @@ function takeSaved(reply) {
 function takeNews({ data }) {
   if (!form) return;
   const before = shown();
-  if (data.item) remember(data.item, data.answer);
+  if (data.item) remember(data.item, data.answer, data.known);
   if (data.answered !== undefined) progress.answered = data.answered;
   if (shown() !== before) show(words.next);
   showProgress();
@@ -255,6 +257,11 @@ function leaveOrRefresh() {
 
 function showRefused() {
   const entries = outbox.refused();
+  // The answer of the other device is the one to change from now on.
+  for (const { reply, fields } of entries.filter((entry) => entry.reply?.stored)) {
+    const isHere = past.some(({ known }) => known === fields.client_key);
+    if (isHere) remember(reply.stored.item, reply.stored.answer, reply.stored.known);
+  }
   byId("refused").hidden = !entries.length;
   byId("refused").querySelector("[data-list]").replaceChildren(...entries.map((entry) => {
     const line = document.createElement("li");
