@@ -115,8 +115,9 @@ PRESS_AT_ONCE = """() => new MutationObserver((_changes, observer) => {
 }).observe(document.querySelector('main'), {childList: true})"""
 
 
-def test_a_second_press_does_not_decide_what_nobody_has_read(desk):
-    page = desk.page
+def test_a_second_press_does_not_decide_what_nobody_has_read(desk, settings):
+    page, settings.SETTLE_MS = desk.page, 450
+    page.reload()
     page.evaluate(PRESS_AT_ONCE)
     first = decide(page, "2")
     second = sentence(page)
