@@ -56,7 +56,7 @@ def sentence(page):
 
 
 def wait_until_read(page):
-    page.wait_for_timeout(450)
+    page.wait_for_function("() => isSettled()")
 
 
 def decide(page, key):
