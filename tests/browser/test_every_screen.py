@@ -143,11 +143,11 @@ def test_a_finger_finds_everything(open_page, kind):
 @pytest.mark.parametrize("kind", ["label", "prefer"])
 def test_a_large_window_is_not_half_empty(open_page, kind):
     page = open_page(kind).page
-    last = page.locator({"label": ".levels", "prefer": ".verdicts"}[kind]).bounding_box()
+    last = page.locator({"label": ".levels", "prefer": ".side"}[kind]).last.bounding_box()
     assert last["y"] + last["height"] > 600
 
 
-# -- scoring ---------------------------------------------------------------------------------------
+# -- scoring --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -231,7 +231,8 @@ def test_without_script_a_phone_has_a_plain_form_and_a_way_back_to_the_answer(vi
         page.locator(f"#C{number} input[value='1']").check()
     page.get_by_role("link", name="Answer", exact=True).tap()
     expect(page.locator("#question")).to_be_in_viewport()
-    page.get_by_role("button", name="Submit").tap()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Submit").tap()
     assert ScoreSheet.objects.get(state="submitted").total == 15
 
 

@@ -62,7 +62,7 @@ def find_answer_blocks(pieces: Sequence[Piece]) -> list[Block]:
     [('heading', 'Summary:'), ('text', 'Tea **wins**.'), ('bullet', '- calm')]
     """
     text = "".join(piece.text for piece in pieces)
-    headings = [part for part in find_sections(text) if part.text_start > part.start]
+    headings = [part for part in find_sections(text) if _is_heading(text, part)]
     blocks = list(_blocks(text, headings))
     bold = [(part.start, part.text_start) for part in headings]
     signs = [_sign(text, kind, start) for kind, start, _end, _after in blocks]
@@ -79,6 +79,12 @@ def find_answer_blocks(pieces: Sequence[Piece]) -> list[Block]:
         Block(kind, [part for at, part in parts if start <= at < end], text[end:after])
         for kind, start, end, after in blocks
     ]
+
+
+def _is_heading(text: str, part: Section) -> bool:
+    """Whether a section has a heading, and one that opens a line: within one nothing is added."""
+    before = text[text.rfind("\n", 0, part.start) + 1 : part.start]
+    return part.text_start > part.start and not before.strip(_BLANK)
 
 
 def _blocks(text: str, headings: list[Section]) -> Iterator[tuple[str, int, int, int]]:
@@ -100,10 +106,7 @@ def _blocks(text: str, headings: list[Section]) -> Iterator[tuple[str, int, int,
 
 def _kind(text: str, start: int, end: int, headings: list[Section]) -> str:
     is_title = _sign(text, HEADING, start) != (start, start)
-    is_section = any(
-        part.text_start >= end > part.start and not text[start : part.start].strip(_BLANK)
-        for part in headings
-    )
+    is_section = any(start <= part.start < end <= part.text_start for part in headings)
     bold = _BOLD.match(text, start + len(text[start:end]) - len(text[start:end].lstrip(_BLANK)))
     is_bold = bold is not None and text[bold.end() : end].strip(_BLANK) in ("", ":")
     if is_title or is_section or is_bold:

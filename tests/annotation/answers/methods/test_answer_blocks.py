@@ -87,6 +87,11 @@ def test_the_forms_that_answers_have(line, kind):
     assert kinds(f"\n\nBefore.\n\n{line}\n\n") == ["", "text", kind]
 
 
+def test_what_opens_a_line_is_bold_and_words_within_one_stay_as_they_were_written():
+    assert "<p><strong>Summary: </strong>Old." in answer_text("Summary: Old.")
+    assert "strong" not in answer_text("Both are old. Final Choice: kayak.")
+
+
 def test_lines_of_one_paragraph_stay_together():
     assert kinds("One.\nTwo.\n\nThree.") == ["text", "text"]
 
