@@ -1,11 +1,14 @@
 """Work pages on screens that hide something: forced colours, a phone, 400 % zoom."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.corpus.models.questions import Question
+from annotation.editing.models import EditingSheet
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.rounds.models import Round
 from tests.benchmark.made_rounds import make_round
@@ -147,6 +150,16 @@ def test_a_large_window_is_not_half_empty(open_page, kind):
     assert last["y"] + last["height"] > 600
 
 
+@pytest.mark.long
+def test_the_last_save_is_told_as_dates_are_on_every_page(open_page):
+    page = open_page("edit").page
+    EditingSheet.objects.update(saved_at=timezone.now() - timedelta(days=1))
+    page.reload()
+    page.wait_for_timeout(1200)
+    text = re.compile(r"^Saved at \d{4}-\d\d-\d\d \d\d:\d\d$")
+    expect(page.locator("#saved [data-text]")).to_have_text(text)
+
+
 # -- scoring --------------------------------------------------------------------------------------
 
 
@@ -165,6 +178,19 @@ def phone(visit, scoring):
     visitor.go("score", scoring.study.public_id, scoring.public_id)
     expect(visitor.page.locator(".scripted .active")).to_have_count(1)
     return visitor
+
+
+def expect_uncovered(page, selector):
+    """It is in the window, and neither the answer nor a bar stands over it."""
+    page.wait_for_function(
+        """selector => {
+          const [each] = document.querySelectorAll(selector)
+          const box = each.getBoundingClientRect()
+          return [box.top + 2, box.bottom - 2].every(
+            y => each.contains(document.elementFromPoint(box.left + 5, y)))
+        }""",
+        arg=selector,
+    )
 
 
 def swipe(page, by):
@@ -188,20 +214,22 @@ def test_answer_and_criterion_stand_together_on_a_phone(phone):
     expect(page.locator("#C2")).to_be_hidden()
     page.get_by_role("button", name="Next criterion").tap()
     expect(page.locator("#C1")).to_be_hidden()
-    expect(page.locator("#step-at")).to_have_text("2 / 15")
+    expect(page.locator("#step-at")).to_have_text("2/15")
     swipe(page, -120)
-    expect(page.locator("#C3 legend")).to_be_in_viewport(ratio=1)
+    expect_uncovered(page, "#C3 legend")
     swipe(page, 120)
     page.get_by_role("button", name="Previous criterion").tap()
     expect(page.get_by_role("button", name="Previous criterion")).to_be_disabled()
     # A point leads on by itself, and the answer stays above the next criterion.
     page.locator("#C1 .point").nth(1).tap()
-    expect(page.locator("#C2 legend")).to_be_in_viewport(ratio=1)
+    expect_uncovered(page, "#C2 legend")
     expect(page.locator("#answer h3").first).to_be_in_viewport(ratio=1)
     page.get_by_role("button", name=re.compile("Jump to a criterion")).tap()
     page.locator("#jump-number").fill("15")
     page.keyboard.press("Enter")
-    expect(page.locator("#C15 legend")).to_be_in_viewport(ratio=1)
+    expect_uncovered(page, "#C15 legend")
+    page.locator("#C15 .unable").tap()
+    expect_uncovered(page, "#unable-C15")
     assert phone.axe() == []
     assert phone.has_no_sideways_scroll()
 
@@ -216,7 +244,7 @@ def test_the_whole_answer_and_a_cited_argument_are_one_press_away(phone):
     expect(page.locator("#answer strong").last).to_be_in_viewport(ratio=1)
     page.locator("#answer a.cited").first.tap()
     expect(whole).to_have_attribute("aria-expanded", "false")
-    expect(page.locator("#arguments .current")).to_be_in_viewport(ratio=1)
+    expect_uncovered(page, "#arguments .current [data-sentence]")
     expect(page.locator("#arguments li:visible")).to_have_count(1)
     page.get_by_role("button", name="Show all").tap()
     expect(page.locator("#arguments li:visible")).to_have_count(20)
@@ -251,6 +279,6 @@ def test_the_key_of_a_reason_stands_before_it(phone):
     page = phone.page
     press(page, "x", "2", "ArrowUp")
     select = page.locator("#unable-C1")
-    texts = select.locator("option").all_inner_texts()
+    texts = select.locator("option").evaluate_all("all => all.map(each => each.text)")
     assert [text[:4] for text in texts] == ["1 · ", "2 · ", "3 · ", "4 · "]
     expect(select).to_have_value("knowledge")

@@ -53,7 +53,8 @@ class FormSet:
     @property
     def language(self) -> str:
         """What most of the texts are written in, as they look; empty where they do not tell."""
-        return language_of(each.text for each in (*self.references, *self.summaries))
+        texts = [each.text for each in self.references] + [each.text for each in self.summaries]
+        return language_of(texts)
 
 
 def form_set(sheet: CountSheet, content: CountContent) -> FormSet:

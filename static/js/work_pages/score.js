@@ -97,9 +97,19 @@ function jump() {
 
 function showStep() {
   const at = criteria.indexOf(active);
-  byId("step-at").textContent = `${at + 1} / ${criteria.length}`;
+  byId("step-at").textContent = `${at + 1}/${criteria.length}`;
   byId("step-back").disabled = at === 0;
   byId("step-on").disabled = at === criteria.length - 1;
+  // The first reason is chosen as long as nobody sees that there are others.
+  if (isAlone() && given(active) === "x") active.querySelector(".unable-reason").scrollIntoView({ block: "nearest" });
+}
+
+function isAlone() { return byId("step-on").checkVisibility(); }
+
+// From its start, and below the answer: one that is higher than what is left would begin beneath it.
+function showFromStart() {
+  unfold(byId("whole"), byId("reading"), false);
+  requestAnimationFrame(() => active.scrollIntoView({ block: "start" }));
 }
 
 // The focus stays on the button, for the next press; only an arrow key leaves it.
@@ -112,7 +122,7 @@ const LEAST_SWIPE = 60;
 let touch = null;
 
 function endSwipe({ changedTouches: [end] }) {
-  if (!touch || !byId("step-on").checkVisibility()) return;
+  if (!touch || !isAlone()) return;
   const [across, down] = [end.clientX - touch.clientX, end.clientY - touch.clientY];
   if (Math.abs(across) > Math.max(LEAST_SWIPE, 2 * Math.abs(down))) turn(across < 0 ? 1 : -1);
 }
@@ -130,7 +140,10 @@ startRows({
   spoken,
   isSent,
   take: showStep,
-  leave: (criterion) => { delete criterion.dataset.choosing; },
+  leave: (criterion) => {
+    delete criterion.dataset.choosing;
+    if (isAlone()) showFromStart();
+  },
   pressDigit: pressPoints,
   acts: { x: pressUnable, n: openNote, h: markActive, backspace: clear, delete: clear, g: () => toggleDialog("jump") },
 });

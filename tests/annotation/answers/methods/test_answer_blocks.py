@@ -88,7 +88,7 @@ def test_the_forms_that_answers_have(line, kind):
 
 
 def test_what_opens_a_line_is_bold_and_words_within_one_stay_as_they_were_written():
-    assert "<p><strong>Summary: </strong>Old." in answer_text("Summary: Old.")
+    assert "<p><strong>Summary:</strong> Old." in answer_text("Summary: Old.")
     assert "strong" not in answer_text("Both are old. Final Choice: kayak.")
 
 
