@@ -8,7 +8,7 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from annotation.answers.methods.answer_blocks import HEADING, Block, find_answer_blocks
+from annotation.answers.methods.answer_blocks import HEADING, ITEMS, Block, find_answer_blocks
 from annotation.answers.methods.cited_text import Piece
 
 register = template.Library()
@@ -21,7 +21,7 @@ def answer_text(answer: Sequence[Piece] | str, list_place: int | None = None) ->
     ``list_place`` is the number on the page of the list of arguments that citations lead to.
     """
     pieces = [Piece(answer)] if isinstance(answer, str) else answer
-    blocks = groupby(find_answer_blocks(pieces), key=lambda block: block.is_item)
+    blocks = groupby(find_answer_blocks(pieces), key=lambda block: block.kind in ITEMS)
     html = format_html_join("", "{}", ((each,) for each in _groups(blocks, list_place)))
     # The parser of a browser turns a carriage return into a line break, and places would move.
     return mark_safe(html.replace("\r", "&#13;"))  # noqa: S308  escaped by format_html
@@ -35,8 +35,9 @@ def _groups(groups: "groupby[bool, Block]", list_place: int | None) -> Iterator[
 
 def _block(block: Block, list_place: int | None) -> SafeString:
     html = format_html_join("", "{}", ((_piece(each, list_place),) for each in block.pieces))
-    if block.is_item:
-        return format_html('<li class="{}{}">{}</li>', block.kind, " deep" * block.is_deep, html)
+    if block.kind in ITEMS:
+        is_deep = block.pieces[0].text[0] in " \t"
+        return format_html('<li class="{}{}">{}</li>', block.kind, " deep" * is_deep, html)
     if block.kind == HEADING:
         return format_html("<h3>{}</h3>", html)
     return format_html("<p>{}</p>", html) if html else html

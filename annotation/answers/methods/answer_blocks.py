@@ -14,6 +14,7 @@ from .cited_text import Piece
 from .layout import Section, find_sections
 
 HEADING, BULLET, NUMBER, TEXT = "heading", "bullet", "number", "text"
+ITEMS = (BULLET, NUMBER)
 Span = tuple[int, int]
 
 _BLANK = " \t\r\n"
@@ -30,16 +31,6 @@ class Block:
     kind: str
     pieces: list[Piece]
     gap: str
-
-    @property
-    def is_item(self) -> bool:
-        """Whether it belongs to a list."""
-        return self.kind in (BULLET, NUMBER)
-
-    @property
-    def is_deep(self) -> bool:
-        """Whether it stands further in than others."""
-        return bool(self.pieces) and self.pieces[0].text[0] in " \t"
 
 
 def find_answer_blocks(pieces: Sequence[Piece]) -> list[Block]:

@@ -118,13 +118,12 @@ function turn(by) {
 }
 
 // Across, and clearly more so than up or down: a text is scrolled by the same finger.
-const LEAST_SWIPE = 60;
 let touch = null;
 
 function endSwipe({ changedTouches: [end] }) {
   if (!touch || !isAlone()) return;
   const [across, down] = [end.clientX - touch.clientX, end.clientY - touch.clientY];
-  if (Math.abs(across) > Math.max(LEAST_SWIPE, 2 * Math.abs(down))) turn(across < 0 ? 1 : -1);
+  if (Math.abs(across) > Math.max(60, 2 * Math.abs(down))) turn(across < 0 ? 1 : -1);
 }
 
 form.addEventListener("touchstart", ({ touches, target }) => {
