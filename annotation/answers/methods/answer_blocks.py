@@ -34,17 +34,9 @@ class Block:
 
 
 def find_answer_blocks(pieces: Sequence[Piece]) -> list[Block]:
-    """Put the pieces of an answer into blocks.
+    """Put pieces as `split_citations` makes them into blocks.
 
-    Parameters
-    ----------
-    pieces : sequence of Piece
-        As `split_citations` makes them.
-
-    Returns
-    -------
-    list of Block
-        Pieces are cut where a block ends, and where text begins or ends to be bold or a sign.
+    They are cut where a block ends, and where text begins or ends to be bold or a sign.
 
     Examples
     --------
