@@ -9,6 +9,11 @@ function toast(text, kind) {
   setTimeout(() => box.remove(), 6000);
 }
 
+// As pages write it: Swedes have the year first.
+function shortTime(at) {
+  return new Date(at).toLocaleString("sv", { dateStyle: "short", timeStyle: "short" });
+}
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;

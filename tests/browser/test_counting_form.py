@@ -67,10 +67,15 @@ def test_a_key_that_answers_a_row_leads_to_the_next_without_an_answer(form):
     assert active(page) == "summary-0"
     expect(page.locator('#reference-0 input[value="full"]')).to_be_checked()
     expect(page.locator('#reference-1 input[value="none"]')).to_be_checked()
+    # Beside the references the summaries stand once.
+    expect(page.get_by_text("The second point again")).to_have_count(2)
+    expect(page.get_by_text("The second point again").first).to_be_hidden()
     # Arrows lead back, and from there a second thought leads on to what is still open.
     press(page, "a", "ArrowUp", "ArrowUp", "2")
     expect(page.locator('#reference-1 input[value="part"]')).to_be_checked()
     assert active(page) == "summary-1"
+    press(page, "b")
+    expect(page.locator("#left")).to_have_text("1 mark left")
     expect_saved(page)
 
 

@@ -58,7 +58,7 @@ def test_people_and_results_of_practice_are_cards_on_a_phone():
     assert page.count('class="as-cards"') == page.count("<table")
     practice = settings.BASE_DIR / "templates" / "benchmark" / "scoring" / "score_feedback.html"
     assert 'class="as-cards"' in practice.read_text()
-    phone = (SHEETS / "counterpoint.css").read_text().partition("@media (max-width: 40rem)")[2]
+    phone = (SHEETS / "data.css").read_text().partition("@media (max-width: 40rem)")[2]
     assert ".as-cards tr { display: flex;" in phone
 
 

@@ -19,13 +19,16 @@ class Piece:
 
     ``number`` is the cited number where the part is one, ``is_known`` whether
     the answer's list of arguments has it; ``is_generated`` marks brackets in
-    which the writer says that an argument is its own.
+    which the writer says that an argument is its own. What ``is_sign`` says how
+    the text is set, and what ``is_bold`` is set bold (`answer_blocks`).
     """
 
     text: str
     number: int | None = None
     is_known: bool = False
     is_generated: bool = False
+    is_sign: bool = False
+    is_bold: bool = False
 
 
 def split_citations(text: str, numbers: Collection[int]) -> list[Piece]:

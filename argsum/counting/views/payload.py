@@ -8,6 +8,7 @@ from argsum.counting.actions.kind import CountContent, counts_of
 from argsum.counting.methods.marks import FULL, NONE, PART, Marks, marks_from_json
 from argsum.counting.methods.statement_letters import letters
 from argsum.counting.models import CountSheet
+from argsum.datasets.methods.language import language_of
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,12 @@ class FormSet:
     stance: str
     references: list[FormReference]
     summaries: list[FormSummary]
+
+    @property
+    def language(self) -> str:
+        """What most of the texts are written in, as they look; empty where they do not tell."""
+        texts = [each.text for each in self.references] + [each.text for each in self.summaries]
+        return language_of(texts)
 
 
 def form_set(sheet: CountSheet, content: CountContent) -> FormSet:

@@ -16,7 +16,12 @@ from cqa_site.web.charts import drawing as charts
 from .cards import board_context
 from .shown import Shown
 
-STYLES = ("css/counterpoint.css", "css/results/figures.css", "css/results/boards.css")
+STYLES = (
+    "css/counterpoint.css",
+    "css/data.css",
+    "css/results/figures.css",
+    "css/results/boards.css",
+)
 
 
 def page_file(snapshot: BoardSnapshot) -> bytes:

@@ -68,7 +68,8 @@ function showTotals() {
   showCount("covered", countCovered());
   showCount("unique", countUnique());
   const left = rows.filter(isOpen).length;
-  byId("left").textContent = left ? words.left.replace("#", left) : words.all_done;
+  const text = left === 1 ? words.left_one : words.left_many.replace("#", left);
+  byId("left").textContent = left ? text : words.all_done;
 }
 
 function showCount(name, marked) {

@@ -71,7 +71,7 @@ function savedText() {
   const seconds = Math.max(0, Math.round((Date.now() - savedAt) / 1000));
   if (seconds < 60) return words.seconds_ago.replace("#", seconds);
   if (seconds < 3600) return words.minutes_ago.replace("#", Math.floor(seconds / 60));
-  return words.saved_at.replace("#", new Date(savedAt).toLocaleString());
+  return words.saved_at.replace("#", shortTime(savedAt));
 }
 
 // The server has kept both texts; nothing more is written here until one is chosen.

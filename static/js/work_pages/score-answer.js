@@ -50,6 +50,18 @@ function markActive() {
   if (button) mark(button);
 }
 
+// -- on a narrow screen a part of the answer stays in sight, and of the arguments the cited one ------
+
+function unfold(button, element, isUnfolded = !element.classList.contains("whole")) {
+  element.classList.toggle("whole", isUnfolded);
+  button.setAttribute("aria-expanded", isUnfolded);
+}
+
+for (const [name, of] of [["whole", "reading"], ["all-arguments", "arguments"]]) {
+  const button = document.getElementById(name);
+  button?.addEventListener("click", () => unfold(button, document.getElementById(of)));
+}
+
 // The focus stays in the text, where reading goes on; what the argument says is announced.
 function showArgument(event) {
   const link = event.target.closest("a.cited");
@@ -57,6 +69,7 @@ function showArgument(event) {
   event.preventDefault();
   const number = Number(link.hash.split("-").at(-1));
   pointAt([number]);
+  unfold(document.getElementById("whole"), document.getElementById("reading"), false);
   const shown = known.get(number);
   shown.scrollIntoView({ block: "nearest" });
   say(`${number}. ${shown.querySelector("[data-sentence]").textContent.trim()}`);

@@ -87,23 +87,62 @@ function openNote() {
   note.querySelector("textarea").focus();
 }
 
-function openJump() {
-  byId("jump-number").value = "";
-  toggleDialog("jump");
-}
-
 function jump() {
   const wanted = byId(`C${Number(byId("jump-number").value)}`);
+  byId("jump-number").value = "";
   if (wanted?.classList.contains("criterion")) activate(wanted, true);
 }
 
+// -- one criterion at a time, where there is one column --------------------------------------------
+
+function showStep() {
+  const at = criteria.indexOf(active);
+  byId("step-at").textContent = `${at + 1}/${criteria.length}`;
+  byId("step-back").disabled = at === 0;
+  byId("step-on").disabled = at === criteria.length - 1;
+  // The first reason is chosen as long as nobody sees that there are others.
+  if (isAlone() && given(active) === "x") active.querySelector(".unable-reason").scrollIntoView({ block: "nearest" });
+}
+
+function isAlone() { return byId("step-on").checkVisibility(); }
+
+// From its start, and below the answer: one that is higher than what is left would begin beneath it.
+function showFromStart() {
+  unfold(byId("whole"), byId("reading"), false);
+  requestAnimationFrame(() => active.scrollIntoView({ block: "start" }));
+}
+
+// The focus stays on the button, for the next press; only an arrow key leaves it.
+function turn(by) {
+  activate(criteria[criteria.indexOf(active) + by], true);
+}
+
+// Across, and clearly more so than up or down: a text is scrolled by the same finger.
+let touch = null;
+
+function endSwipe({ changedTouches: [end] }) {
+  if (!touch || !isAlone()) return;
+  const [across, down] = [end.clientX - touch.clientX, end.clientY - touch.clientY];
+  if (Math.abs(across) > Math.max(60, 2 * Math.abs(down))) turn(across < 0 ? 1 : -1);
+}
+
+form.addEventListener("touchstart", ({ touches, target }) => {
+  touch = touches.length === 1 && !isField(target) ? touches[0] : null;
+}, { passive: true });
+form.addEventListener("touchend", endSwipe);
+byId("step-back").addEventListener("click", () => turn(-1));
+byId("step-on").addEventListener("click", () => turn(1));
 byId("jump-dialog").querySelector("form").addEventListener("submit", jump);
 startRows({
   rows: criteria,
   isOpen: (criterion) => given(criterion) === "",
   spoken,
   isSent,
-  leave: (criterion) => { delete criterion.dataset.choosing; },
+  take: showStep,
+  leave: (criterion) => {
+    delete criterion.dataset.choosing;
+    if (isAlone()) showFromStart();
+  },
   pressDigit: pressPoints,
-  acts: { x: pressUnable, n: openNote, h: markActive, backspace: clear, delete: clear, g: openJump },
+  acts: { x: pressUnable, n: openNote, h: markActive, backspace: clear, delete: clear, g: () => toggleDialog("jump") },
 });

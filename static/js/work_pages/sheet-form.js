@@ -136,12 +136,7 @@ function savedText() {
   if (savedAt === null) return words.untouched;
   if (!isDraft) return words.submitted;
   const seconds = Math.max(0, Math.round((Date.now() - savedAt) / 1000));
-  return seconds < 60 ? words.seconds_ago.replace("#", seconds) : words.saved_at.replace("#", dayAndTime(savedAt));
-}
-
-// As the server writes it.
-function dayAndTime(at) {
-  return new Date(at).toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
+  return seconds < 60 ? words.seconds_ago.replace("#", seconds) : words.saved_at.replace("#", shortTime(savedAt));
 }
 
 // What an earlier visit entered and the server never got is sent as that page would have sent it.

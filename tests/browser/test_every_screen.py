@@ -1,0 +1,284 @@
+"""Work pages on screens that hide something: forced colours, a phone, 400 % zoom."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from annotation.corpus.models.questions import Question
+from annotation.editing.models import EditingSheet
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.rounds.models import Round
+from tests.benchmark.made_rounds import make_round
+from tests.benchmark.made_scores import give_list, make_scored_answers
+from tests.cast import make_member, make_study
+
+from .test_five_kinds import PAGES, WALKS, press, press_and_leave
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+LOOK = """each => {
+  const style = getComputedStyle(each)
+  return [style.borderTopWidth, style.borderTopStyle, style.borderTopColor,
+    style.outlineWidth, style.outlineStyle, style.outlineColor].join()
+}"""
+BARS = """() => [...document.querySelectorAll('body *')]
+  .filter(each => ['fixed', 'sticky'].includes(getComputedStyle(each).position)
+    && !each.matches('.skip-link, .toasts') && each.checkVisibility())
+  .reduce((sum, each) => sum + each.getBoundingClientRect().height, 0)"""
+LANGUAGE = "each => each.closest('[lang]').lang"
+# What people read and judge, and, with enough text to tell it, its language.
+TEXTS = {
+    "label": ("[data-sentence], .chip", {""}),
+    "edit": ("#text, [data-sentence]", {""}),
+    "score": (".answer-text, .chip", {""}),
+    "count": (".count-row legend span:last-child", {"en"}),
+    "prefer": (".answer-text", {""}),
+}
+ANSWER = """**Summary:**\r
+A kayak 🛶 is faster than a canoe [1], and a canoe carries more.\r
+\r
+- **Speed:** The narrow hull is quick [2].
+- **Load:** Two people and a dog.
+
+**Best Option:** kayak
+"""
+
+
+@pytest.fixture
+def open_page(visit, server):
+    """Open the work page of a kind, as a member of a new round of it."""
+
+    def open_for(kind, **settings):
+        walk, study = WALKS[kind], make_study()
+        people = [make_member(study, walk.role, name) for name in ("Ann", "Ben")]
+        made = walk.make(study, make_member(study, "researcher"), people)
+        Round.objects.update(instructions="Look *closely*.")
+        Question.objects.filter(pk__gt=1).update(wording="Boot oder Brett?")
+        visitor = visit(people[0], **{"reduced_motion": "reduce"} | settings)
+        visitor.go(PAGES[kind], study.public_id, made.public_id)
+        if kind in ("score", "count"):
+            expect(visitor.page.locator(".scripted .active")).to_have_count(1)
+        return visitor
+
+    return open_for
+
+
+def look(page, selector):
+    return page.locator(selector).first.evaluate(LOOK)
+
+
+def choose(page, kind):
+    """Choose something; returns what shows it, and the same not chosen."""
+    if kind == "label":
+        sentence = page.locator("[data-sentence]").inner_text()
+        press(page, "1")
+        expect(page.locator("[data-sentence]")).not_to_have_text(sentence)
+        press(page, "u")
+        expect(page.locator("[data-sentence]")).to_have_text(sentence)
+        return ".level[aria-pressed=true]", ".level:not([aria-pressed=true])"
+    if kind == "prefer":
+        press_and_leave(page, "a")
+        press_and_leave(page, "u")
+        return ".verdicts [aria-pressed=true]", ".verdicts [aria-pressed=false]"
+    if kind == "edit":
+        page.locator(".reason-chip").first.click()
+        page.locator(".reason-chip input").first.blur()
+        return ".reason-chip:has(:checked)", ".reason-chip:not(:has(:checked))"
+    press(page, *(("1", "ArrowUp") if kind == "score" else ("1", "Shift+Digit1", "ArrowUp")))
+    return {
+        "score": ("#C1 .point:has(:checked)", "#C1 .point:not(:has(:checked))"),
+        "count": ("#reference-0 .count-mark:has(:checked)", "#reference-1 .count-mark"),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", WALKS)
+def test_forced_colours_show_what_is_chosen_in_hand_and_not_saved(open_page, kind):
+    visitor = open_page(kind, forced_colors="active")
+    page = visitor.page
+    chosen, other = choose(page, kind)
+    assert look(page, chosen) != look(page, other)
+    # Letters stay readable on the colour of what is chosen.
+    colours = page.locator(chosen).first.evaluate(
+        "each => [each, ...each.querySelectorAll('span, kbd')].map(e => getComputedStyle(e).color)"
+    )
+    assert len(set(colours)) == 1
+    if kind in ("score", "count"):
+        row = {"score": ".criterion", "count": ".count-row"}[kind]
+        assert look(page, f"{row}.active") != look(page, f"{row}:not(.active)")
+    before = look(page, "main button:not(:disabled):not([aria-pressed=true]):visible")
+    page.locator("main button:not(:disabled):not([aria-pressed=true]):visible").first.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    assert look(page, ":focus-visible") != before
+    if kind != "label":
+        states = "state => { document.querySelector('#saved').dataset.state = state }"
+        page.evaluate(states, "saved")
+        saved = look(page, "#saved")
+        page.evaluate(states, "again")
+        assert look(page, "#saved") != saved
+
+
+@pytest.mark.parametrize("kind", WALKS)
+def test_nothing_stays_over_the_work_in_a_low_window(open_page, kind):
+    visitor = open_page(kind, viewport={"width": 320, "height": 256})
+    page = visitor.page
+    assert page.evaluate(BARS) == 0
+    assert visitor.has_no_sideways_scroll()
+    texts, languages = TEXTS[kind]
+    assert {each.evaluate(LANGUAGE) for each in page.locator(texts).all()} == languages
+    assert page.locator(".topbar .where").bounding_box()["width"] > 50
+    if kind != "label":
+        assert page.locator("#saved").get_attribute("data-state") != "saved"
+        assert "yet" in page.locator("#saved").inner_text()
+
+
+@pytest.mark.parametrize("kind", WALKS)
+def test_a_finger_finds_everything(open_page, kind):
+    visitor = open_page(kind, **PHONE)
+    assert "\n".join(visitor.small_targets(44)) == ""
+    assert visitor.has_no_sideways_scroll()
+
+
+@pytest.mark.parametrize("kind", ["label", "prefer"])
+def test_a_large_window_is_not_half_empty(open_page, kind):
+    page = open_page(kind).page
+    last = page.locator({"label": ".levels", "prefer": ".side"}[kind]).last.bounding_box()
+    assert last["y"] + last["height"] > 600
+
+
+@pytest.mark.long
+def test_the_last_save_is_told_as_dates_are_on_every_page(open_page):
+    page = open_page("edit").page
+    EditingSheet.objects.update(saved_at=timezone.now() - timedelta(days=1))
+    page.reload()
+    page.wait_for_timeout(1200)
+    text = re.compile(r"^Saved at \d{4}-\d\d-\d\d \d\d:\d\d$")
+    expect(page.locator("#saved [data-text]")).to_have_text(text)
+
+
+# -- scoring --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scoring(server):
+    study = make_study()
+    (answer,) = make_scored_answers(study, questions=1, systems=("Alpha",))
+    answer.text = ANSWER
+    give_list(answer, [f"A kayak is quick on river {number}. " * 6 for number in range(20)])
+    return make_round(study, make_member(study, "researcher"))
+
+
+@pytest.fixture
+def phone(visit, scoring):
+    visitor = visit(make_member(scoring.study, "annotator"), **PHONE)
+    visitor.go("score", scoring.study.public_id, scoring.public_id)
+    expect(visitor.page.locator(".scripted .active")).to_have_count(1)
+    return visitor
+
+
+def expect_uncovered(page, selector):
+    """It is in the window, and neither the answer nor a bar stands over it."""
+    page.wait_for_function(
+        """selector => {
+          const [each] = document.querySelectorAll(selector)
+          const box = each.getBoundingClientRect()
+          return [box.top + 2, box.bottom - 2].every(
+            y => each.contains(document.elementFromPoint(box.left + 5, y)))
+        }""",
+        arg=selector,
+    )
+
+
+def swipe(page, by):
+    """A finger that moves across the form."""
+    page.locator(".criterion.active legend").evaluate(
+        """(each, by) => {
+          const at = x => new Touch({identifier: 1, target: each, clientX: x, clientY: 500})
+          const tell = (name, x) => each.dispatchEvent(new TouchEvent(name, {bubbles: true,
+            touches: name === 'touchstart' ? [at(x)] : [], changedTouches: [at(x)]}))
+          tell('touchstart', 180)
+          tell('touchend', 180 + by)
+        }""",
+        by,
+    )
+
+
+def test_answer_and_criterion_stand_together_on_a_phone(phone):
+    page = phone.page
+    expect(page.locator("#C1 .point").first).to_be_in_viewport()
+    expect(page.locator("#answer h3").first).to_be_in_viewport(ratio=1)
+    expect(page.locator("#C2")).to_be_hidden()
+    page.get_by_role("button", name="Next criterion").tap()
+    expect(page.locator("#C1")).to_be_hidden()
+    expect(page.locator("#step-at")).to_have_text("2/15")
+    swipe(page, -120)
+    expect_uncovered(page, "#C3 legend")
+    swipe(page, 120)
+    page.get_by_role("button", name="Previous criterion").tap()
+    expect(page.get_by_role("button", name="Previous criterion")).to_be_disabled()
+    # A point leads on by itself, and the answer stays above the next criterion.
+    page.locator("#C1 .point").nth(1).tap()
+    expect_uncovered(page, "#C2 legend")
+    expect(page.locator("#answer h3").first).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name=re.compile("Jump to a criterion")).tap()
+    page.locator("#jump-number").fill("15")
+    page.keyboard.press("Enter")
+    expect_uncovered(page, "#C15 legend")
+    page.locator("#C15 .unable").tap()
+    expect_uncovered(page, "#unable-C15")
+    assert phone.axe() == []
+    assert phone.has_no_sideways_scroll()
+
+
+def test_the_whole_answer_and_a_cited_argument_are_one_press_away(phone):
+    page = phone.page
+    last = page.get_by_text("kayak", exact=True)
+    expect(last).not_to_be_in_viewport()
+    whole = page.get_by_role("button", name="Whole answer")
+    whole.tap()
+    expect(whole).to_have_attribute("aria-expanded", "true")
+    expect(page.locator("#answer strong").last).to_be_in_viewport(ratio=1)
+    page.locator("#answer a.cited").first.tap()
+    expect(whole).to_have_attribute("aria-expanded", "false")
+    expect_uncovered(page, "#arguments .current [data-sentence]")
+    expect(page.locator("#arguments li:visible")).to_have_count(1)
+    page.get_by_role("button", name="Show all").tap()
+    expect(page.locator("#arguments li:visible")).to_have_count(20)
+
+
+@pytest.mark.long
+def test_without_script_a_phone_has_a_plain_form_and_a_way_back_to_the_answer(visit, scoring):
+    person = make_member(scoring.study, "annotator")
+    visitor = visit(person, java_script_enabled=False, **PHONE)
+    page = visitor.go("score", scoring.study.public_id, scoring.public_id)
+    for number in range(1, 16):
+        page.locator(f"#C{number} input[value='1']").check()
+    page.get_by_role("link", name="Answer", exact=True).tap()
+    expect(page.locator("#question")).to_be_in_viewport()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Submit").tap()
+    assert ScoreSheet.objects.get(state="submitted").total == 15
+
+
+def test_places_are_those_of_the_stored_text_though_headings_and_lists_are_shown(visit, scoring):
+    visitor = visit(make_member(scoring.study, "annotator"))
+    page = visitor.go("score", scoring.study.public_id, scoring.public_id)
+    expect(page.locator(".scripted .active")).to_have_count(1)
+    assert page.locator(".answer-text").evaluate("each => each.textContent") == ANSWER
+    page.get_by_role("button", name=re.compile("2 citations")).click()
+    expect(page.locator("#answer mark")).to_have_text(["[", "1", "]", "[", "2", "]"])
+    expect(page.locator("#answer li")).to_have_count(2)
+    assert "*" not in page.locator("#answer").inner_text()
+
+
+def test_the_key_of_a_reason_stands_before_it(phone):
+    page = phone.page
+    press(page, "x", "2", "ArrowUp")
+    select = page.locator("#unable-C1")
+    texts = select.locator("option").evaluate_all("all => all.map(each => each.text)")
+    assert [text[:4] for text in texts] == ["1 · ", "2 · ", "3 · ", "4 · "]
+    expect(select).to_have_value("knowledge")
