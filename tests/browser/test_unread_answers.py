@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from annotation.editing.models import Revision
 from annotation.labelling.models.votes import Assignment
 from benchmark.preferences.models import PreferenceSheet
 from cqa_site.rounds.opening import open_round
+from tests.annotation import editing_cast
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
@@ -152,3 +154,23 @@ def test_what_was_refused_is_said(work):
     page.keyboard.press(kind.key)
     if kind.answers is not preferred:
         expect(page.locator("#toasts")).to_contain_text("only just appeared")
+
+
+def test_a_text_is_not_submitted_unread_or_behind_a_dialog(visit, settings, server):
+    settings.SETTLE_MS = SETTLE_MS
+    study = make_study()
+    editing_cast.make_answers(study, questions=2)
+    person = make_member(study, "expert")
+    made = editing_cast.make_round(study, people=[person], individual=0)
+    page = visit(person).go("desk", study.public_id, made.public_id)
+    page.wait_for_function(SETTLED)
+    before = page.url
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(lambda url: url != before)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("() => isSettled()")
+    page.keyboard.press("?")
+    expect(page.locator("#keys-dialog")).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_timeout(300)
+    assert Revision.objects.filter(sheet__rater__user=person).count() == 1

@@ -132,7 +132,7 @@ function chosenReasons() {
 }
 
 async function submitRevision() {
-  if (editor.readOnly || saver.isStuck) return;
+  if (editor.readOnly || saver.isStuck || !mayAnswer()) return;
   editor.readOnly = true;
   byId("submit").disabled = true;
   showSubmit(words.submitting);
@@ -178,7 +178,9 @@ function pressKey(event) {
   const act = isCommand ? COMMANDS[event.key.toLowerCase()] : keyIn(event);
   if (!act) return;
   event.preventDefault();
-  if (!event.repeat) act();
+  // Nothing happens behind a dialog.
+  const isBehind = isCommand && document.querySelector("dialog[open]");
+  if (!event.repeat && !isBehind) act();
 }
 
 // Escape is the one key of those that is none of the text.
