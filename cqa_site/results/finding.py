@@ -1,6 +1,6 @@
 """What a page of results says first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -110,9 +110,9 @@ def short(name: str) -> str:
     return f"{name[: LONGEST_NAME - end - 1].rstrip()}…{name[-end:].lstrip()}"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], shortened: Callable[[str], str] = short) -> str:
     """Names in a sentence; of many the first."""
-    shown, more = [short(name) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
+    shown, more = [shortened(name) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
     if more > 0:
         return _("%(names)s and %(n)d more") % {"names": ", ".join(shown), "n": more}
     if len(shown) == 1:

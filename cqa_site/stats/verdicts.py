@@ -151,7 +151,7 @@ RULES = {
     "objects swapped": VerdictRule(
         test="interval of the mean change over questions",
         family="one run",
-        least=6,
+        least=LEAST_CLUSTERS,
         unit="questions in both orders",
     ),
     "one against a group": VerdictRule(
@@ -191,7 +191,8 @@ RULES = {
         family="one figure for each sentence",
         margin=".667 for tentative and .8 for firm conclusions",
         least=LEAST_RATED,
-        unit="items with two or more ratings; 50 where one value holds over 80 % of them",
+        unit="items with two or more ratings, or questions whose answers are the items; 50 where "
+        "one value holds over 80 % of the ratings",
     ),
     "preference": VerdictRule(
         test="t over questions, of what leaving out each changes in the arcsine of the expected "

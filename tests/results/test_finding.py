@@ -12,7 +12,7 @@ from argsum.leaderboard.reports.finding import board_finding, people_finding, wh
 from argsum.leaderboard.reports.people_agreement import DimensionAgreement, PeopleAgreement
 from argsum.metrics.methods.correlation import RaterPairs
 from cqa_site.results.finding import in_words, level_of, listed, short, why_less
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
+from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 
@@ -110,8 +110,6 @@ def test_systems_that_cover_nothing_are_compared_by_that():
 
 def test_why_a_board_has_no_interval_is_said_in_its_own_words():
     assert why_no_interval(estimate(1.0, reason=NO_SPREAD)) == "all topics have the same value"
-    assert (
-        why_no_interval(estimate(1.0, reason=TOO_FEW_CLUSTERS))
-        == "fewer than 10 topics have a value"
-    )
+    few = clustered_mean(["one", "other"], [0.5, 0.7], [1, 1], unit="topics")
+    assert why_no_interval(few) == "an interval needs 10 or more topics"
     assert why_no_interval(estimate(None)) == ""

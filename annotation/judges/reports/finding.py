@@ -34,7 +34,10 @@ def judges_finding(figures: Figures) -> Finding | None:
         ),
         "below": (_("No: %(name)s agrees with people less than they do with each other."), "warn"),
         "not_shown": (
-            _("Not proven: whether %(name)s agrees with people as they do with each other."),
+            _(
+                "Not proven: whether %(name)s agrees with people as much as they do with each "
+                "other."
+            ),
             "",
         ),
     }[direction_of(best.difference)]
@@ -52,8 +55,8 @@ def _difference(best: BestJudge) -> str:
     """The difference with its interval, of how many it is the best, and what would tell."""
     difference = best.difference
     text = ngettext(
-        "Difference of alphas %(difference)s on the %(n)s argument that carries both.",
-        "Difference of alphas %(difference)s on the %(n)s arguments that carry both.",
+        "Difference of alphas %(difference)s on the %(n)s argument with votes and its label.",
+        "Difference of alphas %(difference)s on the %(n)s arguments with votes and its label.",
         difference.n_pairable_items,
     )
     said = {"difference": in_words(difference), "n": f"{difference.n_pairable_items:,}"}

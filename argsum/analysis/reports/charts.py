@@ -27,6 +27,7 @@ from cqa_site.web.charts.paint import (
     texts,
 )
 from cqa_site.web.charts.plane import Plane, frame, plane_of
+from cqa_site.web.tables import text_of
 
 # Of one key point over time.
 PANEL = 76
@@ -44,7 +45,9 @@ def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spe
     values = [row[part] for row in rows for part in ("value", "low", "high")]
     axis = axis_of([0.0, *values], most=TICKS[size])
     above, height = legend(names, size)
-    numbers = ["" if row["value"] is None else f"{row['value']:.0f} %" for row in rows]
+    numbers = [
+        "" if row["value"] is None else f"{text_of(float(row['value']), 0)} %" for row in rows
+    ]
     place = place_rows(
         kinds, size, numbers=numbers, top=height + EDGE, slots=len(names) or 1, beyond=EDGE
     )

@@ -21,9 +21,8 @@ from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods.correlation import Correlations
 from cqa_site.results.finding import Finding, after_holm, in_words, level_of, listed, why_less
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
 from cqa_site.stats.estimate import Estimate
-from cqa_site.stats.intervals import LEAST_CLUSTERS, NO_SPREAD
+from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.stats.paired_tests import MOST_UNITS
 from cqa_site.stats.verdicts import RULES
 from cqa_site.web.tables import text_of
@@ -129,12 +128,8 @@ def why_no_interval(figure: Estimate) -> str:
     """Why a figure with a value has no interval; empty where it has one."""
     if figure.value is None or figure.low is not None:
         return ""
-    # What statistics call clusters are topics here.
-    words = {
-        TOO_FEW_CLUSTERS: _("fewer than %d topics have a value") % LEAST_CLUSTERS,
-        NO_SPREAD: _("all topics have the same value"),
-    }
-    return words.get(figure.reason or "", figure.reason or "")
+    reason = figure.reason or ""
+    return _("all topics have the same value") if reason == NO_SPREAD else reason
 
 
 def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:

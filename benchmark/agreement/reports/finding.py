@@ -102,7 +102,9 @@ def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
     if len(known) == 1:
         return Finding(_("%(name)s agrees with people at alpha %(figure)s.") % said)
     if is_closest(known):
-        says = _("%(name)s agrees with people more than every other judge here: alpha %(figure)s.")
+        says = _(
+            "%(name)s agrees with people more than any other judge here does: alpha %(figure)s."
+        )
         sure = _("Shown on the answers that both judges scored, corrected over all pairs (Holm).")
         return Finding(says % said, sure, "good")
     says = _("%(name)s has the highest alpha with people in these data: %(figure)s.") % said

@@ -17,6 +17,7 @@ from benchmark.agreement.methods.figures import (
     Verdict,
     Winning,
 )
+from cqa_site.web.tables import text_of
 
 from .choice import TOTAL
 
@@ -42,8 +43,8 @@ RULE_TEXTS = {
         "are advised."
     ),
     "agreement": gettext_lazy(
-        "The judge's alpha with single people minus people's own, on the answers that carry "
-        "both. Yes: above −0.1. No: below −0.1. 30 answers to 25 questions at least."
+        "The judge's alpha with single people minus people's own, on the answers that "
+        "both scored. Yes: above −0.1. No: below −0.1. 30 answers to 25 questions at least."
     ),
     "bias": gettext_lazy(
         "Mean of judge minus people. Yes: within 5 % of the maximum. No: beyond it on one side. "
@@ -153,10 +154,10 @@ def headline(figures: Agreement, judge: str, name: str) -> str:
     """The answer for the total in one sentence."""
     verdict = figures.verdict[judge][TOTAL]
     if verdict.result == "yes":
-        return _("Yes: for totals, %(name)s may take a person's place.") % {"name": name}
+        return _("Yes: for totals, %(name)s can replace a person.") % {"name": name}
     if verdict.result == "no":
-        return _("No: for totals, %(name)s may not take a person's place.") % {"name": name}
-    return _("Not proven: these data cannot tell whether %(name)s may take a person's place.") % {
+        return _("No: for totals, %(name)s cannot replace a person.") % {"name": name}
+    return _("Not proven: these data cannot tell whether %(name)s can replace a person.") % {
         "name": name
     }
 
@@ -216,7 +217,7 @@ def _estimate(found: Figure, *, percent: bool = False) -> str:
     scale, places = (100, 1) if percent else (1, 3)
     unit = " %" if percent else ""
     value, *bounds = (
-        "" if each is None else f"{scale * each:z.{places}f}".replace("-", "−")
+        "" if each is None else text_of(scale * each, places)
         for each in (found.value, found.low, found.high)
     )
     between = f" [{', '.join(bounds)}]" if found.low is not None else ""
