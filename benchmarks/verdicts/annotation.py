@@ -179,7 +179,7 @@ def _closest_found(n: int, draws: Draws) -> bool:
     values = _f1(n, 3, draws)
     values[1:] = np.clip(values[1:] - 0.2, 0, 1)
     found = [_group(f"S{at}", each[None]) for at, each in enumerate(values)]
-    return faithfulness_finding(found).says.startswith("S0 (Plain) cites the relevant arguments best")
+    return faithfulness_finding(found).says.startswith("S0 (Plain) cites the relevant")
 
 
 def _f1_covers(n: int, draws: Draws) -> bool | None:
@@ -249,7 +249,7 @@ def _experts(n: int, draws: Draws) -> bool:
         experts=[], n_answers=n, n_versions=3 * n, without_vector=0, cells=[], work=[],
         alike=list(zip(level + apart, level, strict=True)),
     )  # fmt: skip
-    return "alike (" in experts_finding(found).says
+    return "each other (" in experts_finding(found).says
 
 
 # -- control items ------------------------------------------------------------------------------

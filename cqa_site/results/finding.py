@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
@@ -70,11 +71,11 @@ def in_words(found: Bounded, decimals: int = 2) -> str:
 
 
 LEVELS = {
-    "firm": (lazy("well enough for firm conclusions"), "good"),
-    "tentative": (lazy("well enough for tentative conclusions"), ""),
-    "not_shown": (lazy("to an extent that may be too little for conclusions"), "warn"),
-    "too_little": (lazy("too little for conclusions"), "warn"),
-    "no_interval": (lazy("to an extent that these data cannot settle"), "warn"),
+    "firm": (lazy("%s well enough for firm conclusions"), "good"),
+    "tentative": (lazy("%s well enough for tentative conclusions"), ""),
+    "not_shown": (lazy("%s to an extent that may be too little for conclusions"), "warn"),
+    "too_little": (lazy("%s too little for conclusions"), "warn"),
+    "no_interval": (lazy("how far %s, these data cannot say"), "warn"),
 }
 
 
@@ -84,10 +85,10 @@ def after_holm(p: float) -> str:
     return _("p %s after Holm") % value
 
 
-def level_of(alpha: Bounded) -> tuple[str, str]:
-    """How much an alpha allows to conclude, in words, and its mark; rule "reliability"."""
+def level_of(agreement: str, alpha: Bounded) -> tuple[str, str]:
+    """How much an alpha of "people agree" allows to conclude, and its mark; "reliability"."""
     words, mark = LEVELS[reliability_of(alpha)]
-    return str(words), mark
+    return capfirst(words % agreement), mark
 
 
 def why_less(alpha: Reasoned) -> str:

@@ -92,9 +92,8 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
     if alpha.value is None:
         says = _("How far version %(n)d agrees with people cannot be said.") % {"n": number}
         return Finding(says, f"{capfirst(alpha.reason or '')}.", "warn")
-    level, mark = level_of(alpha)
-    said = {"n": number, "level": level, "alpha": text_of(alpha.value, 2)}
-    says = _("Version %(n)d agrees with final labels %(level)s: ordinal alpha %(alpha)s.") % said
+    level, mark = level_of(_("version %d agrees with final labels") % number, alpha)
+    says = f"{level}: {_('ordinal alpha %s.') % text_of(alpha.value, 2)}"
     sure = ngettext(
         "%(figure)s on %(n)s argument of a pair it had not seen.",
         "%(figure)s on %(n)s arguments of pairs it had not seen.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import groupby
 from typing import Any
@@ -84,6 +85,7 @@ def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> S
     """
     across = _across(starts)
     up = axis_of([0.0, *(row["high"] for row in rows)], most=4)
+    up = replace(up, labels=[f"{label} %" for label in up.labels])
     layers: list[Layer] = []
     end = 0.0
     for point, members in groupby(rows, key=lambda row: row["point"]):

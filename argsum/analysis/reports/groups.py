@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.results.figures import Figure, Files
-from cqa_site.results.finding import Finding, short
+from cqa_site.results.finding import Finding, listed, short
 from cqa_site.web.charts.chart import distinct
 from cqa_site.web.tables import TableData
 
@@ -139,7 +139,11 @@ def groups_finding(found: Compared) -> Finding | None:
     if not differing:
         text = _("No key point is shown to be mentioned at different rates by %(column)s.")
         still = within_intervals(
-            each.difference for row in found.rows for each in row.found.groups
+            _(
+                "That is not to say that they are equal: differences of up to %s percentage points "
+                "lie inside the intervals."
+            ),
+            (each.difference for row in found.rows for each in row.found.groups),
         )
         return Finding(text % {"column": short(found.column)}, f"{still} {_sure(found)}".strip())
     says = ngettext(
@@ -314,19 +318,23 @@ def _named(value: str) -> str:
 
 
 def _sure(found: Compared) -> str:
-    sizes = [each.n for each in found.groups]
-    n = sum(sizes)
+    sizes = [each.n for each in found.tested or found.groups]
+    n, least, most = sum(sizes), min(sizes), max(sizes)
+    spread = _("%(least)s each") if least == most else _("%(least)s to %(most)s")
     text = ngettext(
-        "%(n)s comment in %(groups)s groups of %(least)s to %(most)s",
-        "%(n)s comments in %(groups)s groups of %(least)s to %(most)s",
+        "%(n)s comment in %(groups)s groups of %(spread)s",
+        "%(n)s comments in %(groups)s groups of %(spread)s",
         n,
     ) % {
         "n": f"{n:,}",
         "groups": len(sizes),
-        "least": f"{min(sizes):,}",
-        "most": f"{max(sizes):,}",
+        "spread": spread % {"least": f"{least:,}", "most": f"{most:,}"},
     }
-    return _("%s; p after Holm over all key points. A machine placed the statements.") % text
+    said = _("%s; p after Holm over all key points. A machine placed the statements.") % text
+    if not found.small:
+        return said
+    small = _("Too small for a test, below %(n)d comments: %(names)s.")
+    return f"{said} {small % {'n': counting.LEAST, 'names': listed(found.small)}}"
 
 
 def _chart(

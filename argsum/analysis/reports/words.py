@@ -56,14 +56,13 @@ def quoted(text: str) -> str:
     return f"“{short}”"
 
 
-def within_intervals(differences: Iterable[Difference | None]) -> str:
-    """How large differences may still be where none is shown; empty without an interval."""
+def within_intervals(text: str, differences: Iterable[Difference | None]) -> str:
+    """How large differences may still be where none is shown; empty without an interval.
+
+    ``text`` says it of %s percentage points.
+    """
     known = [each for each in differences if each and each.low is not None]
     if not known:
         return ""
-    text = _(
-        "That is not to say that they are equal: differences of up to %d percentage points lie "
-        "inside the intervals."
-    )
     bounds = [bound for each in known for bound in (each.low, each.high) if bound is not None]
-    return text % round(100 * max(abs(bound) for bound in bounds))
+    return text % text_of(100 * max(abs(bound) for bound in bounds), 0)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -24,7 +23,7 @@ from cqa_site.results.finding import Finding, after_holm, in_words, level_of, li
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.stats.paired_tests import MOST_UNITS
-from cqa_site.stats.verdicts import RULES
+from cqa_site.stats.verdicts import RULES, reliability_of
 from cqa_site.web.tables import text_of
 
 
@@ -162,10 +161,10 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
         }
         for name, row, k in best
     )
-    sure = [_within(row.found, str(name).lower()) for name, row, _k in best]
+    sure = [_within(row.found, _("people's %s") % str(name).lower()) for name, row, _k in best]
     if any(k > 1 for _name, _row, k in best):
         sure.append(_("Metrics were not tested against each other."))
-    return Finding(f"{says}.", " ".join(sure))
+    return Finding(f"{says}.", " ".join(filter(None, sure)))
 
 
 def metric_finding(found: Correlations, metric: str) -> Finding | None:
@@ -178,12 +177,13 @@ def metric_finding(found: Correlations, metric: str) -> Finding | None:
 
 def _within(found: Correlations, dimension: str = "") -> str:
     """What is left of a correlation where sets of one cell alone are compared."""
-    said = {"n": f"{found.n:,}", "what": dimension or _("Pearson")}
+    over = "" if dimension else _("Pearson's r over %s sets.") % f"{found.n:,}"
     if found.within_mean is None:
-        return capfirst(_("%(what)s: over %(n)s sets.") % said)
-    text = _("%(what)s: over %(n)s sets; within cells %(mean)s ± %(sd)s.")
-    spread = {"mean": text_of(found.within_mean, 2), "sd": text_of(found.within_sd or 0.0, 2)}
-    return capfirst(text % (said | spread))
+        return over
+    text = _("Within cells the mean correlation with %(what)s is %(mean)s (sd %(sd)s).")
+    said = {"mean": text_of(found.within_mean, 2), "sd": text_of(found.within_sd or 0.0, 2)}
+    within = text % (said | {"what": dimension or _("people")})
+    return f"{over} {within}".strip()
 
 
 def people_finding(found: PeopleAgreement) -> Finding | None:
@@ -198,11 +198,12 @@ def people_finding(found: PeopleAgreement) -> Finding | None:
         return Finding(_("How far people agree cannot be said yet."), needed, "warn")
     # Of both dimensions the one that allows less is said: first one without an interval.
     lowest = min(known.values(), key=lambda each: (each.low is not None, each.low or 0.0))
-    level, mark = level_of(lowest)
-    figures = ", ".join(
-        f"{str(DIMENSION_NAMES[name]).lower()} {in_words(alpha)}" for name, alpha in known.items()
-    )
-    says = _("About sets of key points people agree %(level)s.") % {"level": level}
+    words = {each: str(DIMENSION_NAMES[each]).lower() for each in known}
+    least = reliability_of(lowest)
+    about = [words[name] for name, alpha in known.items() if reliability_of(alpha) == least]
+    agreement = _("people agree about the %s of sets of key points") % listed(about)
+    says, mark = level_of(agreement, lowest)
+    figures = ", ".join(f"{words[name]} {in_words(alpha)}" for name, alpha in known.items())
     sure = _("Interval alpha: %(figures)s.")
     said = f"{sure % {'figures': figures}} {why_less(lowest)}"
-    return Finding(says, said.strip(), mark)
+    return Finding(f"{says}.", said.strip(), mark)

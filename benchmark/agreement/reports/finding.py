@@ -27,9 +27,8 @@ def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
             f"{_few(shared)} {_by_judges(figures)}".strip(),
             "warn",
         )
-    level, mark = level_of(people)
-    said = {"level": level, "alpha": text_of(people.value, 2)}
-    says = _("People agree on totals %(level)s: alpha %(alpha)s") % said
+    level, mark = level_of(_("people agree on totals"), people)
+    says = f"{level}: {_('alpha %s') % text_of(people.value, 2)}"
     beside = figures.with_people.get(choice.judge, {}).get(TOTAL)
     if beside is not None:
         says += _beside(rater_names(figures)[choice.judge], beside.alpha_interval)
