@@ -8,6 +8,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from cqa_site.stats.paired_tests import MOST_UNITS
 from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 from cqa_site.stats.verdicts import reliability_of
 from cqa_site.web.tables import text_of
@@ -109,6 +110,16 @@ def short(name: str) -> str:
         return name
     end = LONGEST_NAME // 3
     return f"{name[: LONGEST_NAME - end - 1].rstrip()}…{name[-end:].lstrip()}"
+
+
+def would_show(enough: int | None, units: str, what: str) -> str:
+    """How many units would show something, where it can be said: else more than anybody plans."""
+    text = (
+        _("About %(n)s %(units)s would show %(what)s (80 %% power).")
+        if enough
+        else _("Over %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
+    )
+    return text % {"n": f"{enough or MOST_UNITS:,}", "units": units, "what": what}
 
 
 def listed(names: Sequence[str], shortened: Callable[[str], str] = short) -> str:

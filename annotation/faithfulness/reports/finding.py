@@ -13,7 +13,7 @@ from annotation.faithfulness.reports.edited_figures import Change, Summary
 from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
 from annotation.faithfulness.reports.faithfulness import HEADLINES, GroupFigures
 from annotation.faithfulness.reports.tables import MEASURES, text_of_group
-from cqa_site.results.finding import Finding, in_words, listed, short
+from cqa_site.results.finding import Finding, in_words, listed, short, would_show
 from cqa_site.stats.paired_tests import PairedTest, least_units, paired_tests
 from cqa_site.web.tables import text_of
 
@@ -89,12 +89,10 @@ def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> st
     if max(test.n for test in tests) < least:
         return _("A verdict needs %(n)d or more %(units)s.") % {"n": least, "units": units}
     enough = min((test.enough for test in tests if test.enough), default=None)
-    text = (
-        _("About %(n)s %(units)s would show the clearest of these differences (80 %% power).")
-        if len(tests) > 1
-        else _("About %(n)s %(units)s would show a difference this large (80 %% power).")
-    )
-    return text % {"n": f"{enough:,}", "units": units} if enough else ""
+    if not any(test.value for test in tests):
+        return ""
+    one, many = _("a difference of this size"), _("the clearest of these differences")
+    return would_show(enough, units, many if len(tests) > 1 else one)
 
 
 def edited_finding(summary: Summary) -> Finding | None:

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.judges.reports.found import BestJudge, Figures, JudgeFigures, TrainedFigures
-from cqa_site.results.finding import Finding, in_words, level_of, short, why_less
+from cqa_site.results.finding import Finding, in_words, level_of, short, why_less, would_show
 from cqa_site.stats.paired_tests import units_that_tell
 from cqa_site.stats.verdicts import direction_of
 from cqa_site.web.tables import text_of
@@ -68,9 +68,9 @@ def _difference(best: BestJudge) -> str:
         parts.append(text % best.n)
     if direction_of(difference) == "not_shown" and difference.value:
         n, level = difference.n_pairable_items, 1 - difference.confidence
-        if needed := units_that_tell(difference.value, difference, n, level):
-            text = _("About %s arguments would show a difference of this size (80 %% power).")
-            parts.append(text % f"{needed:,}")
+        if difference.low is not None:
+            needed = units_that_tell(difference.value, difference, n, level)
+            parts.append(would_show(needed, _("arguments"), _("a difference of this size")))
     return " ".join(parts)
 
 

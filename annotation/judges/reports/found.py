@@ -25,10 +25,11 @@ class PeopleFigures:
 
 @dataclass(frozen=True)
 class Common:
-    """Arguments that every judge labelled, and whether only they count."""
+    """Arguments that every judge labelled, whether only they count, and whether they are all."""
 
     is_on: bool
     n: int
+    is_all: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

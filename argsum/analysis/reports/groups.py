@@ -140,8 +140,8 @@ def groups_finding(found: Compared) -> Finding | None:
         text = _("No key point is shown to be mentioned at different rates by %(column)s.")
         still = within_intervals(
             _(
-                "That is not to say that they are equal: differences of up to %s percentage points "
-                "lie inside the intervals."
+                "That is not to say that they are equal: differences of up to %s percentage "
+                "points lie inside the intervals."
             ),
             (each.difference for row in found.rows for each in row.found.groups),
         )

@@ -99,7 +99,12 @@ def _about(row: SystemRow) -> str:
 def _without_interval(row: SystemRow) -> list[str]:
     """Why figures that have a value have no interval, each reason once."""
     why = {name: why_no_interval(row.figures[name]) for name in FIGURES}
-    return [_("no interval: %s") % reason for reason in dict.fromkeys(why.values()) if reason]
+    text = _("no interval of %(figures)s: %(reason)s")
+    return [
+        text % {"figures": ", ".join(str(FIGURE_NAMES[each]) for each in own), "reason": reason}
+        for reason in dict.fromkeys(filter(None, why.values()))
+        for own in [[each for each in FIGURES if why[each] == reason]]
+    ]
 
 
 def _zeros(row: SystemRow, name: str) -> float | None:

@@ -17,6 +17,7 @@ from benchmark.agreement.methods.figures import (
     Verdict,
     Winning,
 )
+from cqa_site.stats.reliability.alternative_annotator import LEAST_ITEMS
 from cqa_site.web.tables import text_of
 
 from .choice import TOTAL
@@ -190,9 +191,15 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
     """The numbers behind one rule's outcome."""
     found = outcome.numbers
     if isinstance(found, Figure):
-        if rule == "agreement":
-            return _("difference of alphas %s") % _estimate(found)
-        return _("bias, as a share of the most points: %s") % _estimate(found, percent=True)
+        said = (
+            _("difference of alphas %s") % _estimate(found)
+            if rule == "agreement"
+            else _("bias, as a share of the most points: %s") % _estimate(found, percent=True)
+        )
+        if found.n >= LEAST_ITEMS:
+            return said
+        needed = _("a verdict needs %(least)d answers; there are %(n)d")
+        return f"{said}; {needed % {'least': LEAST_ITEMS, 'n': found.n}}"
     if isinstance(found, Unscored):
         return _("%(n)d of %(all)d") % {"n": found.unscored, "all": found.sheets}
     if isinstance(found, Winning):

@@ -17,6 +17,7 @@ from benchmark.judges.reports.calls import CANARY_NAMES
 from benchmark.scoring.models.runs import JudgementPart, ProbeResult, ScoringRun
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
+from cqa_site.results.finding import would_show
 from cqa_site.runs.models import Run
 from cqa_site.stats.as_json import to_json
 from cqa_site.web.tables import TableData
@@ -138,7 +139,7 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
 
 def swap_in_words(swap: Estimate | None) -> str:
     """Whether the order of the objects is shown to change points, or what would tell."""
-    from cqa_site.stats.paired_tests import MOST_UNITS, units_that_tell
+    from cqa_site.stats.paired_tests import units_that_tell
     from cqa_site.stats.verdicts import LEVEL, RULES, direction_of
 
     if swap is None or swap.value is None:
@@ -155,13 +156,8 @@ def swap_in_words(swap: Estimate | None) -> str:
             return _("With the objects the other way round this judge gives more points.")
         return _("With the objects the other way round this judge gives fewer points.")
     enough = units_that_tell(swap.value, swap, n, LEVEL)
-    text = (
-        _("About %s questions would tell, if the change is as large as here.")
-        if enough
-        else _("Over %s questions would be needed, if the change is as small as here.")
-    )
-    said = _("Not shown: whether the order of the objects changes points.")
-    return f"{said} {text % f'{enough or MOST_UNITS:,}'}"
+    tells = would_show(enough, _("questions"), _("a change of this size"))
+    return f"{_('Not shown: whether the order of the objects changes points.')} {tells}"
 
 
 def consistency_of(run: Run) -> dict[str, Any] | None:
