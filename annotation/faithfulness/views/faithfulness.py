@@ -1,5 +1,6 @@
 """Faithfulness of a study's answers: figures by system and condition, made in the background."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -28,8 +29,8 @@ from annotation.faithfulness.reports.faithfulness import GroupFigures
 from annotation.faithfulness.reports.finding import faithfulness_finding
 from annotation.faithfulness.reports.tables import (
     INTERVALS,
-    MEASURES,
     MODES,
+    Measure,
     faithfulness_table,
     measures_of,
     skipped_in_words,
@@ -75,6 +76,13 @@ class Shown:
         state = state_of(study, choice.labels)
         return cls(study, choice, runs, run, state, groups_of(study, choice, run, state))
 
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """The measures that any group has."""
+        every = measures_of(self.choice.mode)
+        found = [each.measures for each in self.groups]
+        return {name: every[name] for name in every if any(each[name].n_values for each in found)}
+
     def figures(self) -> list[Figure]:
         """The table of all measures, and the charts that have something to draw."""
         files = Files(
@@ -89,7 +97,7 @@ class Shown:
             recipe=f"{_('A figure leads to the texts behind it.')} {INTERVALS}",
             table=faithfulness_table(self.study, self.groups, self.choice, self.state),
             body="annotation/faithfulness/_measures.html",
-            data=[_shown(group) for group in self.groups],
+            data=[_shown(group, self.measures) for group in self.groups],
             files=files,
         )
         return [measures, *(self._chart(name, files) for name in CHARTS if self._has(name))]
@@ -120,7 +128,7 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
         # For links that name a condition of their own.
         "rows_query": replace(shown.choice, condition="").query,
         "modes": MODES,
-        "measures": measures_of(shown.choice.mode),
+        "measures": shown.measures,
         "label_choices": label_choices(study),
         "conditions": used_conditions(study),
         "groups": measures.data,
@@ -171,12 +179,12 @@ def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
     return redirect("faithfulness", study.public_id)
 
 
-def _shown(group: GroupFigures) -> dict[str, Any]:
+def _shown(group: GroupFigures, measures: Iterable[str]) -> dict[str, Any]:
     """A group with its names, and its measures in the order of the columns."""
     return {
         **vars(group),
         "texts": text_of_group(group),
-        "cells": [(name, group.measures[name]) for name in MEASURES],
+        "cells": [(name, group.measures[name]) for name in measures],
         "left_out": skipped_in_words(group.skipped),
         "unscored": sum(group.verdicts.unscored.values()),
     }

@@ -34,14 +34,13 @@ def compute_figures(campaign: Campaign, choice: Choice) -> Figures:
     """Compute all figures; at most thirteen queries, whatever the size."""
     people, judges = people_of(campaign), judges_of(campaign)
     common = common_arguments(judges)
-    is_all = all(len(judge.labels) == len(common) for judge in judges)
     if choice.is_common:
         judges = [narrowed(judge, common) for judge in judges]
     compared = sorted((compare(judge, people) for judge in judges), key=_rank)
     chosen, other = _chosen(compared, choice)
     return Figures(
         people=_people(people),
-        common=Common(choice.is_common, len(common), is_all),
+        common=Common(choice.is_common, len(common)),
         judges=[_judge(comparison) for comparison in compared],
         best=_best(compared, people),
         chosen=chosen.judge.key if chosen else None,

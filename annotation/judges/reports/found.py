@@ -25,11 +25,10 @@ class PeopleFigures:
 
 @dataclass(frozen=True)
 class Common:
-    """Arguments that every judge labelled, whether only they count, and whether they are all."""
+    """Arguments that every judge labelled, and whether only they count."""
 
     is_on: bool
     n: int
-    is_all: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +155,11 @@ class Figures:
     confusion: Confusion | None
     per_label: list[LabelFigures]
     hardest: list[Disagreement]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether figures rest on different arguments, because judges labelled others."""
+        return not self.common.is_on and any(row.labelled > self.common.n for row in self.judges)
 
     def named(self, key: str | None) -> JudgeFigures | None:
         """The figures of one judge."""

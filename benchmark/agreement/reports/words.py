@@ -198,7 +198,7 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
         )
         if found.n >= LEAST_ITEMS:
             return said
-        needed = _("a verdict needs %(least)d answers; there are %(n)d")
+        needed = _("a verdict needs more answers: %(n)d of %(least)d")
         return f"{said}; {needed % {'least': LEAST_ITEMS, 'n': found.n}}"
     if isinstance(found, Unscored):
         return _("%(n)d of %(all)d") % {"n": found.unscored, "all": found.sheets}
