@@ -114,12 +114,9 @@ def short(name: str) -> str:
 
 def would_show(enough: int | None, units: str, what: str) -> str:
     """How many units would show something, where it can be said: else more than anybody plans."""
-    text = (
-        _("About %(n)s %(units)s would show %(what)s (80 %% power).")
-        if enough
-        else _("Over %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
-    )
-    return text % {"n": f"{enough or MOST_UNITS:,}", "units": units, "what": what}
+    text = _("%(about)s %(n)s %(units)s would show %(what)s (80 %% power).")
+    said = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
+    return text % (said | {"n": f"{enough or MOST_UNITS:,}"})
 
 
 def listed(names: Sequence[str], shortened: Callable[[str], str] = short) -> str:

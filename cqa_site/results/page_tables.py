@@ -34,7 +34,6 @@ def joined(table: TableData) -> TableData | PageTable:
     names, ends = [name.lower() for name in table.columns], [_("low"), _("high")]
     bounded = {at for at in range(len(names)) if names[at + 1 : at + 3] == ends}
     hidden = {at + step for at in bounded for step in (1, 2)}
-    # The first column names the rows.
     hidden |= {at for at in range(1, len(names)) if all(row[at] is None for row in table.rows)}
     if not hidden or not table.rows:
         return table

@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cqa_site.stats.estimate import NO_VALUES, Estimate
-from cqa_site.stats.intervals import (
-    LEAST_CLUSTERS,
-    estimated,
-    jackknife_t_interval,
-    too_few,
-)
+from cqa_site.stats.intervals import LEAST_CLUSTERS, estimated, jackknife_t_interval
 
 if TYPE_CHECKING:
     from cqa_site.stats.ratings import FloatArray
-
-TOO_FEW_CLUSTERS = too_few(LEAST_CLUSTERS, "questions")
 
 
 def clustered_mean(

@@ -45,7 +45,6 @@ def _called(group: GroupFigures) -> str:
 def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
     best, measure = groups[0], MEASURES[name]
     said = {"name": _called(best), "measure": measure.title, "value": _figure(best, name)}
-    said["best"] = BEST[name]
     if len(groups) == 1:
         return Finding(
             _("%(name)s: %(measure)s %(value)s.") % said, f"{capfirst(str(measure.recipe))}."
@@ -55,32 +54,29 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
         [[one[at] - other[at] for at in one.keys() & other.keys()] for one, other in pairs]
     )
     # Pairs with the first group come first.
-    others = zip(groups[1:], tests, strict=False)
+    others = list(zip(groups[1:], tests, strict=False))
+    is_tested = any(test.p is not None for _group, test in others)
     unclear = [(_called(group), test) for group, test in others if test.direction != "above"]
     next_best = {"name": _called(groups[1]), "value": _figure(groups[1], name)}
     text = ngettext(
         "Paired t test.", "Paired t tests, Holm's correction for %d pairs.", len(tests)
     )
     method = text % len(tests) if len(tests) > 1 else text
-    sure = [_("Next: %(name)s, %(value)s.") % next_best, method if _is_tested(tests) else ""]
+    sure = [_("Next: %(name)s, %(value)s.") % next_best, method if is_tested else ""]
     if unclear:
         says = _("%(name)s has the highest %(measure)s in these data: %(value)s.")
         text = _("It is not shown to be above %s on common questions.")
         of_them = [test for _name, test in unclear]
-        if _is_tested(of_them):
+        if is_tested:
             sure.append(text % listed([name for name, _test in unclear], shortened=str))
         sure.append(_what_would_tell(of_them, len(tests), _("common questions")))
     else:
-        says = _("%(name)s %(best)s: %(measure)s %(value)s.")
+        says = f"%(name)s {BEST[name]}: %(measure)s %(value)s."
     return Finding(says % said, " ".join(filter(None, sure)), "" if unclear else "good")
 
 
 def _figure(group: GroupFigures, name: str) -> str:
     return in_words(group.measures[name])
-
-
-def _is_tested(tests: Sequence[PairedTest]) -> bool:
-    return any(test.p is not None for test in tests)
 
 
 def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> str:
@@ -105,30 +101,26 @@ def edited_finding(summary: Summary) -> Finding | None:
         summary.n,
     )
     says = text % {"words": in_words(summary.distance, 1), "n": f"{summary.n:,}"}
-    tested = tested_changes(summary)
-    tests, moved = [test for _change, test in tested], moved_of(tested)
-    sure = [_("Shown to have moved: %s.") % "; ".join(map(_moved, moved))] if moved else []
-    if _is_tested(tests):
+    tests, moved = tested_changes(summary)
+    n, sure = sum(test.p is not None for test in tests), ""
+    if n:
         text = _(
-            "Measures tested together over questions: %d. Each interval below is for its measure "
-            "alone."
+            "%(moved)s. Measures tested together over questions: %(n)d. Each interval below is "
+            "for its measure alone."
         )
-        sure += [] if moved else [_("No measure is shown to have moved.")]
-        sure.append(text % sum(test.p is not None for test in tests))
+        names = _("Shown to have moved: %s") % "; ".join(map(_moved, moved)) if moved else ""
+        sure = text % {"moved": names or _("No measure is shown to have moved"), "n": n}
     if tests and not moved:
-        sure.append(_what_would_tell(tests, len(tests), _("questions")))
-    return Finding(says, " ".join(filter(None, sure)))
+        sure = f"{sure} {_what_would_tell(tests, len(tests), _('questions'))}".strip()
+    return Finding(says, sure)
 
 
-def tested_changes(summary: Summary) -> list[tuple[Change, PairedTest]]:
-    """Each measure that has a value with its test, all corrected together."""
+def tested_changes(summary: Summary) -> tuple[list[PairedTest], list[Change]]:
+    """Tests of all measures that have a value, and the measures that are shown to have moved."""
     known = [each for each in (*summary.checks, *summary.changes) if each.n]
-    return list(zip(known, paired_tests([each.by_question for each in known]), strict=True))
-
-
-def moved_of(tested: Sequence[tuple[Change, PairedTest]]) -> list[Change]:
-    """The measures that are shown to have moved."""
-    return [each for each, test in tested if test.direction != "not_shown"]
+    tests = paired_tests([each.by_question for each in known])
+    pairs = zip(known, tests, strict=True)
+    return tests, [each for each, test in pairs if test.direction != "not_shown"]
 
 
 def _moved(change: Change) -> str:
@@ -163,7 +155,7 @@ def experts_finding(found: ExpertAgreement) -> Finding | None:
         "Mean cosines over %d calibration answers of two or more experts.",
         tests[0].n,
     )
-    method = _("Paired t test.") if _is_tested(tests) else ""
+    method = "" if tests[0].p is None else _("Paired t test.")
     is_open = tests[0].direction == "not_shown"
     tells = _what_would_tell(tests, 1, _("answers")) if is_open else ""
     return Finding(text % said, " ".join(filter(None, (sure % tests[0].n, method, tells))))

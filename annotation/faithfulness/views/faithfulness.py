@@ -30,7 +30,6 @@ from annotation.faithfulness.reports.finding import faithfulness_finding
 from annotation.faithfulness.reports.tables import (
     INTERVALS,
     MODES,
-    Measure,
     faithfulness_table,
     measures_of,
     skipped_in_words,
@@ -76,13 +75,6 @@ class Shown:
         state = state_of(study, choice.labels)
         return cls(study, choice, runs, run, state, groups_of(study, choice, run, state))
 
-    @property
-    def measures(self) -> dict[str, Measure]:
-        """The measures that any group has."""
-        every = measures_of(self.choice.mode)
-        found = [each.measures for each in self.groups]
-        return {name: every[name] for name in every if any(each[name].n_values for each in found)}
-
     def figures(self) -> list[Figure]:
         """The table of all measures, and the charts that have something to draw."""
         files = Files(
@@ -91,13 +83,14 @@ class Shown:
             query=self.choice.query,
             version=version_of(self.state, self.choice, self.run),
         )
+        names = measures_of(self.choice.mode, self.groups)
         measures = Figure(
             slug="measures",
             title=_("By system and condition"),
             recipe=f"{_('A figure leads to the texts behind it.')} {INTERVALS}",
             table=faithfulness_table(self.study, self.groups, self.choice, self.state),
             body="annotation/faithfulness/_measures.html",
-            data=[_shown(group, self.measures) for group in self.groups],
+            data=[_shown(group, names) for group in self.groups],
             files=files,
         )
         return [measures, *(self._chart(name, files) for name in CHARTS if self._has(name))]
@@ -128,7 +121,7 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
         # For links that name a condition of their own.
         "rows_query": replace(shown.choice, condition="").query,
         "modes": MODES,
-        "measures": shown.measures,
+        "measures": measures_of(shown.choice.mode, shown.groups),
         "label_choices": label_choices(study),
         "conditions": used_conditions(study),
         "groups": measures.data,

@@ -66,11 +66,10 @@ def _difference(best: BestJudge) -> str:
     elif best.n > 1:
         text = _("Its interval is corrected for the choice among %d judges.")
         parts.append(text % best.n)
-    if direction_of(difference) == "not_shown" and difference.value:
+    if difference.low is not None and direction_of(difference) == "not_shown":
         n, level = difference.n_pairable_items, 1 - difference.confidence
-        if difference.low is not None:
-            needed = units_that_tell(difference.value, difference, n, level)
-            parts.append(would_show(needed, _("arguments"), _("a difference of this size")))
+        needed = units_that_tell(difference.value or 0.0, difference, n, level)
+        parts.append(would_show(needed, _("arguments"), _("a difference of this size")))
     return " ".join(parts)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import groupby
 from typing import Any
@@ -46,9 +45,7 @@ def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spe
     values = [row[part] for row in rows for part in ("value", "low", "high")]
     axis = axis_of([0.0, *values], most=TICKS[size])
     above, height = legend(names, size)
-    numbers = [
-        "" if row["value"] is None else f"{text_of(float(row['value']), 0)} %" for row in rows
-    ]
+    numbers = ["" if row["value"] is None else f"{text_of(row['value'], 0)} %" for row in rows]
     place = place_rows(
         kinds, size, numbers=numbers, top=height + EDGE, slots=len(names) or 1, beyond=EDGE
     )
@@ -85,7 +82,7 @@ def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> S
     """
     across = _across(starts)
     up = axis_of([0.0, *(row["high"] for row in rows)], most=4)
-    up = replace(up, labels=[f"{label} %" for label in up.labels])
+    up = Axis(up.low, up.high, up.ticks, [f"{label} %" for label in up.labels])
     layers: list[Layer] = []
     end = 0.0
     for point, members in groupby(rows, key=lambda row: row["point"]):

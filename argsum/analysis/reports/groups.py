@@ -138,13 +138,8 @@ def groups_finding(found: Compared) -> Finding | None:
     differing = found.differing
     if not differing:
         text = _("No key point is shown to be mentioned at different rates by %(column)s.")
-        still = within_intervals(
-            _(
-                "That is not to say that they are equal: differences of up to %s percentage "
-                "points lie inside the intervals."
-            ),
-            (each.difference for row in found.rows for each in row.found.groups),
-        )
+        every = (each.difference for row in found.rows for each in row.found.groups)
+        still = within_intervals(_("Differences"), every)
         return Finding(text % {"column": short(found.column)}, f"{still} {_sure(found)}".strip())
     says = ngettext(
         "%(k)s of %(n)s key points is shown to be mentioned at different rates by %(column)s",
@@ -318,23 +313,18 @@ def _named(value: str) -> str:
 
 
 def _sure(found: Compared) -> str:
-    sizes = [each.n for each in found.tested or found.groups]
-    n, least, most = sum(sizes), min(sizes), max(sizes)
-    spread = _("%(least)s each") if least == most else _("%(least)s to %(most)s")
-    text = ngettext(
-        "%(n)s comment in %(groups)s groups of %(spread)s",
-        "%(n)s comments in %(groups)s groups of %(spread)s",
-        n,
+    sizes = sorted(each.n for each in found.tested or found.groups)
+    low, high = f"{sizes[0]:,}", f"{sizes[-1]:,}"
+    text = _(
+        "%(n)s comments in %(groups)s groups of %(sizes)s; p after Holm over all key points. A "
+        "machine placed the statements."
     ) % {
-        "n": f"{n:,}",
+        "n": f"{sum(sizes):,}",
         "groups": len(sizes),
-        "spread": spread % {"least": f"{least:,}", "most": f"{most:,}"},
+        "sizes": _("%s each") % low if low == high else _("%s to %s") % (low, high),
     }
-    said = _("%s; p after Holm over all key points. A machine placed the statements.") % text
-    if not found.small:
-        return said
-    small = _("Too small for a test, below %(n)d comments: %(names)s.")
-    return f"{said} {small % {'n': counting.LEAST, 'names': listed(found.small)}}"
+    small = _("Too small for a test: %s.") % listed(found.small) if found.small else ""
+    return f"{text} {small}".strip()
 
 
 def _chart(

@@ -149,10 +149,7 @@ def trends_finding(found: OverTime) -> Finding:
     moving = found.moving
     if not moving:
         text = _("No key point is shown to rise or fall from %(first)s to %(last)s.")
-        still = within_intervals(
-            _("Changes of up to %s percentage points lie inside the intervals."),
-            (row.found.change for row in found.rows),
-        )
+        still = within_intervals(_("Changes"), (row.found.change for row in found.rows))
         return Finding(text % span, f"{still} {_sure(found)}".strip())
     says = ngettext(
         "%(k)s of %(n)s key points is shown to rise or fall from %(first)s to %(last)s",

@@ -19,10 +19,17 @@ from argsum.leaderboard.reports.correlation import MetricRow
 from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods.correlation import Correlations
-from cqa_site.results.finding import Finding, after_holm, in_words, level_of, listed, why_less
+from cqa_site.results.finding import (
+    Finding,
+    after_holm,
+    in_words,
+    level_of,
+    listed,
+    why_less,
+    would_show,
+)
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
-from cqa_site.stats.paired_tests import MOST_UNITS
 from cqa_site.stats.verdicts import RULES, reliability_of
 from cqa_site.web.tables import text_of
 
@@ -103,12 +110,7 @@ def _apart(
         text = _("The first two differ by %(difference)s over %(n)d topics, %(p)s.")
         of_both = {"difference": in_words(following), "n": following.n}
         said.append(text % (of_both | {"p": after_holm(following.p)}))
-        text = (
-            _("If they differ as much as here, about %s topics would show it.")
-            if following.enough
-            else _("If they differ as little as here, over %s topics would be needed to show it.")
-        )
-        said.append(text % f"{following.enough or MOST_UNITS:,}")
+        said.append(would_show(following.enough, _("topics"), _("a difference of this size")))
     return said
 
 

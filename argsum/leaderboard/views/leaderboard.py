@@ -98,13 +98,11 @@ def _about(row: SystemRow) -> str:
 
 def _without_interval(row: SystemRow) -> list[str]:
     """Why figures that have a value have no interval, each reason once."""
-    why = {name: why_no_interval(row.figures[name]) for name in FIGURES}
-    text = _("no interval of %(figures)s: %(reason)s")
-    return [
-        text % {"figures": ", ".join(str(FIGURE_NAMES[each]) for each in own), "reason": reason}
-        for reason in dict.fromkeys(filter(None, why.values()))
-        for own in [[each for each in FIGURES if why[each] == reason]]
-    ]
+    names: dict[str, list[str]] = {}
+    for name in FIGURES:
+        names.setdefault(why_no_interval(row.figures[name]), []).append(str(FIGURE_NAMES[name]))
+    text = _("no interval of %s: %s")
+    return [text % (", ".join(own), reason) for reason, own in names.items() if reason]
 
 
 def _zeros(row: SystemRow, name: str) -> float | None:

@@ -172,8 +172,8 @@ def chance_of(figures: Agreement, judge: str) -> str:
     if found.value > 0 and (found.low is None or found.low > 0):
         return ""
     text = _(
-        "It is not proven to score above chance level: alpha with people %s, where guessing gives "
-        "0."
+        "It is not proven to score above chance level: guessing gives 0, and alpha with people "
+        "is %s."
     )
     return text % _estimate(found)
 
@@ -191,15 +191,9 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
     """The numbers behind one rule's outcome."""
     found = outcome.numbers
     if isinstance(found, Figure):
-        said = (
-            _("difference of alphas %s") % _estimate(found)
-            if rule == "agreement"
-            else _("bias, as a share of the most points: %s") % _estimate(found, percent=True)
-        )
-        if found.n >= LEAST_ITEMS:
-            return said
-        needed = _("a verdict needs more answers: %(n)d of %(least)d")
-        return f"{said}; {needed % {'least': LEAST_ITEMS, 'n': found.n}}"
+        if rule == "agreement":
+            return _("difference of alphas %s") % _estimate(found)
+        return _("bias, as a share of the most points: %s") % _estimate(found, percent=True)
     if isinstance(found, Unscored):
         return _("%(n)d of %(all)d") % {"n": found.unscored, "all": found.sheets}
     if isinstance(found, Winning):
@@ -228,7 +222,8 @@ def _estimate(found: Figure, *, percent: bool = False) -> str:
         for each in (found.value, found.low, found.high)
     )
     between = f" [{', '.join(bounds)}]" if found.low is not None else ""
-    return f"{value}{unit}{between}, n {found.n}"
+    few = _("; a verdict needs %d") % LEAST_ITEMS if found.n < LEAST_ITEMS else ""
+    return f"{value}{unit}{between}, n {found.n}{few}"
 
 
 def _needed(name: str, number: int) -> str:

@@ -233,9 +233,7 @@ def _left_out(
     usable = ~np.isnan(human) & ~np.isnan(others).all(axis=1)
     n = int(usable.sum())
     if n < max(least_items, 2):
-        reason = (
-            f"only {n} answers scored by the judge and another person, too; {least_items} needed"
-        )
+        reason = f"only {n} answers of the judge and another person, too; {least_items} needed"
         return LeftOut(rater=name, n_items=n, reason=reason)
     theirs = _closeness(human[usable], others[usable], closeness)
     ours = _closeness(judge[usable], others[usable], closeness)
