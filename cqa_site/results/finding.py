@@ -114,7 +114,7 @@ def short(name: str) -> str:
 
 def would_show(enough: int | None, units: str, what: str) -> str:
     """How many units would show something, where it can be said: else more than anybody plans."""
-    text = _("%(about)s %(n)s %(units)s would show %(what)s (80 %% power).")
+    text = _("%(about)s %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
     said = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
     return text % (said | {"n": f"{enough or MOST_UNITS:,}"})
 

@@ -41,7 +41,7 @@ def test_the_highest_of_groups_that_no_test_tells_apart_is_called_just_that():
     assert " has the highest F1 in these data: " in found.says
     assert "It is not shown to be above" in found.sure
     assert (
-        " common questions would show the clearest of these differences (80 % power)."
+        " common questions would be needed to show the clearest of these differences (80 % power)."
         in found.sure
     )
     assert "Holm's correction for 3 pairs" in found.sure
@@ -77,7 +77,7 @@ def test_eighteen_measures_are_one_family():
     assert set(alone) != {"not_shown"}
     sure = edited_finding(summary(nothing)).sure
     assert sure.startswith("No measure is shown to have moved. Measures tested together over ")
-    assert "questions would show the clearest of these differences" in sure
+    assert "questions would be needed to show the clearest of these differences" in sure
     nothing[4] += 3
     assert edited_finding(summary(nothing)).sure.startswith("Shown to have moved: M4 0.000 → ")
     assert "Each interval below is for its measure alone" in edited_finding(summary(nothing)).sure

@@ -302,7 +302,7 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
 def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
     total = sum(counts)
     points = [
-        ShownPoint(n, f"text {n}", n, count, 100 * count / total, 100.0, [])
+        ShownPoint(n, f"text {n}", n, count, 100 * count / total, [])
         for n, count in enumerate(counts)
     ]
     finding = sides_finding([Side(SummarySet(), points, [], total, True)], sheets=0)

@@ -149,7 +149,7 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     failed = {key for key, each in found.verdict["id-dice"].items() if each.result == "no"}
     assert named == failed
     assert {"total", "quality"} <= named
-    assert "above chance level: alpha with people" in chance_of(found, "id-dice")
+    assert "guessing gives 0, and alpha with people" in chance_of(found, "id-dice")
     assert chance_of(found, "id-good") == ""
     context = verdict_context(found, Choice(judge="id-dice"))
     sure = context["finding"].sure
