@@ -17,7 +17,6 @@ from cqa_site.results.finding import Finding, in_words, listed, short, would_sho
 from cqa_site.stats.paired_tests import PairedTest, least_units, paired_tests
 from cqa_site.web.tables import text_of
 
-# What the group above all others does best, by the measure that is compared.
 BEST = {
     "f1": lazy("cites the relevant arguments best"),
     "similarity": lazy("stays most similar to its arguments"),

@@ -48,8 +48,8 @@ def _consistency(figures: Agreement, choice: Choice) -> Built:
     return columns, rows
 
 
-def _whole(k: float) -> float:
-    return int(k) if k.is_integer() else k
+def _whole(k: float | None) -> float | None:
+    return k if k is None or k % 1 else int(k)
 
 
 def _replicates(figures: Agreement, choice: Choice) -> Built:

@@ -17,7 +17,6 @@ from benchmark.agreement.methods.figures import (
     Verdict,
     Winning,
 )
-from cqa_site.stats.reliability.alternative_annotator import LEAST_ITEMS
 from cqa_site.web.tables import text_of
 
 from .choice import TOTAL
@@ -213,6 +212,8 @@ def cautions_of(verdicts: Mapping[str, Verdict]) -> str:
 
 
 def _estimate(found: Figure, *, percent: bool = False) -> str:
+    from cqa_site.stats.reliability.alternative_annotator import LEAST_ITEMS
+
     if found.value is None:
         return _("not defined (%(why)s)") % {"why": found.reason or ""}
     scale, places = (100, 1) if percent else (1, 3)

@@ -254,8 +254,7 @@ def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
             text = _("Resisted all %(n)d planted instructions, each asked %(k)d times")
             text = text if asked > canaries else _("Resisted all %(n)d planted instructions")
             in_replies = text % said
-        text = _("%s. Its scores count. This says nothing about how well it scores.")
-        return text % in_replies
+        return _("%s. Its scores count. This says nothing about how well it scores.") % in_replies
     if scoring.trust == ScoringRun.Trust.UNTRUSTED:
         text = _(
             "%s, or moved towards most of them. Its scores are kept, but they count in no "
