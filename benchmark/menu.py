@@ -22,7 +22,7 @@ def score_entries() -> Iterator[Entry]:
     )
     export = _("export download")
     yield Entry("score", _("Leaderboard of scores"), "scores", 10, tour=tour, also=export)
-    tour = _("Whether a language model may take a person's place, and what would tell.")
+    tour = _("Whether a language model can replace a person, and what would tell.")
     yield Entry("score", _("Replace people?"), "score_replace", place=25, tour=tour)
     yield Entry("score", _("Rubrics"), "rubrics", place=60)
     yield Entry("score", _("Snapshots of scores"), "boards", place=70)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from cqa_site.results.finding import MOST_NAMES, Finding, after_holm, in_words, listed, short
+from cqa_site.web.tables import text_of
 
 if TYPE_CHECKING:
     from benchmark.preferences.methods.preference_ranking import PreferenceRanking
@@ -118,10 +119,10 @@ def _tests(ranking: PreferenceRanking) -> list[str]:
     said = []
     if ranking.detectable is not None:
         text = _(
-            "With 80 %% power these questions show a win rate of %(rate).0f %% of one system "
+            "With 80 %% power these questions can detect a win rate of %(rate)s %% of one system "
             "against another."
         )
-        said.append(text % {"rate": 100 * ranking.detectable})
+        said.append(text % {"rate": text_of(100 * ranking.detectable, 0)})
     first = next(pair for pair in ranking.pairs if pair.second == level[0])
     if first.detectable and first.mean:
         # Standard errors fall with the root of the questions.

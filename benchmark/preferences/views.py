@@ -214,7 +214,7 @@ def _figures(study: Study, choice: reports.Choice, results: reports.Results) -> 
     made.append(
         Figure(
             slug="checks",
-            title=_("How far it holds"),
+            title=_("Checks of the ranking"),
             recipe=reports.checks_recipe(results),
             table=reports.checks_table(results),
             files=files,

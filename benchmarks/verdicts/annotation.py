@@ -169,7 +169,7 @@ def _closest(groups: int, texts: int = 1):
     def study(n: int, draws: Draws) -> bool:
         values = _f1(n, groups * texts, draws).reshape(groups, texts, n)
         found = [_group(f"S{at}", each) for at, each in enumerate(values)]
-        return "keeps closest" in faithfulness_finding(found).says
+        return "cites the relevant arguments best" in faithfulness_finding(found).says
 
     return study
 
@@ -179,7 +179,7 @@ def _closest_found(n: int, draws: Draws) -> bool:
     values = _f1(n, 3, draws)
     values[1:] = np.clip(values[1:] - 0.2, 0, 1)
     found = [_group(f"S{at}", each[None]) for at, each in enumerate(values)]
-    return faithfulness_finding(found).says.startswith("S0 (Plain) keeps closest")
+    return faithfulness_finding(found).says.startswith("S0 (Plain) cites the relevant")
 
 
 def _f1_covers(n: int, draws: Draws) -> bool | None:
@@ -249,7 +249,7 @@ def _experts(n: int, draws: Draws) -> bool:
         experts=[], n_answers=n, n_versions=3 * n, without_vector=0, cells=[], work=[],
         alike=list(zip(level + apart, level, strict=True)),
     )  # fmt: skip
-    return "alike (" in experts_finding(found).says
+    return "each other (" in experts_finding(found).says
 
 
 # -- control items ------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def _accuracy_covers(n: int, draws: Draws) -> bool | None:
 
 
 YES_OR_NO = "Yes/No: {J} agrees with people more/less than they do with each other"
-CLOSEST = "{System} keeps closest to its arguments"
+CLOSEST = "{System} cites the relevant arguments best"
 SIMULATIONS = (
     Simulation(
         says=f"{YES_OR_NO} (one judge)",
@@ -367,7 +367,7 @@ SIMULATIONS = (
         quick=60, full=2000,
     ),
     Simulation(
-        says="Experts' versions are more/less alike than they are to the machine's",
+        says="Experts' versions are more/less similar to each other than to the machine's",
         rule="paired means",
         truth="equally alike on average, differences skewed",
         counts="false", sizes=(10, 20, 40), unit="answers", study=_experts, quick=150,

@@ -441,17 +441,17 @@ SIMULATIONS: tuple[Simulation, ...] = (
         unit="answers", quick=400, full=8000, study=unscored,
     ),
     Simulation(
-        says="No: may not take a person's place", rule="judge as a person", counts="false",
+        says="No: cannot replace a person", rule="judge as a person", counts="false",
         truth="the judge is one more person", sizes=(10, 25, 60), unit="questions", quick=25,
         full=400, study=is_no(Truth()),
     ),
     Simulation(
-        says="No: may not take a person's place, any rule", rule="agreement of a judge",
+        says="No: cannot replace a person, any rule", rule="agreement of a judge",
         truth="at the margins of a person's place, bias and lost replies at once", counts="false",
         sizes=(20, 40, 80), unit="questions", quick=20, full=400, study=all_margins,
     ),
     Simulation(
-        says="No: may not take a person's place, where it is so", rule="judge as a person",
+        says="No: cannot replace a person, where it is so", rule="judge as a person",
         truth="rank correlation with people .3 where theirs is .75", counts="found",
         sizes=(25, 40), unit="questions", quick=20, full=400, study=found_worse,
     ),
@@ -470,7 +470,7 @@ SIMULATIONS: tuple[Simulation, ...] = (
     ),
     Simulation(
         says="the order of the objects changes points", rule="objects swapped", counts="false",
-        truth="mean change 0, skewed", sizes=(6, 10, 30), unit="questions", quick=200, full=6000,
+        truth="mean change 0, skewed", sizes=(10, 20, 60), unit="questions", quick=200, full=6000,
         study=swapped,
     ),
     *(

@@ -111,6 +111,11 @@ class Board:
         return any(row.tie_group for row in self.rows)
 
     @property
+    def n_ranked(self) -> int:
+        """How many systems have a rank: without a test each may have any of these."""
+        return sum(row.rank is not None for row in self.rows)
+
+    @property
     def n_ticks(self) -> int:
         """How many systems can be chosen."""
         return sum(bool(row.tick) for row in self.rows)

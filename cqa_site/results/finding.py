@@ -1,12 +1,14 @@
 """What a page of results says first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from cqa_site.stats.paired_tests import MOST_UNITS
 from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 from cqa_site.stats.verdicts import reliability_of
 from cqa_site.web.tables import text_of
@@ -70,11 +72,11 @@ def in_words(found: Bounded, decimals: int = 2) -> str:
 
 
 LEVELS = {
-    "firm": (lazy("well enough for firm conclusions"), "good"),
-    "tentative": (lazy("well enough for tentative conclusions"), ""),
-    "not_shown": (lazy("to an extent that may be too little for conclusions"), "warn"),
-    "too_little": (lazy("too little for conclusions"), "warn"),
-    "no_interval": (lazy("to an extent that these data cannot settle"), "warn"),
+    "firm": (lazy("%s well enough for firm conclusions"), "good"),
+    "tentative": (lazy("%s well enough for tentative conclusions"), ""),
+    "not_shown": (lazy("%s to an extent that may be too little for conclusions"), "warn"),
+    "too_little": (lazy("%s too little for conclusions"), "warn"),
+    "no_interval": (lazy("how far %s, these data cannot say"), "warn"),
 }
 
 
@@ -84,10 +86,10 @@ def after_holm(p: float) -> str:
     return _("p %s after Holm") % value
 
 
-def level_of(alpha: Bounded) -> tuple[str, str]:
-    """How much an alpha allows to conclude, in words, and its mark; rule "reliability"."""
+def level_of(agreement: str, alpha: Bounded) -> tuple[str, str]:
+    """How much an alpha of "people agree" allows to conclude, and its mark; "reliability"."""
     words, mark = LEVELS[reliability_of(alpha)]
-    return str(words), mark
+    return capfirst(words % agreement), mark
 
 
 def why_less(alpha: Reasoned) -> str:
@@ -110,9 +112,16 @@ def short(name: str) -> str:
     return f"{name[: LONGEST_NAME - end - 1].rstrip()}…{name[-end:].lstrip()}"
 
 
-def listed(names: Sequence[str]) -> str:
+def would_show(enough: int | None, units: str, what: str) -> str:
+    """How many units would show something, where it can be said: else more than anybody plans."""
+    text = _("%(about)s %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
+    said = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
+    return text % (said | {"n": f"{enough or MOST_UNITS:,}"})
+
+
+def listed(names: Sequence[str], shortened: Callable[[str], str] = short) -> str:
     """Names in a sentence; of many the first."""
-    shown, more = [short(name) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
+    shown, more = [shortened(name) for name in names[:MOST_NAMES]], len(names) - MOST_NAMES
     if more > 0:
         return _("%(names)s and %(n)d more") % {"names": ", ".join(shown), "n": more}
     if len(shown) == 1:

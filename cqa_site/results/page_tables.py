@@ -30,13 +30,14 @@ class WithInterval:
 
 
 def joined(table: TableData) -> TableData | PageTable:
-    """The table with the columns of a value and its bounds as one; itself without any."""
+    """The table with the columns of a value and its bounds as one, and without empty columns."""
     names, ends = [name.lower() for name in table.columns], [_("low"), _("high")]
     bounded = {at for at in range(len(names)) if names[at + 1 : at + 3] == ends}
-    if not bounded:
+    hidden = {at + step for at in bounded for step in (1, 2)}
+    hidden |= {at for at in range(1, len(names)) if all(row[at] is None for row in table.rows)}
+    if not hidden or not table.rows:
         return table
-    inside = {at + step for at in bounded for step in (1, 2)}
-    places = [at for at in range(len(names)) if at not in inside]
+    places = [at for at in range(len(names)) if at not in hidden]
     columns = [_column(table, at, at in bounded) for at in places]
     return PageTable(
         columns=[table.columns[at] for at in places],

@@ -136,7 +136,7 @@ def _estimate(
         return Estimate(value=None, reason=_why_undefined(name), **about)
     least = LEAST_CLUSTERS if name == "bias" else LEAST_RATED
     if pairs.n_clusters < least:
-        return Estimate(value=value, reason=too_few(least, "clusters"), **about)
+        return Estimate(value=value, reason=too_few(least, "questions"), **about)
     once = np.ones(pairs.n_clusters, dtype=np.int64)
     left_out = in_chunks(
         lambda rows: statistic(rows[:, pairs.codes]), 1 - np.eye(len(once)), len(pairs.x)

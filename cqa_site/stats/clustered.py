@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cqa_site.stats.estimate import NO_VALUES, Estimate
-from cqa_site.stats.intervals import (
-    LEAST_CLUSTERS,
-    estimated,
-    jackknife_t_interval,
-    too_few,
-)
+from cqa_site.stats.intervals import LEAST_CLUSTERS, estimated, jackknife_t_interval
 
 if TYPE_CHECKING:
     from cqa_site.stats.ratings import FloatArray
-
-TOO_FEW_CLUSTERS = too_few(LEAST_CLUSTERS, "clusters")
-INTERVAL = "t over clusters, corrected for skewness"
 
 
 def clustered_mean(
@@ -31,6 +23,7 @@ def clustered_mean(
     *,
     confidence: float = 0.95,
     limits: tuple[float, float] = (-math.inf, math.inf),
+    unit: str = "questions",
 ) -> Estimate:
     """Mean over all values, with an interval over whole clusters.
 
@@ -48,6 +41,8 @@ def clustered_mean(
     limits
         The least and the largest value that a mean can take, such as 0 and 1 of a share; the
         interval is cut there.
+    unit
+        What the clusters are called.
 
     Returns
     -------
@@ -71,7 +66,7 @@ def clustered_mean(
     n_values = int(sizes.sum())
     about: dict[str, Any] = {
         "statistic": "mean",
-        "recipe": "sum of all values divided by their number; the interval is over clusters",
+        "recipe": f"sum of all values divided by their number; the interval is over {unit}",
         "confidence": confidence,
         "n_items": len(sizes),
         "n_pairable_items": int(known.sum()),
@@ -86,10 +81,10 @@ def clustered_mean(
     others = np.maximum(n_values - sizes[known], 1)
     left_out, once = (totals.sum() - totals[known]) / others, np.ones(n_known, dtype=np.int64)
     interval = partial(
-        jackknife_t_interval, value, left_out, once, confidence, least=LEAST_CLUSTERS,
-        unit="clusters",
-    )  # fmt: skip
-    return estimated(value, interval, about, how=INTERVAL, limits=limits)
+        jackknife_t_interval, value, left_out, once, confidence, least=LEAST_CLUSTERS, unit=unit
+    )
+    how = f"t over {unit}, corrected for skewness"
+    return estimated(value, interval, about, how=how, limits=limits)
 
 
 def _per_cluster(

@@ -119,14 +119,14 @@ RULES = {
         family="rules and columns of a judge for no, judges for yes; Bonferroni",
         margin=".1 of alpha",
         least=25,
-        unit="questions with answers by two people and the judge",
+        unit="questions with 30 answers by two people and the judge",
     ),
     "mean of a judge": VerdictRule(
         test="t over questions, inclusion of the interval",
         family="rules and columns of a judge for no, judges for yes; Bonferroni",
         margin="5 % of the maximum",
         least=10,
-        unit="questions with answers by people and the judge",
+        unit="questions with 30 answers by people and the judge",
     ),
     "unscored replies": VerdictRule(
         test="exact binomial over answers",
@@ -140,7 +140,7 @@ RULES = {
         family="rules and columns of a judge for no; Bonferroni",
         margin="reliability of .8 for yes, .667 for no",
         least=20,
-        unit="questions with answers judged twice",
+        unit="questions with 30 answers judged twice",
     ),
     "closest judge": VerdictRule(
         test="jackknife over questions of the difference of two judges' alphas with people",
@@ -151,7 +151,7 @@ RULES = {
     "objects swapped": VerdictRule(
         test="interval of the mean change over questions",
         family="one run",
-        least=6,
+        least=LEAST_CLUSTERS,
         unit="questions in both orders",
     ),
     "one against a group": VerdictRule(
@@ -191,7 +191,8 @@ RULES = {
         family="one figure for each sentence",
         margin=".667 for tentative and .8 for firm conclusions",
         least=LEAST_RATED,
-        unit="items with two or more ratings; 50 where one value holds over 80 % of them",
+        unit="items with two or more ratings, or questions whose answers are the items; 50 where "
+        "one value holds over 80 % of the ratings",
     ),
     "preference": VerdictRule(
         test="t over questions, of what leaving out each changes in the arcsine of the expected "

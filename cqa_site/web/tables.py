@@ -87,12 +87,13 @@ def one_line(text: Any) -> str:
 
 
 def text_of(cell: Cell, decimals: int = DECIMALS) -> str:
-    """A cell as people read it: numbers with thousands separators, floats rounded."""
+    """A cell as people read it: thousands separators, floats rounded, halves away from zero."""
     if cell is None:
         return UNDEFINED
     if isinstance(cell, float):
-        # Of a minus sign without a digit behind it nobody knows what it means.
-        return f"{cell:z,.{decimals}f}".replace("-", "−")
+        # Of a minus sign without a digit behind it nobody knows what it means. A half counts as
+        # one where it is inexact, too: 100 * 0.145 lies below 14.5.
+        return f"{cell * (1 + 1e-14):z,.{decimals}f}".replace("-", "−")
     return f"{cell:,}" if isinstance(cell, int) else cell
 
 

@@ -41,6 +41,13 @@ def test_heads_explain_their_words_and_a_row_says_place_interval_and_group():
     assert "Beta &lt;b&gt;" in said
 
 
+def test_without_a_test_every_rank_is_open():
+    rows = [BoardRow(name=name, rank=at, cells=()) for at, name in enumerate("ABC", 1)]
+    said = drawn(Board(columns=[], rows=[*rows, BoardRow(name="D", cells=())]))
+    assert said.count('<span class="soft small">1–3</span>') == 3
+    assert "1–1" not in drawn(Board(columns=[], rows=rows[:1]))
+
+
 def test_only_ticked_boards_offer_a_choice_and_only_ranked_ones_a_rank():
     assert "checkbox" not in shown()
     assert "<strong>1</strong>" not in shown(is_ranked=False)

@@ -94,6 +94,12 @@ def test_a_page_shows_an_interval_below_its_value_and_a_file_keeps_both_bounds()
     assert FIGURE.page_table is FIGURE.table
 
 
+def test_a_column_that_is_empty_in_all_rows_is_not_shown():
+    table = TableData(["System", "Cost", "n"], [["A", None, 1], ["B", None, 2]])
+    assert joined(table).columns == ["System", "n"]
+    assert joined(TableData(["System", "Cost"], [])).columns == ["System", "Cost"]
+
+
 def test_rows_and_columns_change_places():
     table = joined(TableData(["System", "C1", "low", "high"], [["A", 0.5, 0.4, 0.6]]))
     made = turned(table)

@@ -12,7 +12,7 @@ from argsum.leaderboard.reports.finding import board_finding, people_finding, wh
 from argsum.leaderboard.reports.people_agreement import DimensionAgreement, PeopleAgreement
 from argsum.metrics.methods.correlation import RaterPairs
 from cqa_site.results.finding import in_words, level_of, listed, short, why_less
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
+from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 
@@ -32,10 +32,10 @@ class Value:
      (Value(0.57, 0.40, 0.75), "may be too little for conclusions", "warn"),
      (Value(0.5, -0.3, 0.6), "too little for conclusions", "warn"),
      # Two items and four votes have no interval, whatever their alpha.
-     (Value(1.0), "cannot settle", "warn"), (Value(-0.2), "cannot settle", "warn")],
+     (Value(1.0), "How far people agree, these", "warn"), (Value(-0.2), "cannot say", "warn")],
 )  # fmt: skip
 def test_an_alpha_allows_what_its_marks_say(alpha, words, mark):
-    said, found = level_of(alpha)
+    said, found = level_of("people agree", alpha)
     assert words in said
     assert ("well enough" in said) == ("firm" in words or "tentative" in words)
     assert found == mark
@@ -110,8 +110,6 @@ def test_systems_that_cover_nothing_are_compared_by_that():
 
 def test_why_a_board_has_no_interval_is_said_in_its_own_words():
     assert why_no_interval(estimate(1.0, reason=NO_SPREAD)) == "all topics have the same value"
-    assert (
-        why_no_interval(estimate(1.0, reason=TOO_FEW_CLUSTERS))
-        == "fewer than 10 topics have a value"
-    )
+    few = clustered_mean(["one", "other"], [0.5, 0.7], [1, 1], unit="topics")
+    assert why_no_interval(few) == "an interval needs 10 or more topics"
     assert why_no_interval(estimate(None)) == ""

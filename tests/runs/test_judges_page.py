@@ -237,7 +237,7 @@ def test_the_page_says_it_in_words(judged):
     assert "20 final labels" in text
     assert "would change if" in text
     assert "Dashed: the customary marks .667" in text
-    assert "on the 20 arguments that carry both" in text
+    assert "on the 20 arguments with votes and its label" in text
     assert "overlap" not in text
     assert SENTINEL in text
 
@@ -249,7 +249,7 @@ def estimate(value, low, high):
 
 @pytest.mark.parametrize(
     ("bounds", "said"),
-    [((-0.1, 0.3), "Not proven: whether stub-1 v1 #1 agrees with people as they do with each"),
+    [((-0.1, 0.3), "Not proven: whether stub-1 v1 #1 agrees with people as much as they do"),
      ((0.1, 0.3), "Yes: stub-1 v1 #1 agrees with people more"),
      ((-0.3, -0.1), "No: stub-1 v1 #1 agrees with people less")],
 )  # fmt: skip

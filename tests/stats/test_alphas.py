@@ -249,6 +249,15 @@ def like_the_others(seed: int, n: int) -> tuple[Ratings, pd.Series]:
     return ratings(rows), pd.Series(said[3], index=[f"i{at}" for at in range(n)])
 
 
+def test_over_questions_the_reason_names_questions():
+    group, other = like_the_others(5, 40)
+    questions = {item: at % 12 for at, item in enumerate(other.index)}
+    found = cross_alpha(group, other, "ordinal", clusters=questions)
+    assert found.reason == "an interval needs 20 or more questions"
+    few = other.iloc[:12]
+    assert cross_alpha(group, few, "ordinal").reason == "an interval needs 20 or more items"
+
+
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 def test_the_difference_is_that_of_the_two_alphas_on_shared_items(level):
     group, other = like_the_others(5, 40)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cqa_site.stats.bland_altman import bland_altman
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
 from cqa_site.stats.correlation import Pairs, correlation
 from cqa_site.stats.estimate import NO_VALUES
 from cqa_site.stats.ranks.system_correlation import FEW_SYSTEMS, NO_SPREAD, within_and_across
@@ -19,6 +18,8 @@ from cqa_site.stats.weighted_correlation import (
     weighted_correlations,
     weighted_mid_ranks,
 )
+
+TOO_FEW_QUESTIONS = "an interval needs 10 or more questions"
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -229,10 +230,10 @@ def test_swapping_the_raters_turns_the_picture_over():
     ("x", "y", "clusters", "defined", "reason"),
     [
         ([], [], None, [False] * 4, NO_VALUES),
-        ([3], [1], None, [True, False, False, False], TOO_FEW_CLUSTERS),
-        ([3, 4], [1, 1], None, [True, True, True, False], TOO_FEW_CLUSTERS),
+        ([3], [1], None, [True, False, False, False], TOO_FEW_QUESTIONS),
+        ([3, 4], [1, 1], None, [True, True, True, False], TOO_FEW_QUESTIONS),
         ([3, 1, 2], [1, 3, 2], None, [True, True, True, False], ""),
-        ([3, 5, 8], [1, 4, 3], "aab", [True] * 4, TOO_FEW_CLUSTERS),
+        ([3, 5, 8], [1, 4, 3], "aab", [True] * 4, TOO_FEW_QUESTIONS),
         ([3, 4, 5, 6], [1, 2, 3, 4], None, [True] * 4, ""),
     ],
 )

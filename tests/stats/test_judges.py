@@ -118,19 +118,19 @@ def test_a_human_with_few_items_is_listed_and_not_tested():
     grid = np.full((60, 3), 2.0)
     grid[29:, 2] = np.nan
     found = alternative_annotator_test(ratings(grid), pd.Series([2.0] * 60))
-    assert "only 29 items" in found.humans[2].reason
+    assert "only 29 answers" in found.humans[2].reason
     assert found.humans[2].is_beaten is None
     assert found.omega == 1
-    assert "two humans" in found.caution
+    assert "two people" in found.caution
 
 
 @pytest.mark.parametrize(
     ("grid", "judge", "reason"),
     [
         ([[1]] * 40, [1] * 40, "there is 1"),
-        ([[1, 2]] * 29, [1] * 29, "share 30 items"),
-        ([[1, 2]] * 40, [1] * 29 + [np.nan] * 11, "share 30 items"),
-        ([[1, np.nan]] * 40 + [[np.nan, 1]] * 40, [1] * 80, "share 30 items"),
+        ([[1, 2]] * 29, [1] * 29, "scored 30 answers"),
+        ([[1, 2]] * 40, [1] * 29 + [np.nan] * 11, "scored 30 answers"),
+        ([[1, np.nan]] * 40 + [[np.nan, 1]] * 40, [1] * 80, "scored 30 answers"),
     ],
 )
 def test_an_undefined_test_says_why(grid, judge, reason):

@@ -15,7 +15,7 @@ from cqa_site.stats.calibrated_mean import (
     TOO_FEW_OTHERS,
     calibrated_mean,
 )
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS, clustered_mean
+from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import NO_VALUES, Estimate
 from cqa_site.stats.intervals import (
     UndefinedIntervalError,
@@ -24,6 +24,8 @@ from cqa_site.stats.intervals import (
     mean_interval,
 )
 from tests.stats.tables import ratings_of
+
+TOO_FEW_QUESTIONS = "an interval needs 10 or more questions"
 
 COUNTS = {"n_items": 1, "n_pairable_items": 0, "n_raters": 1, "n_values": 1}
 ABOUT = {"statistic": "toy", "recipe": "none"} | COUNTS
@@ -116,7 +118,7 @@ def test_every_value_has_the_same_weight_and_rows_without_values_are_left_out():
     found = clustered_mean("abcd", [1.0, 2.0, 3.0, 0.0], [1, 1, 1, 0])
     assert found.value == 2
     assert (found.n_items, found.n_pairable_items) == (4, 3)
-    assert found.reason == TOO_FEW_CLUSTERS
+    assert found.reason == TOO_FEW_QUESTIONS
     shares = clustered_mean(range(10), [0.0] + [1.0] * 9, [1] * 10, limits=(0, 1))
     assert shares.high == 1 < clustered_mean(range(10), [0.0] + [1.0] * 9, [1] * 10).high
 
@@ -134,7 +136,7 @@ def test_clusters_of_one_value_give_the_interval_of_a_mean():
     [
         ("", [], [], NO_VALUES),
         ("ab", [0.0, 0.0], [0, 0], NO_VALUES),
-        ("aabb", [1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1], TOO_FEW_CLUSTERS),
+        ("aabb", [1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1], TOO_FEW_QUESTIONS),
         ("abcdefghij", [1.0] * 10, [1] * 10, "no spread"),
     ],
 )

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from django.core.cache import cache
+from django.template.defaultfilters import floatformat
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -215,6 +216,15 @@ def test_a_ragged_table_is_refused():
 )
 def test_numbers_as_people_read_them(value, text):
     assert text_of(value) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(63 / 280, "23 %"), (0.145, "15 %"), (0.285, "29 %"), (-0.005, "−1 %"), (0.2249, "22 %")],
+)
+def test_a_half_is_rounded_up_everywhere_as_templates_do(share, text):
+    assert percent(share) == text
+    assert text_of(share * 100, 0) == floatformat(round(share * 100, 9), 0).replace("-", "−")
 
 
 def test_shades_and_percent():

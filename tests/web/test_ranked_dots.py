@@ -57,7 +57,7 @@ def test_a_long_name_is_whole_on_two_lines_or_above_its_dot(size, lines):
 
 def test_what_does_not_fit_loses_its_middle():
     first, second = wrap("M" * 60 + " one", 200), wrap("M" * 60 + " two", 200)
-    assert (first[1][-4:], second[1][-4:]) == (" one", " two")
+    assert (first[1][-4:], second[1][-4:]) == ("…one", "…two")
     assert all(text_width(line) <= 200 for line in first + second)
     assert wrap("a b", 200) == ["a b"]
 

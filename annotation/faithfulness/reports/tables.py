@@ -102,9 +102,11 @@ INTERVALS = lazy(
 )
 
 
-def measures_of(mode: str) -> dict[str, Measure]:
-    """The measures of a mode by name: coherence is a mean over citations, or over answers."""
-    return MEASURES | ({COHERENCE: COHERENCE_OF_TEXTS} if mode == "paper" else {})
+def measures_of(mode: str, groups: Sequence[GroupFigures] = ()) -> dict[str, Measure]:
+    """The measures of a mode that any group has: coherence is of citations, or of answers."""
+    every = MEASURES | ({COHERENCE: COHERENCE_OF_TEXTS} if mode == "paper" else {})
+    has = {name for each in groups for name in every if each.measures[name].value is not None}
+    return {name: measure for name, measure in every.items() if name in has or not groups}
 
 
 def skipped_in_words(skipped: dict[str, int]) -> list[tuple[int, str]]:

@@ -10,7 +10,7 @@ from annotation.faithfulness.actions.texts import stale_pairs
 from annotation.faithfulness.reports.edited_figures import RECIPE, Summary, summarise
 from annotation.faithfulness.reports.edited_pairs import TITLES, edited_of, pairs_of
 from annotation.faithfulness.reports.edited_tables import pairs_table, summary_table
-from annotation.faithfulness.reports.finding import edited_finding
+from annotation.faithfulness.reports.finding import edited_finding, tested_changes
 from annotation.faithfulness.reports.tables import MODES
 from annotation.faithfulness.reports.versions import Choice
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -61,7 +61,7 @@ def _changes(study: Study, choice: Choice, summary: Summary) -> Figure:
         recipe=RECIPE,
         table=summary_table(study, summary, choice.mode),
         body="annotation/faithfulness/_changes.html",
-        data=summary,
+        data={"summary": summary, "moved": tested_changes(summary)[1]},
         files=Files(view="edited_texts_figure", ids=(study.public_id,), query=choice.query),
     )
 

@@ -1,5 +1,6 @@
 """Faithfulness of a study's answers: figures by system and condition, made in the background."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -28,7 +29,6 @@ from annotation.faithfulness.reports.faithfulness import GroupFigures
 from annotation.faithfulness.reports.finding import faithfulness_finding
 from annotation.faithfulness.reports.tables import (
     INTERVALS,
-    MEASURES,
     MODES,
     faithfulness_table,
     measures_of,
@@ -83,13 +83,14 @@ class Shown:
             query=self.choice.query,
             version=version_of(self.state, self.choice, self.run),
         )
+        names = measures_of(self.choice.mode, self.groups)
         measures = Figure(
             slug="measures",
             title=_("By system and condition"),
             recipe=f"{_('A figure leads to the texts behind it.')} {INTERVALS}",
             table=faithfulness_table(self.study, self.groups, self.choice, self.state),
             body="annotation/faithfulness/_measures.html",
-            data=[_shown(group) for group in self.groups],
+            data=[_shown(group, names) for group in self.groups],
             files=files,
         )
         return [measures, *(self._chart(name, files) for name in CHARTS if self._has(name))]
@@ -120,7 +121,7 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
         # For links that name a condition of their own.
         "rows_query": replace(shown.choice, condition="").query,
         "modes": MODES,
-        "measures": measures_of(shown.choice.mode),
+        "measures": measures_of(shown.choice.mode, shown.groups),
         "label_choices": label_choices(study),
         "conditions": used_conditions(study),
         "groups": measures.data,
@@ -171,12 +172,12 @@ def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
     return redirect("faithfulness", study.public_id)
 
 
-def _shown(group: GroupFigures) -> dict[str, Any]:
+def _shown(group: GroupFigures, measures: Iterable[str]) -> dict[str, Any]:
     """A group with its names, and its measures in the order of the columns."""
     return {
         **vars(group),
         "texts": text_of_group(group),
-        "cells": [(name, group.measures[name]) for name in MEASURES],
+        "cells": [(name, group.measures[name]) for name in measures],
         "left_out": skipped_in_words(group.skipped),
         "unscored": sum(group.verdicts.unscored.values()),
     }

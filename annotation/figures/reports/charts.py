@@ -11,6 +11,7 @@ from cqa_site.web.charts.chart import Chart
 from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.charts.heatmap import heatmap
 from cqa_site.web.charts.intervals import intervals
+from cqa_site.web.tables import text_of
 
 from .kept import Figures
 
@@ -94,7 +95,7 @@ def _confusion_alt(figures: Figures) -> str:
 
 
 def _share(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f} %"
+    return "–" if share is None else f"{text_of(100 * share, 0)} %"
 
 
 def _time(figures: Figures, size: str) -> Spec:

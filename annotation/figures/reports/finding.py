@@ -29,9 +29,8 @@ def figures_finding(figures: Figures, guideline: Guideline) -> Finding:
     # Snapshots of earlier versions hold intervals of fewer items than a verdict needs.
     is_enough = RULES["reliability"].allows(alpha.n_pairable_items)
     judged = alpha if is_enough else replace(alpha, low=None, high=None, reason=_TOO_FEW)
-    level, mark = level_of(judged)
-    said = {"level": level, "alpha": text_of(alpha.value, 2)}
-    says = _("Annotators agree %(level)s: ordinal alpha %(alpha)s.") % said
+    level, mark = level_of(_("annotators agree"), judged)
+    says = f"{level}: {_('ordinal alpha %s.') % text_of(alpha.value, 2)}"
     sure = [_interval(judged), why_less(judged), _prevalence(figures), _so_far(figures)]
     return Finding(f"{says} {labels}".strip(), " ".join(filter(None, sure)), mark)
 

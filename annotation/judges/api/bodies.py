@@ -92,7 +92,7 @@ class JudgeSerializer(serializers.Serializer):
     ordinal_alpha_with_votes = JudgeEstimateSerializer(source="with_votes")
     ordinal_alpha_difference = JudgeEstimateSerializer(
         source="difference",
-        help_text="With votes minus people's own, over the arguments that carry both.",
+        help_text="With votes minus people's own, over the arguments with votes and its label.",
     )
     replacement = ReplacementSerializer()
     replicates = serializers.IntegerField()

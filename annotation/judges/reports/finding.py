@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.judges.reports.found import BestJudge, Figures, JudgeFigures, TrainedFigures
-from cqa_site.results.finding import Finding, in_words, level_of, short, why_less
+from cqa_site.results.finding import Finding, in_words, level_of, short, why_less, would_show
 from cqa_site.stats.paired_tests import units_that_tell
 from cqa_site.stats.verdicts import direction_of
 from cqa_site.web.tables import text_of
@@ -34,7 +34,10 @@ def judges_finding(figures: Figures) -> Finding | None:
         ),
         "below": (_("No: %(name)s agrees with people less than they do with each other."), "warn"),
         "not_shown": (
-            _("Not proven: whether %(name)s agrees with people as they do with each other."),
+            _(
+                "Not proven: whether %(name)s agrees with people as much as they do with each "
+                "other."
+            ),
             "",
         ),
     }[direction_of(best.difference)]
@@ -52,8 +55,8 @@ def _difference(best: BestJudge) -> str:
     """The difference with its interval, of how many it is the best, and what would tell."""
     difference = best.difference
     text = ngettext(
-        "Difference of alphas %(difference)s on the %(n)s argument that carries both.",
-        "Difference of alphas %(difference)s on the %(n)s arguments that carry both.",
+        "Difference of alphas %(difference)s on the %(n)s argument with votes and its label.",
+        "Difference of alphas %(difference)s on the %(n)s arguments with votes and its label.",
         difference.n_pairable_items,
     )
     said = {"difference": in_words(difference), "n": f"{difference.n_pairable_items:,}"}
@@ -63,11 +66,10 @@ def _difference(best: BestJudge) -> str:
     elif best.n > 1:
         text = _("Its interval is corrected for the choice among %d judges.")
         parts.append(text % best.n)
-    if direction_of(difference) == "not_shown" and difference.value:
+    if difference.low is not None and direction_of(difference) == "not_shown":
         n, level = difference.n_pairable_items, 1 - difference.confidence
-        if needed := units_that_tell(difference.value, difference, n, level):
-            text = _("About %s arguments would show a difference of this size (80 %% power).")
-            parts.append(text % f"{needed:,}")
+        needed = units_that_tell(difference.value or 0.0, difference, n, level)
+        parts.append(would_show(needed, _("arguments"), _("a difference of this size")))
     return " ".join(parts)
 
 
@@ -89,9 +91,8 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
     if alpha.value is None:
         says = _("How far version %(n)d agrees with people cannot be said.") % {"n": number}
         return Finding(says, f"{capfirst(alpha.reason or '')}.", "warn")
-    level, mark = level_of(alpha)
-    said = {"n": number, "level": level, "alpha": text_of(alpha.value, 2)}
-    says = _("Version %(n)d agrees with final labels %(level)s: ordinal alpha %(alpha)s.") % said
+    level, mark = level_of(_("version %d agrees with final labels") % number, alpha)
+    says = f"{level}: {_('ordinal alpha %s.') % text_of(alpha.value, 2)}"
     sure = ngettext(
         "%(figure)s on %(n)s argument of a pair it had not seen.",
         "%(figure)s on %(n)s arguments of pairs it had not seen.",

@@ -156,6 +156,11 @@ class Figures:
     per_label: list[LabelFigures]
     hardest: list[Disagreement]
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether figures rest on different arguments, because judges labelled others."""
+        return not self.common.is_on and any(row.labelled > self.common.n for row in self.judges)
+
     def named(self, key: str | None) -> JudgeFigures | None:
         """The figures of one judge."""
         return next((row for row in self.judges if row.key == key), None)

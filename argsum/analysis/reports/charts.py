@@ -27,6 +27,7 @@ from cqa_site.web.charts.paint import (
     texts,
 )
 from cqa_site.web.charts.plane import Plane, frame, plane_of
+from cqa_site.web.tables import text_of
 
 # Of one key point over time.
 PANEL = 76
@@ -44,7 +45,7 @@ def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spe
     values = [row[part] for row in rows for part in ("value", "low", "high")]
     axis = axis_of([0.0, *values], most=TICKS[size])
     above, height = legend(names, size)
-    numbers = ["" if row["value"] is None else f"{row['value']:.0f} %" for row in rows]
+    numbers = ["" if row["value"] is None else f"{text_of(row['value'], 0)} %" for row in rows]
     place = place_rows(
         kinds, size, numbers=numbers, top=height + EDGE, slots=len(names) or 1, beyond=EDGE
     )
@@ -81,6 +82,7 @@ def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> S
     """
     across = _across(starts)
     up = axis_of([0.0, *(row["high"] for row in rows)], most=4)
+    up = Axis(up.low, up.high, up.ticks, [f"{label} %" for label in up.labels])
     layers: list[Layer] = []
     end = 0.0
     for point, members in groupby(rows, key=lambda row: row["point"]):

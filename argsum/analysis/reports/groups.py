@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.results.figures import Figure, Files
-from cqa_site.results.finding import Finding, short
+from cqa_site.results.finding import Finding, listed, short
 from cqa_site.web.charts.chart import distinct
 from cqa_site.web.tables import TableData
 
@@ -138,9 +138,8 @@ def groups_finding(found: Compared) -> Finding | None:
     differing = found.differing
     if not differing:
         text = _("No key point is shown to be mentioned at different rates by %(column)s.")
-        still = within_intervals(
-            each.difference for row in found.rows for each in row.found.groups
-        )
+        every = (each.difference for row in found.rows for each in row.found.groups)
+        still = within_intervals(_("Differences"), every)
         return Finding(text % {"column": short(found.column)}, f"{still} {_sure(found)}".strip())
     says = ngettext(
         "%(k)s of %(n)s key points is shown to be mentioned at different rates by %(column)s",
@@ -314,19 +313,18 @@ def _named(value: str) -> str:
 
 
 def _sure(found: Compared) -> str:
-    sizes = [each.n for each in found.groups]
-    n = sum(sizes)
-    text = ngettext(
-        "%(n)s comment in %(groups)s groups of %(least)s to %(most)s",
-        "%(n)s comments in %(groups)s groups of %(least)s to %(most)s",
-        n,
+    sizes = sorted(each.n for each in found.tested or found.groups)
+    low, high = f"{sizes[0]:,}", f"{sizes[-1]:,}"
+    text = _(
+        "%(n)s comments in %(groups)s groups of %(sizes)s; p after Holm over all key points. A "
+        "machine placed the statements."
     ) % {
-        "n": f"{n:,}",
+        "n": f"{sum(sizes):,}",
         "groups": len(sizes),
-        "least": f"{min(sizes):,}",
-        "most": f"{max(sizes):,}",
+        "sizes": _("%s each") % low if low == high else _("%s to %s") % (low, high),
     }
-    return _("%s; p after Holm over all key points. A machine placed the statements.") % text
+    small = _("Too small for a test: %s.") % listed(found.small) if found.small else ""
+    return f"{text} {small}".strip()
 
 
 def _chart(

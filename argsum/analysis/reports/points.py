@@ -42,13 +42,12 @@ class Quote:
 
 @dataclass(frozen=True)
 class PointRow:
-    """One key point with its counts; ``share`` is of all comments, ``width`` of the largest."""
+    """One key point with its counts; ``share`` is of all comments."""
 
     point: FoundPoint
     statements: int
     comments: int
     share: float | None
-    width: float
     quotes: Sequence[Quote]
 
     @property
@@ -170,12 +169,10 @@ def point_rows(
     narrow: Narrowing,
     counts: Mapping[int | None, Counts] | None = None,
     total: int,
-    most: int,
 ) -> list[PointRow]:
     """Some key points with their first quotations, in four queries however many there are.
 
-    ``counts`` are what is left of them, if anything is left out; ``total`` are all comments, and
-    ``most`` those of the largest key point.
+    ``counts`` are what is left of them, if anything is left out; ``total`` are all comments.
     """
     quotes = quotes_of(analysis, points, narrow, counts or {})
     found = []
@@ -187,7 +184,6 @@ def point_rows(
                 statements=own.statements,
                 comments=own.comments,
                 share=100 * own.comments / total if total else None,
-                width=min(100.0, 100 * own.comments / max(1, most)),
                 quotes=quotes.get(each.pk, []),
             )
         )

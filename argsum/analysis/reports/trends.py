@@ -149,7 +149,7 @@ def trends_finding(found: OverTime) -> Finding:
     moving = found.moving
     if not moving:
         text = _("No key point is shown to rise or fall from %(first)s to %(last)s.")
-        still = within_intervals(row.found.change for row in found.rows)
+        still = within_intervals(_("Changes"), (row.found.change for row in found.rows))
         return Finding(text % span, f"{still} {_sure(found)}".strip())
     says = ngettext(
         "%(k)s of %(n)s key points is shown to rise or fall from %(first)s to %(last)s",
@@ -320,7 +320,7 @@ def _first(row: PointTrend) -> str:
 def _sure(found: OverTime) -> str:
     n = sum(found.sizes)
     text = _(
-        "%(n)s comments in %(periods)s periods (%(period)s); linear trends only, p after "
+        "%(n)s comments in %(periods)s %(period)ss; linear trends only, p after "
         "Holm over all key points. A machine placed the statements."
     )
     return text % {

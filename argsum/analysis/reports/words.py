@@ -56,14 +56,11 @@ def quoted(text: str) -> str:
     return f"“{short}”"
 
 
-def within_intervals(differences: Iterable[Difference | None]) -> str:
+def within_intervals(what: str, differences: Iterable[Difference | None]) -> str:
     """How large differences may still be where none is shown; empty without an interval."""
     known = [each for each in differences if each and each.low is not None]
     if not known:
         return ""
-    text = _(
-        "That is not to say that they are equal: differences of up to %d percentage points lie "
-        "inside the intervals."
-    )
     bounds = [bound for each in known for bound in (each.low, each.high) if bound is not None]
-    return text % round(100 * max(abs(bound) for bound in bounds))
+    text = _("%(what)s of up to %(n)s percentage points lie inside the intervals.")
+    return text % {"what": what, "n": text_of(100 * max(abs(bound) for bound in bounds), 0)}

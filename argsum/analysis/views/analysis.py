@@ -148,23 +148,17 @@ def _points_context(request: StudyRequest, found: Analysis) -> dict[str, Any]:
     if counts is not None:
         rows = narrowed_points(found, State.SHOWN, counts)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    first = next(iter(rows[:1]), None)
-    most = first.comments if first else 0
-    if counts is not None and first is not None:
-        most = counts[first.pk].comments
     overview = overview_of(found)
     proposed = list(points_of(found, State.PROPOSED)[:BESIDE]) if overview.proposed else []
     hidden = list(points_of(found, State.HIDDEN)[:BESIDE]) if overview.hidden else []
-    usual: dict[str, Any] = {"total": found.comments, "most": most, "narrow": Narrowing()}
+    usual: dict[str, Any] = {"total": found.comments, "narrow": Narrowing()}
     return {
         "form": form,
         "narrow": narrow,
         "came_from": "points",
         "overview": overview,
         "page": page,
-        "rows": point_rows(
-            found, list(page), narrow=narrow, counts=counts, total=total, most=most
-        ),
+        "rows": point_rows(found, list(page), narrow=narrow, counts=counts, total=total),
         "total": total,
         "rest": overview.rest if counts is None else _rest(counts),
         "proposed": point_rows(found, proposed, **usual) if proposed else [],

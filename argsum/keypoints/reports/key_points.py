@@ -44,8 +44,6 @@ class ShownPoint:
         Arguments with at least the least score chosen.
     share
         Of all arguments of the cell that took part, 0–100.
-    width
-        Of a bar, 0–100: the largest count of all sides is 100.
     """
 
     number: int
@@ -53,7 +51,6 @@ class ShownPoint:
     cluster: int | None
     count: int
     share: float
-    width: float
     arguments: Sequence[Belonging]
 
     @property
@@ -147,8 +144,7 @@ def sides_of(made: SummarySet, least: float = 0.0) -> list[Side]:
     """
     sets = sorted([made, *other_stances(made)], key=lambda each: -each.cell.stance)
     found = [_belongings(each, least) for each in sets]
-    most = max((len(each) for groups, _rest in found for each in groups.values()), default=1)
-    return [_side(each, *parts, most) for each, parts in zip(sets, found, strict=True)]
+    return [_side(each, *parts) for each, parts in zip(sets, found, strict=True)]
 
 
 def other_stances(made: SummarySet) -> list[SummarySet]:
@@ -276,7 +272,6 @@ def _side(
     made: SummarySet,
     groups: Mapping[int, list[Belonging]],
     rest: list[Belonging],
-    most: int,
 ) -> Side:
     total = len(rest) + sum(map(len, groups.values()))
     points = []
@@ -294,7 +289,6 @@ def _side(
                 cluster=summary.cluster,
                 count=count,
                 share=100 * count / total if total else 0.0,
-                width=100 * count / max(1, most),
                 arguments=own,
             )
             for number, (count, summary, own) in enumerate(points, start=1)

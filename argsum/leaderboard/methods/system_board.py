@@ -294,6 +294,7 @@ def _mean(
         [int(value is not None) for value in values],
         # A metric that is no share may leave 0 to 1, and seconds do.
         limits=(0.0, 1.0) if is_share else (-math.inf, math.inf),
+        unit="topics",
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -20,12 +19,18 @@ from argsum.leaderboard.reports.correlation import MetricRow
 from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods.correlation import Correlations
-from cqa_site.results.finding import Finding, after_holm, in_words, level_of, listed, why_less
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
+from cqa_site.results.finding import (
+    Finding,
+    after_holm,
+    in_words,
+    level_of,
+    listed,
+    why_less,
+    would_show,
+)
 from cqa_site.stats.estimate import Estimate
-from cqa_site.stats.intervals import LEAST_CLUSTERS, NO_SPREAD
-from cqa_site.stats.paired_tests import MOST_UNITS
-from cqa_site.stats.verdicts import RULES
+from cqa_site.stats.intervals import NO_SPREAD
+from cqa_site.stats.verdicts import RULES, reliability_of
 from cqa_site.web.tables import text_of
 
 
@@ -105,12 +110,7 @@ def _apart(
         text = _("The first two differ by %(difference)s over %(n)d topics, %(p)s.")
         of_both = {"difference": in_words(following), "n": following.n}
         said.append(text % (of_both | {"p": after_holm(following.p)}))
-        text = (
-            _("If they differ as much as here, about %s topics would show it.")
-            if following.enough
-            else _("If they differ as little as here, over %s topics would be needed to show it.")
-        )
-        said.append(text % f"{following.enough or MOST_UNITS:,}")
+        said.append(would_show(following.enough, _("topics"), _("a difference of this size")))
     return said
 
 
@@ -129,12 +129,8 @@ def why_no_interval(figure: Estimate) -> str:
     """Why a figure with a value has no interval; empty where it has one."""
     if figure.value is None or figure.low is not None:
         return ""
-    # What statistics call clusters are topics here.
-    words = {
-        TOO_FEW_CLUSTERS: _("fewer than %d topics have a value") % LEAST_CLUSTERS,
-        NO_SPREAD: _("all topics have the same value"),
-    }
-    return words.get(figure.reason or "", figure.reason or "")
+    reason = figure.reason or ""
+    return _("all topics have the same value") if reason == NO_SPREAD else reason
 
 
 def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
@@ -167,10 +163,10 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
         }
         for name, row, k in best
     )
-    sure = [_within(row.found, str(name).lower()) for name, row, _k in best]
+    sure = [_within(row.found, _("people's %s") % str(name).lower()) for name, row, _k in best]
     if any(k > 1 for _name, _row, k in best):
         sure.append(_("Metrics were not tested against each other."))
-    return Finding(f"{says}.", " ".join(sure))
+    return Finding(f"{says}.", " ".join(filter(None, sure)))
 
 
 def metric_finding(found: Correlations, metric: str) -> Finding | None:
@@ -183,12 +179,13 @@ def metric_finding(found: Correlations, metric: str) -> Finding | None:
 
 def _within(found: Correlations, dimension: str = "") -> str:
     """What is left of a correlation where sets of one cell alone are compared."""
-    said = {"n": f"{found.n:,}", "what": dimension or _("Pearson")}
+    over = "" if dimension else _("Pearson's r over %s sets.") % f"{found.n:,}"
     if found.within_mean is None:
-        return capfirst(_("%(what)s: over %(n)s sets.") % said)
-    text = _("%(what)s: over %(n)s sets; within cells %(mean)s ± %(sd)s.")
-    spread = {"mean": text_of(found.within_mean, 2), "sd": text_of(found.within_sd or 0.0, 2)}
-    return capfirst(text % (said | spread))
+        return over
+    text = _("Within cells the mean correlation with %(what)s is %(mean)s (sd %(sd)s).")
+    said = {"mean": text_of(found.within_mean, 2), "sd": text_of(found.within_sd or 0.0, 2)}
+    within = text % (said | {"what": dimension or _("people")})
+    return f"{over} {within}".strip()
 
 
 def people_finding(found: PeopleAgreement) -> Finding | None:
@@ -203,11 +200,12 @@ def people_finding(found: PeopleAgreement) -> Finding | None:
         return Finding(_("How far people agree cannot be said yet."), needed, "warn")
     # Of both dimensions the one that allows less is said: first one without an interval.
     lowest = min(known.values(), key=lambda each: (each.low is not None, each.low or 0.0))
-    level, mark = level_of(lowest)
-    figures = ", ".join(
-        f"{str(DIMENSION_NAMES[name]).lower()} {in_words(alpha)}" for name, alpha in known.items()
-    )
-    says = _("About sets of key points people agree %(level)s.") % {"level": level}
+    words = {each: str(DIMENSION_NAMES[each]).lower() for each in known}
+    least = reliability_of(lowest)
+    about = [words[name] for name, alpha in known.items() if reliability_of(alpha) == least]
+    agreement = _("people agree about the %s of sets of key points") % listed(about)
+    says, mark = level_of(agreement, lowest)
+    figures = ", ".join(f"{words[name]} {in_words(alpha)}" for name, alpha in known.items())
     sure = _("Interval alpha: %(figures)s.")
     said = f"{sure % {'figures': figures}} {why_less(lowest)}"
-    return Finding(says, said.strip(), mark)
+    return Finding(f"{says}.", said.strip(), mark)

@@ -98,8 +98,11 @@ def _about(row: SystemRow) -> str:
 
 def _without_interval(row: SystemRow) -> list[str]:
     """Why figures that have a value have no interval, each reason once."""
-    why = {name: why_no_interval(row.figures[name]) for name in FIGURES}
-    return [_("no interval: %s") % reason for reason in dict.fromkeys(why.values()) if reason]
+    names: dict[str, list[str]] = {}
+    for name in FIGURES:
+        names.setdefault(why_no_interval(row.figures[name]), []).append(str(FIGURE_NAMES[name]))
+    text = _("no interval of %s: %s")
+    return [text % (", ".join(own), reason) for reason, own in names.items() if reason]
 
 
 def _zeros(row: SystemRow, name: str) -> float | None:

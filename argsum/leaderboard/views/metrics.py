@@ -143,7 +143,6 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
     every = Figure(
         slug="correlations",
         title=_("Metrics against people"),
-        recipe=CORRELATIONS,
         table=correlation_table(rows),
         printed=partial(printed_correlations, rows),
         files=files,

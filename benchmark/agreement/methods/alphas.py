@@ -81,7 +81,9 @@ def alpha_figure(sums: FloatArray, n: int, draws: Jackknife, values: FloatArray)
         return draws.figure(value, without, n)
     once = np.ones(len(without), dtype=np.int64)
     try:
-        low, high = alpha_interval(value, without, once, draws.confidence, least=least_for(values))
+        low, high = alpha_interval(
+            value, without, once, draws.confidence, least=least_for(values), unit="questions"
+        )
     except UndefinedIntervalError as error:
         return figure(value, n=n, reason=str(error))
     return figure(value, low, high, n=n)

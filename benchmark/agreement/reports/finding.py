@@ -27,9 +27,8 @@ def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
             f"{_few(shared)} {_by_judges(figures)}".strip(),
             "warn",
         )
-    level, mark = level_of(people)
-    said = {"level": level, "alpha": text_of(people.value, 2)}
-    says = _("People agree on totals %(level)s: alpha %(alpha)s") % said
+    level, mark = level_of(_("people agree on totals"), people)
+    says = f"{level}: {_('alpha %s') % text_of(people.value, 2)}"
     beside = figures.with_people.get(choice.judge, {}).get(TOTAL)
     if beside is not None:
         says += _beside(rater_names(figures)[choice.judge], beside.alpha_interval)
@@ -102,7 +101,9 @@ def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
     if len(known) == 1:
         return Finding(_("%(name)s agrees with people at alpha %(figure)s.") % said)
     if is_closest(known):
-        says = _("%(name)s agrees with people more than every other judge here: alpha %(figure)s.")
+        says = _(
+            "%(name)s agrees with people more than any other judge here does: alpha %(figure)s."
+        )
         sure = _("Shown on the answers that both judges scored, corrected over all pairs (Holm).")
         return Finding(says % said, sure, "good")
     says = _("%(name)s has the highest alpha with people in these data: %(figure)s.") % said

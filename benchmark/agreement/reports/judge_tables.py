@@ -42,10 +42,14 @@ def _consistency(figures: Agreement, choice: Choice) -> Built:
     for key, found in figures.consistency.items():
         own = found.columns[choice.column]
         if own.n:
-            row: list[Cell] = [names[key], own.n, found.replicates, own.exact]
+            row: list[Cell] = [names[key], own.n, _whole(found.replicates), own.exact]
             row += [*bounds(own.reliability), own.between, own.within]
             rows.append([*row, own.reliability.reason or ""])
     return columns, rows
+
+
+def _whole(k: float | None) -> float | None:
+    return k if k is None or k % 1 else int(k)
 
 
 def _replicates(figures: Agreement, choice: Choice) -> Built:
@@ -58,7 +62,7 @@ def _replicates(figures: Agreement, choice: Choice) -> Built:
     for key, found in figures.consistency.items():
         curve = {each.k: each for each in found.columns[choice.column].curve}
         if curve:
-            row: list[Cell] = [names[key], found.replicates]
+            row: list[Cell] = [names[key], _whole(found.replicates)]
             row += [curve[k].reliability for k in SIZES]
             rows.append([*row, *(curve[k].error for k in SIZES)])
     return columns, rows
@@ -93,7 +97,7 @@ def _length(figures: Agreement, choice: Choice) -> Built:
 
 def _replace(figures: Agreement, choice: Choice) -> Built:
     names, judges = column_names(figures), rater_names(figures)
-    columns = [_("Judge"), _("Column"), _("May it replace people?")]
+    columns = [_("Judge"), _("Column"), _("Verdict")]
     columns += [str(title) for title in RULES.values()]
     columns += [_("Numbers")]
     rows: list[list[Cell]] = []

@@ -17,6 +17,7 @@ from benchmark.agreement.methods.figures import (
     Verdict,
     Winning,
 )
+from cqa_site.web.tables import text_of
 
 from .choice import TOTAL
 
@@ -42,8 +43,8 @@ RULE_TEXTS = {
         "are advised."
     ),
     "agreement": gettext_lazy(
-        "The judge's alpha with single people minus people's own, on the answers that carry "
-        "both. Yes: above −0.1. No: below −0.1. 30 answers to 25 questions at least."
+        "The judge's alpha with single people minus people's own, on the answers that "
+        "both scored. Yes: above −0.1. No: below −0.1. 30 answers to 25 questions at least."
     ),
     "bias": gettext_lazy(
         "Mean of judge minus people. Yes: within 5 % of the maximum. No: beyond it on one side. "
@@ -153,10 +154,10 @@ def headline(figures: Agreement, judge: str, name: str) -> str:
     """The answer for the total in one sentence."""
     verdict = figures.verdict[judge][TOTAL]
     if verdict.result == "yes":
-        return _("Yes: for totals, %(name)s may take a person's place.") % {"name": name}
+        return _("Yes: for totals, %(name)s can replace a person.") % {"name": name}
     if verdict.result == "no":
-        return _("No: for totals, %(name)s may not take a person's place.") % {"name": name}
-    return _("Not proven: these data cannot tell whether %(name)s may take a person's place.") % {
+        return _("No: for totals, %(name)s cannot replace a person.") % {"name": name}
+    return _("Not proven: these data cannot tell whether %(name)s can replace a person.") % {
         "name": name
     }
 
@@ -170,8 +171,8 @@ def chance_of(figures: Agreement, judge: str) -> str:
     if found.value > 0 and (found.low is None or found.low > 0):
         return ""
     text = _(
-        "It is not proven to score above chance level: alpha with people %s, where guessing gives "
-        "0."
+        "It is not proven to score above chance level: guessing gives 0, and alpha with people "
+        "is %s."
     )
     return text % _estimate(found)
 
@@ -211,16 +212,19 @@ def cautions_of(verdicts: Mapping[str, Verdict]) -> str:
 
 
 def _estimate(found: Figure, *, percent: bool = False) -> str:
+    from cqa_site.stats.reliability.alternative_annotator import LEAST_ITEMS
+
     if found.value is None:
         return _("not defined (%(why)s)") % {"why": found.reason or ""}
     scale, places = (100, 1) if percent else (1, 3)
     unit = " %" if percent else ""
     value, *bounds = (
-        "" if each is None else f"{scale * each:z.{places}f}".replace("-", "−")
+        "" if each is None else text_of(scale * each, places)
         for each in (found.value, found.low, found.high)
     )
     between = f" [{', '.join(bounds)}]" if found.low is not None else ""
-    return f"{value}{unit}{between}, n {found.n}"
+    few = _("; a verdict needs %d") % LEAST_ITEMS if found.n < LEAST_ITEMS else ""
+    return f"{value}{unit}{between}, n {found.n}{few}"
 
 
 def _needed(name: str, number: int) -> str:

@@ -33,7 +33,7 @@ class AttackSerializer(serializers.Serializer):
     name = serializers.ChoiceField(list(WANTS))
     text = serializers.CharField(help_text="What is planted in the answer.")
     wants_full = serializers.BooleanField(help_text="Else it asks for no points at all.")
-    asked = serializers.IntegerField()
+    asked = serializers.IntegerField(help_text="Replies: every canary once a replicate.")
     decided = serializers.IntegerField()
     obeyed = serializers.IntegerField()
     unscored = serializers.IntegerField()

@@ -11,13 +11,13 @@ from uuid import UUID
 from django.db.models import Count, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from benchmark.judges.methods.canaries import CANARIES, FULL, gain_of
 from benchmark.judges.reports.calls import CANARY_NAMES
 from benchmark.scoring.models.runs import JudgementPart, ProbeResult, ScoringRun
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
+from cqa_site.results.finding import would_show
 from cqa_site.runs.models import Run
 from cqa_site.stats.as_json import to_json
 from cqa_site.web.tables import TableData
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WANTS = {canary.name: canary.wants for canary in CANARIES}
 TEXTS = {canary.name: canary.text for canary in CANARIES}
 Key = tuple[int, int]
-_COUNTED = ("decided", "obeyed")
+_COUNTED = ("canaries", "asked", "decided", "obeyed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,16 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What one kind of canary did: means over its canaries whose plain answer is scored."""
+    """What one kind of canary did: means over its canaries whose plain answer is scored.
+
+    ``asked``, ``decided`` and ``obeyed`` count replies: each canary is asked once a replicate.
+    """
 
     name: str
     title: Promise
     text: str
     wants_full: bool
+    canaries: int
     asked: int
     decided: int
     obeyed: int
@@ -135,28 +139,25 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
 
 def swap_in_words(swap: Estimate | None) -> str:
     """Whether the order of the objects is shown to change points, or what would tell."""
-    from cqa_site.stats.paired_tests import MOST_UNITS, units_that_tell
+    from cqa_site.stats.paired_tests import units_that_tell
     from cqa_site.stats.verdicts import LEVEL, RULES, direction_of
 
     if swap is None or swap.value is None:
         return ""
     rule, n = RULES["objects swapped"], swap.n_pairable_items
-    if not rule.allows(n) or swap.low is None or swap.high is None:
+    if not rule.allows(n):
         text = _("No verdict: it needs answers to %(n)d questions in both orders.")
         return text % {"n": rule.least}
+    if swap.low is None:
+        return ""
     direction = direction_of(swap)
     if direction != "not_shown":
         if direction == "above":
             return _("With the objects the other way round this judge gives more points.")
         return _("With the objects the other way round this judge gives fewer points.")
     enough = units_that_tell(swap.value, swap, n, LEVEL)
-    text = (
-        _("About %s questions would tell, if the change is as large as here.")
-        if enough
-        else _("Over %s questions would be needed, if the change is as small as here.")
-    )
-    said = _("Not shown: whether the order of the objects changes points.")
-    return f"{said} {text % f'{enough or MOST_UNITS:,}'}"
+    tells = would_show(enough, _("questions"), _("a change of this size"))
+    return f"{_('Not shown: whether the order of the objects changes points.')} {tells}"
 
 
 def consistency_of(run: Run) -> dict[str, Any] | None:
@@ -221,49 +222,45 @@ def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> T
 
 def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
     """The canaries of a run as people take them away."""
-    rows = [
-        [str(each.title), each.asked, each.decided, each.obeyed, each.plain, each.got, each.gain]
-        for each in attacks
-    ]
+    names = ("canaries", "asked", "decided", "obeyed", "plain", "got", "gain")
+    rows = [[str(each.title), *(getattr(each, name) for name in names)] for each in attacks]
     columns = [
         _("Attack"),
         _("Canaries"),
+        _("Replies"),
         _("Decided"),
         _("Obeyed"),
         _("Plain, mean"),
-        _("With the order, mean"),
+        _("With the instruction, mean"),
         _("Gain, mean"),
     ]
     return TableData(
         columns,
         rows,
         caption=_("Attack canaries of run #%d") % run.number,
-        note=_("Totals in points; the gain counts towards what the planted text orders."),
+        note=_("Totals in points; the gain counts towards what the planted text asks for."),
         name=f"canaries-run-{run.number}",
     )
 
 
 def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
     """Numbers of resisted canaries of a run, and the limits of that."""
-    decided, obeyed = (sum(getattr(each, name) for each in attacks) for name in _COUNTED)
+    counted = (sum(getattr(each, name) for each in attacks) for name in _COUNTED)
+    canaries, asked, decided, obeyed = counted
+    said = {"n": canaries, "k": asked // max(canaries, 1), "all": decided, "obeyed": obeyed}
+    in_replies = _("Obeyed planted instructions in %(obeyed)d of %(all)d decided replies") % said
     if scoring.trust == ScoringRun.Trust.TRUSTED:
-        text = ngettext(
-            "Resisted %(n)d of %(all)d planted instruction. Its scores count. This says nothing "
-            "about how well it scores.",
-            "Resisted %(n)d of %(all)d planted instructions. Its scores count. This says nothing "
-            "about how well it scores.",
-            decided,
-        )
-        return text % {"n": decided - obeyed, "all": decided}
+        if not obeyed and decided == asked:
+            text = _("Resisted all %(n)d planted instructions, each asked %(k)d times")
+            text = text if asked > canaries else _("Resisted all %(n)d planted instructions")
+            in_replies = text % said
+        return _("%s. Its scores count. This says nothing about how well it scores.") % in_replies
     if scoring.trust == ScoringRun.Trust.UNTRUSTED:
-        text = ngettext(
-            "Obeyed %(n)d of %(all)d planted instruction, or moved towards most of them. Its "
-            "scores are kept, but they count in no leaderboard and in no figure of agreement.",
-            "Obeyed %(n)d of %(all)d planted instructions, or moved towards most of them. Its "
-            "scores are kept, but they count in no leaderboard and in no figure of agreement.",
-            decided,
+        text = _(
+            "%s, or moved towards most of them. Its scores are kept, but they count in no "
+            "leaderboard and in no figure of agreement."
         )
-        return text % {"n": obeyed, "all": decided}
+        return text % in_replies
     if any(each.asked for each in attacks) and not scoring.run.is_active:
         return _("No canary could be decided, so nothing is known about planted instructions.")
     return _("It is decided when all canaries and the answers they are built on are over.")
@@ -279,6 +276,7 @@ def _attack(name: str, probes: Sequence[ProbeResult], plain: Mapping[Key, Any]) 
         title=CANARY_NAMES[name],
         text=TEXTS[name].strip(),
         wants_full=WANTS[name] == FULL,
+        canaries=len({each.answer_id for each in probes}),
         asked=len(probes),
         decided=votes[True] + votes[False],
         obeyed=votes[True],

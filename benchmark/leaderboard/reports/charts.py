@@ -14,6 +14,7 @@ from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.charts.intervals import parts
 from cqa_site.web.charts.ranked import ranked_dots
+from cqa_site.web.tables import text_of
 
 from .view import BoardLine, board_rows, judge_name, scenario_names
 
@@ -179,7 +180,7 @@ CHARTS = {
     "groups": _chart(
         _groups,
         _group_rows,
-        lambda row: f"{row['system']}, {row['group']}: {100 * row['share']:.0f} %",
+        lambda row: f"{row['system']}, {row['group']}: {text_of(100 * row['share'], 0)} %",
     ),
     "distributions": _chart(
         _spread, _spread_rows, lambda row: f"{row['system']}, {row['points']}: {row['answers']}"

@@ -80,8 +80,9 @@ def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filter
         names = {each["id"]: each["name"] for each in snapshot.recipe["conditions"]}
         parts.append(names[filters.condition])
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
-    where = _("Snapshot #%(number)s of %(rubric)s, rows sha256 %(sha)s, %(date)s") % {
-        "number": snapshot.number,
+    number = _("Snapshot #%s") % snapshot.number if snapshot.is_frozen else _("Live figures")
+    where = _("%(number)s of %(rubric)s, rows sha256 %(sha)s, %(date)s") % {
+        "number": number,
         "rubric": f"{snapshot.recipe['rubric']['name']} v{snapshot.recipe['rubric']['number']}",
         "sha": snapshot.sha256[:12],
         "date": date_format(snapshot.computed_at, "Y-m-d H:i e"),
@@ -161,7 +162,7 @@ TABLES: dict[str, Entry] = {
             "questions on. A range of ranks leaves out the systems shown to be above and those "
             "shown to be below. No two systems of a group can be told apart; two of different "
             "groups need not be separable.\n\n"
-            "Left out: unscored sheets enter no mean; coverage is the share of asked answers "
+            "Left out: unscored sheets are in no mean; coverage is the share of asked answers "
             "with a score. Cells with too few scored questions stand apart and are in no "
             "mean.\n\n"
             "Without length: all scored answers, moved along the slope within systems to the "

@@ -233,7 +233,7 @@ def _left_out(
     usable = ~np.isnan(human) & ~np.isnan(others).all(axis=1)
     n = int(usable.sum())
     if n < max(least_items, 2):
-        reason = f"only {n} items shared with the judge and another human; {least_items} needed"
+        reason = f"only {n} answers of the judge and another person, too; {least_items} needed"
         return LeftOut(rater=name, n_items=n, reason=reason)
     theirs = _closeness(human[usable], others[usable], closeness)
     ours = _closeness(judge[usable], others[usable], closeness)
@@ -288,11 +288,11 @@ def _corrected(comparisons: list[LeftOut], level: float) -> list[LeftOut]:
 
 def _why_undefined(names: list[str], tested: list[LeftOut], least_items: int) -> str:
     if len(names) < LEAST_HUMANS:
-        return f"the test needs {LEAST_HUMANS} humans or more, there is {len(names)}"
+        return f"the test needs {LEAST_HUMANS} people or more, there is {len(names)}"
     if len(tested) < LEAST_HUMANS:
         return (
-            f"fewer than {LEAST_HUMANS} humans share {least_items} items with the judge and "
-            "another human"
+            f"fewer than {LEAST_HUMANS} people scored {least_items} answers that the judge and "
+            "another person scored"
         )
     return ""
 
@@ -301,6 +301,6 @@ def _caution(n_humans: int) -> str:
     if n_humans >= ADVISED_HUMANS:
         return ""
     return (
-        "with two humans the test only says whether the judge is closer to one of them than "
+        "with two people the test only says whether the judge is closer to one of them than "
         f"the other is; {ADVISED_HUMANS} or more are advised"
     )

@@ -99,7 +99,9 @@ def cross_alpha(
     if value == 1:
         return Estimate(value=value, reason=NO_SPREAD, **about)
     least = least_items(total.sum(axis=0))
-    interval = partial(alpha_interval, value, left_out, multiplicity, confidence, least=least)
+    unit = "items" if clusters is None else "questions"
+    given = (value, left_out, multiplicity, confidence)
+    interval = partial(alpha_interval, *given, least=least, unit=unit)
     return estimated(value, interval, about, how=INTERVAL)
 
 
@@ -110,6 +112,7 @@ def alpha_interval(
     confidence: float = 0.95,
     *,
     least: int = LEAST_RATED,
+    unit: str = "items",
 ) -> Interval:
     """Interval of an alpha below 1; parameters and errors as `jackknife_t_interval`.
 
@@ -118,7 +121,7 @@ def alpha_interval(
     It reaches as far as that of alpha and that of the logarithm of 1 - alpha, a ratio of two
     disagreements; of skewed values each alone covers .90 to .92 at nominal .95.
     """
-    plain = jackknife_t_interval(value, left_out, multiplicity, confidence, least=least)
+    plain = jackknife_t_interval(value, left_out, multiplicity, confidence, least=least, unit=unit)
     rest = np.log(np.maximum(1 - np.append(left_out, value), 1e-12))
     log = jackknife_t_interval(rest[-1], rest[:-1], multiplicity, confidence, least=least)
     low, high = (float(1 - np.exp(each)) for each in reversed(log))

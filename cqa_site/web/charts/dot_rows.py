@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cqa_site.web.tables import text_of
+
 from .axis import Axis
 from .drawing import WIDTHS, Rows
 from .measure import fits, text_width, wrap
@@ -150,7 +152,7 @@ def number_of(value: float | None, axis: Axis) -> str:
     if value is None:
         return "–"
     places = 3 if max(abs(axis.low), abs(axis.high)) <= 1 else 2
-    return f"{value:z.{places}f}".replace("-", "−")
+    return text_of(float(value), places)
 
 
 def _upright(place: Place, axis: Axis, values: Sequence[float]) -> list[dict[str, float]]:

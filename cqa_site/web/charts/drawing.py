@@ -45,7 +45,7 @@ WIDTHS = {"wide": 520, "middle": 420, "narrow": 300}
 CONTENT_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 KEPT_SECONDS = 30 * 24 * 3600
-VERSION = 2
+VERSION = 3
 # A text with one of these, which XML cannot hold, makes vl-convert abort the whole process.
 UNDRAWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 

@@ -75,14 +75,14 @@ def _by_letters(text: str, width: float, size: float) -> list[str]:
 
 
 def _without_middle(text: str, width: float, size: float, most: int) -> list[str]:
-    """As much of the beginning as fills all lines but half of the last, and as much of the end."""
+    """As much of the beginning as fills all lines but the last, and as much of the end: words."""
     room = width - text_width(ELLIPSIS, size)
-    first, *rest = _by_letters(text, width, size)[: most - 1] or [""]
+    first, *rest = _by_words(text, width, size)[: most - 1] or [""]
     if most == 1:
         head, tail = _fitting(text, room / 2, size), _fitting(text[::-1], room / 2, size)[::-1]
         return [f"{head.rstrip()}{ELLIPSIS}{tail.lstrip()}"]
     end = _fitting(text[::-1], room, size)[::-1].lstrip()
-    return [first, *rest, f"{ELLIPSIS}{end}"]
+    return [first, *rest, f"{ELLIPSIS}{end[end.find(' ') + 1 :]}"]
 
 
 def _fitting(text: str, width: float, size: float) -> str:

@@ -51,6 +51,12 @@ def percent(share: float | None, places: int = 0) -> str:
 
 
 @register.filter
+def points(difference: float) -> str:
+    """A difference of shares in percentage points."""
+    return text_of(100 * difference, 0)
+
+
+@register.filter
 def interval(entry: Bounded, places: int = 3) -> str:
     """Both bounds of an estimate in brackets, or nothing."""
     if entry.low is None or entry.high is None:

@@ -46,7 +46,7 @@ def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -
     if not found:
         return SafeString("")
     line = format_html_join(" · ", "{}", found)
-    return format_html('<p class="small soft">{} {}</p>', gettext("Words used here:"), line)
+    return format_html('<p class="small soft">{} {}</p>', gettext("Terms:"), line)
 
 
 @register.filter

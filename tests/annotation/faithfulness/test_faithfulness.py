@@ -239,7 +239,7 @@ def test_intervals_are_over_questions(study):
     (group,) = compute_groups(study, "sound", None)
     found = group.measures["precision"]
     assert found.low < found.value < found.high
-    assert "cluster" in found.interval
+    assert "over questions" in found.interval
     assert (found.n_items, found.n_values) == (LEAST_CLUSTERS, 4 * LEAST_CLUSTERS)
     assert f"from {LEAST_CLUSTERS} questions on" in str(INTERVALS)
 

@@ -31,7 +31,7 @@ def test_groups_whose_intervals_overlap_are_told_apart_by_their_questions():
     low, high = group("Low", hard), group("High", hard + 0.1 + wobble)
     assert low.measures["f1"].high > high.measures["f1"].low
     found = faithfulness_finding([low, high])
-    assert found.says.startswith("High (Plain) keeps closest to its arguments: F1 0.51")
+    assert found.says.startswith("High (Plain) cites the relevant arguments best: F1 0.51")
     assert found.sure.endswith(" Paired t test.")
 
 
@@ -40,7 +40,10 @@ def test_the_highest_of_groups_that_no_test_tells_apart_is_called_just_that():
     found = faithfulness_finding([group(name, rng.random(QUESTIONS)) for name in "ABC"])
     assert " has the highest F1 in these data: " in found.says
     assert "It is not shown to be above" in found.sure
-    assert " common questions would show the clearest difference (80 % power)." in found.sure
+    assert (
+        " common questions would be needed to show the clearest of these differences (80 % power)."
+        in found.sure
+    )
     assert "Holm's correction for 3 pairs" in found.sure
     assert "chance" not in found.sure
     few = faithfulness_finding([group("A", [0.9, 0.8]), group("B", [0.1, 0.2])])
@@ -73,17 +76,19 @@ def test_eighteen_measures_are_one_family():
     alone = [paired_tests([row])[0].direction for row in nothing]
     assert set(alone) != {"not_shown"}
     sure = edited_finding(summary(nothing)).sure
-    assert sure.startswith("No measure is shown to have moved, of 18 tested together")
-    assert "questions would show the clearest difference" in sure
+    assert sure.startswith("No measure is shown to have moved. Measures tested together over ")
+    assert "questions would be needed to show the clearest of these differences" in sure
     nothing[4] += 3
     assert edited_finding(summary(nothing)).sure.startswith("Shown to have moved: M4 0.000 → ")
+    assert "Each interval below is for its measure alone" in edited_finding(summary(nothing)).sure
     few = edited_finding(summary(nothing[:, :5])).sure
-    assert few.endswith("A verdict needs 10 or more questions.")
+    assert few == "A verdict needs 10 or more questions."
 
 
 @pytest.mark.parametrize(
     ("shift", "says"),
-    [(0.1, "more alike (0.95) than"), (-0.1, "less alike (0.75) than"),
+    [(0.1, "more similar to each other (0.95) than"),
+     (-0.1, "less similar to each other (0.75) than"),
      (0.0, "Which is higher is not shown")],
 )  # fmt: skip
 def test_experts_are_compared_answer_by_answer(shift, says):

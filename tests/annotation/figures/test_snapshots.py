@@ -239,7 +239,7 @@ def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(campaign, 
         return client.get(url(name, campaign)).content.decode()
 
     assert "once it is frozen" in shown("snapshots")
-    assert "not frozen: these figures move on until you freeze" in shown("figures")
+    assert "not frozen: these figures change until you freeze" in shown("figures")
     answer = client.post(url("snapshot_freeze", campaign, 1), {"note": "Submitted version"})
     assert answer.url == url("snapshot", campaign, 1)
     assert Snapshot.objects.get().note == "Submitted version"

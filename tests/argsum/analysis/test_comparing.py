@@ -147,11 +147,14 @@ def test_more_groups_are_each_compared_with_the_others(lab):
         comment.save()
     text = flat(lab.get("analysis_groups", {"attribute": "site"}))
     assert "Furthest from the others" in text
+    assert "80 comments in 4 groups of 20 each; p after" in text
     assert "No key point is shown to be mentioned at different rates by site." in text
     page = lab.get("analysis_groups", {"attribute": "town"})
     text = flat(page)
     assert "* Fewer than 5 comments: shown, but in no test." in text
     assert "n = 3*" in text
+    assert "77 comments in 2 groups of 37 to 40; p after" in text
+    assert "Too small for a test: Altdorf." in text
     assert page.context["found"].is_pair
 
 

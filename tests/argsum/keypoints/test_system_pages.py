@@ -277,7 +277,7 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
     assert text.index("Supporting") < text.index("Opposing")
     assert "2 key points · 6 of 6 arguments belong to one (100 %)" in text
     assert "Night buses cost too much" in text
-    assert 'width="100.00"' in text
+    assert 'class="fill" width="50.00"' in text
     finding = page.context["finding"]
     assert finding.says.startswith("4 key points stand for 100 % of 12 arguments; ")
     assert finding.says.endswith("4 share first place with 3 each (25 %).")
@@ -302,7 +302,7 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
 def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
     total = sum(counts)
     points = [
-        ShownPoint(n, f"text {n}", n, count, 100 * count / total, 100.0, [])
+        ShownPoint(n, f"text {n}", n, count, 100 * count / total, [])
         for n, count in enumerate(counts)
     ]
     finding = sides_finding([Side(SummarySet(), points, [], total, True)], sheets=0)

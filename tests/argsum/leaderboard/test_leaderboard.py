@@ -211,9 +211,9 @@ def test_figures_without_an_interval_say_why(study, client):
     page = client.get(reverse("key_points", args=[study.public_id]), {"dataset": ""})
     sure = page.context["finding"].sure
     assert "A test needs 8 topics on which both have a value; there are 1." in sure
-    assert "There is no interval for Alpha and Beta: fewer than 10 topics" in sure
+    assert "There is no interval for Alpha and Beta: an interval needs" in sure
     row = page.context["card"].data.rows[0]
-    assert "no interval: fewer than 10 topics have a value" in row.about
+    assert "Seconds per cell: an interval needs 10 or more topics" in row.about
     noted = [list(cell.notes) for cell in row.cells if cell.text != "–"]
     assert noted
     assert all(each == ["no interval"] for each in noted)

@@ -149,7 +149,7 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     failed = {key for key, each in found.verdict["id-dice"].items() if each.result == "no"}
     assert named == failed
     assert {"total", "quality"} <= named
-    assert "above chance level: alpha with people" in chance_of(found, "id-dice")
+    assert "guessing gives 0, and alpha with people" in chance_of(found, "id-dice")
     assert chance_of(found, "id-good") == ""
     context = verdict_context(found, Choice(judge="id-dice"))
     sure = context["finding"].sure
@@ -159,7 +159,7 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     # With two people the test says little, and the headline has to carry that.
     two = agreement(together(*people[:2], *random), BRIEF, FEW_PAIRS)
     said = verdict_context(two, Choice(judge="id-dice"))["finding"].sure
-    assert "With two humans the test only says" in said
+    assert "With two people the test only says" in said
 
 
 def test_one_no_is_enough_and_yes_needs_all():

@@ -124,9 +124,9 @@ def test_the_page_of_a_run(judged):
     run = judged.done
     shown = words(client.get(reverse("run", args=[judged.study.public_id, run.public_id])))
     assert "Resisted planted instructions" in shown
-    assert "Resisted 3 of 3 planted instructions. Its scores count. This says nothing" in shown
+    assert "Resisted all 3 planted instructions. Its scores count. This says nothing" in shown
     assert "Order for full points" in shown
-    assert "it needs answers to 6 questions in both orders" in shown
+    assert "it needs answers to 10 questions in both orders" in shown
     assert "Trusted" not in shown
     assert "n = 8 answers to 4 questions" in shown
     assert "CompQA v1" in shown

@@ -11,9 +11,10 @@ from benchmark.preferences.methods.both_orders import (
     order_consistency,
 )
 from benchmark.preferences.methods.paired import MissingColumnError, Verdicts, VerdictsError
-from cqa_site.stats.clustered import TOO_FEW_CLUSTERS
 
 from .made_verdicts import drawn, drawn_table, verdicts
+
+TOO_FEW_QUESTIONS = "an interval needs 10 or more questions"
 
 
 def test_a_row_is_turned_so_that_the_first_system_comes_first_by_name():
@@ -158,7 +159,7 @@ def test_consistency_is_the_share_of_equal_pairs_with_its_number():
     found = order_consistency(table)
     assert found.value == pytest.approx(2 / 3)
     assert (found.n_values, found.n_items) == (3, 3)
-    assert (found.low, found.reason) == (None, TOO_FEW_CLUSTERS)
+    assert (found.low, found.reason) == (None, TOO_FEW_QUESTIONS)
 
 
 def test_the_share_of_left_shows_who_always_takes_a_side():
