@@ -18,7 +18,8 @@ KNOWN = list(simulations())
 )
 def test_a_verdict_keeps_its_limit_at_its_smallest_n(simulation):
     share = run(simulation, simulation.sizes[0], max(10, simulation.quick // 8))
-    assert excess(simulation, share) < FAR
+    # Some intervals are seldom printed at their smallest n; the full run asks whether they ever are.
+    assert not share.n or excess(simulation, share) < FAR
 
 
 def test_every_rule_is_simulated_and_nothing_else_is():
