@@ -18,7 +18,7 @@ KNOWN = list(simulations())
 )
 def test_a_verdict_keeps_its_limit_at_its_smallest_n(simulation):
     share = run(simulation, simulation.sizes[0], max(10, simulation.quick // 8))
-    # Some intervals are seldom printed at their smallest n; the full run asks whether they ever are.
+    # Some intervals are seldom printed at their smallest n: the full run draws enough of them.
     assert not share.n or excess(simulation, share) < FAR
 
 
