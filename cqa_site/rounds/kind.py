@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -96,6 +96,8 @@ class TaskKind:
     # Whether people of a crowd link may come into its rounds, and the head of the page of links.
     takes_crowd: ClassVar[bool] = False
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"
+    # Whether items can be handed in without a judgement, which its rounds limit.
+    has_skips: ClassVar[bool] = False
     # Whether everybody's work is drawn with the round, so that nothing else is served.
     is_assigned: ClassVar[bool] = False
     # Whether its rounds pause and are closed for good; those of other kinds are opened again.
@@ -164,6 +166,32 @@ class TaskKind:
         """Let work count again where nobody filled its slot meanwhile; return how much did."""
         raise NotImplementedError
 
+    def count_free(self, round_: models.Round) -> int:
+        """How many items are there at this moment for somebody who comes new."""
+        raise NotImplementedError
+
+    def count_skips(self, round_: models.Round, user: User) -> int:
+        """How many items somebody skipped, of those that `count_own` counts."""
+        return 0
+
+    def times(
+        self, round_: models.Round, raters: Iterable[int] | None
+    ) -> Iterable[tuple[int, float | None, bool]]:
+        """Rater, seconds and whether it was a skip, of all that people or some raters did."""
+        raise NotImplementedError
+
+    def expected_seconds(self, round_: models.Round) -> float | None:
+        """How long an item is expected to take; None where the round says nothing."""
+        return None
+
+    def release(self, place: models.Place) -> None:
+        """Give back what somebody who stops holds; what they handed in stays and counts."""
+        raise NotImplementedError
+
+    def withdraw(self, place: models.Place) -> int:
+        """Make all that somebody handed in void, and give back the rest; return how much it was."""
+        raise NotImplementedError
+
     def counts(self) -> dict[str, Any]:
         """Columns of rounds that say how far each is: ``size``, ``wanted`` and ``done``."""
         raise NotImplementedError
@@ -226,6 +254,8 @@ class SheetKind(TaskKind):
     Content: ClassVar[type[Any]]
     # Fields of a sheet that `settle` sets: they follow from the last submission.
     settled: ClassVar[tuple[str, ...]]
+    # Which submitted sheets say nothing, where somebody can submit such.
+    skipped: ClassVar[Q | None] = None
     # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
     figures: ClassVar[dict[str, Any]] = {}
 

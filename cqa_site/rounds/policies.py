@@ -6,7 +6,7 @@ A kind with sheets is a child of one of them and says what is special about its 
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from django.db.models import Count, OuterRef, Q
+from django.db.models import Case, Count, OuterRef, Q, Value, When
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -18,7 +18,7 @@ from .kind import RoundNotReady, SheetKind
 from .models import Place, Round, Sheet
 from .progress import SUBMITTED, TO_DO, count_of
 from .serving import next_sheet
-from .slots import CHUNK, DONE, free_slots, hold_slot
+from .slots import CHUNK, DONE, FREE, free_slots, hold_slot
 
 
 class OneByOne(SheetKind):
@@ -64,6 +64,43 @@ class OneByOne(SheetKind):
             return 0
         items = self.Item._default_manager.filter(round=round_.pk)
         return items.filter(key_points__isnull=True).count()
+
+    def count_free(self, round_: Round) -> int:
+        """Items of which a slot is free; none of a round that is not open."""
+        slots = self.Slot._default_manager.filter(FREE, round=round_.pk)
+        is_open = round_.state == Round.State.OPEN
+        return slots.values("item").distinct().count() if is_open else 0
+
+    def count_skips(self, round_: Round, user: User) -> int:
+        """Submitted sheets that say nothing."""
+        if self.skipped is None:
+            return 0
+        return self._submitted(round_).filter(self.skipped, rater__user=user).count()
+
+    def times(
+        self, round_: Round, raters: Iterable[int] | None
+    ) -> Iterable[tuple[int, float | None, bool]]:
+        """Active seconds of submitted sheets, examples aside."""
+        sheets = self._submitted(round_)
+        sheets = sheets if raters is None else sheets.filter(rater__in=raters)
+        is_skip = Value(False)
+        if self.skipped is not None:
+            is_skip = Case(When(self.skipped, then=True), default=False)
+        return sheets.values_list("rater", "active_seconds", is_skip)
+
+    def release(self, place: Place) -> None:
+        """Begun sheets keep what stands on them."""
+        free_slots(self, self._sheets(place).filter(state=Sheet.State.OPEN))
+
+    def withdraw(self, place: Place) -> int:
+        """Examples too."""
+        sheets = self._sheets(place)
+        free_slots(self, sheets)
+        return int(sheets.filter(state=Sheet.State.SUBMITTED).update(state=Sheet.State.VOID))
+
+    def _submitted(self, round_: Round) -> Any:
+        rows = self.Sheet._default_manager.filter(SUBMITTED, round=round_.pk, is_example=False)
+        return rows.order_by()
 
     def why_none(self, round_: Round, rater: Rater) -> str:
         """What serving says."""

@@ -47,7 +47,7 @@ class Scoring(OneByOne):
     terms = ("rubric version", "score sheet", "blind repeat", "qualification")
     work_page = "score"
     sheet_page = "score_form"
-    takes_crowd = True
+    takes_crowd = has_skips = True
     subject = "answer"
     needed = ("answer__question__comparison", "rubric")
     item_needed = (
@@ -65,6 +65,8 @@ class Scoring(OneByOne):
     Kept = KeptScore
     Content = ScoreContent
     settled = ("points", "unable", "notes", "comment", "total")
+    # Not one criterion could be judged.
+    skipped = Q(points={})
     figures = {
         "unable": Count("pk", filter=COUNTED & Q(total__isnull=True)),
         "mean": Avg("total", filter=COUNTED),
