@@ -106,7 +106,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
 
     def get_logout_redirect_url(self, request: HttpRequest) -> str:
         """People of a crowd link have no form to sign in by: they learn their way back."""
-        if not getattr(request.user, "is_participant", False):
+        if not (isinstance(request.user, User) and request.user.is_participant):
             return str(super().get_logout_redirect_url(request))
         membership = memberships_of(request.user).first()
         page = membership and reverse("study", args=[membership.study.public_id])

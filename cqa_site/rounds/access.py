@@ -12,9 +12,9 @@ from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater, Role, Study
 
 from .blind_order import LEAST_GAP
-from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
+from .kind import SheetKind, TaskKind, sheet_kind_of
 from .models import Participant, Round, Sheet
-from .paces import skips_allowed
+from .paces import skipped_by, skips_allowed
 from .serving import Work, next_sheet, own_sheets
 
 WORKERS = (Role.ANNOTATOR, Role.EXPERT)
@@ -94,9 +94,8 @@ def over_reason(request: Any, round_: Any, done: int) -> str:
     asked = participant.link.required_items
     allowed = skips_allowed(round_, asked)
     # Without more work than skips are allowed, no more can have been skipped.
-    if allowed is not None and done > allowed:
-        if kind_of(round_).count_skips(round_, request.user) > allowed:
-            return "skips"
+    if done > allowed and skipped_by(round_, request.user) > allowed:
+        return "skips"
     return "finished" if done >= asked else ""
 
 

@@ -96,8 +96,6 @@ class TaskKind:
     # Whether people of a crowd link may come into its rounds, and the head of the page of links.
     takes_crowd: ClassVar[bool] = False
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"
-    # Whether items can be handed in without a judgement, which its rounds limit.
-    has_skips: ClassVar[bool] = False
     # Whether everybody's work is drawn with the round, so that nothing else is served.
     is_assigned: ClassVar[bool] = False
     # Whether its rounds pause and are closed for good; those of other kinds are opened again.
@@ -170,26 +168,12 @@ class TaskKind:
         """How many items are there at this moment for somebody who comes new."""
         raise NotImplementedError
 
-    def count_skips(self, round_: models.Round, user: User) -> int:
-        """How many items somebody skipped, of those that `count_own` counts."""
-        return 0
-
-    def times(
-        self, round_: models.Round, raters: Iterable[int] | None
-    ) -> Iterable[tuple[int, float | None, bool]]:
-        """Rater, seconds and whether it was a skip, of all that people or some raters did."""
+    def paces(self, round_: models.Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
+        """Rater, how much they did, skipped of it, and mean seconds; ``where`` chooses raters."""
         raise NotImplementedError
 
-    def expected_seconds(self, round_: models.Round) -> float | None:
-        """How long an item is expected to take; None where the round says nothing."""
-        return None
-
-    def release(self, place: models.Place) -> None:
-        """Give back what somebody who stops holds; what they handed in stays and counts."""
-        raise NotImplementedError
-
-    def withdraw(self, place: models.Place) -> int:
-        """Make all that somebody handed in void, and give back the rest; return how much it was."""
+    def stop(self, place: models.Place, *, withdraws: bool) -> None:
+        """Give back what somebody holds who stops, and make void what they withdraw."""
         raise NotImplementedError
 
     def counts(self) -> dict[str, Any]:

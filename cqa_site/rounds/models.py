@@ -61,12 +61,7 @@ class Round(models.Model):
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
     # Of the items that somebody of a crowd is asked for; None lets them skip all.
-    skip_share = models.FloatField(
-        _("largest share of skipped items"),
-        null=True,
-        default=0.2,
-        validators=[MinValueValidator(0), MaxValueValidator(1)],
-    )
+    skip_share = models.FloatField(_("largest share of skipped items"), null=True)
     lease_minutes = models.PositiveSmallIntegerField(
         _("minutes an item stays reserved"),
         default=120,

@@ -6,7 +6,7 @@ A kind with sheets is a child of one of them and says what is special about its 
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from django.db.models import Case, Count, OuterRef, Q, Value, When
+from django.db.models import Avg, Count, OuterRef, Q, Value
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -71,36 +71,19 @@ class OneByOne(SheetKind):
         is_open = round_.state == Round.State.OPEN
         return slots.values("item").distinct().count() if is_open else 0
 
-    def count_skips(self, round_: Round, user: User) -> int:
-        """Submitted sheets that say nothing."""
-        if self.skipped is None:
-            return 0
-        return self._submitted(round_).filter(self.skipped, rater__user=user).count()
+    def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
+        """Of submitted sheets, examples aside."""
+        skipped = Value(0) if self.skipped is None else Count("pk", filter=self.skipped)
+        own = self.Sheet._default_manager.filter(SUBMITTED, round=round_.pk, is_example=False)
+        rows: Any = own.filter(**where).order_by().values_list("rater")
+        yield from rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_seconds"))
 
-    def times(
-        self, round_: Round, raters: Iterable[int] | None
-    ) -> Iterable[tuple[int, float | None, bool]]:
-        """Active seconds of submitted sheets, examples aside."""
-        sheets = self._submitted(round_)
-        sheets = sheets if raters is None else sheets.filter(rater__in=raters)
-        is_skip = Value(False)
-        if self.skipped is not None:
-            is_skip = Case(When(self.skipped, then=True), default=False)
-        return sheets.values_list("rater", "active_seconds", is_skip)
-
-    def release(self, place: Place) -> None:
-        """Begun sheets keep what stands on them."""
-        free_slots(self, self._sheets(place).filter(state=Sheet.State.OPEN))
-
-    def withdraw(self, place: Place) -> int:
-        """Examples too."""
+    def stop(self, place: Place, *, withdraws: bool) -> None:
+        """Begun sheets keep what stands on them; of submitted ones examples are void, too."""
         sheets = self._sheets(place)
-        free_slots(self, sheets)
-        return int(sheets.filter(state=Sheet.State.SUBMITTED).update(state=Sheet.State.VOID))
-
-    def _submitted(self, round_: Round) -> Any:
-        rows = self.Sheet._default_manager.filter(SUBMITTED, round=round_.pk, is_example=False)
-        return rows.order_by()
+        free_slots(self, sheets if withdraws else sheets.filter(state=Sheet.State.OPEN))
+        if withdraws:
+            sheets.filter(state=Sheet.State.SUBMITTED).update(state=Sheet.State.VOID)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
         """What serving says."""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q
+from django.db.models import Avg, Count, OuterRef, Q
 
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
 from annotation.labelling.models.votes import Assignment
@@ -23,6 +23,7 @@ from .serving import DONE, FREE, lock_slots, next_work, take_slots
 
 CHUNK = 500
 RESERVED = Q(state=Assignment.State.SERVED)
+HELD = RESERVED | Q(slot__isnull=False)
 
 
 class Blocks(TaskKind):
@@ -65,34 +66,19 @@ class Blocks(TaskKind):
         return _with_controls(campaign, items["ordinary"], items)
 
     def count_free(self, round_: Round) -> int:
-        """The same, of ordinary items of which a vote is free; none of a round that is not open."""
+        """The same, of ordinary items with a free vote; none of a round that is not open."""
         campaign = self.own(round_)
         if campaign.state != Campaign.State.OPEN:
             return 0
         free = Slot.objects.filter(FREE, campaign=campaign).values("item").distinct().count()
         return _with_controls(campaign, free, _count_items(campaign)) if free else 0
 
-    def count_skips(self, round_: Round, user: User) -> int:
-        """Items skipped, control items too."""
-        skipped = Assignment.objects.filter(state=Assignment.State.SKIPPED)
-        return skipped.filter(campaign=round_.pk, rater__user=user).count()
-
-    def times(
-        self, round_: Round, raters: Iterable[int] | None
-    ) -> Iterable[tuple[int, float | None, bool]]:
-        """What the browser claims, but no more than passed since the item was shown."""
-        rows = Assignment.objects.filter(campaign=round_.pk, state__in=DONE)
-        rows = rows if raters is None else rows.filter(rater__in=raters)
-        columns = ("rater", "active_ms", "shown_at", "answered_at", "state")
-        for rater, claimed, shown, answered, state in rows.values_list(*columns):
-            times = [] if claimed is None else [claimed / 1000]
-            if shown and answered:
-                times.append(max(0.0, (answered - shown).total_seconds()))
-            yield rater, min(times, default=None), state == Assignment.State.SKIPPED
-
-    def expected_seconds(self, round_: Round) -> float | None:
-        """As planned; 0 says nothing."""
-        return self.own(round_).expected_seconds or None
+    def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
+        """Of items labelled or skipped, control items too."""
+        own = Assignment.objects.filter(campaign=round_.pk, state__in=DONE, **where)
+        skipped = Count("pk", filter=Q(state=Assignment.State.SKIPPED))
+        rows = own.order_by().values_list("rater")
+        return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
         """What serving says."""
@@ -112,20 +98,15 @@ class Blocks(TaskKind):
 
         Reserved control items go, too: what is left of a block would be its controls.
         """
-        if not _is_running(self.own(place.round)):
-            return 0
-        return _free_slots(place, RESERVED | Q(slot__isnull=False))
+        return _free_slots(place, HELD) if _is_running(self.own(place.round)) else 0
 
-    def release(self, place: Place) -> None:
-        """Answers that are still under way find a slot if one is free."""
-        _free_slots(place, RESERVED)
-
-    def withdraw(self, place: Place) -> int:
-        """The history of votes keeps what was said."""
+    def stop(self, place: Place, *, withdraws: bool) -> None:
+        """The history of votes keeps what was said; an answer under way finds a free slot."""
         mine = Assignment.objects.filter(campaign=place.round_id, rater=place.rater_id)
-        _free_slots(place, RESERVED | Q(slot__isnull=False))
-        void = {"label": None, "is_extra": False, "state": Assignment.State.VOID}
-        return mine.filter(state__in=DONE).update(**void)
+        _free_slots(place, HELD if withdraws else RESERVED)
+        if withdraws:
+            void = {"label": None, "is_extra": False, "state": Assignment.State.VOID}
+            mine.filter(state__in=DONE).update(**void)
 
     def count_again(self, place: Place) -> int:
         """What came after the round was closed stays an extra."""

@@ -42,7 +42,7 @@ class Labelling(Blocks):
     terms = ("item", "vote", "block", "control item", "judge")
     work_page = "label"
     answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
-    takes_crowd = has_skips = True
+    takes_crowd = True
     crowd_head = "annotation/labelling/_campaign_head.html"
     Round = Campaign
     Item = Item

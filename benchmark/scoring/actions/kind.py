@@ -47,7 +47,7 @@ class Scoring(OneByOne):
     terms = ("rubric version", "score sheet", "blind repeat", "qualification")
     work_page = "score"
     sheet_page = "score_form"
-    takes_crowd = has_skips = True
+    takes_crowd = True
     subject = "answer"
     needed = ("answer__question__comparison", "rubric")
     item_needed = (

@@ -85,7 +85,8 @@ def _start_page(
         context["standing"] = standing_of(known)
     else:
         context |= {"asks": kind.asks(asked), "practice": count_examples(link.round)}
-        context["skips"] = kind.has_skips and skips_allowed(link.round, link.required_items)
+        allowed = skips_allowed(link.round, link.required_items)
+        context["skips"] = allowed if link.round.skip_share is not None else None
     return render(request, "rounds/crowd/join.html", context)
 
 

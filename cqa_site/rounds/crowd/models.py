@@ -1,7 +1,7 @@
 """People of crowd platforms: the links by which they come into a round, and who came."""
 
 import uuid
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urljoin
 
 from django.conf import settings
 from django.db import models
@@ -51,21 +51,13 @@ class ParticipantLink(models.Model):
         """Whether new participants may still come in."""
         return not self.closed_at and self.expires_at > timezone.now()
 
-    @property
-    def platform_page(self) -> str:
-        """The first page of the platform; empty where nobody knows it."""
-        parts = urlsplit(self._return_url)
-        return f"{parts.scheme}://{parts.netloc}/" if parts.netloc else ""
-
-    def address_for(self, code: str) -> str:
-        """Where the platform takes a code; its first page where there is no code."""
-        if not code:
-            return self.platform_page
-        return self._return_url.replace("{code}", quote(code, safe=""))
-
-    @property
-    def _return_url(self) -> str:
-        return self.return_url or KNOWN_PLATFORMS.get(self.platform.strip().lower(), "")
+    def address_for(self, code: str = "") -> str:
+        """Where the platform takes a code, without one its first page; empty where unknown."""
+        known = KNOWN_PLATFORMS.get(self.platform.strip().lower(), "")
+        address = self.return_url or known
+        if code or not address:
+            return address.replace("{code}", quote(code, safe=""))
+        return urljoin(address, "/")
 
 
 class Participant(models.Model):

@@ -110,9 +110,7 @@ def find_link(secret: str) -> ParticipantLink | None:
     )
 
 
-def require_entry(
-    *, link: ParticipantLink, ids: PlatformIds, browser: str
-) -> Participant | None:
+def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant | None:
     """Return this browser's place by the link, if it has one.
 
     Raises ``LinkClosed``, ``LinkFull``, ``TookPartElsewhere``, ``ParticipationEnded``, and
@@ -179,7 +177,9 @@ def end_participation(
     ).update(outcome=outcome, ended_at=timezone.now())
     if ended:
         verb = "participant_ended"
-        record_participant(participant, verb, actor=actor, reason=reason, outcome=outcome, **details)
+        record_participant(
+            participant, verb, actor=actor, reason=reason, outcome=outcome, **details
+        )
 
 
 def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:

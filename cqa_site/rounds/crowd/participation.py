@@ -21,7 +21,7 @@ from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import User
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, Place, Round
-from cqa_site.rounds.paces import skips_allowed
+from cqa_site.rounds.paces import skipped_by, skips_allowed
 
 from .participants import end_participation, note_fault
 
@@ -36,7 +36,7 @@ class Standing:
     required: int
     most: int
     skipped: int = 0
-    allowed: int | None = None
+    allowed: float = 0
     # Whether the round has nothing for this person at this moment.
     is_nothing_left: bool = False
 
@@ -53,7 +53,7 @@ class Standing:
     @property
     def is_over_skips(self) -> bool:
         """Whether more was skipped than the round allows."""
-        return self.allowed is not None and self.skipped > self.allowed
+        return self.skipped > self.allowed
 
 
 class NotReported(Exception):
@@ -69,15 +69,16 @@ def standing_of(participant: Participant) -> Standing:
         kind.count_own([round_], participant.user).get(round_.pk, 0),
         required,
         kind.most_items(round_),
-        kind.count_skips(round_, participant.user),
+        skipped_by(round_, participant.user),
         skips_allowed(round_, required),
         is_nothing_left=is_done,
     )
 
 
-def place_of(participant: Participant) -> Place | None:
+def place_of(participant: Participant, *, is_locked: bool = False) -> Place | None:
     """Where the participant stands in the round; None before the first visit to its pages."""
     places = Place.objects.filter(round=participant.link.round, rater__user=participant.user)
+    places = places.select_for_update(of=("self",)) if is_locked else places
     return places.select_related("rater", "round").first()
 
 
@@ -107,22 +108,16 @@ def finish_participation(*, participant: Participant) -> bool:
 @transaction.atomic
 def stop_participation(*, participant: Participant, withdraws: bool) -> None:
     """End the work before it is done; withdrawn answers become void and count nowhere."""
-    place = place_of(participant)
-    # As everywhere the place is locked first: nothing is served or submitted meanwhile.
-    locked = place and Place.objects.select_for_update().get(pk=place.pk)
-    current = Participant.objects.filter(pk=participant.pk, outcome=Participant.Outcome.RUNNING)
-    if not current.exists():
+    ends, answers = Participant.Outcome, standing_of(participant).answered
+    place = place_of(participant, is_locked=True)
+    if not Participant.objects.filter(pk=participant.pk, outcome=ends.RUNNING).exists():
         return
-    answers = standing_of(participant).answered
-    kind = kind_of(participant.link.round)
-    if place and locked and withdraws:
-        kind.withdraw(place)
+    if place:
+        kind_of(participant.link.round).stop(place, withdraws=withdraws)
+    if place and withdraws:
         # What is still on its way from another tab is kept and counts no more than the rest.
-        locked.excluded_at, locked.exclusion_reason = timezone.now(), _("Withdrawn by the person")
-        locked.save(update_fields=["excluded_at", "exclusion_reason"])
-    elif place:
-        kind.release(place)
-    ends = Participant.Outcome
+        place.excluded_at, place.exclusion_reason = timezone.now(), _("Withdrawn by the person")
+        place.save(update_fields=["excluded_at", "exclusion_reason"])
     outcome = ends.WITHDRAWN if withdraws else ends.STOPPED
     end_participation(participant=participant, outcome=outcome, answers=answers)
 

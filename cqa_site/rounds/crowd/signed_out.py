@@ -1,7 +1,7 @@
 """What people of a crowd link find where others sign in: their way back to their work.
 
-They have neither an address nor a password. Signed out, they are known by the cookie of their
-place alone, and the page they came from says in which study to look for it.
+They have neither an address nor a password. Signed out they are known by the cookie of their
+place, and the page they came from says in which study.
 """
 
 from collections.abc import Callable
@@ -19,8 +19,8 @@ from .places import place_hash
 
 # Newest links of a study in which a place is looked for.
 LOOKED_AT = 100
-# Pages without a study to which participants go, beside those of crowd links.
-OWN_PAGES = ("home", "account")
+# Pages without a study to which participants go.
+OWN_PAGES = ("home", "account", "participation_end", "participation_stop", "participation_fault")
 
 
 class ShowWayBack:
@@ -30,12 +30,12 @@ class ShowWayBack:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Look at nobody who opens the form without coming from another page."""
-        came_from = request.GET.get("next", "")
-        is_form = request.method == "GET" and request.path == reverse("account_login")
-        if is_form and came_from and not request.user.is_authenticated:
-            if _is_of_participant(request, came_from):
-                return redirect(f"{reverse('participation_back')}?{urlencode({'next': came_from})}")
+        """Whoever opens the form of their own accord gets it."""
+        page = request.GET.get("next", "")
+        if page and request.method == "GET" and request.path == reverse("account_login"):
+            name, link = _find(request, page)
+            if link or (name in OWN_PAGES and browser_secret(request)):
+                return redirect(f"{reverse('participation_back')}?{urlencode({'next': page})}")
         return self.get_response(request)
 
 
@@ -48,21 +48,16 @@ def way_back(request: HttpRequest) -> HttpResponse:
     return render(request, "rounds/crowd/signed_out.html", {"link": link})
 
 
-def _is_of_participant(request: HttpRequest, page: str) -> bool:
-    if not browser_secret(request):
-        return False
-    name, link = _find(request, page)
-    return link is not None or name in OWN_PAGES or name.startswith("participation_")
-
-
-def _find(request: HttpRequest, page: str) -> tuple[str, ParticipantLink | None]:
-    """The name of a page, and the link of the browser's place in the study of the page."""
+def _find(request: HttpRequest, page: str) -> tuple[str | None, ParticipantLink | None]:
+    """The name of a page, and the link by which this browser came into the study of the page."""
     try:
         match = resolve(page.partition("?")[0])
     except Resolver404:
-        return "", None
+        return None, None
     study, secret = match.kwargs.get("study_id"), browser_secret(request)
+    if not (study and secret):
+        return match.url_name, None
     links = ParticipantLink.objects.filter(study__public_id=study)[:LOOKED_AT]
-    hashes = {place_hash(link, secret): link for link in links} if study and secret else {}
-    place = Participant.objects.filter(browser_hash__in=hashes).first() if hashes else None
-    return match.url_name or "", place and hashes[place.browser_hash]
+    hashes = {place_hash(link, secret): link for link in links}
+    places = Participant.objects.filter(browser_hash__in=hashes)
+    return match.url_name, hashes.get(places.values_list("browser_hash", flat=True).first() or "")
