@@ -41,6 +41,7 @@ class CrowdLinkSerializer(ReadSerializer):
     most_items = serializers.IntegerField(
         read_only=True, help_text="How many items the round has for one person."
     )
+    return_url = serializers.CharField(read_only=True)
     joined = serializers.IntegerField(read_only=True)
     is_open = serializers.BooleanField(read_only=True)
 

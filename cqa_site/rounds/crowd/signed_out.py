@@ -31,8 +31,8 @@ class ShowWayBack:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Whoever opens the form of their own accord gets it."""
-        page = request.GET.get("next", "")
-        if page and request.method == "GET" and request.path == reverse("account_login"):
+        if request.method == "GET" and request.path == reverse("account_login"):
+            page = request.GET.get("next", "")
             name, link = _find(request, page)
             if link or (name in OWN_PAGES and browser_secret(request)):
                 return redirect(f"{reverse('participation_back')}?{urlencode({'next': page})}")
