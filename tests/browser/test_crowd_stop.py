@@ -4,6 +4,7 @@ import os
 import re
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.labelling.models.votes import Assignment
@@ -49,7 +50,8 @@ def page(enter):
 def arrive(visit, link, width, scheme):
     visitor = visit(None, viewport={"width": width, "height": 800}, color_scheme=scheme)
     query = "&".join(f"{name}={value}" for name, value in IDS.items())
-    visitor.go("join", link, query=f"?{query}")
+    visitor.first = visitor.server + reverse("join", args=[link]) + f"?{query}"
+    visitor.page.goto(visitor.first)
     return visitor
 
 
@@ -99,6 +101,31 @@ def test_signed_out_in_the_middle_the_page_says_how_to_go_on(page):
     expect(page.page.locator("h1")).to_have_text("Your work is kept")
     expect(page.page.get_by_role("link", name="Go to Prolific")).to_be_visible()
     look(page, "signed-out")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_full_rounds_skips_and_the_page_of_the_researcher(enter, visit, world, width, scheme):
+    page = enter(width, scheme)
+    page.page.get_by_role("button", name="Start").click()
+    page.page.wait_for_url("**/label/")
+    label(page, "1")
+    Assignment.objects.filter(state="answered").update(active_ms=400)
+    campaign, researcher = world
+    campaign.slots.filter(state="open").update(state="leased", lease_until="2100-01-01T00:00Z")
+    settings = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    other = visit(None, **settings)
+    other.page.goto(page.first.replace("PID-5f1", "PID-2").replace("SESSION-1", "SESSION-2"))
+    expect(other.page.locator("h1")).to_have_text("The study is full")
+    look(other, "full")
+    other.console.clear()  # 410 is right
+    desk = visit(researcher, **settings)
+    desk.go("crowd_links", campaign.study.public_id, campaign.public_id)
+    expect(desk.page.locator("main")).to_contain_text("Very fast")
+    desk.page.locator("details.card > summary").first.click()
+    look(desk, "links")
+    page.go("participation_end")
+    look(page, "running")
 
 
 def look(visitor, name):
