@@ -104,6 +104,7 @@ MIDDLEWARE = [
     "cqa_site.web.middleware.PrivateResponses",
     "cqa_site.web.strict_query.StrictQuery",
     "cqa_site.rounds.crowd.lost_answers.NoteLostAnswers",
+    "cqa_site.rounds.crowd.signed_out.ShowWayBack",
     "cqa_site.web.not_there.NotFound",
     "cqa_site.web.unavailable.Unavailable",
     "cqa_site.rounds.pages.offline.ForgetWork",

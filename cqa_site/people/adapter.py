@@ -11,9 +11,10 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from .access import record
+from .access import memberships_of, record
 from .models import User
 from .sign_in.second_step import SHOWN_KEY, VOUCHED_KEY, shown_at, vouches
 from .sign_in.ways import provider_to_ask
@@ -102,6 +103,14 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
     def format_email_subject(self, subject: str) -> str:
         """No prefix: the subject names the product itself."""
         return subject
+
+    def get_logout_redirect_url(self, request: HttpRequest) -> str:
+        """People of a crowd link have no form to sign in by: they learn their way back."""
+        if not (isinstance(request.user, User) and request.user.is_participant):
+            return str(super().get_logout_redirect_url(request))
+        membership = memberships_of(request.user).first()
+        page = membership and reverse("study", args=[membership.study.public_id])
+        return f"{reverse('participation_back')}?{urlencode({'next': page or ''})}"
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         """Back to the account page."""

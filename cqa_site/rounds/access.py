@@ -14,6 +14,7 @@ from cqa_site.people.models import Rater, Role, Study
 from .blind_order import LEAST_GAP
 from .kind import SheetKind, TaskKind, sheet_kind_of
 from .models import Participant, Round, Sheet
+from .paces import skipped_by, skips_allowed
 from .serving import Work, next_sheet, own_sheets
 
 WORKERS = (Role.ANNOTATOR, Role.EXPERT)
@@ -27,6 +28,7 @@ def opened_round(
     participant = participant_of(request)
     if participant is not None:
         rounds = rounds.filter(pk=participant.link.round_id)
+        refuse_withdrawn(participant)
     return get_object_or_404(rounds.select_related("study", *related), public_id=round_id)
 
 
@@ -37,6 +39,12 @@ def participant_of(request: Any) -> Participant | None:
         request.participant = people.first()
     found: Participant | None = request.participant
     return found
+
+
+def refuse_withdrawn(participant: Participant | None) -> None:
+    """Raise Http404 for somebody who took their answers back: they send no others."""
+    if participant and participant.outcome == Participant.Outcome.WITHDRAWN:
+        raise Http404
 
 
 def own_rater(request: Any) -> Rater:
@@ -55,6 +63,7 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
     sheet.rater, sheet.round.study = rater, study
     participant = getattr(rater.user, "participant", None)
     vars(request).update(participant=participant)
+    refuse_withdrawn(participant)
     if participant and participant.link.round_id != sheet.round_id:
         raise Http404
     is_begun = sheet.state == Sheet.State.OPEN
@@ -65,10 +74,29 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
 
 def next_work(request: Any, round_: Any, rater: Rater) -> Work:
     """The sheet that waits; people of a crowd link get what it asks for and no more."""
-    participant = participant_of(request)
-    if participant and submitted_count(round_, rater) >= participant.link.required_items:
-        return Work(None, "finished")
+    if participant_of(request):
+        reason = over_reason(request, round_, submitted_count(round_, rater))
+        if reason:
+            return Work(None, reason)
     return next_sheet(round_=round_, rater=rater)
+
+
+def over_reason(request: Any, round_: Any, done: int) -> str:
+    """Why nothing more comes to somebody of a crowd who did so many; empty for members.
+
+    ``ended``, ``skips`` (more than the round allows) or ``finished``.
+    """
+    participant = participant_of(request)
+    if participant is None:
+        return ""
+    if participant.outcome != Participant.Outcome.RUNNING:
+        return "ended"
+    asked = participant.link.required_items
+    allowed = skips_allowed(round_, asked)
+    # Without more work than skips are allowed, no more can have been skipped.
+    if done > allowed and skipped_by(round_, request.user) > allowed:
+        return "skips"
+    return "finished" if done >= asked else ""
 
 
 def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:

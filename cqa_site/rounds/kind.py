@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -164,6 +164,18 @@ class TaskKind:
         """Let work count again where nobody filled its slot meanwhile; return how much did."""
         raise NotImplementedError
 
+    def count_free(self, round_: models.Round) -> int:
+        """How many items are there at this moment for somebody who comes new."""
+        raise NotImplementedError
+
+    def paces(self, round_: models.Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
+        """Rater, how much they did, skipped of it, and mean seconds; ``where`` chooses raters."""
+        raise NotImplementedError
+
+    def stop(self, place: models.Place, *, withdraws: bool) -> None:
+        """Give back what somebody holds who stops, and make void what they withdraw."""
+        raise NotImplementedError
+
     def counts(self) -> dict[str, Any]:
         """Columns of rounds that say how far each is: ``size``, ``wanted`` and ``done``."""
         raise NotImplementedError
@@ -226,6 +238,8 @@ class SheetKind(TaskKind):
     Content: ClassVar[type[Any]]
     # Fields of a sheet that `settle` sets: they follow from the last submission.
     settled: ClassVar[tuple[str, ...]]
+    # Which submitted sheets say nothing, where somebody can submit such.
+    skipped: ClassVar[Q | None] = None
     # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
     figures: ClassVar[dict[str, Any]] = {}
 

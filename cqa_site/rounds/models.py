@@ -60,6 +60,8 @@ class Round(models.Model):
         default=0.7,
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
+    # Of the items that somebody of a crowd is asked for; None lets them skip all.
+    skip_share = models.FloatField(_("largest share of skipped items"), null=True)
     lease_minutes = models.PositiveSmallIntegerField(
         _("minutes an item stays reserved"),
         default=120,

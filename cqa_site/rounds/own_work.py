@@ -59,7 +59,7 @@ def waiting_for(membership: Membership) -> list[Waiting]:
         count = counts.get(each.pk, 0)
         is_held = each.pk in places and places[each.pk].is_held_back
         if participant is not None and (is_held or _is_over(participant, count)):
-            waiting.append(_ended(each))
+            waiting.append(_ended(each, participant))
             continue
         is_done = each.pk in done
         waiting.append(_card(membership, each, count, is_done=is_done, is_held=is_held))
@@ -120,11 +120,14 @@ def _card(
     )
 
 
-def _ended(round_: Round) -> Waiting:
+def _ended(round_: Round, participant: Participant) -> Waiting:
     """A round in which nothing more can come to somebody who came by a crowd link."""
+    text = _("Every answer is saved; nothing more is asked of you.")
+    if participant.outcome == Participant.Outcome.WITHDRAWN:
+        text = _("You withdrew your answers; nothing more is asked of you.")
     return Waiting(
         title=round_.name,
-        text=_("Every answer is saved; nothing more is asked of you."),
+        text=text,
         button=_("To your completion code"),
         url=reverse("participation_end"),
     )

@@ -6,7 +6,7 @@ A kind with sheets is a child of one of them and says what is special about its 
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from django.db.models import Count, OuterRef, Q
+from django.db.models import Avg, Count, OuterRef, Q, Value
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -18,7 +18,7 @@ from .kind import RoundNotReady, SheetKind
 from .models import Place, Round, Sheet
 from .progress import SUBMITTED, TO_DO, count_of
 from .serving import next_sheet
-from .slots import CHUNK, DONE, free_slots, hold_slot
+from .slots import CHUNK, DONE, FREE, free_slots, hold_slot
 
 
 class OneByOne(SheetKind):
@@ -64,6 +64,26 @@ class OneByOne(SheetKind):
             return 0
         items = self.Item._default_manager.filter(round=round_.pk)
         return items.filter(key_points__isnull=True).count()
+
+    def count_free(self, round_: Round) -> int:
+        """Items of which a slot is free; none of a round that is not open."""
+        slots = self.Slot._default_manager.filter(FREE, round=round_.pk)
+        is_open = round_.state == Round.State.OPEN
+        return slots.values("item").distinct().count() if is_open else 0
+
+    def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
+        """Of submitted sheets, examples aside."""
+        skipped = Value(0) if self.skipped is None else Count("pk", filter=self.skipped)
+        own = self.Sheet._default_manager.filter(SUBMITTED, round=round_.pk, is_example=False)
+        rows: Any = own.filter(**where).order_by().values_list("rater")
+        yield from rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_seconds"))
+
+    def stop(self, place: Place, *, withdraws: bool) -> None:
+        """Begun sheets keep what stands on them; of submitted ones examples are void, too."""
+        sheets = self._sheets(place)
+        free_slots(self, sheets if withdraws else sheets.filter(state=Sheet.State.OPEN))
+        if withdraws:
+            sheets.filter(state=Sheet.State.SUBMITTED).update(state=Sheet.State.VOID)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
         """What serving says."""

@@ -36,7 +36,7 @@ WITHOUT = {
         mfa_reauthenticate_webauthn mfa_activate_totp mfa_deactivate_totp
         mfa_view_recovery_codes mfa_generate_recovery_codes mfa_add_webauthn mfa_edit_webauthn
         mfa_remove_webauthn mfa_authenticate mfa_login_webauthn openid_connect_login
-        openid_connect_callback account_keys
+        openid_connect_callback account_keys participation_back
     """,
     NO_TOKENS: """
         token_new token_lend token_revoke
@@ -45,7 +45,8 @@ WITHOUT = {
         invitation_accept invitation join_start join
     """,
     LABELLING: """
-        participation_end participation_fault label label_answer label_next label_alive
+        participation_end participation_stop participation_fault label label_answer label_next
+        label_alive
         label_answers score score_own score_form score_save score_submit score_settle prefer
         prefer_own prefer_form prefer_save prefer_submit prefer_settle count count_own
         count_form count_save count_submit count_settle

@@ -104,6 +104,7 @@ UNSAFE = [
     ("site_admin", "study_new"),
     ("participant", "participation_end"),
     ("participant", "participation_fault"),
+    ("participant", "participation_stop"),
 ]
 
 
@@ -134,6 +135,8 @@ def test_opening_pages_writes_nothing(world):
             "join_start",
             "participation_end",
             "participation_fault",
+            "participation_stop",
+            "participation_back",
             "health",
         )
     ]

@@ -131,7 +131,7 @@ ANONYMOUS = {
     "in": """
         home help help_page account account_keys site_state site_backups site_backup_new
         site_backup_file site_backup_check site_job_progress token_new token_lend token_revoke
-        study_new participation_end participation_fault mfa_index sessions_end
+        study_new participation_end participation_stop participation_fault mfa_index sessions_end
         provider_disconnect provider_once_more account_reauthenticate mfa_reauthenticate
         mfa_reauthenticate_webauthn mfa_activate_totp mfa_deactivate_totp
         mfa_view_recovery_codes mfa_generate_recovery_codes mfa_add_webauthn mfa_edit_webauthn
@@ -141,7 +141,7 @@ ANONYMOUS = {
     "200": """
         health metrics work_worker account_login account_inactive account_reset_password
         account_reset_password_done account_reset_password_from_key
-        account_reset_password_from_key_done
+        account_reset_password_from_key_done participation_back
     """,
     # Of a password that was right, or of a provider that the site has.
     "302": """

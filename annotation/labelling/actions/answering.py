@@ -15,7 +15,7 @@ from cqa_site.people.models import Rater
 from .serving import DONE, FREE, take_slots
 
 MAX_ACTIVE_MS = 30 * 60 * 1000
-LATE = (Assignment.State.EXPIRED, Assignment.State.SKIPPED)
+LATE = (Assignment.State.EXPIRED, Assignment.State.SKIPPED, Assignment.State.VOID)
 
 
 class AnswerNotValid(Exception):

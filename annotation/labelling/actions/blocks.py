@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q
+from django.db.models import Avg, Count, OuterRef, Q
 
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
 from annotation.labelling.models.votes import Assignment
@@ -22,6 +22,8 @@ from .how_far import how_far
 from .serving import DONE, FREE, lock_slots, next_work, take_slots
 
 CHUNK = 500
+RESERVED = Q(state=Assignment.State.SERVED)
+HELD = RESERVED | Q(slot__isnull=False)
 
 
 class Blocks(TaskKind):
@@ -60,14 +62,23 @@ class Blocks(TaskKind):
         campaign = self.own(round_)
         if campaign.state == Campaign.State.DRAFT:
             return 0
-        items = campaign.items.aggregate(
-            ordinary=Count("pk", filter=Q(control_label__isnull=True)),
-            controls=Count("pk", filter=Q(control_label__isnull=False, is_retired=False)),
-        )
-        ordinary, controls = items["ordinary"], items["controls"]
-        allowed = min(ordinary, math.ceil(ordinary * campaign.share_cap))
-        blocks = math.ceil(allowed / max(1, campaign.block_size - campaign.controls_per_block))
-        return allowed + min(controls, blocks * campaign.controls_per_block)
+        items = _count_items(campaign)
+        return _with_controls(campaign, items["ordinary"], items)
+
+    def count_free(self, round_: Round) -> int:
+        """The same, of ordinary items with a free vote; none of a round that is not open."""
+        campaign = self.own(round_)
+        if campaign.state != Campaign.State.OPEN:
+            return 0
+        free = Slot.objects.filter(FREE, campaign=campaign).values("item").distinct().count()
+        return _with_controls(campaign, free, _count_items(campaign)) if free else 0
+
+    def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
+        """Of items labelled or skipped, control items too."""
+        own = Assignment.objects.filter(campaign=round_.pk, state__in=DONE, **where)
+        skipped = Count("pk", filter=Q(state=Assignment.State.SKIPPED))
+        rows = own.order_by().values_list("rater")
+        return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
         """What serving says."""
@@ -87,7 +98,15 @@ class Blocks(TaskKind):
 
         Reserved control items go, too: what is left of a block would be its controls.
         """
-        return _free_slots(place) if _is_running(self.own(place.round)) else 0
+        return _free_slots(place, HELD) if _is_running(self.own(place.round)) else 0
+
+    def stop(self, place: Place, *, withdraws: bool) -> None:
+        """The history of votes keeps what was said; an answer under way finds a free slot."""
+        mine = Assignment.objects.filter(campaign=place.round_id, rater=place.rater_id)
+        _free_slots(place, HELD if withdraws else RESERVED)
+        if withdraws:
+            void = {"label": None, "is_extra": False, "state": Assignment.State.VOID}
+            mine.filter(state__in=DONE).update(**void)
 
     def count_again(self, place: Place) -> int:
         """What came after the round was closed stays an extra."""
@@ -102,16 +121,27 @@ def _is_running(campaign: Campaign) -> bool:
     return campaign.is_live and campaign.state != Campaign.State.CLOSED
 
 
-def _free_slots(place: Place) -> int:
-    """Open the slots the rater holds; return how many."""
-    reserved = Q(state=Assignment.State.SERVED)
-    held = Assignment.objects.filter(
-        Q(slot__isnull=False) | reserved, campaign=place.round_id, rater=place.rater_id
+def _count_items(campaign: Campaign) -> dict[str, int]:
+    return campaign.items.aggregate(
+        ordinary=Count("pk", filter=Q(control_label__isnull=True)),
+        controls=Count("pk", filter=Q(control_label__isnull=False, is_retired=False)),
     )
+
+
+def _with_controls(campaign: Campaign, ordinary: int, items: dict[str, int]) -> int:
+    """So many ordinary items, up to the share cap, with the control items of their blocks."""
+    allowed = min(ordinary, math.ceil(items["ordinary"] * campaign.share_cap))
+    blocks = math.ceil(allowed / max(1, campaign.block_size - campaign.controls_per_block))
+    return allowed + min(items["controls"], blocks * campaign.controls_per_block)
+
+
+def _free_slots(place: Place, which: Q) -> int:
+    """Open the slots of such rows of the rater; return how many."""
+    held = Assignment.objects.filter(which, campaign=place.round_id, rater=place.rater_id)
     rows = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
     slots = sorted(pk for pk in rows if pk)
     held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
-    held.filter(reserved).update(slot=None, state=Assignment.State.EXPIRED)
+    held.filter(RESERVED).update(slot=None, state=Assignment.State.EXPIRED)
     for start in range(0, len(slots), CHUNK):
         chunk = lock_slots(Slot.objects.filter(pk__in=slots[start : start + CHUNK]))
         Slot.objects.filter(pk__in=chunk).update(state=Slot.State.OPEN, lease_until=None)

@@ -39,6 +39,7 @@ class Plan:
     lease_minutes: int
     seed: int
     orders_by_uncertainty: bool
+    skip_share: float | None = 0.2
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from annotation.labelling.models.campaigns import Campaign, Guideline, Item
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms.extent import Extent
-from cqa_site.rounds.forms.plan import Groups, PlanForm
+from cqa_site.rounds.forms.plan import Groups, PlanForm, skip_share_field
 from cqa_site.web.choices import offer
 
 ROWS_OF_LEVELS = 10
@@ -63,6 +63,7 @@ class CampaignForm(PlanForm):
                 ("guideline",),
                 ("votes_per_item", "share_cap"),
                 ("expected_seconds", "lease_minutes"),
+                ("skip_share",),
                 ("orders_by_uncertainty",),
                 ("seed",),
             ),
@@ -143,6 +144,7 @@ class CampaignForm(PlanForm):
         initial=Campaign.USUAL["lease_minutes"],
         help_text=lazy("Renewed while the page is in view; then others get the item."),
     )
+    skip_share = skip_share_field()
     seed = forms.IntegerField(
         label=lazy("Seed of every random order"),
         min_value=0,

@@ -42,7 +42,7 @@ from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
-from cqa_site.rounds.access import participant_of
+from cqa_site.rounds.access import over_reason, participant_of
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.pages.offline import kept_offline
 from cqa_site.web.replies import wants_json
@@ -161,6 +161,8 @@ def _page(
     campaign: Any = place.round
     times = times_of(place)
     work = _work(request, place, len(times))
+    if work.reason == "ended" and shown is None:
+        return redirect("participation_end")
     waiting = work.assignments
     current = shown or next(iter(waiting), None)
     is_change = current is not None and current.state in DONE
@@ -247,13 +249,12 @@ def _work(
 ) -> Work:
     """What is left to label; participants get what their link asks for and no more."""
     campaign: Any = place.round
-    participant = participant_of(request)
-    if participant is None:
-        return next_work(campaign=campaign, place=place, waiting=waiting)
-    left = participant.link.required_items - answered
-    if left <= 0:
-        return Work([], "finished")
+    reason = over_reason(request, campaign, answered)
+    if reason:
+        return Work([], reason)
     work = next_work(campaign=campaign, place=place, waiting=waiting)
+    participant = participant_of(request)
+    left = participant.link.required_items - answered if participant else None
     return Work(work.assignments[:left], work.reason)
 
 

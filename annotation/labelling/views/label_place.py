@@ -12,7 +12,7 @@ from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
-from cqa_site.rounds.access import opened_round
+from cqa_site.rounds.access import opened_round, refuse_withdrawn
 from cqa_site.rounds.models import Place
 from cqa_site.web.strict_query import id_from
 
@@ -41,7 +41,9 @@ def locked_place(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
         rater__user=request.user,
     )
     place.round = place.round.campaign
-    vars(request).update(participant=getattr(place.rater.user, "participant", None))
+    participant = getattr(place.rater.user, "participant", None)
+    vars(request).update(participant=participant)
+    refuse_withdrawn(participant)
     return place
 
 

@@ -20,9 +20,10 @@ from annotation.labelling.models.votes import Assignment
 from annotation.quality.actions import quality as actions
 from annotation.quality.forms import ControlChangeForm, ReasonForm
 from annotation.quality.reports.controls import control_detail, quality_of
-from annotation.quality.reports.quality import annotator_detail
+from annotation.quality.reports.quality import HASTY_SHARE, annotator_detail
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import AuditEvent, Rater, Study
+from cqa_site.rounds.paces import paces_of
 
 from .table import DEFAULT_SORT, FILTERS, filters, heads, sort_people, totals
 
@@ -38,7 +39,12 @@ def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
     show = show if show in FILTERS else ""
     sort = request.GET.get("sort", DEFAULT_SORT)
     shown = sort_people([each for each in people if FILTERS[show][1](each)], sort)
+    paces = paces_of(campaign)
+    only_skip = [rater for rater, pace in paces.items() if pace.done == pace.skipped]
     context = _context(study, campaign) | {
+        "skipping": [rater for rater, pace in paces.items() if pace.is_skipping],
+        "only_skip": study.raters.filter(pk__in=only_skip),
+        "hasty_mark": campaign.expected_seconds * HASTY_SHARE,
         "totals": totals(people),
         "heads": heads(sort),
         "filters": filters(people, show),

@@ -65,6 +65,8 @@ class Scoring(OneByOne):
     Kept = KeptScore
     Content = ScoreContent
     settled = ("points", "unable", "notes", "comment", "total")
+    # Not one criterion could be judged.
+    skipped = Q(points={})
     figures = {
         "unable": Count("pk", filter=COUNTED & Q(total__isnull=True)),
         "mean": Avg("total", filter=COUNTED),

@@ -47,6 +47,7 @@ class Plan:
     shows_arguments: bool = True
     pass_mark: float = 0.7
     lease_minutes: int = 120
+    skip_share: float | None = 0.2
 
     def recipe(self, found: int, elsewhere: int, names: list[str]) -> dict[str, Any]:
         """What the round keeps of it: public ids and numbers.
@@ -81,6 +82,7 @@ SETTINGS = (
     "shows_arguments",
     "pass_mark",
     "lease_minutes",
+    "skip_share",
 )
 
 

@@ -30,7 +30,7 @@ from benchmark.scoring.methods.drawing import overlap_of
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms.extent import Extent
-from cqa_site.rounds.forms.plan import PlanForm
+from cqa_site.rounds.forms.plan import PlanForm, skip_share_field
 from cqa_site.rounds.forms.save import SaveForm
 from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.choices import offer
@@ -68,7 +68,7 @@ class RoundForm(PlanForm):
                 ("rubric",),
                 ("overlap_share", "overlap_raters"),
                 ("repeat_share", "lease_minutes"),
-                ("pass_mark",),
+                ("pass_mark", "skip_share"),
                 ("shows_hints", "shows_arguments"),
                 ("instructions",),
             ),
@@ -124,6 +124,7 @@ class RoundForm(PlanForm):
     overlap_raters = forms.IntegerField(
         label=lazy("People for each of these"), min_value=2, max_value=20, initial=2
     )
+    skip_share = skip_share_field()
     shows_hints = forms.BooleanField(
         label=lazy("Show what code can count, as a hint"),
         required=False,

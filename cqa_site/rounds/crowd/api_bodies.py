@@ -27,6 +27,9 @@ class CrowdLinkInput(Input):
     screened_out_code = serializers.CharField(max_length=40)
     no_work_code = serializers.CharField(max_length=40)
     fault_code = serializers.CharField(max_length=40)
+    skips_code = serializers.CharField(max_length=40, allow_blank=True, required=False)
+    stopped_code = serializers.CharField(max_length=40, allow_blank=True, required=False)
+    return_url = serializers.CharField(max_length=300, allow_blank=True, required=False)
     participant_param = serializers.CharField(max_length=40, required=False)
     study_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
     session_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
@@ -38,6 +41,7 @@ class CrowdLinkSerializer(ReadSerializer):
     most_items = serializers.IntegerField(
         read_only=True, help_text="How many items the round has for one person."
     )
+    return_url = serializers.CharField(read_only=True)
     joined = serializers.IntegerField(read_only=True)
     is_open = serializers.BooleanField(read_only=True)
 
@@ -49,6 +53,7 @@ class CrowdLinkSerializer(ReadSerializer):
             "required_items",
             "most_items",
             "max_participants",
+            "return_url",
             "joined",
             "participant_param",
             "study_param",

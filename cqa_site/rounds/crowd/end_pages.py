@@ -19,6 +19,8 @@ from .participation import (
     is_out,
     report_fault,
     standing_of,
+    stop_participation,
+    work_address,
 )
 
 
@@ -27,13 +29,30 @@ def participation_end(request: PersonRequest) -> HttpResponse:
     """Show the completion code once the participation is over, else what is left to do."""
     participant = _participant(request)
     if participant.outcome != Participant.Outcome.RUNNING:
-        context = {"participant": participant, "code": completion_code(participant)}
+        code = completion_code(participant)
+        address = participant.link.address_for(code)
+        context = {"participant": participant, "code": code, "address": address}
         return render(request, "rounds/crowd/ended.html", context)
     if request.method == "POST" and not finish_participation(participant=participant):
         messages.info(request, _("There are items left for you."))
     elif request.method == "POST":
         return redirect("participation_end")
     return _running_page(request, participant, FaultForm())
+
+
+@login_required
+def participation_stop(request: PersonRequest) -> HttpResponse:
+    """Ask whether the answers of somebody who stops here count; a POST says it."""
+    participant = _participant(request)
+    choice, standing = request.POST.get("choice"), standing_of(participant)
+    is_running = participant.outcome == Participant.Outcome.RUNNING
+    if is_running and choice in ("keep", "withdraw"):
+        stop_participation(participant=participant, withdraws=choice == "withdraw")
+    elif is_running and standing.left:
+        context = {"participant": participant, "standing": standing}
+        context["work"] = work_address(participant)
+        return render(request, "rounds/crowd/stop.html", context)
+    return redirect("participation_end")
 
 
 @login_required
@@ -70,6 +89,7 @@ def _running_page(
         "participant": participant,
         "standing": standing_of(participant),
         "is_out": is_out(participant),
+        "work": work_address(participant),
         "form": form,
     }
     status = 422 if form.errors else 200

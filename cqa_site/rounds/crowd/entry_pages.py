@@ -18,11 +18,13 @@ from cqa_site.people.models import new_secret
 from cqa_site.people.views.invitations import BACKEND
 from cqa_site.people.views.pages import closed_door
 from cqa_site.rounds.kind import kind_of
-from cqa_site.rounds.models import Participant, ParticipantLink
+from cqa_site.rounds.models import Participant, ParticipantLink, Round
+from cqa_site.rounds.paces import skips_allowed
 from cqa_site.rounds.qualifying import count_examples
 
 from . import participants as actions
 from .participants import PlatformIds, find_link, require_entry, take_part
+from .participation import standing_of, work_address
 from .place_cookie import browser_secret, keep_browser_secret
 from .places import hold_place
 
@@ -56,20 +58,36 @@ def join_start(request: HttpRequest) -> HttpResponse:
         return _signed_in(request, link, platform_ids)
     browser = browser_secret(request)
     try:
+        known = require_entry(link=link, ids=platform_ids, browser=browser)
+        free = 0 if known else kind_of(link.round).count_free(link.round)
+        if not known and not free:
+            return _nothing_left(request, link)
         if request.method != "POST":
-            require_entry(link=link, ids=platform_ids, browser=browser)
-            asks = kind_of(link.round).asks(link.required_items)
-            context = {"link": link, "asks": asks, "practice": count_examples(link.round)}
-            return render(request, "rounds/crowd/join.html", context)
+            return _start_page(request, link, known, free)
         browser = browser or new_secret()
         participant = take_part(link=link, ids=platform_ids, browser=browser)
     except actions.PlaceTaken:
         return _place_taken(request, link)
     except REFUSALS as refusal:
-        return _refused(request, refusal)
+        return _refused(request, link, refusal)
     request.session.pop(SESSION_KEY, None)
     login(request, participant.user, backend=BACKEND)  # gives the session a new key
     return keep_browser_secret(_to_work(participant), browser)
+
+
+def _start_page(
+    request: HttpRequest, link: ParticipantLink, known: Participant | None, free: int
+) -> HttpResponse:
+    """What awaits somebody new, of whom no more can be asked than is there, or who comes back."""
+    kind, asked = kind_of(link.round), min(free, link.required_items)
+    context = {"link": link, "is_short": free < link.required_items, "known": known}
+    if known:
+        context["standing"] = standing_of(known)
+    else:
+        context |= {"asks": kind.asks(asked), "practice": count_examples(link.round)}
+        allowed = skips_allowed(link.round, link.required_items)
+        context["skips"] = allowed if link.round.skip_share is not None else None
+    return render(request, "rounds/crowd/join.html", context)
 
 
 def _platform_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | None:
@@ -107,8 +125,7 @@ def _signed_in(request: HttpRequest, link: ParticipantLink, ids: PlatformIds) ->
 def _to_work(participant: Participant) -> HttpResponse:
     if participant.outcome != Participant.Outcome.RUNNING:
         return redirect("participation_end")
-    round_ = participant.link.round
-    return redirect(kind_of(round_).work_page, participant.study.public_id, round_.public_id)
+    return redirect(work_address(participant))
 
 
 def _unknown_link(request: HttpRequest) -> HttpResponse:
@@ -157,17 +174,36 @@ REFUSALS = (
 )
 
 
-def _refused(request: HttpRequest, refusal: Exception) -> HttpResponse:
+def _nothing_left(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
+    """Before anybody agrees to anything; nobody new is made."""
+    is_open = link.round.state == Round.State.OPEN
+    text = _("Other people have done or hold all items.")
+    return _no_room(
+        request,
+        link,
+        title=_("The study is full") if is_open else _("The study takes no work now"),
+        text=text if is_open else _("The researchers have stopped it for now, or ended it."),
+        code=link.no_work_code,
+    )
+
+
+def _no_room(request: HttpRequest, link: ParticipantLink, **words: str) -> HttpResponse:
+    context = {"link": link, "address": link.address_for(words.get("code", "")), **words}
+    return render(request, "rounds/crowd/no_room.html", context, status=410)
+
+
+def _refused(request: HttpRequest, link: ParticipantLink, refusal: Exception) -> HttpResponse:
     texts = {
         actions.LinkClosed: _("The study no longer takes new participants."),
         actions.LinkFull: _("All places of the study are taken."),
         actions.TookPartElsewhere: _("You took part in this study before."),
         actions.ParticipationEnded: _("The researchers ended your participation."),
     }
-    return closed_door(
+    is_full = isinstance(refusal, actions.LinkFull)
+    return _no_room(
         request,
-        status=410,
-        title=_("You cannot take part"),
+        link,
+        title=_("The study is full") if is_full else _("You cannot take part"),
         text=texts[type(refusal)],
-        advice=_("Please return the study on the platform; you have not lost anything here."),
+        code=link.no_work_code if is_full else "",
     )

@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 from .models import ParticipantLink
 
 CODES = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
+OPTIONAL = ("skips_code", "stopped_code", "return_url")
 PARAMS = ("participant_param", "study_param", "session_param")
 
 
@@ -28,6 +29,13 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
     """A new link for a crowd platform."""
 
     days = forms.IntegerField(label=_("Days valid"), min_value=1, max_value=365, initial=30)
+    return_url = forms.URLField(
+        label=_("Address for the way back"),
+        required=False,
+        max_length=300,
+        assume_scheme="https",
+        help_text=_("Write {code} where the code belongs. Empty: known for Prolific alone."),
+    )
 
     class Meta:
         model = ParticipantLink
@@ -39,6 +47,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             "screened_out_code",
             "no_work_code",
             "fault_code",
+            *OPTIONAL,
             "participant_param",
             "study_param",
             "session_param",
@@ -47,6 +56,10 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             "participant_param": _("Parameter: participant"),
             "study_param": _("Parameter: study"),
             "session_param": _("Parameter: session"),
+        }
+        help_texts = {
+            "skips_code": _("Empty: the code for people who are screened out."),
+            "stopped_code": _("Also for people who withdraw. Empty: they get no code."),
         }
 
     def __init__(self, *args: Any, most_items: int, counted: str, **kwargs: Any) -> None:
@@ -78,7 +91,8 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
     def clean(self) -> dict[str, Any]:
         """One code per outcome, one name per parameter."""
         data = super().clean() or {}
-        codes = [data.get(name) for name in CODES if data.get(name)]
+        names = (*CODES, "skips_code", "stopped_code")
+        codes = [data.get(name) for name in names if data.get(name)]
         if len(set(codes)) < len(codes):
             self.add_error("completed_code", _("Each outcome needs a code of its own."))
         params = [data.get(name) for name in PARAMS if data.get(name)]

@@ -15,6 +15,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, Round
+from cqa_site.rounds.paces import paces_of
 
 from .forms import ParticipantLinkForm
 from .participants import close_link, create_link, links_of, participants_of, placeholders
@@ -102,6 +103,10 @@ def _links_page(
     kind = kind_of(round_)
     own = kind.own(round_)
     page = Paginator(participants_of(round_), PAGE_SIZE).get_page(request.GET.get("page"))
+    users = [each.user_id for each in page]
+    raters = dict(round_.study.raters.filter(user__in=users).values_list("user", "pk"))
+    for person in page:
+        vars(person)["rater"] = raters.get(person.user_id, 0)
     links = list(links_of(round_)[:SHOWN_LINKS])
     fixed = {
         "study": round_.study,
@@ -114,5 +119,6 @@ def _links_page(
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),
         "links": links,
         "page": page,
+        "paces": paces_of(own, rater__in=raters.values()),
     }
     return render(request, "rounds/crowd/links.html", fixed | context, status=status)

@@ -1,11 +1,15 @@
 """People of crowd platforms: the links by which they come into a round, and who came."""
 
 import uuid
+from urllib.parse import quote, urljoin
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+# Where platforms take a code; ``{code}`` stands for it.
+KNOWN_PLATFORMS = {"prolific": "https://app.prolific.com/submissions/complete?cc={code}"}
 
 
 class ParticipantLink(models.Model):
@@ -28,6 +32,10 @@ class ParticipantLink(models.Model):
     screened_out_code = models.CharField(_("code: screened out"), max_length=40)
     no_work_code = models.CharField(_("code: no work left"), max_length=40)
     fault_code = models.CharField(_("code: technical fault"), max_length=40)
+    # Without one of its own, the code of people who are screened out; and none.
+    skips_code = models.CharField(_("code: too many skips"), max_length=40, blank=True)
+    stopped_code = models.CharField(_("code: stopped early"), max_length=40, blank=True)
+    return_url = models.URLField(_("address for the way back"), max_length=300, blank=True)
     required_items = models.PositiveIntegerField(_("items to complete"), default=50)
     max_participants = models.PositiveIntegerField(_("participants at most"), default=500)
     expires_at = models.DateTimeField()
@@ -42,6 +50,14 @@ class ParticipantLink(models.Model):
     def is_open(self) -> bool:
         """Whether new participants may still come in."""
         return not self.closed_at and self.expires_at > timezone.now()
+
+    def address_for(self, code: str = "") -> str:
+        """Where the platform takes a code, without one its first page; empty where unknown."""
+        known = KNOWN_PLATFORMS.get(self.platform.strip().lower(), "")
+        address = self.return_url or known
+        if code or not address:
+            return address.replace("{code}", quote(code, safe=""))
+        return urljoin(address, "/")
 
 
 class Participant(models.Model):
@@ -59,6 +75,9 @@ class Participant(models.Model):
         SCREENED_OUT = "screened_out", _("Screened out")
         NO_WORK = "no_work", _("No work left")
         FAULT = "fault", _("Technical fault")
+        SKIPS = "too_many_skips", _("Too many skips")
+        STOPPED = "stopped", _("Stopped early")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
 
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="participants")
     link = models.ForeignKey(ParticipantLink, models.PROTECT, related_name="participants")

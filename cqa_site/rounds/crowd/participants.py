@@ -110,21 +110,27 @@ def find_link(secret: str) -> ParticipantLink | None:
     )
 
 
-def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> None:
-    """Raise ``LinkClosed``, ``LinkFull``, ``TookPartElsewhere`` or ``ParticipationEnded``.
+def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant | None:
+    """Return this browser's place by the link, if it has one.
 
+    Raises ``LinkClosed``, ``LinkFull``, ``TookPartElsewhere``, ``ParticipationEnded``, and
+    ``PlaceTaken`` for another browser with the session that the platform gave to the person.
     Somebody who was in before gets in again even when the link is closed or full, so that they
-    can finish. Other browsers are told the same about every id, whether it has a place or not:
-    who tries ids must not learn who takes part.
+    can finish. Browsers that know the id alone are told the same about every one, whether it has
+    a place or not: who tries ids must not learn who takes part.
     """
-    own = [each for each in _holders(link, ids) if is_open_to(each, browser)]
+    holders = _holders(link, ids)
+    own = [each for each in holders if is_open_to(each, browser)]
     here = next((each for each in own if each.link_id == link.pk), None)
     if here is None:
+        if not own and any(ids.session and ids.session == each.session_id for each in holders):
+            raise PlaceTaken
         _require_room(link)
         if own:
             raise TookPartElsewhere
     elif not _counts(here):
         raise ParticipationEnded
+    return here
 
 
 @transaction.atomic
@@ -158,7 +164,12 @@ def note_fault(*, participant: Participant, comment: str) -> None:
 
 @transaction.atomic
 def end_participation(
-    *, participant: Participant, outcome: str, reason: str = "", actor: User | None = None
+    *,
+    participant: Participant,
+    outcome: str,
+    reason: str = "",
+    actor: User | None = None,
+    **details: Any,
 ) -> None:
     """Fix how a participation ended, once; what is fixed decides the code shown."""
     ended = Participant.objects.filter(
@@ -166,7 +177,9 @@ def end_participation(
     ).update(outcome=outcome, ended_at=timezone.now())
     if ended:
         verb = "participant_ended"
-        record_participant(participant, verb, actor=actor, reason=reason, outcome=outcome)
+        record_participant(
+            participant, verb, actor=actor, reason=reason, outcome=outcome, **details
+        )
 
 
 def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:

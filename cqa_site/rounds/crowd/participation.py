@@ -12,12 +12,16 @@ somebody writes is kept, and is no fault by itself.
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from cqa_site.people.access import memberships_of
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import User
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, Place, Round
+from cqa_site.rounds.paces import skipped_by, skips_allowed
 
 from .participants import end_participation, note_fault
 
@@ -31,6 +35,10 @@ class Standing:
     answered: int
     required: int
     most: int
+    skipped: int = 0
+    allowed: float = 0
+    # Whether the round has nothing for this person at this moment.
+    is_nothing_left: bool = False
 
     @property
     def left(self) -> int:
@@ -40,7 +48,12 @@ class Standing:
     @property
     def is_out_of_items(self) -> bool:
         """Whether the round has nothing more for this person, who did not do enough."""
-        return self.left > 0 and self.answered >= self.most
+        return self.left > 0 and (self.answered >= self.most or self.is_nothing_left)
+
+    @property
+    def is_over_skips(self) -> bool:
+        """Whether more was skipped than the round allows."""
+        return self.skipped > self.allowed
 
 
 class NotReported(Exception):
@@ -48,17 +61,38 @@ class NotReported(Exception):
 
 
 def standing_of(participant: Participant) -> Standing:
-    """Count the participant's work in the round of their link."""
+    """Count the participant's work in the round of their link; serves nothing."""
+    round_, required = participant.link.round, participant.link.required_items
+    kind, place = kind_of(round_), place_of(participant)
+    is_done = kind.is_done_by(round_, place) if place else not kind.count_free(round_)
+    return Standing(
+        kind.count_own([round_], participant.user).get(round_.pk, 0),
+        required,
+        kind.most_items(round_),
+        skipped_by(round_, participant.user),
+        skips_allowed(round_, required),
+        is_nothing_left=is_done,
+    )
+
+
+def place_of(participant: Participant, *, is_locked: bool = False) -> Place | None:
+    """Where the participant stands in the round; None before the first visit to its pages."""
+    places = Place.objects.filter(round=participant.link.round, rater__user=participant.user)
+    places = places.select_for_update(of=("self",)) if is_locked else places
+    return places.select_related("rater", "round").first()
+
+
+def work_address(participant: Participant) -> str:
+    """The work page of the participant's round."""
     round_ = participant.link.round
-    kind = kind_of(round_)
-    answered = kind.count_own([round_], participant.user).get(round_.pk, 0)
-    return Standing(answered, participant.link.required_items, kind.most_items(round_))
+    ids = [participant.study.public_id, round_.public_id]
+    return reverse(kind_of(round_).work_page, args=ids)
 
 
 def is_out(participant: Participant) -> bool:
     """Whether the practice, a rule or a researcher keeps somebody out of the round."""
-    place = Place.objects.filter(round=participant.link.round, rater__user=participant.user)
-    return any(each.is_held_back or each.is_excluded or each.is_stopped for each in place)
+    place = place_of(participant)
+    return bool(place and (place.is_held_back or place.is_excluded or place.is_stopped))
 
 
 @transaction.atomic
@@ -69,6 +103,23 @@ def finish_participation(*, participant: Participant) -> bool:
         return False
     end_participation(participant=participant, outcome=outcome)
     return True
+
+
+@transaction.atomic
+def stop_participation(*, participant: Participant, withdraws: bool) -> None:
+    """End the work before it is done; withdrawn answers become void and count nowhere."""
+    ends, answers = Participant.Outcome, standing_of(participant).answered
+    place = place_of(participant, is_locked=True)
+    if not Participant.objects.filter(pk=participant.pk, outcome=ends.RUNNING).exists():
+        return
+    if place:
+        kind_of(participant.link.round).stop(place, withdraws=withdraws)
+    if place and withdraws:
+        # What is still on its way from another tab is kept and counts no more than the rest.
+        place.excluded_at, place.exclusion_reason = timezone.now(), _("Withdrawn by the person")
+        place.save(update_fields=["excluded_at", "exclusion_reason"])
+    outcome = ends.WITHDRAWN if withdraws else ends.STOPPED
+    end_participation(participant=participant, outcome=outcome, answers=answers)
 
 
 @transaction.atomic
@@ -108,6 +159,9 @@ def completion_code(participant: Participant) -> str:
         Participant.Outcome.SCREENED_OUT: link.screened_out_code,
         Participant.Outcome.NO_WORK: link.no_work_code,
         Participant.Outcome.FAULT: link.fault_code,
+        Participant.Outcome.SKIPS: link.skips_code or link.screened_out_code,
+        Participant.Outcome.STOPPED: link.stopped_code,
+        Participant.Outcome.WITHDRAWN: link.stopped_code,
     }
     return codes.get(Participant.Outcome(participant.outcome), "")
 
@@ -120,7 +174,10 @@ def _was_cut_short(participant: Participant) -> bool:
 
 
 def _outcome(participant: Participant) -> Participant.Outcome | None:
-    if standing_of(participant).left == 0:
+    standing = standing_of(participant)
+    if standing.is_over_skips:
+        return Participant.Outcome.SKIPS
+    if standing.left == 0:
         return Participant.Outcome.COMPLETED
     membership = memberships_of(participant.user).get(study=participant.study)
     round_ = participant.link.round

@@ -2,12 +2,14 @@
 
 from django.urls import path
 
-from . import end_pages, entry_pages, link_pages
+from . import end_pages, entry_pages, link_pages, signed_out
 
 CROWD = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/crowd/"
 
 urlpatterns = [
     path("join/done/", end_pages.participation_end, name="participation_end"),
+    path("join/stop/", end_pages.participation_stop, name="participation_stop"),
+    path("join/back/", signed_out.way_back, name="participation_back"),
     path("join/fault/", end_pages.participation_fault, name="participation_fault"),
     path("join/start/", entry_pages.join_start, name="join_start"),
     path("join/<str:secret>/", entry_pages.join, name="join"),

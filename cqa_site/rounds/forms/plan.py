@@ -19,6 +19,22 @@ LONGEST_INSTRUCTIONS = 20_000
 Groups = tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]
 
 
+def skip_share_field() -> forms.FloatField:
+    """How much people of a crowd may skip, for plans of kinds with something to skip."""
+    return forms.FloatField(
+        label=lazy("Largest share of skipped items"),
+        required=False,
+        min_value=0,
+        max_value=1,
+        initial=0.2,
+        help_text=lazy(
+            "Between 0 and 1, of the items that a crowd participant is asked for; one is always "
+            "allowed. Who skips more ends with a code of its own. Members are only flagged. "
+            "Empty: no limit."
+        ),
+    )
+
+
 class PlanForm(forms.Form):
     """A draft round; a kind adds what its items are drawn by, and ``plan()``.
 

@@ -28,6 +28,7 @@ from ..forms.plan import PlanForm
 from ..kind import RoundNotReady, TaskKind, kind_of
 from ..models import Place, Round
 from ..opening import close_round, delete_round, open_round, pause_round, reopen_round
+from ..paces import paces_of
 from ..progress import items_of, progress_of, rounds_of
 from ..qualifying import DECISIONS, LONGEST_REASON, decide_rater
 
@@ -155,6 +156,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
             "round": row,
             # Looked up where the template shows them.
             "raters": SimpleLazyObject(lambda: progress_of(row)),
+            "paces": SimpleLazyObject(lambda: paces_of(row)),
             "examples": SimpleLazyObject(lambda: list(_examples(row))),
             "page": SimpleLazyObject(lambda: _page(request, face.listed(request, row))),
             "drawn": face.drawn(row),

@@ -164,6 +164,8 @@ def _work(face: Face, request: Any, round_: Any) -> HttpResponse:
     work = next_work(request, round_, rater)
     if work.sheet is not None:
         return redirect(address_of(work.sheet))
+    if work.reason == "ended":
+        return redirect("participation_end")
     context = _around(request, round_, rater)
     # Whatever is free there: nothing of it comes to this person.
     far = HowFar(context["far"].done, 0)

@@ -7,6 +7,7 @@ from django import template
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import TaskKind, kinds
 from cqa_site.rounds.models import Item, Round
+from cqa_site.rounds.paces import Pace
 from cqa_site.rounds.pages.rounds import Column, RoundFace
 
 register = template.Library()
@@ -26,6 +27,12 @@ def cell(column: Column, row: Any) -> dict[str, Any]:
         "value": column.value(row),
         "link": column.link(row) if column.link else "",
     }
+
+
+@register.inclusion_tag("rounds/_pace.html")
+def pace_of(paces: dict[int, Pace], rater: int) -> dict[str, Any]:
+    """How fast somebody works, with what is odd about it."""
+    return {"pace": paces.get(rater)}
 
 
 @register.simple_tag

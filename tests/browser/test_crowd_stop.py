@@ -1,0 +1,138 @@
+"""Somebody from a crowd platform: in, to the end or out early, and back to the platform."""
+
+import os
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotation.labelling.models.votes import Assignment
+from cqa_site.rounds.models import Participant
+from cqa_site.rounds.opening import open_round
+from tests.cast import make_campaign, make_member, make_study
+from tests.people.crowd import IDS, create_link
+
+from .conftest import LOOKS
+
+pytestmark = pytest.mark.browser
+CODE = "input#code"
+
+
+def make_world():
+    study = make_study("Tea or coffee")
+    researcher = make_member(study, "researcher")
+    campaign = make_campaign(study, ordinary=8, controls=2)
+    campaign.skip_share = 0.2
+    campaign.save()
+    open_round(round_=campaign, actor=researcher)
+    return campaign, researcher
+
+
+@pytest.fixture
+def link(world):
+    campaign, researcher = world
+    more = {"stopped_code": "CODE-STOPPED", "skips_code": "CODE-SKIPS", "required_items": 3}
+    return create_link(campaign, researcher, **more)[1]
+
+
+@pytest.fixture
+def enter(visit, link):
+    """Open a browser at the first page of the study."""
+    return lambda width=1280, scheme="light": arrive(visit, link, width, scheme)
+
+
+@pytest.fixture
+def page(enter):
+    return enter()
+
+
+def arrive(visit, link, width, scheme):
+    visitor = visit(None, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    query = "&".join(f"{name}={value}" for name, value in IDS.items())
+    visitor.first = visitor.server + reverse("join", args=[link]) + f"?{query}"
+    visitor.page.goto(visitor.first)
+    return visitor
+
+
+def label(visitor, keys):
+    visitor.page.wait_for_url("**/label/")
+    for number, key in enumerate(keys, 1):
+        visitor.page.keyboard.press(key)
+        expect(visitor.page.locator("#progress, .state")).to_contain_text(
+            re.compile(f"{number} / |everything")
+        )
+
+
+def test_from_the_last_label_one_press_leads_to_the_code(page):
+    page.page.get_by_role("button", name="Start").click()
+    label(page, "123")
+    page.page.get_by_role("button", name="Finish and get your code").click()
+    expect(page.page.locator(CODE)).to_have_value("CODE-COMPLETED")
+    back = page.page.get_by_role("link", name="Back to Prolific")
+    expect(back).to_have_attribute("href", re.compile(r"prolific\.com/.*cc=CODE-COMPLETED$"))
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_stopping_and_withdrawing(enter, width, scheme):
+    page = enter(width, scheme)
+    look(page, "join")
+    page.page.get_by_role("button", name="Start").click()
+    label(page, "12")
+    look(page, "label")
+    page.page.get_by_role("link", name="Stop here").click()
+    expect(page.page.locator("main")).to_contain_text("You did 2 of 3")
+    look(page, "stop")
+    page.page.get_by_role("button", name="Stop and withdraw them").click()
+    expect(page.page.locator(CODE)).to_have_value("CODE-STOPPED")
+    look(page, "withdrawn")
+    assert Participant.objects.get().outcome == "withdrawn"
+    assert not Assignment.objects.filter(state="answered").exists()
+
+
+def test_signed_out_in_the_middle_the_page_says_how_to_go_on(page):
+    page.page.get_by_role("button", name="Start").click()
+    label(page, "1")
+    page.page.context.clear_cookies(name="sessionid")
+    page.page.keyboard.press("2")
+    way = page.page.get_by_role("link", name="How to go on")
+    expect(way).to_be_visible()
+    way.click()
+    expect(page.page.locator("h1")).to_have_text("Your work is kept")
+    expect(page.page.get_by_role("link", name="Go to Prolific")).to_be_visible()
+    look(page, "signed-out")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_full_rounds_skips_and_the_page_of_the_researcher(enter, visit, world, width, scheme):
+    page = enter(width, scheme)
+    page.page.get_by_role("button", name="Start").click()
+    page.page.wait_for_url("**/label/")
+    label(page, "1")
+    Assignment.objects.filter(state="answered").update(active_ms=400)
+    campaign, researcher = world
+    campaign.slots.filter(state="open").update(state="leased", lease_until="2100-01-01T00:00Z")
+    settings = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    other = visit(None, **settings)
+    other.page.goto(page.first.replace("PID-5f1", "PID-2").replace("SESSION-1", "SESSION-2"))
+    expect(other.page.locator("h1")).to_have_text("The study is full")
+    look(other, "full")
+    other.console.clear()  # 410 is right
+    desk = visit(researcher, **settings)
+    desk.go("crowd_links", campaign.study.public_id, campaign.public_id)
+    expect(desk.page.locator("main")).to_contain_text("Very fast")
+    desk.page.locator("details.card > summary").first.click()
+    look(desk, "links")
+    page.go("participation_end")
+    look(page, "running")
+
+
+def look(visitor, name):
+    """Nothing runs over the edge; a picture is kept where somebody asks for one."""
+    assert visitor.has_no_sideways_scroll()
+    if folder := os.environ.get("PICTURES"):
+        size = visitor.page.viewport_size["width"]
+        dark = visitor.page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+        path = f"{folder}/{name}-{size}-{'dark' if dark else 'light'}.png"
+        visitor.page.screenshot(path=path, full_page=True)

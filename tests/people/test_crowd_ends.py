@@ -1,0 +1,469 @@
+"""How people of a crowd stop: too many skips, full rounds, signing out, stopping, withdrawing."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.labelling.actions.answering import Answer, answer
+from annotation.labelling.actions.serving import next_work
+from annotation.labelling.models.campaigns import Slot
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.quality.reports.quality import HASTY_SHARE
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import AuditEvent, Membership
+from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.models import Participant, ParticipantLink, Place, Sheet
+from cqa_site.rounds.opening import close_round
+from cqa_site.rounds.serving import place_for
+from tests.benchmark.made_rounds import full_form
+from tests.cast import sign_in
+from tests.rounds.made_work import JSON, SERVED, World
+from tests.worlds import built_once
+
+from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish, open_link
+from .works import sheet_at, work_page
+
+OTHERS = IDS | {"PROLIFIC_PID": "PID-2", "SESSION_ID": "SESSION-2"}
+BACK = "https://app.prolific.com/submissions/complete?cc="
+STOP = "/join/stop/"
+MORE = {"skips_code": "CODE-SKIPS", "stopped_code": "CODE-STOPPED"}
+
+
+@pytest.fixture(scope="module", params=["label", *SERVED])
+def built(request, build_once):
+    return build_once(World, request.param)
+
+
+@pytest.fixture
+def world(built, db):
+    return built.copy()
+
+
+labels = built_once(lambda: World("label", raters=3))
+
+
+def enter(world, ids=IDS, **fields):
+    """Somebody's browser in the round of the world."""
+    secret = create_link(world.round, world.researcher, **(MORE | {"required_items": 6} | fields))[
+        1
+    ]
+    return come_in(secret, ids)[0]
+
+
+def person_of(ids=IDS):
+    found = Participant.objects.select_related("link__round", "study", "user")
+    return found.get(participant_id=ids["PROLIFIC_PID"])
+
+
+def place_of(person):
+    rater = rater_for(membership=Membership.objects.get(user=person.user))
+    return place_for(round_=person.link.round.campaign, rater=rater)
+
+
+def say(person, labels):
+    """Answer items with these labels; None skips."""
+    place = place_of(person)
+    for label in labels:
+        row = next_work(campaign=place.round, place=place).assignments[0]
+        reason = "" if label is not None else "unclear"
+        given = Answer(f"key {row.pk}", label, skip_reason=reason, active_ms=500)
+        answer(rater=place.rater, assignment=row, given=given)
+
+
+def submit(client, world, **changed):
+    sheet = sheet_at(world.round, client.get(world.address("")))
+    fields = world.work.full_form | {"base_version": "0", "client_key": f"k{sheet.pk}"} | changed
+    assert client.post(world.address("_submit", sheet), fields, **JSON).status_code == 200
+    return sheet
+
+
+def do_one(client, world):
+    if world.name == "label":
+        return say(person_of(), [1])
+    return submit(client, world)
+
+
+# -- skips ----------------------------------------------------------------------------------
+
+
+def limit(world, share):
+    type(world.round).objects.filter(pk=world.round.pk).update(skip_share=share)
+
+
+@pytest.mark.parametrize(("share", "allowed"), [(None, 6), (0, 1), (0.2, 1), (0.34, 2), (0.5, 3)])
+def test_more_skips_than_allowed_end_with_a_code_of_their_own(labels, share, allowed):
+    limit(labels, share)
+    client = enter(labels)
+    say(person_of(), [None] * allowed + [1] * (6 - allowed))
+    assert finish(client) == ["CODE-COMPLETED"]
+    if allowed == 6:
+        return
+    client = enter(labels, OTHERS)
+    say(person_of(OTHERS), [None] * (allowed + 1))
+    page = client.get(work_page(labels.round)).text
+    assert "You skipped more than the study allows" in page
+    assert "Your answers" in page
+    assert f"at most {allowed} may be skipped" in client.get(DONE).text
+    text = client.post(DONE, follow=True).text
+    assert not codes_in(text)
+    assert "CODE-SKIPS" in text
+    assert person_of(OTHERS).outcome == "too_many_skips"
+
+
+def test_skips_are_told_before_the_start_and_can_be_answered_after_all(labels):
+    limit(labels, 0.2)
+    secret = create_link(labels.round, labels.researcher, **MORE, required_items=6)[1]
+    client = Client()
+    open_link(client, secret)
+    assert "At most 1 may be skipped" in client.get("/join/start/").text
+    client.post("/join/start/")
+    say(person_of(), [None, None, 1, 1, 1, 1][:2])
+    rows = Assignment.objects.filter(state="skipped")
+    answer(rater=rows[0].rater, assignment=rows[0], given=Answer("again", 2))
+    assert "Loading the next sentence" in client.get(work_page(labels.round)).text
+    say(person_of(), [1] * 4)
+    assert finish(client) == ["CODE-COMPLETED"]
+
+
+def test_a_link_without_the_code_screens_out_whoever_skips_too_much(labels):
+    limit(labels, 0.2)
+    client = enter(labels, skips_code="")
+    say(person_of(), [None] * 2)
+    assert finish(client) == ["CODE-SCREENED"]
+
+
+def test_members_skip_without_a_limit_and_are_flagged(labels):
+    limit(labels, 0.2)
+    rater = labels.raters[0]
+    place = place_for(round_=labels.round, rater=rater)
+    rows = next_work(campaign=labels.round, place=place).assignments
+    for number, row in enumerate(rows[:4]):
+        given = Answer(f"k{number}", skip_reason="unclear") if number else Answer("k", 1)
+        answer(rater=rater, assignment=row, given=given)
+    assert next_work(campaign=labels.round, place=place).assignments
+    page = reverse("quality", args=[labels.study.public_id, labels.round.public_id])
+    text = sign_in(labels.researcher).get(page).text
+    assert "Many skips</span>" in text
+    assert "more than 20 % of what somebody did" in text
+    assert f"below {labels.round.expected_seconds * HASTY_SHARE:.1f} s" in text
+    assert "Only skipped so far" not in text
+    VoteEvent.objects.filter(kind="answer").delete()
+    Assignment.objects.filter(state="answered").update(state="skipped", label=None)
+    assert "Only skipped so far" in sign_in(labels.researcher).get(page).text
+
+
+def test_sheets_that_judge_nothing_are_skips(build_once, db):
+    world = build_once(World, "score").copy()
+    limit(world, 0.2)
+    client = enter(world)
+    empty = full_form("x") | {f"unable-C{number}": "unclear" for number in range(1, 16)}
+    for _turn in range(2):
+        submit(client, world, **empty | {"client_key": "k"})
+    assert [sheet.points for sheet in world.round.sheets.filter(state="submitted")] == [{}, {}]
+    assert "You skipped more" in client.get(work_page(world.round)).text
+    assert "CODE-SKIPS" in client.post(DONE, follow=True).text
+
+
+def test_speed_is_shown_beside_the_mark_and_decides_nothing(labels):
+    limit(labels, 0.2)
+    client = enter(labels)
+    say(person_of(), [None, None, 1])
+    links = reverse("crowd_links", args=[labels.study.public_id, labels.round.public_id])
+    text = sign_in(labels.researcher).get(links).text
+    assert "0.5 s" in text
+    assert "Very fast</span>" in text
+    assert "Many skips</span>" in text
+    assert f"below {labels.round.expected_seconds * 0.2:.1f} s each" in text
+    assert person_of().outcome == "running"
+    client.get(DONE)
+    assert person_of().outcome == "running"
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_the_page_of_a_round_of_sheets_shows_how_fast_people_are(build_once, db, name):
+    world = build_once(World, name).copy()
+    for person in range(3):
+        world.do(person, at_most=1)
+    world.kind.Sheet.objects.update(active_seconds=100)
+    fast = world.kind.Sheet.objects.filter(rater=world.raters[0])
+    fast.update(active_seconds=3)
+    ids = [world.study.public_id, world.round.public_id]
+    text = sign_in(world.researcher).get(reverse(world.kind.audit.round, args=ids)).text
+    assert text.count("Very fast</span>") == 1
+    assert "a fifth" in text
+
+
+# -- full rounds and other browsers ------------------------------------------------------------
+
+
+def fill(world):
+    """Others hold or have done everything."""
+    world.kind.Slot.objects.update(state="leased", lease_until="2100-01-01T00:00Z")
+
+
+def test_a_full_round_says_so_before_anybody_starts_and_gives_the_code(world):
+    secret = create_link(world.round, world.researcher, required_items=3)[1]
+    fill(world)
+    client = Client()
+    open_link(client, secret)
+    for page in (client.get("/join/start/"), client.post("/join/start/")):
+        assert page.status_code == 410
+        assert "The study is full" in page.text
+        assert codes_in(page.text) == ["CODE-NOWORK"]
+        assert f'href="{BACK}CODE-NOWORK"' in page.text
+        assert "You will" not in page.text
+        assert "Sign in" not in page.text
+    assert not Participant.objects.exists()
+
+
+def test_a_round_that_ended_says_so_before_anybody_starts(world):
+    secret = create_link(world.round, world.researcher)[1]
+    close_round(round_=world.round, actor=world.researcher)
+    client = Client()
+    open_link(client, secret)
+    page = client.get("/join/start/")
+    assert page.status_code == 410
+    assert "takes no work now" in page.text
+    assert codes_in(page.text) == ["CODE-NOWORK"]
+
+
+def test_a_full_link_gives_the_code_and_a_closed_one_the_way_back(labels):
+    link, secret = create_link(labels.round, labels.researcher, max_participants=0)
+    client = Client()
+    open_link(client, secret)
+    assert codes_in(client.get("/join/start/").text) == ["CODE-NOWORK"]
+    ParticipantLink.objects.update(closed_at=link.created_at)
+    page = client.get("/join/start/").text
+    assert not codes_in(page)
+    assert 'href="https://app.prolific.com/"' in page
+
+
+def test_no_more_is_announced_than_there_is(world):
+    secret = create_link(world.round, world.researcher, required_items=3)[1]
+    # Other worlds of this file may have items, too.
+    slots = world.kind.Slot.objects.filter(item__in=world.round.items.all())
+    world.kind.Slot.objects.exclude(item=slots.first().item_id).update(
+        state="leased", lease_until="2100-01-01T00:00Z"
+    )
+    client = Client()
+    open_link(client, secret)
+    page = " ".join(client.get("/join/start/").text.split())
+    assert "asks for 3, and fewer are left" in page
+    assert "3 sheets" not in page
+
+
+def test_where_all_is_held_by_others_nothing_is_to_go(world):
+    client = enter(world, required_items=3)
+    fill(world)
+    text = client.get(work_page(world.round), follow=True).text
+    assert "Nothing free at the moment" in text
+    text = client.get(DONE).text
+    assert "No items are left for you" in text
+    assert "to go" not in text
+    world.kind.Slot.objects.update(state="done", lease_until=None)
+    text = client.get(work_page(world.round), follow=True).text
+    assert "Nothing is left in this round" in text
+    assert "You have" not in text
+
+
+def test_another_browser_hears_it_on_arrival(world):
+    secret = create_link(world.round, world.researcher)[1]
+    come_in(secret)
+    other = Client()
+    open_link(other, secret)
+    page = other.get("/join/start/")
+    assert page.status_code == 409
+    assert "belongs to another browser" in page.text
+
+
+def test_who_comes_back_reads_what_is_done_and_what_awaits(world):
+    secret = create_link(world.round, world.researcher)[1]
+    client = come_in(secret)[0]
+    do_one(client, world)
+    later = Client()
+    later.cookies["place"] = client.cookies["place"].value
+    open_link(later, secret)
+    page = " ".join(later.get("/join/start/").text.split())
+    assert "You did 1 of 2." in page
+    assert "Go on" in page
+    assert "You will" not in page
+    client.post(STOP, {"choice": "keep"})
+    assert "To your code" in later.get("/join/start/").text
+
+
+# -- signing out -------------------------------------------------------------------------------
+
+
+def test_a_participant_never_meets_the_form_of_the_lab(world):
+    client = enter(world)
+    pages = [work_page(world.round), DONE, STOP, "/", "/account/"]
+    client.cookies.pop("sessionid")
+    for page in pages:
+        reply = client.get(page, follow=True)
+        assert reply.redirect_chain[-1][0].startswith("/join/back/?next="), page
+        assert "Your work is kept" in reply.text
+        assert 'name="password"' not in reply.text
+    reply = client.get(work_page(world.round), follow=True)
+    assert "on Prolific" in reply.text
+    assert 'href="https://app.prolific.com/"' in reply.text
+
+
+def test_members_get_the_form_even_in_a_browser_with_a_place(world, labels):
+    client = enter(world)
+    client.cookies.pop("sessionid")
+    assert 'name="password"' in client.get("/accounts/login/").text
+    elsewhere = labels if world.name != "label" else None
+    if elsewhere:
+        reply = client.get(work_page(elsewhere.round), follow=True)
+        assert 'name="password"' in reply.text
+    reply = Client().get(work_page(world.round), follow=True)
+    assert 'name="password"' in reply.text
+
+
+def test_signing_out_leads_to_the_way_back(world):
+    client = enter(world)
+    reply = client.post("/accounts/logout/", follow=True)
+    assert "Your work is kept" in reply.text
+    assert "on Prolific" in reply.text
+    assert 'name="password"' not in reply.text
+
+
+def test_work_pages_of_participants_say_how_to_go_on(world):
+    client = enter(world)
+    text = client.get(work_page(world.round), follow=True).text
+    assert "How to go on" in text
+    assert "Open the study again" in text or "open the study again" in text
+    assert "Sign in again" not in text
+    member = sign_in(world.people[0]).get(work_page(world.round), follow=True).text
+    assert "How to go on" not in member
+
+
+# -- stopping ----------------------------------------------------------------------------------
+
+
+def test_stopping_keeps_the_answers_and_gives_back_the_rest(world):
+    client = enter(world)
+    do_one(client, world)
+    page = client.get(work_page(world.round), follow=True).text
+    assert f'href="{STOP}"' in page
+    text = client.get(STOP).text
+    assert "You did 1 of" in text
+    assert person_of().outcome == "running"
+    text = client.post(STOP, {"choice": "keep"}, follow=True).text
+    assert "You stopped here" in text
+    assert "CODE-STOPPED" in text
+    assert f'href="{BACK}CODE-STOPPED"' in text
+    assert not world.kind.Slot.objects.filter(state="leased").exists()
+    assert world.kind.Slot.objects.filter(state="done").count() <= 1
+    assert world.kind.count_own([world.round], person_of().user) == {world.round.pk: 1}
+    # The work is over, whatever is opened afterwards.
+    assert client.get(work_page(world.round)).url == DONE
+    client.post(STOP, {"choice": "withdraw"})
+    assert person_of().outcome == "stopped"
+    assert list(find_violations()) == []
+
+
+def test_withdrawn_answers_are_void_and_in_the_history(world):
+    client = enter(world)
+    do_one(client, world)
+    client.get(work_page(world.round), follow=True)
+    text = client.post(STOP, {"choice": "withdraw"}, follow=True).text
+    assert "Your answers are withdrawn" in text
+    rows = Assignment if world.name == "label" else world.kind.Sheet
+    states = set(rows.objects.filter(rater__user=person_of().user).values_list("state", flat=True))
+    assert "void" in states
+    assert not states & {"submitted", "answered", "skipped"}
+    assert not world.kind.Slot.objects.exclude(state="open").exists()
+    assert world.kind.count_own([world.round], person_of().user) == {}
+    event = AuditEvent.objects.get(verb="participant_ended")
+    assert (event.details["outcome"], event.details["answers"]) == ("withdrawn", 1)
+    assert Place.objects.get(rater__user=person_of().user).is_excluded
+    assert list(find_violations()) == []
+    assert "You withdrew your answers" in client.get(reverse("home"), follow=True).text
+
+
+def test_after_withdrawing_nothing_more_is_taken(world):
+    client = enter(world)
+    reply = client.get(work_page(world.round))
+    if world.name == "label":
+        row = Assignment.objects.filter(state="served").first()
+        page = reverse("label_answer", args=[world.study.public_id, world.round.public_id])
+        sent = {"item": row.public_id, "client_key": "k", "label": "1"}
+    else:
+        sheet = sheet_at(world.round, reply)
+        page = world.address("_submit", sheet)
+        sent = world.work.full_form | {"base_version": "0", "client_key": "k"}
+    client.post(STOP, {"choice": "withdraw"})
+    assert client.post(page, sent, **JSON).status_code == 404
+    assert world.kind.count_own([world.round], person_of().user) == {}
+
+
+def test_who_did_nothing_or_all_is_not_asked_what_to_keep(world):
+    client = enter(world, required_items=1)
+    assert "withdraw" not in client.get(STOP).text
+    do_one(client, world)
+    assert client.get(STOP).url == DONE
+
+
+def test_without_a_code_for_it_the_study_is_returned(labels):
+    client = enter(
+        labels, stopped_code="", platform="Elsewhere", return_url="https://e.org/c?x={code}"
+    )
+    assert "There is no code for this" in client.get(STOP).text
+    text = client.post(STOP, {"choice": "keep"}, follow=True).text
+    assert "Please return the study on Elsewhere" in text
+    assert 'href="https://e.org/"' in text
+
+
+def test_stopping_is_for_participants(labels):
+    assert sign_in(labels.people[0]).get(STOP).status_code == 404
+    client = Client(enforce_csrf_checks=True)
+    client.cookies = enter(labels).cookies
+    assert client.post(STOP, {"choice": "withdraw"}).status_code == 403
+
+
+def test_one_press_leads_from_the_last_answer_to_the_code_and_back_to_the_platform(world):
+    client = enter(world, required_items=1)
+    do_one(client, world)
+    page = client.get(work_page(world.round)).text
+    form = re.search(
+        r'<form method="post" action="(/join/done/)">.{0,300}?Finish and get', page, re.S
+    )
+    text = client.post(form[1], follow=True).text
+    assert codes_in(text) == ["CODE-COMPLETED"]
+    assert f'href="{BACK}CODE-COMPLETED"' in text
+
+
+@pytest.mark.parametrize(
+    ("platform", "return_url", "code", "address"),
+    [
+        ("prolific ", "", "A&B", f"{BACK}A%26B"),
+        ("Prolific", "", "", "https://app.prolific.com/"),
+        ("Own", "https://x.org/done/{code}?a=1", "C", "https://x.org/done/C?a=1"),
+        ("Own", "https://x.org/done", "", "https://x.org/"),
+        ("Own", "", "C", ""),
+    ],
+)
+def test_the_way_back_of_platforms(platform, return_url, code, address):
+    link = ParticipantLink(platform=platform, return_url=return_url)
+    assert link.address_for(code) == address
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "ftp:x", "not an address at all"])
+def test_only_web_addresses_lead_back(labels, url):
+    page = reverse("crowd_links", args=[labels.study.public_id, labels.round.public_id])
+    data = CODES | {"platform": "P", "required_items": "2", "max_participants": "3", "days": "3"}
+    data |= {"participant_param": "ID", "return_url": url}
+    assert sign_in(labels.researcher).post(page, data).status_code == 422
+    assert not ParticipantLink.objects.exists()
+
+
+def test_void_sheets_hold_no_slot(labels):
+    client = enter(labels)
+    say(person_of(), [1, 2])
+    client.post(STOP, {"choice": "withdraw"})
+    assert Slot.objects.exclude(state="open").count() == 0
+    assert VoteEvent.objects.count() == 2, "the history keeps what was said"
+    assert Sheet.State.VOID == Assignment.State.VOID == "void"
