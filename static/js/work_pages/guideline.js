@@ -67,6 +67,7 @@ function showUnread() {
   }
   if (!byGuideline("panel").hidden) return note();
   toggleDialog("guideline");
+  byGuideline("dialog").querySelector("[data-close]").focus();
   byGuideline("dialog").addEventListener("close", note, { once: true });
 }
 

@@ -122,7 +122,7 @@ function showSaved() {
   const isWaiting = Boolean(submissions.own);
   form.toggleAttribute("data-unsubmitted", isWaiting);
   if (isWaiting && saver.state === "saved") status.dataset.state = "waiting";
-  status.querySelector("[data-text]").textContent = isWaiting ? words.unsubmitted : stateText(saver.state);
+  status.querySelector("[data-text]").textContent = isWaiting ? words.not_yet : stateText(saver.state);
 }
 
 function stateText(state) {
