@@ -25,6 +25,7 @@ from cqa_site.people.models import User
 from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
 from cqa_site.rounds.models import Participant
+from cqa_site.rounds.opening import open_round
 from tests.annotation.made_generations import make_generation
 from tests.annotation.retrieval.made_retrieval import make_corpus
 from tests.cast import make_campaign
@@ -59,7 +60,7 @@ PIECES = {
     "study_waiting", "run_progress", "score_agreement_figure", "trained_judge_card",
 }  # fmt: skip
 TABLE = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee,Coffee wins.\n"
-REFUSED = {"no such page": 404, "another role's page": 403}
+REFUSED = {"no such page": 404, "another role's page": 403, "a full round": 410}
 # Admins see the researchers' pages as researchers do, but for these.
 OTHERWISE_FOR_ADMINS = {"study", "members"}
 NARROW, HEIGHT = 320, 900
@@ -101,6 +102,12 @@ class FullSite(World):
             actor=boss,
             completed_code="DONE",
             expires_at=timezone.now() + timedelta(days=1),
+        )
+        roomy = make_campaign(self.study, ordinary=8, controls=1, name="Roomy")
+        open_round(round_=roomy, actor=boss)
+        tomorrow = timezone.now() + timedelta(days=1)
+        _link, self.roomy_secret = create_link(
+            round_=roomy, actor=boss, completed_code="DONE", expires_at=tomorrow
         )
         self.people["crowd"] = self.take_part("P1").user
         ended = self.take_part("P2")
@@ -193,7 +200,8 @@ class FullSite(World):
         ) | {
             "new password": reverse("account_reset_password_from_key", args=key),
             "invitation": reverse("invitation", args=[self.invitation_secret]),
-            "join": reverse("join", args=[self.link_secret]) + ids,
+            "join": reverse("join", args=[self.roomy_secret]) + ids,
+            "a full round": reverse("join", args=[self.link_secret]) + ids,
             "a public board": reverse("public_board", args=[self.public.public_token]),
             "public key points": reverse(
                 "public_key_points", args=[self.public_key_points.public_token]

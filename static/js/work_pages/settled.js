@@ -1,5 +1,6 @@
 // What has only just appeared, or just moved, takes no answer: the second half of a double click or
-// a second press of a key would give one that nobody read. Loaded first on every page of work.
+// a second press of a key would give one that nobody read. Loaded first on every page of work, and
+// at once: it has to be there before the page can be pressed.
 "use strict";
 
 const { settleMs, tooQuick } = document.currentScript.dataset;
@@ -18,12 +19,17 @@ function isSettled() { return performance.now() >= settledAt; }
 function mayAnswer() {
   if (isSettled()) return true;
   const toast = Object.assign(document.createElement("div"), { className: "toast", textContent: tooQuick });
-  document.getElementById("toasts").replaceChildren(toast);
+  document.getElementById("toasts")?.replaceChildren(toast);
   setTimeout(() => toast.remove(), 3000);
   return false;
 }
 
 settle();
+document.addEventListener("click", (event) => {
+  if (!event.target.closest?.("[name=verdict], [name=label], #submit") || mayAnswer()) return;
+  event.preventDefault();
+  event.stopPropagation();
+}, { capture: true });
 // A dialog that closes shows again what it lay on; keys held down press nothing twice.
 document.addEventListener("close", settle, { capture: true });
 document.addEventListener("keydown", (event) => {
