@@ -98,6 +98,19 @@ def test_a_flag_stays_with_the_sentence_that_its_dialog_was_opened_on(visit):
     )  # fmt: skip
 
 
+def test_an_open_earlier_answer_shows_what_another_tab_made_of_it(visit):
+    desk = Desk(visit, "label")
+    desk.page.keyboard.press("2")
+    expect(desk.page.locator("#saved")).to_have_text("All answers saved")
+    other = desk.another_tab()
+    for page in (desk.page, other):
+        page.keyboard.press("u")
+        expect(page.locator("#review")).to_be_visible()
+    other.keyboard.press("3")
+    expect(desk.page.locator("[data-given]")).to_have_text("3")
+    expect(desk.page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "3")
+
+
 def test_a_skip_never_falls_on_the_next_sentence(visit):
     desk = Desk(visit, "label")
     other = desk.another_tab()

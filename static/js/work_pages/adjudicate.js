@@ -179,6 +179,12 @@ const KEYS = {
   i: openGuideline, "?": () => toggleDialog("keys"), n: () => byId("id_comment")?.focus(),
 };
 
+function choose(digit) {
+  const level = levels().find(({ value }) => value === digit);
+  if (level) level.click();
+  else say(words.no_level.replace("#", digit));
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.isComposing && event.target.matches?.("textarea")) event.target.blur();
   const key = event.repeat ? null : keyOf(event);
@@ -187,7 +193,7 @@ document.addEventListener("keydown", (event) => {
   if (!act && key.digit === null) return;
   event.preventDefault();
   if (act) act();
-  else if (!form?.hidden) levels().find(({ value }) => value === key.digit)?.click();
+  else if (!form?.hidden) choose(key.digit);
 });
 
 document.addEventListener("submit", (event) => {

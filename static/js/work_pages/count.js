@@ -92,7 +92,8 @@ function spoken(row) {
   if (!isReference(row)) {
     const letter = letterOf(row);
     if (letter === "") return `${words.summary} ${text}`;
-    return `${words.summary} ${text}: ${letter === "0" ? words.nothing : `${words.statement} ${letter}`}`;
+    const partly = partlyOf(row).checked ? `, ${words.part}` : "";
+    return `${words.summary} ${text}: ${letter === "0" ? words.nothing : `${words.statement} ${letter}`}${partly}`;
   }
   const level = levelOf(row);
   const by = ticksOf(row).filter((tick) => tick.checked).map((tick) => Number(tick.value) + 1);

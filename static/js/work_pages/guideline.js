@@ -35,8 +35,11 @@ function placeGuideline(isWanted = isPinned()) {
 function openGuideline() {
   if (!guideline) return;
   const panel = document.getElementById("guideline-panel");
-  if (panel.hidden) toggleDialog("guideline");
-  else if (panel.contains(document.activeElement)) unpinGuideline();
+  if (panel.hidden) {
+    toggleDialog("guideline");
+    // Enter closes what it has just opened, and does not pin it.
+    byGuideline("dialog").querySelector("[data-close]").focus();
+  } else if (panel.contains(document.activeElement)) unpinGuideline();
   else panel.querySelector(".drawer-body").focus();
 }
 
@@ -66,8 +69,7 @@ function showUnread() {
     return;
   }
   if (!byGuideline("panel").hidden) return note();
-  toggleDialog("guideline");
-  byGuideline("dialog").querySelector("[data-close]").focus();
+  openGuideline();
   byGuideline("dialog").addEventListener("close", note, { once: true });
 }
 

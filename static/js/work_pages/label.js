@@ -158,7 +158,9 @@ function goOn(prelude) {
 }
 
 function tell(text) {
-  byId("toasts").replaceChildren(Object.assign(document.createElement("div"), { className: "toast", textContent: text }));
+  const toast = Object.assign(document.createElement("div"), { className: "toast", textContent: text });
+  byId("toasts").replaceChildren(toast);
+  setTimeout(() => toast.remove(), 6000);
 }
 
 function back() {
@@ -197,6 +199,7 @@ function takeNews({ data }) {
   if (data.item) remember(data.item, data.answer, data.known);
   if (data.answered !== undefined) progress.answered = data.answered;
   if (shown() !== before) show(words.next);
+  else if (reviewed && reviewed.item.id === data.item?.id) show(`${words.earlier} ${given(reviewed.answer)}.`);
   showProgress();
   if (data.answered !== undefined && queue.length < 2) refresh();
 }

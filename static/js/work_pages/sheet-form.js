@@ -56,7 +56,8 @@ function startSheet(start, read = content) {
 function sayNext() {
   const cameFrom = `${prefix.split(":").slice(0, 3).join(":")}:went-on`;
   if (!takeMark(cameFrom)) return;
-  setTimeout(() => say(`${words.went_on} ${document.querySelector("h1").textContent.trim()}`), 500);
+  const about = [...document.querySelectorAll("main .eyebrow, main h1")].map(({ textContent }) => textContent.trim());
+  setTimeout(() => say(`${words.went_on} ${about.join(". ")}`), 500);
 }
 
 // The form as it was when its content was read.
@@ -203,7 +204,7 @@ let nextTry;
 // It stays in this browser, and is sent when the connection is back or the page is there again.
 function waitToSubmit(outcome, reply, pause = 0) {
   saver.report(outcome, reply);
-  showRefusal(outcome === "again" ? words.unsubmitted : `${words.unsubmitted} ${words[outcome]}`);
+  showRefusal(outcome === "again" ? words.unsubmitted : `${words.not_yet}. ${words[outcome]}`);
   if (outcome !== "again") return;
   clearTimeout(nextTry);
   nextTry = setTimeout(resubmit, 1000 * Math.max(pause, Math.min(30, 2 ** failures)));
