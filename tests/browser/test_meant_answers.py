@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from annotation.labelling.models.votes import Assignment
 from benchmark.preferences.models import PreferenceSheet
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.opening import close_round, open_round
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
@@ -55,7 +55,8 @@ class Desk:
 
     def __init__(self, visit, kind, **settings):
         self.study = make_study()
-        self.made = MAKE[kind](self.study, make_member(self.study, "researcher"))
+        self.boss = make_member(self.study, "researcher")
+        self.made = MAKE[kind](self.study, self.boss)
         self.person, self.kind = make_member(self.study, "annotator"), kind
         self.visitor = visit(self.person, **settings)
         self.page = self.visitor.go(kind, self.study.public_id, self.made.public_id)
@@ -183,6 +184,20 @@ def test_a_verdict_of_somebody_signed_out_counts_after_the_next_sign_in(visit):
     page.goto(before)
     page.wait_for_url(lambda url: url != before)
     assert PreferenceSheet.objects.filter(state="submitted").count() == 1
+
+
+def test_a_verdict_that_comes_after_the_round_closed_does_not_wait_for_ever(visit):
+    desk = Desk(visit, "prefer")
+    page, cookies = desk.page, desk.visitor.context.cookies()
+    desk.visitor.context.clear_cookies(name="sessionid")
+    page.keyboard.press("b")
+    expect(page.locator("#submit-message")).to_contain_text("signed out")
+    close_round(round_=desk.made, actor=desk.boss)
+    desk.visitor.context.add_cookies(cookies)
+    page.goto(page.url)
+    expect(page.locator("#toasts")).to_contain_text("The round is closed")
+    expect(page.locator("#saved [data-text]")).not_to_contain_text("Not submitted yet")
+    desk.quiet()
 
 
 def test_a_draft_after_a_submission_does_not_look_submitted(visit):

@@ -11,9 +11,11 @@ const words = Object.fromEntries(
   [...byId("words").content.querySelectorAll("[data-word]")]
     .map((element) => [element.dataset.word, element.textContent]));
 const csrf = document.querySelector("[name=csrfmiddlewaretoken]").value;
-const prefix = `counterpoint:${page.user}:${form.dataset.sheet}:${page.sheet}:`;
+// Of all sheets of this kind, and of this one.
+const kindPrefix = `counterpoint:${page.user}:${form.dataset.sheet}:`;
+const prefix = `${kindPrefix}${page.sheet}:`;
 const copies = new LocalCopies(prefix);
-const submissions = new Submissions(`counterpoint:${page.user}:${form.dataset.sheet}:`, page.sheet);
+const submissions = new Submissions(kindPrefix, page.sheet);
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
 // Sent by other ways than as content.
 const SENT_APART = ["csrfmiddlewaretoken", "base_version", "client_key"];
@@ -54,8 +56,7 @@ function startSheet(start, read = content) {
 
 // Where a submission led on to this sheet: a page that only changed says nothing by itself.
 function sayNext() {
-  const cameFrom = `${prefix.split(":").slice(0, 3).join(":")}:went-on`;
-  if (!takeMark(cameFrom)) return;
+  if (!takeMark(`${kindPrefix}went-on`)) return;
   const about = [...document.querySelectorAll("main .eyebrow, main h1")].map(({ textContent }) => textContent.trim());
   setTimeout(() => say(`${words.went_on} ${about.join(". ")}`), 500);
 }
@@ -184,7 +185,7 @@ async function submitSheet() {
   if (outcome === "ok") {
     isSubmitting = true;
     saver.took(sent);
-    putMark(`${prefix.split(":").slice(0, 3).join(":")}:went-on`);
+    putMark(`${kindPrefix}went-on`);
     return goTo(reply);
   }
   saver.detail = reply.detail || "";
@@ -216,16 +217,20 @@ function resubmit() {
   if (submissions.own && !isSubmitting) submitSheet();
 }
 
-// What was submitted on an earlier visit, here and on pages of other sheets of this kind.
+// What was submitted on an earlier visit, here and on pages of other sheets of this kind. In a closed
+// round the server keeps it aside.
 async function sendWaiting() {
-  if (submissions.own && !isFrozen) {
-    key = submissions.own.fields.client_key;
+  const { own } = submissions;
+  if (own && !isFrozen) {
+    key = own.fields.client_key;
     await submitSheet();
   }
-  for (const [sheet, entry] of submissions.others()) {
+  const closed = own && isFrozen ? [[page.sheet, own]] : [];
+  for (const [sheet, entry] of [...closed, ...submissions.others()]) {
     const { outcome, reply } = await post(entry.url, entry.fields, csrf);
     if (WAITING.includes(outcome)) return;
     submissions.drop(sheet);
+    showSaved();
     if (outcome !== "ok") showLost(entry, reply.detail);
   }
 }
@@ -273,9 +278,9 @@ function pressKey(event, acts, pressDigit) {
   if (!act && key.digit === null) return undefined;
   event.preventDefault();
   // A key held down is one press, except for moving.
-  const isMove = event.key.startsWith("Arrow") || MOVING.includes(key.name);
-  if (!isMove && (event.repeat || !mayAnswer())) return undefined;
-  if (event.repeat && !event.key.startsWith("Arrow")) return undefined;
+  const isArrow = event.key.startsWith("Arrow");
+  if (event.repeat && !isArrow) return undefined;
+  if (!isArrow && !MOVING.includes(key.name) && !mayAnswer()) return undefined;
   return act ? act(event) : pressDigit(key.digit, event);
 }
 
