@@ -10,7 +10,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
     if sys.argv[1:2] == ["doctor"]:
         # It says what is wrong even where Django cannot start.
-        from cqa_site.upkeep.doctor.starting import look_first
+        from cqa_site.upkeep.doctor.findings import look_first
 
         look_first(sys.argv[2:])
     from django.core.management import execute_from_command_line

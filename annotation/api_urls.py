@@ -1,25 +1,23 @@
 """Addresses of the relevance paper in the REST interface; every one lies inside a study."""
 
-from annotation.answers.api import answers
-from annotation.consensus.api import adoptions, consensus, labels, preferred_labels
-from annotation.editing.api import rounds as editing
-from annotation.exports.api import exports as files
+from annotation.answers import api as answers
+from annotation.consensus import api as consensus
+from annotation.editing import api as editing
+from annotation.exports import api as files
 from annotation.faithfulness.api import faithfulness
-from annotation.figures.api.snapshots import SnapshotListViews, SnapshotViews
-from annotation.generation.api import launches as generation_launches
-from annotation.generation.api.comparison import RunComparisonViews
-from annotation.judges.api import judges
-from annotation.judges.api.labels import JudgeLabelViews
-from annotation.labelling.api import campaigns
-from annotation.labelling.api.guidelines import GuidelineViews
-from annotation.labelling.api.items import ItemViews
-from annotation.quality.api import quality
-from annotation.quality.api.raters import RaterViews
-from annotation.retrieval.api import cam
-from annotation.retrieval.api import corpora as retrieval
-from annotation.retrieval.api.arguments import ArgumentViews, ComparisonViews
-from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
-from cqa_site.rounds.api.rounds import round_addresses
+from annotation.figures.api import SnapshotListViews, SnapshotViews
+from annotation.generation import api as generation_launches
+from annotation.generation.api import RunComparisonViews
+from annotation.judges import api as judges
+from annotation.judges.api import JudgeLabelViews
+from annotation.labelling import api as labelling
+from annotation.labelling.api import GuidelineViews, ItemViews
+from annotation.quality import api as quality
+from annotation.quality.api import RaterViews
+from annotation.retrieval.api import corpora
+from annotation.retrieval.api.corpora import ArgumentViews, ComparisonViews
+from cqa_site.api.base import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
+from cqa_site.rounds.api import round_addresses
 
 C = S + "label-rounds/<uuid:label_round_id>/"
 E = S + "editing-rounds/<uuid:round_id>/"
@@ -31,41 +29,42 @@ urlpatterns = [
         "comparison",
         ComparisonViews,
         listed=CREATE,
-        list_views=retrieval.ComparisonListViews,
+        list_views=corpora.ComparisonListViews,
     ),
-    address(S + "comparisons/<uuid:comparison_id>/find/", "find", retrieval.FindViews, get="find"),
+    address(S + "comparisons/<uuid:comparison_id>/find/", "find", corpora.FindViews, get="find"),
     address(
-        S + "comparisons/<uuid:comparison_id>/take/", "find_take", retrieval.FindViews, post="take"
+        S + "comparisons/<uuid:comparison_id>/take/", "find_take", corpora.FindViews, post="take"
     ),
     *resource(
         S + "corpora/",
         "corpora",
         "corpus",
-        retrieval.CorpusViews,
+        corpora.CorpusViews,
         "check load",
         listed=CREATE,
         row=REMOVE,
-        list_views=retrieval.CorpusUploadViews,
+        list_views=corpora.CorpusUploadViews,
     ),
-    address(S + "cam-service/", "cam_service", cam.CamServiceViews, **CHANGE),
+    address(S + "cam-service/", "cam_service", corpora.CamServiceViews, **CHANGE),
     *resource(
-        S + "cam-requests/", "cam_requests", "cam_request", cam.CamRequestViews, listed=CREATE
+        S + "cam-requests/", "cam_requests", "cam_request", corpora.CamRequestViews, listed=CREATE
     ),
     address(
-        S + "cam-requests/<uuid:public_id>/take/", "cam_take", cam.CamRequestViews, post="take"
+        S + "cam-requests/<uuid:public_id>/take/", "cam_take", corpora.CamRequestViews, post="take"
     ),
     *resource(S + "arguments/", "arguments", "argument", ArgumentViews),
     address(
         S + "preferred-labels/",
         "preferred_labels",
-        preferred_labels.PreferredLabelsViews,
+        consensus.PreferredLabelsViews,
         **CHANGE,
     ),
     *resource(S + "guidelines/", "guidelines", "guideline", GuidelineViews, listed=CREATE),
-    *round_addresses(campaigns.ROUNDS, S + "label-rounds/", "label_round_id", ("label_round",)),
+    *round_addresses(labelling.ROUNDS, S + "label-rounds/", "label_round_id", ("label_round",)),
     address(C + "items/", "items", ItemViews, **CREATE),
     address(C + "items/control/", "item_control", ItemViews, post="control"),
-    *resource(C + "votes/", "votes", "vote", labels.VoteViews),
+    address(C + "items/retire/", "item_retire", ItemViews, post="retire"),
+    *resource(C + "votes/", "votes", "vote", consensus.VoteViews),
     *resource(
         C + "raters/",
         "raters",
@@ -87,7 +86,7 @@ urlpatterns = [
     *resource(C + "controls/", "controls", "control", quality.ControlViews),
     address(C + "controls/change/", "control_change", quality.ControlViews, post="change"),
     address(C + "consensus/", "consensus", consensus.ConsensusViews, **CHANGE),
-    address(C + "final-labels/", "final_labels", labels.FinalLabelViews, **LIST),
+    address(C + "final-labels/", "final_labels", consensus.FinalLabelViews, **LIST),
     address(
         C + "final-labels/compare/",
         "final_labels_compare",
@@ -97,20 +96,20 @@ urlpatterns = [
     address(
         C + "final-labels/recompute/",
         "final_labels_recompute",
-        labels.FinalLabelViews,
+        consensus.FinalLabelViews,
         post="recompute",
     ),
-    address(C + "adjudications/", "adjudications", labels.AdjudicationViews, **CREATE),
+    address(C + "adjudications/", "adjudications", consensus.AdjudicationViews, **CREATE),
     *resource(
         C + "adoptions/",
         "adoptions",
         "adoption",
-        adoptions.AdoptionViews,
+        consensus.AdoptionViews,
         "withdraw",
         listed=CREATE,
     ),
     address(
-        C + "adoptions/preview/", "adoptions_preview", adoptions.AdoptionViews, post="preview"
+        C + "adoptions/preview/", "adoptions_preview", consensus.AdoptionViews, post="preview"
     ),
     *resource(
         C + "snapshots/",

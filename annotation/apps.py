@@ -7,29 +7,27 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation import tasks  # noqa: F401  handlers of jobs register themselves
-        from annotation.answers.reports.integrity import find_violations
+        from annotation.answers.reports import find_violations
         from annotation.consensus.actions import consensus
-        from annotation.consensus.actions.adjudication import disputes_in
+        from annotation.consensus.actions.decisions import disputes_in
         from annotation.consensus.reports import agreed_labels
         from annotation.editing.actions.kind import EDITING
-        from annotation.faithfulness.actions import faithfulness
+        from annotation.faithfulness.actions import figures
         from annotation.figures.actions import CAMPAIGNS
         from annotation.imports.formats import register_study_imports
-        from annotation.judges.reports.doubts import least_sure_first
-        from annotation.labelling.actions.kind import LABELS
+        from annotation.judges.reports.results import least_sure_first
+        from annotation.labelling.actions.blocks import LABELS
         from annotation.menu import FINDERS, study_entries
-        from annotation.quality.actions.quality import check_rater
+        from annotation.quality.actions import check_rater
         from annotation.run_kinds import register_kinds
-        from annotation.study.paths.judge import JUDGE
-        from annotation.study.paths.relevance import RELEVANCE
-        from cqa_site.results import kind as results
+        from annotation.study.paths import JUDGE, RELEVANCE
+        from cqa_site.results import snapshots as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import invariants
-        from cqa_site.web.navigation import menu, paths, search
+        from cqa_site.web import database, navigation
 
-        menu.add(study_entries)
-        search.add(*FINDERS)
-        paths.add(RELEVANCE, JUDGE)
+        navigation.add_entries(study_entries)
+        navigation.add_finders(*FINDERS)
+        navigation.add_paths(RELEVANCE, JUDGE)
         register_kinds()
         register_study_imports()
         register(LABELS)
@@ -39,6 +37,6 @@ class AnnotationConfig(AppConfig):
         LABELS.after_block = (check_rater,)
         LABELS.least_sure_first = least_sure_first
         LABELS.agreed = agreed_labels
-        EDITING.after_closing = (faithfulness.after_closing,)
+        EDITING.after_closing = (figures.after_closing,)
         results.register(CAMPAIGNS)
-        invariants.register(find_violations)
+        database.register(find_violations)

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.answers.models.answers import System
-from annotation.corpus.models.questions import Question
+from annotation.answers.models import System
+from annotation.corpus.models import Question
 from annotation.retrieval.models import Corpus
-from cqa_site.web.navigation.menu import EXPERTS, Entry
-from cqa_site.web.navigation.search import Finder
+from cqa_site.web.navigation import EXPERTS, Entry, Finder
 
 FINDERS = (
     Finder(

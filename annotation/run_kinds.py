@@ -2,18 +2,17 @@
 
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.faithfulness.actions import coherence_judge
-from annotation.faithfulness.actions.preview import COHERENCE as COHERENCE_PREVIEW
-from annotation.faithfulness.reports.calls import COHERENCE as COHERENCE_CALLS
+from annotation.faithfulness.actions import coherence
+from annotation.faithfulness.actions.coherence import COHERENCE as COHERENCE_PREVIEW
+from annotation.faithfulness.reports.tables import COHERENCE_CALLS
 from annotation.generation.actions import prompts as answer_prompts
-from annotation.generation.actions.kind import AnswersKind
-from annotation.generation.actions.preview import ANSWERS as ANSWERS_PREVIEW
-from annotation.generation.reports.calls import ANSWERS as ANSWERS_CALLS
+from annotation.generation.actions.answer_runs import ANSWERS as ANSWERS_PREVIEW
+from annotation.generation.actions.answer_runs import AnswersKind
+from annotation.generation.reports import ANSWERS_CALLS
 from annotation.judges.actions import relevance_judge
-from annotation.judges.actions.preview import RELEVANCE as RELEVANCE_PREVIEW
-from annotation.judges.reports.calls import RELEVANCE as RELEVANCE_CALLS
-from cqa_site.runs.kind_parts import Home
-from cqa_site.runs.kinds import RunKind, register
+from annotation.judges.actions.relevance_judge import RELEVANCE as RELEVANCE_PREVIEW
+from annotation.judges.reports.results import RELEVANCE_CALLS
+from cqa_site.runs.kinds import Home, RunKind, register
 from cqa_site.runs.models import Run
 
 
@@ -36,8 +35,8 @@ class Relevance(relevance_judge.RelevanceKind, RunKind):
     related = ("relevance__campaign",)
     filters = {"label_round": "relevance__campaign__public_id"}
     view_path = "annotation.judges.views.runs.judge_page"
-    start_path = "annotation.judges.api.starts.RELEVANCE"
-    told_path = "annotation.judges.api.labels.RELEVANCE"
+    start_path = "annotation.judges.api.RELEVANCE_START"
+    told_path = "annotation.judges.api.RELEVANCE_EXTENSION"
 
     def about(self, run: Run) -> str:
         """Its campaign."""
@@ -55,19 +54,19 @@ class Answers(AnswersKind, RunKind):
     tried_on = ANSWERS_PREVIEW
     call_subjects = ANSWERS_CALLS
     related = ("generation__system",)
-    view_path = "annotation.generation.views.run.page"
-    start_path = "annotation.generation.api.starts.ANSWERS"
-    told_path = "annotation.generation.api.told.ANSWERS"
+    view_path = "annotation.generation.views.run_page"
+    start_path = "annotation.generation.api.ANSWERS_START"
+    told_path = "annotation.generation.api.ANSWERS_EXTENSION"
 
 
-class Coherence(coherence_judge.CoherenceKind, RunKind):
+class Coherence(coherence.CoherenceKind, RunKind):
     """A language model judges citations."""
 
-    name = coherence_judge.KIND
+    name = coherence.KIND
     title = lazy("Coherence of citations")
     home = Home("judges", "coherence_runs", lazy("Coherence of citations"))
-    prompts = coherence_judge.PROMPTS
+    prompts = coherence.PROMPTS
     tried_on = COHERENCE_PREVIEW
     call_subjects = COHERENCE_CALLS
-    view_path = "annotation.faithfulness.views.coherence.run_page"
-    start_path = "annotation.faithfulness.api.starts.COHERENCE"
+    view_path = "annotation.faithfulness.views.faithfulness.run_page"
+    start_path = "annotation.faithfulness.api.faithfulness.COHERENCE"

@@ -1,73 +1,63 @@
 """Addresses inside a study; each module of views lists its own."""
 
-from annotation.answers.views import answers, systems
-from annotation.consensus.views import adjudication, final_labels
+from annotation.answers import views as answers
+from annotation.consensus import views as consensus
 from annotation.editing.views import desk as editing_desk
-from annotation.editing.views import discussion as editing_discussion
-from annotation.editing.views import editing
-from annotation.editing.views import history as editing_history
-from annotation.editing.views import rounds as editing_rounds
-from annotation.exports.views import answers_files, exports
-from annotation.faithfulness.views import coherence, expert_agreement, faithfulness
-from annotation.faithfulness.views import edited as faithfulness_edited
+from annotation.editing.views import rounds
+from annotation.exports import views as exports
+from annotation.faithfulness.views import editing as expert_agreement
+from annotation.faithfulness.views import faithfulness
 from annotation.faithfulness.views import rows as faithfulness_rows
-from annotation.figures.views import figures, snapshots
-from annotation.figures.views import files as figure_files
-from annotation.generation.views import generation
-from annotation.generation.views import launch as generation_launch
-from annotation.generation.views import run as generation_run
+from annotation.figures import views as figures
+from annotation.generation import views as generation
 from annotation.imports import views as imports
-from annotation.judges.views import compare as judge_compare
-from annotation.judges.views import judges, label_compare
-from annotation.judges.views import new as judge_new
-from annotation.judges.views import runs as judge_runs
-from annotation.judges.views import trained as trained_judges
-from annotation.labelling.views import campaigns, guidelines, label, label_trial
+from annotation.judges.views import judges
+from annotation.judges.views import runs as judge_compare
+from annotation.labelling.views import campaigns, label, label_page
 from annotation.quality.views import exclusion, quality
-from annotation.retrieval.views import corpora, find_arguments, find_cam
-from annotation.study.views import answers as study_answers
+from annotation.retrieval import views as retrieval
 from annotation.study.views import overview, questions
 
 urlpatterns = [
     *overview.urlpatterns,
-    *campaigns.urlpatterns,
-    *guidelines.urlpatterns,
+    *campaigns.campaign_urls,
+    *campaigns.guideline_urls,
     *label.urlpatterns,
-    *label_trial.urlpatterns,
+    *label_page.urlpatterns,
     *quality.urlpatterns,
     *exclusion.urlpatterns,
-    *adjudication.urlpatterns,
-    *editing.urlpatterns,
-    *editing_rounds.urlpatterns,
-    *editing_discussion.urlpatterns,
-    *editing_desk.urlpatterns,
-    *editing_history.urlpatterns,
-    *final_labels.urlpatterns,
-    *label_compare.urlpatterns,
+    *consensus.adjudication_urls,
+    *rounds.start_urls,
+    *rounds.round_urlpatterns,
+    *rounds.discussion_urls,
+    *editing_desk.desk_urls,
+    *editing_desk.history_urls,
+    *consensus.final_label_urls,
+    *judges.label_compare_urls,
     *imports.urlpatterns,
-    *exports.urlpatterns,
-    *questions.urlpatterns,
-    *corpora.urlpatterns,
-    *find_arguments.urlpatterns,
-    *find_cam.urlpatterns,
-    *figures.urlpatterns,
-    *figure_files.urlpatterns,
-    *snapshots.urlpatterns,
-    *judge_runs.urlpatterns,
-    *judge_new.urlpatterns,
-    *judge_compare.urlpatterns,
-    *judges.urlpatterns,
-    *trained_judges.urlpatterns,
-    *answers.urlpatterns,
-    *study_answers.urlpatterns,
-    *generation.urlpatterns,
-    *generation_launch.urlpatterns,
-    *generation_run.urlpatterns,
-    *answers_files.urlpatterns,
-    *systems.urlpatterns,
-    *faithfulness.urlpatterns,
+    *exports.export_urls,
+    *questions.argument_urls,
+    *retrieval.corpus_urls,
+    *retrieval.find_urls,
+    *retrieval.cam_urls,
+    *figures.figure_urls,
+    *figures.file_urls,
+    *figures.snapshot_urls,
+    *judge_compare.run_list_urls,
+    *judge_compare.new_run_urls,
+    *judge_compare.run_compare_urls,
+    *judges.judge_urls,
+    *judges.trained_judge_urls,
+    *answers.question_urls,
+    *questions.question_urls,
+    *generation.generation_urls,
+    *generation.launch_urls,
+    *generation.run_figure_urls,
+    *exports.answers_file_urls,
+    *answers.system_urls,
+    *faithfulness.faithfulness_urls,
     *faithfulness_rows.urlpatterns,
-    *faithfulness_edited.urlpatterns,
-    *coherence.urlpatterns,
-    *expert_agreement.urlpatterns,
+    *expert_agreement.edited_urls,
+    *faithfulness.coherence_urls,
+    *expert_agreement.agreement_urls,
 ]

@@ -1,17 +1,15 @@
 """Addresses of argument summarization in the REST interface."""
 
-from argsum.analysis.api import analyses, comparing, points
-from argsum.counting.api import rounds as counting_rounds
-from argsum.counting.api import sheets as count_sheets
-from argsum.datasets.api import comments, datasets
-from argsum.keypoints.api import sets as summary_sets
-from argsum.keypoints.api import system_runs, systems
-from argsum.leaderboard.api import figures
-from argsum.leaderboard.api.boards import KeyPointBoardListViews, KeyPointBoardViews
+from argsum.analysis.api import analyses, comparison, points
+from argsum.counting import api as count_sheets
+from argsum.datasets import api as datasets
+from argsum.keypoints import api as keypoints
+from argsum.leaderboard import api as leaderboard
+from argsum.leaderboard.api import KeyPointBoardListViews, KeyPointBoardViews
 from argsum.metrics import api as metric_scores
 from argsum.scorers import api as scorers
-from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
-from cqa_site.rounds.api.rounds import round_addresses
+from cqa_site.api.base import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
+from cqa_site.rounds.api import round_addresses
 
 BOARDS = S + "key-points/boards/"
 ANALYSES = S + "analyses/"
@@ -64,10 +62,10 @@ urlpatterns: list = [
         S + "cells/<uuid:cell_id>/arguments/", "cell_arguments", datasets.CellArgumentViews, **LIST
     ),
     address(
-        S + "cells/<uuid:cell_id>/comments/", "cell_comments", comments.CellCommentViews, **LIST
+        S + "cells/<uuid:cell_id>/comments/", "cell_comments", datasets.CellCommentViews, **LIST
     ),
     *round_addresses(
-        counting_rounds.ROUNDS,
+        count_sheets.ROUNDS,
         S + "counting-rounds/",
         "counting_id",
         ("counting_round", "counting_items", "counters", "counter_decide"),
@@ -76,34 +74,34 @@ urlpatterns: list = [
     address(
         S + "summarization-systems/",
         "summarization_systems",
-        systems.SummarizationSystemViews,
+        keypoints.SummarizationSystemViews,
         **ROW,
     ),
     *resource(
         S + "system-runs/",
         "system_runs",
         "system_run",
-        system_runs.SystemRunViews,
+        keypoints.SystemRunViews,
         "cancel resume",
         listed=CREATE,
     ),
     address(
         S + "system-runs/<uuid:public_id>/figures/",
         "system_run_figures",
-        system_runs.SystemRunViews,
+        keypoints.SystemRunViews,
         get="figures",
     ),
     *resource(
         S + "summary-sets/",
         "summary_sets",
         "summary_set",
-        summary_sets.SummarySetDetailViews,
-        list_views=summary_sets.SummarySetViews,
+        keypoints.SummarySetDetailViews,
+        list_views=keypoints.SummarySetViews,
     ),
-    address(BELOW + "groups/", "analysis_groups", comparing.GroupsViews, **ROW),
-    address(BELOW + "time/", "analysis_trends", comparing.TrendsViews, **ROW),
-    address(BELOW + "report/", "analysis_report", comparing.ReportViews, **ROW),
-    address(S + "key-points/leaderboard/", "key_points", figures.SummaryBoardViews, **ROW),
+    address(BELOW + "groups/", "analysis_groups", comparison.GroupsViews, **ROW),
+    address(BELOW + "time/", "analysis_trends", comparison.TrendsViews, **ROW),
+    address(BELOW + "report/", "analysis_report", comparison.ReportViews, **ROW),
+    address(S + "key-points/leaderboard/", "key_points", leaderboard.SummaryBoardViews, **ROW),
     *resource(
         BOARDS,
         "key_point_boards",
@@ -119,14 +117,16 @@ urlpatterns: list = [
         KeyPointBoardViews,
         get="kept_rows",
     ),
-    address(S + "key-points/correlations/", "summary_metrics", figures.CorrelationViews, **ROW),
+    address(
+        S + "key-points/correlations/", "summary_metrics", leaderboard.CorrelationViews, **ROW
+    ),
     address(
         S + "key-points/correlations/points/",
         "summary_metric_points",
-        figures.CorrelationViews,
+        leaderboard.CorrelationViews,
         get="points",
     ),
-    address(S + "key-points/people/", "summary_people", figures.PeopleAgreementViews, **ROW),
+    address(S + "key-points/people/", "summary_people", leaderboard.PeopleAgreementViews, **ROW),
     address(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, **LIST),
     address(
         S + "metric-scores/compute/",

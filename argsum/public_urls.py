@@ -1,5 +1,5 @@
 """Addresses that anybody may open, outside of any study."""
 
-from argsum.leaderboard.views.boards import public_urlpatterns as urlpatterns
+from argsum.leaderboard.views.leaderboard import public_urlpatterns as urlpatterns
 
 __all__ = ["urlpatterns"]

@@ -2,18 +2,14 @@
 
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.analysis.actions import point_prompts, point_writing
-from argsum.analysis.reports import written as written_points
+from argsum.analysis.actions import point_writing
+from argsum.analysis.reports import analyses as written_points
+from argsum.counting import reports as counting
 from argsum.counting.actions import judge as counting_judge
-from argsum.counting.actions import preview as counting_preview
-from argsum.counting.actions import prompts as counting_prompts
-from argsum.counting.reports import counted_calls
 from argsum.writing import reports as written_calls
-from argsum.writing.actions import kind as writing
-from argsum.writing.actions import preview as writing_preview
 from argsum.writing.actions import prompts as writing_prompts
-from cqa_site.runs.kind_parts import Home
-from cqa_site.runs.kinds import RunKind, register
+from argsum.writing.actions import runs as writing
+from cqa_site.runs.kinds import Home, RunKind, register
 from cqa_site.runs.models import Run
 
 
@@ -32,7 +28,7 @@ class Writing(writing.WritingKind, RunKind):
     unusable = lazy("Not usable")
     home = Home("key_points", "system_runs", lazy("Runs of systems"))
     prompts = writing_prompts.PROMPTS
-    tried_on = writing_preview.WRITING
+    tried_on = writing.WRITING
     call_subjects = written_calls.WRITING
     view_path = "argsum.writing.views.run_page"
     start_path = "argsum.writing.api.WRITING"
@@ -49,11 +45,11 @@ class PointWriting(point_writing.PointWritingKind, RunKind):
     title = lazy("Key points of an analysis written")
     unusable = lazy("Not usable")
     home = Home("key_points", "analyses", lazy("Key point analysis"))
-    prompts = point_prompts.PROMPTS
+    prompts = point_writing.PROMPTS
     tried_on = point_writing.POINT_WRITING
     call_subjects = written_points.POINT_CALLS
-    view_path = "argsum.analysis.views.writing.run_page"
-    start_path = "argsum.analysis.api.writing.POINT_WRITING"
+    view_path = "argsum.analysis.views.points.run_page"
+    start_path = "argsum.analysis.api.analyses.POINT_WRITING"
 
     def about(self, run: Run) -> str:
         """The analysis."""
@@ -66,8 +62,8 @@ class Counting(counting_judge.CountingKind, RunKind):
     name = counting_judge.KIND
     title = lazy("Counts by a judge")
     home = Home("judges", "counting_runs", lazy("Counts by judges"))
-    prompts = counting_prompts.PROMPTS
-    tried_on = counting_preview.COUNTING
-    call_subjects = counted_calls.COUNTING
-    view_path = "argsum.counting.views.runs.run_page"
-    start_path = "argsum.counting.api.starts.COUNTING"
+    prompts = counting_judge.PROMPTS
+    tried_on = counting_judge.COUNTING
+    call_subjects = counting.COUNTING
+    view_path = "argsum.counting.views.run_page"
+    start_path = "argsum.counting.api.COUNTING"

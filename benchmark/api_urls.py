@@ -2,18 +2,17 @@
 
 from benchmark.agreement import api as agreement
 from benchmark.distillation import api as distillation
-from benchmark.judges.api import runs as scoring_runs
+from benchmark.judges import api as scoring_runs
 from benchmark.leaderboard import api as boards
 from benchmark.preferences import api as preferences
 from benchmark.rubrics import api as rubrics
-from benchmark.scoring.api import rounds as scoring_rounds
-from benchmark.scoring.api import sheets
-from cqa_site.api.addresses import CREATE, LIST, ROW, R, S, address, resource
-from cqa_site.rounds.api.rounds import round_addresses
+from benchmark.scoring import api as scoring
+from cqa_site.api.base import CREATE, LIST, ROW, R, S, address, resource
+from cqa_site.rounds.api import round_addresses
 
 urlpatterns = [
     *round_addresses(
-        scoring_rounds.ROUNDS,
+        scoring.ROUNDS,
         S + "scoring-rounds/",
         "round_id",
         ("scoring_round", "scoring_items", "scorers", "scorer_decide"),
@@ -21,7 +20,7 @@ urlpatterns = [
     address(
         S + "scoring-rounds/<uuid:round_id>/examples/",
         "scoring_examples",
-        scoring_rounds.ScoringExampleViews,
+        scoring.ScoringExampleViews,
         post="set_example",
     ),
     *round_addresses(
@@ -42,7 +41,7 @@ urlpatterns = [
     address(R + "sheets/", "run_sheets", scoring_runs.RunSheetViews, **LIST),
     address(R + "probes/", "probes", scoring_runs.ProbeViews, **LIST),
     *resource(S + "rubrics/", "rubrics", "rubric", rubrics.RubricViews, listed=CREATE),
-    *resource(S + "score-sheets/", "score_sheets", "score_sheet", sheets.ScoreSheetViews),
+    *resource(S + "score-sheets/", "score_sheets", "score_sheet", scoring.ScoreSheetViews),
     address(S + "score-agreement/", "score_agreement", agreement.ScoreAgreementViews, **ROW),
     *resource(
         S + "boards/",

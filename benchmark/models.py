@@ -5,6 +5,4 @@
 import benchmark.leaderboard.models
 import benchmark.preferences.models
 import benchmark.rubrics.models
-import benchmark.scoring.models.rounds
-import benchmark.scoring.models.runs
-import benchmark.scoring.models.sheets
+import benchmark.scoring.models

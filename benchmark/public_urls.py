@@ -1,5 +1,5 @@
 """Addresses outside studies: boards that were made public."""
 
-from benchmark.leaderboard.views.public_board import public_urlpatterns as urlpatterns
+from benchmark.leaderboard.views.boards import public_urlpatterns as urlpatterns
 
 __all__ = ["urlpatterns"]

@@ -2,13 +2,10 @@
 
 from django.utils.translation import gettext_lazy as lazy
 
+from benchmark.judges import reports as scoring_calls
 from benchmark.judges.actions import kind as scoring_judge
-from benchmark.judges.actions import preview as judge_preview
-from benchmark.judges.actions import prompts as judge_prompts
-from benchmark.judges.reports import calls as scoring_calls
-from benchmark.preferences import judge
-from cqa_site.runs.kind_parts import Home
-from cqa_site.runs.kinds import RunKind, register
+from benchmark.preferences import kind
+from cqa_site.runs.kinds import Home, RunKind, register
 
 
 def register_kinds() -> None:
@@ -23,21 +20,21 @@ class Scoring(scoring_judge.ScoringKind, RunKind):
     name = scoring_judge.KIND
     title = lazy("Scores by a judge")
     home = Home("judges", "scoring_runs", lazy("Scores by judges"))
-    prompts = judge_prompts.PROMPTS
-    tried_on = judge_preview.SCORING
+    prompts = scoring_judge.PROMPTS
+    tried_on = scoring_judge.SCORING
     call_subjects = scoring_calls.SCORING
-    view_path = "benchmark.judges.views.run.run_page"
-    start_path = "benchmark.judges.api.starts.SCORING"
+    view_path = "benchmark.judges.views.run_page"
+    start_path = "benchmark.judges.api.SCORING"
 
 
-class Preferring(judge.PreferringKind, RunKind):
+class Preferring(kind.PreferringKind, RunKind):
     """A language model compares pairs of answers."""
 
-    name = judge.KIND
+    name = kind.KIND
     title = lazy("Preferences of a judge")
     home = Home("judges", "preference_runs", lazy("Preferences by judges"))
-    prompts = judge.PROMPTS
-    tried_on = judge.PREVIEWED
-    call_subjects = judge.SUBJECTS
-    view_path = "benchmark.preferences.judge_pages.run_page"
+    prompts = kind.PROMPTS
+    tried_on = kind.PREVIEWED
+    call_subjects = kind.SUBJECTS
+    view_path = "benchmark.preferences.views.run_page"
     start_path = "benchmark.preferences.api.START"

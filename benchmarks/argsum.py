@@ -133,10 +133,10 @@ class Measuring:
         with timed("vectors and matrices, kept"):
             self.match = self._matrices()
         self._mcargsum()
-        from argsum.systems import barh, smatchtopr
+        from argsum.systems import ranking
 
-        self._extractive("BarH", barh.THRESHOLDS, self._barh)
-        self._extractive("SMatchToPr", smatchtopr.REDUNDANCIES, self._smatchtopr)
+        self._extractive("BarH", ranking.THRESHOLDS, self._barh)
+        self._extractive("SMatchToPr", ranking.REDUNDANCIES, self._smatchtopr)
         if with_uskpm:
             self._uskpm()
 
@@ -144,7 +144,7 @@ class Measuring:
         return [self.scorer.matrix(cell.arguments, cell.arguments) for cell in self.cells]
 
     def _mcargsum(self) -> None:
-        from argsum.systems.methods.mcargsum import THRESHOLDS, is_summarizable, merge_clusters
+        from argsum.systems.methods.clusters import THRESHOLDS, is_summarizable, merge_clusters
 
         count = len(THRESHOLDS) * len(self.cells)
         with timed("MCArgSum: clusters", per=count, unit="settings"):
@@ -159,15 +159,13 @@ class Measuring:
             note.append(f"{len(results)} with a result")
 
     def _of_clusters(self, match, ids):
-        from argsum.systems.methods.assignment import assign
-        from argsum.systems.methods.extractive import central_argument
-        from argsum.systems.methods.mcargsum import members
+        from argsum.systems.methods.clusters import assign, central_argument, members
 
         central = [central_argument(match, places) for places in members(ids).values()]
         return assign(match[:, central])
 
     def _extractive(self, name: str, thresholds, solve) -> None:
-        from argsum.systems.candidates import FILL_UPS
+        from argsum.systems.contract import FILL_UPS
 
         count = len(FILL_UPS) * len(thresholds) * len(self.cells)
         with timed(f"{name}: whole", per=count, unit="settings") as note:
@@ -181,18 +179,18 @@ class Measuring:
             note.append(f"up to {max(candidates):,} candidates, {max(key_points):,} key points")
 
     def _barh(self, cell, match, share, thresholds):
-        from argsum.systems.barh import RULE, barh
+        from argsum.systems.ranking import BARH_RULE, barh
 
-        rows = self._candidates(cell, RULE, share)
+        rows = self._candidates(cell, BARH_RULE, share)
         between = match[np.ix_(rows, rows)]
         for threshold in thresholds:
             kept = barh(match[:, rows], between, own=rows, threshold=threshold)
             yield self._assigned(match, rows, kept)
 
     def _smatchtopr(self, cell, match, share, thresholds):
-        from argsum.systems.smatchtopr import RULE, keep_different, rank_candidates
+        from argsum.systems.ranking import SMATCHTOPR_RULE, keep_different, rank_candidates
 
-        rows = self._candidates(cell, RULE, share)
+        rows = self._candidates(cell, SMATCHTOPR_RULE, share)
         between = match[np.ix_(rows, rows)]
         ranked = rank_candidates(between, np.array(cell.quality)[rows])
         for threshold in thresholds:
@@ -200,18 +198,18 @@ class Measuring:
             yield self._assigned(match, rows, kept)
 
     def _candidates(self, cell, rule, share):
-        from argsum.systems.candidates import pick_candidates
+        from argsum.systems.contract import pick_candidates
 
         return pick_candidates(cell.arguments, np.array(cell.quality), rule=rule, fill_up=share)
 
     def _assigned(self, match, rows, kept):
-        from argsum.systems.methods.assignment import assign
+        from argsum.systems.methods.clusters import assign
 
         assign(match[:, [rows[place] for place in kept]])
         return len(rows), len(kept)
 
     def _uskpm(self) -> None:
-        from argsum.systems.uskpm import (
+        from argsum.systems.clustering import (
             COMPONENTS,
             MIN_DISTANCES,
             NEIGHBOURS,

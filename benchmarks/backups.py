@@ -37,7 +37,7 @@ DATABASES = ("sqlite", "postgresql")
 THINK = 0.7
 BATCH = 5_000
 LABELS = """
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment
 for key, label in Assignment.objects.filter(state="answered").values_list("public_id", "label"):
     print(key, label)
 """
@@ -115,11 +115,10 @@ def contents(path: Path) -> dict[str, str]:
 
 def fill(labels: int) -> None:
     """Three labels on each sentence of a closed round, as thirty people would have given them."""
-    from annotation.labelling.models.campaigns import Campaign, Slot
-    from annotation.labelling.models.votes import Assignment, VoteEvent
+    from annotation.labelling.models.campaigns import Assignment, Campaign, Slot, VoteEvent
     from benchmarks.made_rounds import label as made_round
     from cqa_site.people.models import Rater, Study, User
-    from cqa_site.rounds.opening import close_round, open_round
+    from cqa_site.rounds.lifecycle import close_round, open_round
 
     study, boss = Study.objects.create(name="Filled"), User.objects.get(email="boss@bench.example")
     wanted = {"controls": 30, "items": -(-labels // 3), "votes": 3}

@@ -112,8 +112,8 @@ def load(count: int) -> list:
 
 def measure(corpora: list) -> float:
     """Print what each kind of search costs; return the slowest median in milliseconds."""
-    from annotation.retrieval.actions.search import search
-    from annotation.retrieval.methods.corpus_query import build_query
+    from annotation.retrieval.actions.arguments import search
+    from annotation.retrieval.methods.corpus import build_query
 
     asked = {
         "two rare names": ("rare", "thing7"),

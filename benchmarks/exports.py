@@ -55,10 +55,10 @@ def prepare(folder: str, votes: int) -> None:
 
     call_command("migrate", verbosity=0, run_syncdb=True)
     from annotation.figures.models import Snapshot
-    from annotation.labelling.actions.guidelines import default_guideline
+    from annotation.labelling.actions.campaigns import default_guideline
     from annotation.labelling.models.campaigns import Campaign
     from cqa_site.people.models import Study
-    from cqa_site.results.rows import pack
+    from cqa_site.results.models import pack
 
     study = Study.objects.create(name="Benchmark")
     campaign = Campaign.objects.create(
@@ -81,7 +81,7 @@ def peak() -> float:
 
 def measure(folder: str, content: str, format: str) -> None:
     start(folder)
-    from annotation.exports.actions.exports import request_exports
+    from annotation.exports.actions import request_exports
     from annotation.exports.models import ExportFile
     from annotation.figures.models import Snapshot
     from cqa_site.files.actions.exports import Options

@@ -34,8 +34,12 @@ def start(folder: str) -> None:
 
 def read_answers(folder: Path) -> list[tuple[str, dict[int, str], dict[int, int | None]]]:
     """Text, arguments and labels of every answer."""
-    from annotation.imports.methods.final_labels import FinalLabel, read_final_labels
-    from annotation.imports.methods.silver import SilverComparison, read_silver
+    from annotation.imports.methods.releases import (
+        FinalLabel,
+        SilverComparison,
+        read_final_labels,
+        read_silver,
+    )
 
     known: dict = {}
     for each in read_final_labels(folder / "dataset_cqa_all_gpt.json"):
@@ -76,8 +80,8 @@ def embed(sentences: list[str], threads: int) -> float:
     """Seconds for reading and storing, after the model is there."""
     import torch
 
-    from annotation.corpus.actions import KeptVectors
-    from annotation.corpus.models.embeddings import TextEmbedding
+    from annotation.corpus.actions import StoredVectors
+    from annotation.corpus.models import TextEmbedding
     from cqa_site.judging.embedding import SentenceEmbedder
 
     TextEmbedding.objects.all().delete()
@@ -85,7 +89,7 @@ def embed(sentences: list[str], threads: int) -> float:
     embedder.encode(["Something to load the model for."])
     torch.set_num_threads(threads)
     begin = time.perf_counter()
-    KeptVectors(embedder).encode(sentences)
+    StoredVectors(embedder).encode(sentences)
     return time.perf_counter() - begin
 
 
@@ -93,12 +97,12 @@ def measure_again(answers: list, sentences: list[str]) -> tuple[float, float]:
     """Seconds with stored vectors, and the mean similarity as in the paper."""
     import numpy as np
 
-    from annotation.corpus.actions import KeptVectors
+    from annotation.corpus.actions import StoredVectors
     from annotation.faithfulness.methods.faithfulness import measure, pool
     from cqa_site.judging.embedding import SentenceEmbedder
 
     begin = time.perf_counter()
-    kept = dict(zip(sentences, KeptVectors(SentenceEmbedder()).encode(sentences), strict=True))
+    kept = dict(zip(sentences, StoredVectors(SentenceEmbedder()).encode(sentences), strict=True))
 
     def vectors(texts):
         return np.stack([kept[text] for text in texts])

@@ -20,6 +20,8 @@ CSRF = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
 PAGE = re.compile(rb'<script id="[a-z-]+" type="application/json">(.*?)</script>', re.S)
 WRITTEN = re.compile(r'<textarea [^>]*id="text"[^>]*>\n?(.*?)</textarea>', re.S)
 TIMEOUT = 60
+# A page that holds more items asks for none, as in label.js.
+ENOUGH = 20
 
 
 @dataclass
@@ -71,7 +73,9 @@ class Annotator:
         while time.monotonic() < deadline:
             if waiting:
                 time.sleep(think * self.random.uniform(0.5, 1.5))
-                waiting, state = self._label(waiting[0]["id"], deadline)
+                done, *waiting = waiting
+                found, state = self._label(done["id"], deadline, len(waiting) > ENOUGH)
+                waiting = found or waiting
             elif state in ("finished", "stopped", "share_cap", "not_open"):
                 return state
             else:
@@ -87,10 +91,11 @@ class Annotator:
         state = json.loads(found[1]) if found else {"items": [], "state": "held"}
         return state["items"], state["state"]
 
-    def _label(self, assignment: str, deadline: float) -> tuple[list[dict], str]:
+    def _label(self, assignment: str, deadline: float, has_enough: bool) -> tuple[list[dict], str]:
         """Send one answer under one key until the server confirms it."""
         label = self.random.randrange(4)
         fields = {"item": assignment, "label": label, "client_key": uuid.uuid4().hex}
+        fields |= {"has_enough": "on"} if has_enough else {}
         started = time.monotonic()
         reply = json.loads(self._submit(self.base + "answer/", fields, deadline))
         self.acknowledged.until_next.append(time.monotonic() - started)

@@ -14,7 +14,7 @@ import json, sys
 import django
 django.setup()
 from annotation.judges.actions.relevance_judge import PROMPTS
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint
 from cqa_site.runs.models import Endpoint

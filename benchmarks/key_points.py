@@ -65,13 +65,13 @@ class ShippedTools:
         """By the quality scorer."""
         return self.line.scores(texts)
 
-    def say(self, share: float, what: str) -> None:
+    def say(self, share: float, what: str, until: float | None = None) -> None:
         """Nobody listens."""
 
 
 def ours(weights: str) -> Callable[[Sequence[str], Sequence[int]], Placed]:
     """Key point analysis with what is usual."""
-    from argsum.analysis.methods.finding import find_points
+    from argsum.analysis.methods.key_points import find_points
 
     tools = ShippedTools(weights)
     return lambda texts, counts: find_points(texts, tools, counts=counts).placed
@@ -94,7 +94,7 @@ def bertopic() -> Callable[[Sequence[str], Sequence[int]], Placed]:
 
 def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[float]:
     """Key points, share placed, purity, ARI, share that contradicts, the worst of one."""
-    from argsum.scorers.methods.cluster_figures import adjusted_rand
+    from argsum.scorers.methods.figures import adjusted_rand
 
     known = [row for row, theme in enumerate(themes) if theme]
     index = adjusted_rand([str(themes[row]) for row in known], [placed[row] for row in known])
@@ -141,14 +141,14 @@ def released(data: Path, weights: str) -> None:
 
 def _against_references(cells, tools: ShippedTools) -> str:
     """ARI without and with what is in no group, with its cells; average precision of pairs."""
-    from argsum.analysis.methods.finding import GRID, USUAL, find_points
-    from argsum.scorers.methods.cluster_figures import (
+    from argsum.analysis.methods.key_points import GRID, USUAL, find_points
+    from argsum.scorers.methods.figures import (
         best_per_cell,
         cluster_figure,
         index_of,
         over_cells,
+        same_point_precision,
     )
-    from argsum.scorers.methods.pair_ranking import same_point_precision
 
     figures, usual, precision = {}, [], []
     for name, texts, reference in cells:

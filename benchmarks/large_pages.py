@@ -24,7 +24,7 @@ def addresses(analysis: Any) -> Iterator[tuple[str, str]]:
     """Name and address of each page."""
     from django.urls import reverse
 
-    from argsum.analysis.reports.statements import PER_PAGE
+    from argsum.analysis.reports.points import PER_PAGE
 
     study, cell = analysis.study, analysis.cell
     sid, ids = study.public_id, [study.public_id, analysis.public_id]

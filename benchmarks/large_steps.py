@@ -70,9 +70,8 @@ def bring(path: str) -> dict[str, Any]:
 
 def place(themes: str) -> dict[str, Any]:
     """An analysis whose key points are the themes, each statement under its own."""
-    from argsum.analysis.actions.counting import count_analysis, count_points
-    from argsum.analysis.actions.making import keep_placements
-    from argsum.analysis.actions.starting import statements_of
+    from argsum.analysis.actions.analyses import count_analysis, count_points, statements_of
+    from argsum.analysis.actions.jobs import keep_placements
     from argsum.analysis.models import Analysis, FoundPoint
     from argsum.scorers.actions.scorers import default_scorers
 
@@ -115,7 +114,7 @@ def analyse(workers: Sequence[int], themes: str) -> dict[str, Any]:
     """Ask for an analysis on the dataset's page and look at its state until it is done."""
     from django.urls import reverse
 
-    from argsum.analysis.actions.starting import delete_analysis
+    from argsum.analysis.actions.analyses import delete_analysis
     from argsum.analysis.models import Analysis
 
     study, cell = _study_and_cell()
@@ -145,7 +144,7 @@ def analyse(workers: Sequence[int], themes: str) -> dict[str, Any]:
 
 def count() -> dict[str, Any]:
     """What the pages of groups and periods, and the report, are made from."""
-    from argsum.analysis.reports.counted import counted
+    from argsum.analysis.reports.counts import counted
 
     study, _cell = _study_and_cell()
     with Measured() as measured:
@@ -183,15 +182,16 @@ def read(number: int, themes: str) -> dict[str, Any]:
 
 def group(most: int) -> dict[str, Any]:
     """Group them; ``most`` is how many are compared with each other, 0 for as many as usual."""
-    from argsum.analysis.methods import finding, grouping
-    from argsum.scorers.methods.cluster_figures import adjusted_rand
+    from argsum.analysis.methods import key_points
+    from argsum.analysis.methods import statements as grouping
+    from argsum.scorers.methods.figures import adjusted_rand
 
     pairs = json.loads((_folder() / "texts.json").read_text())
     texts, themes = [text for text, _theme in pairs], [theme for _text, theme in pairs]
     if most:
-        finding.MOST_COMPARED = grouping.MOST_COMPARED = most
+        key_points.MOST_COMPARED = grouping.MOST_COMPARED = most
     with Measured() as measured:
-        found = finding.find_points(texts, KeptTools(_folder()))
+        found = key_points.find_points(texts, KeptTools(_folder()))
     kept = _folder() / "placed.json"
     before = json.loads(kept.read_text()) if kept.exists() else found.placed
     kept.write_text(json.dumps(found.placed))
@@ -225,7 +225,7 @@ class KeptTools:
 
         return np.full(len(texts), np.nan, dtype=np.float32)
 
-    def say(self, share: float, what: str) -> None:
+    def say(self, share: float, what: str, until: float | None = None) -> None:
         """Nobody listens."""
 
 
@@ -269,7 +269,7 @@ def _wait_for(workers: Sequence[int]) -> None:
 
 def _said(analysis: Any, known: dict[str, str | None]) -> str:
     """How much was found, and how well that agrees with the themes."""
-    from argsum.scorers.methods.cluster_figures import adjusted_rand
+    from argsum.scorers.methods.figures import adjusted_rand
 
     rows = analysis.placements.order_by("argument").values_list("argument__text", "point")
     themed = [(known[text], point or 0) for text, point in rows if known.get(text)]

@@ -107,10 +107,10 @@ def measure_site(points: pd.DataFrame) -> None:
     rubric, boss = fill(points)
     from benchmark.agreement.reports.agreement import compute
     from benchmark.leaderboard.actions import BOARDS
-    from benchmark.leaderboard.reports import figures as board_figures
-    from benchmark.leaderboard.reports import rows as board_rows
-    from benchmark.leaderboard.reports.markers import board_marker
-    from cqa_site.results.keeping import store_live
+    from benchmark.leaderboard.reports import snapshot as board_figures
+    from benchmark.leaderboard.reports import snapshot as board_rows
+    from benchmark.leaderboard.reports.snapshot import board_marker
+    from cqa_site.results.snapshots import store_live
 
     seconds, (table, draws) = best_time(lambda: board_rows.board_table(rubric), 1)
     say("sheets read from the database", seconds, f"{len(table):,} rows")
@@ -130,7 +130,7 @@ def measure_site(points: pd.DataFrame) -> None:
 
 
 def made(rows, sha256, marker, recipe, board, agreement):
-    from cqa_site.results.kind import Computed
+    from cqa_site.results.snapshots import Computed
 
     return Computed(rows, sha256, marker, recipe, {"board": board, "agreement": agreement})
 
@@ -148,9 +148,9 @@ def fill(points: pd.DataFrame):
 
 
 def fill_answers(study, points: pd.DataFrame) -> list:
-    from annotation.answers.models.answers import Answer, System
-    from annotation.corpus.models.questions import Comparison, Question, text_key
-    from annotation.generation.actions.kind import condition
+    from annotation.answers.models import Answer, System
+    from annotation.corpus.models import Comparison, Question, text_key
+    from annotation.generation.actions.answer_runs import condition
 
     comparison = Comparison.objects.create(study=study, object1="tea", object2="coffee")
     questions = Question.objects.bulk_create(
@@ -185,7 +185,7 @@ def fill_answers(study, points: pd.DataFrame) -> list:
 
 
 def fill_sheets(study, rubric, answers: list, points: pd.DataFrame) -> None:
-    from benchmark.scoring.models.sheets import ScoreSheet
+    from benchmark.scoring.models import ScoreSheet
     from cqa_site.people.models import Rater
 
     judge = Rater.objects.create(study=study, kind="model", name="Judge", external_id="judge")

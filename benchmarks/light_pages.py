@@ -81,7 +81,7 @@ def bring_in() -> int:
     from django.test import Client
     from django.urls import reverse
 
-    from annotation.corpus.models.questions import Argument
+    from annotation.corpus.models import Argument
     from cqa_site.people.models import Study, User
 
     study, client = Study.objects.get(), Client(SERVER_NAME="127.0.0.1")
@@ -99,7 +99,7 @@ def bring_in() -> int:
 
 def bring_out() -> int:
     """Ask for every export of a round in every format; how many failed."""
-    from annotation.exports.actions.exports import request_exports
+    from annotation.exports.actions import request_exports
     from annotation.exports.models import ExportFile
     from annotation.labelling.models.campaigns import Campaign
     from cqa_site.files.actions.exports import Options

@@ -29,7 +29,7 @@ Best Option:
 
 def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
     """A campaign of sentences; the first of them are control items."""
-    from annotation.labelling.actions.guidelines import default_guideline
+    from annotation.labelling.actions.campaigns import default_guideline
     from annotation.labelling.models.campaigns import Campaign, Item
 
     controls = wanted["controls"]
@@ -59,7 +59,7 @@ def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> An
 def score(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
     """A round over answers, each for several people."""
     from benchmark.rubrics.actions import default_rubric
-    from benchmark.scoring.actions.rounds import Plan, plan_round
+    from benchmark.scoring.actions import Plan, plan_round
 
     _answers(study, wanted["items"])
     plan = Plan(
@@ -117,7 +117,7 @@ KINDS = {
 
 
 def _pairs(study: Any, wanted: int) -> list[Any]:
-    from annotation.corpus.models.questions import Comparison
+    from annotation.corpus.models import Comparison
 
     return Comparison.objects.bulk_create(
         Comparison(study=study, object1=f"thing {n}", object2=f"other {n}") for n in range(wanted)
@@ -126,7 +126,7 @@ def _pairs(study: Any, wanted: int) -> list[Any]:
 
 def _arguments(study: Any, wanted: int) -> list[Any]:
     """About fifteen sentences of each pair."""
-    from annotation.corpus.models.questions import Argument, text_key
+    from annotation.corpus.models import Argument, text_key
 
     pairs = _pairs(study, max(1, wanted // 15))
 
@@ -140,10 +140,10 @@ def _arguments(study: Any, wanted: int) -> list[Any]:
 
 def _answers(study: Any, wanted: int) -> None:
     """Answers of eight systems to each question, with a list of three arguments."""
-    from annotation.answers.actions.lists import argument_list
-    from annotation.answers.models.answers import Answer, System
-    from annotation.corpus.models.questions import Question, text_key
-    from annotation.generation.actions.kind import condition
+    from annotation.answers.actions import argument_list
+    from annotation.answers.models import Answer, System
+    from annotation.corpus.models import Question, text_key
+    from annotation.generation.actions.answer_runs import condition
 
     asked = -(-wanted // SYSTEMS)
     written = condition(study, scenario=4)
@@ -176,7 +176,7 @@ def _answers(study: Any, wanted: int) -> None:
 
 def _summary_sets(study: Any, wanted: int) -> None:
     """Twelve cells, and so many sets of each that there are enough."""
-    from annotation.corpus.models.questions import text_key
+    from annotation.corpus.models import text_key
     from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
     from argsum.keypoints.models import SummarySet, SystemSummary
 
@@ -221,7 +221,7 @@ def make(wanted: dict[str, Any]) -> list[str]:
 
     from cqa_site.people.models import Membership, Study, User
     from cqa_site.rounds.kind import kind_of
-    from cqa_site.rounds.opening import open_round
+    from cqa_site.rounds.lifecycle import open_round
 
     make_round, role = KINDS[wanted["kind"]]
     study = Study.objects.create(name="Benchmark")

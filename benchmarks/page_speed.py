@@ -155,9 +155,9 @@ def fill_votes(world: Any, votes: int) -> Any:
     from annotation.labelling.models.campaigns import Campaign, Slot
     from benchmarks.made_rounds import label
     from cqa_site.people.models import Rater
-    from cqa_site.results import keeping
+    from cqa_site.results import snapshots
+    from cqa_site.rounds.lifecycle import open_round
     from cqa_site.rounds.models import Place
-    from cqa_site.rounds.opening import open_round
 
     boss = world.people["r"]
     items = (votes - RATERS * CONTROLS) // VOTES_EACH + UNTOUCHED
@@ -173,7 +173,7 @@ def fill_votes(world: Any, votes: int) -> Any:
     done = Slot.objects.filter(campaign=campaign, assignment__isnull=False)
     done.update(state=Slot.State.DONE)
     recompute_final_labels(campaign)
-    keeping.refresh(CAMPAIGNS, campaign)
+    snapshots.refresh(CAMPAIGNS, campaign)
     return Campaign.objects.get(pk=campaign.pk)
 
 
@@ -183,7 +183,7 @@ def store_votes(campaign: Any, raters: list[Any]) -> None:
 
     from django.utils import timezone
 
-    from annotation.labelling.models.votes import Assignment, VoteEvent
+    from annotation.labelling.models.campaigns import Assignment, VoteEvent
 
     drawn, now = random.Random(1), timezone.now()
 

@@ -16,11 +16,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pandas as pd
 
-from benchmark.preferences.methods.answer_pairs import Candidate
 from benchmark.preferences.methods.davidson import fit_strengths
 from benchmark.preferences.methods.pair_planning import plan_pairs
-from benchmark.preferences.methods.paired import Verdicts
-from benchmark.preferences.methods.preference_ranking import rank_by_preference
+from benchmark.preferences.methods.pairs import Candidate
+from benchmark.preferences.methods.ranking import rank_by_preference
+from benchmark.preferences.methods.verdict_tables import Verdicts
 
 SIZES = ((10, 2_000, 100), (26, 2_000, 50), (50, 20_000, 500))
 NU = 0.7

@@ -67,9 +67,8 @@ def measure(way: str, steps: int) -> None:
     import django
 
     django.setup()
-    from argsum.scorers.actions.training_torch import MatchTraining
-    from argsum.scorers.methods.training_cells import TrainingCell
-    from argsum.scorers.methods.training_recipe import Recipe
+    from argsum.scorers.actions.encoder_training import MatchTraining
+    from argsum.scorers.methods.training import Recipe, TrainingCell
     from cqa_site.judging.embedding import PACKAGED_MODEL
 
     rng = np.random.default_rng(1)

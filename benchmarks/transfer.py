@@ -46,11 +46,10 @@ def main() -> None:
 
 def report(name, cells, scorer=None) -> None:
     """One line; ``scorer`` is None for the packaged model."""
-    from argsum.papers.reports.systems import LEAST_SHARES
-    from argsum.scorers.actions.judging import scored_cells, split_figures
+    from argsum.papers.reports.reproduction import LEAST_SHARES
     from argsum.scorers.actions.models import source_of
-    from argsum.scorers.methods.cluster_figures import best_per_cell
-    from argsum.scorers.methods.figures import accuracy, cluster_cells
+    from argsum.scorers.actions.training_data import scored_cells, split_figures
+    from argsum.scorers.methods.figures import accuracy, best_per_cell, cluster_cells
     from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder
 
     embedder = SentenceEmbedder(source_of(scorer) if scorer else PACKAGED_MODEL)
@@ -76,8 +75,8 @@ def report(name, cells, scorer=None) -> None:
 
 def authors(release) -> None:
     """The stored clusterings with the authors' scorer, if their file is there."""
-    from argsum.papers.reports.names import CLUSTERS, EXCLUDING, INCLUDING, cluster_cell
-    from argsum.papers.reports.systems import clusters
+    from argsum.papers.reports.release import CLUSTERS, EXCLUDING, INCLUDING, cluster_cell
+    from argsum.papers.reports.reproduction import clusters
 
     if not (release.folder / AUTHORS).exists():
         return
@@ -97,7 +96,7 @@ def _scorer(name):
 
 def _cell(each):
     """Debate's rows name one reason for each argument; all others do not match."""
-    from argsum.scorers.methods.training_cells import TrainingCell
+    from argsum.scorers.methods.training import TrainingCell
 
     labels = np.array(
         [[int(point == own) for point in each.key_points] for own in each.reference],

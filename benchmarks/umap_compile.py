@@ -48,19 +48,19 @@ def measure(way: str) -> None:
     django.setup()
     import numpy as np
 
-    from argsum.systems import uskpm
+    from argsum.systems import clustering
 
     begun = time.perf_counter()
     if way == PLAIN:
         import umap
 
-        uskpm.umap_class = lambda: umap.UMAP
+        clustering.umap_class = lambda: umap.UMAP
     else:
-        uskpm.umap_class()
+        clustering.umap_class()
     vectors = np.random.default_rng(1).normal(size=(40, 384)).astype(np.float32)
     times = [time.perf_counter()]
     for _each in range(2):
-        found = uskpm.reduce_vectors(vectors)
+        found = clustering.reduce_vectors(vectors)
         times.append(time.perf_counter())
     loading, first, following = np.diff([begun, *times])
     print(f"{loading:.1f} {first:.1f} {following:.2f} {found.sum():.4f}")

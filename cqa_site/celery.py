@@ -9,7 +9,7 @@ from typing import Any
 
 from celery import Celery
 from celery.exceptions import SecurityWarning
-from celery.signals import setup_logging, worker_ready, worker_shutting_down
+from celery.signals import celeryd_after_setup, setup_logging, worker_shutting_down
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
@@ -28,17 +28,18 @@ def keep_lines(**_: object) -> None:
     """With a listener here Celery leaves its log lines to the site's own settings."""
 
 
-@worker_ready.connect
-def look_around(sender: Any, **_: object) -> None:
+@celeryd_after_setup.connect
+def look_around(instance: Any, **_: object) -> None:
     """Every worker looks for work itself, at once and then again and again.
 
-    A broker that lost its messages, or the table that says where they go, costs seconds.
+    A broker that lost its messages or is away, or the table that says where they go, costs
+    seconds.
     """
     from cqa_site.runs.tasks import housekeeping, wake
 
-    _every(settings.SWEEP_SECONDS, wake, sender.timer, sender.pool.apply_async)()
+    _every(settings.SWEEP_SECONDS, wake, instance.pool.apply_async)
     # Beside the pool, where work of hours would keep it waiting.
-    _every(HOUSEKEEPING_SECONDS, housekeeping, sender.timer, _in_a_thread)()
+    _every(HOUSEKEEPING_SECONDS, housekeeping, _in_place)
 
 
 @worker_shutting_down.connect
@@ -49,29 +50,31 @@ def stop_claiming(**_: object) -> None:
     jobs.STOP.set()
 
 
-def _every(seconds: float, task: Any, timer: Any, apply: Callable[..., Any]) -> Callable[[], None]:
-    """Have a task done now and then, never twice at a time; return one turn."""
-    is_idle = threading.Lock()
+def _every(seconds: float, task: Any, apply: Callable[..., Any]) -> None:
+    """Have a task done now and then, never twice at a time.
 
-    def turn() -> None:
-        if is_idle.acquire(blocking=False):
-            apply(_do, (task,), callback=lambda _result: is_idle.release())
+    Celery's own timer stands still while the broker is away.
+    """
+    from cqa_site.runs.jobs import STOP
 
-    timer.call_repeatedly(seconds, turn)
-    return turn
+    def turns() -> None:
+        while not STOP.is_set():
+            is_over = threading.Event()
+            apply(_do, (task,), callback=lambda _result, over=is_over: over.set())
+            is_over.wait()
+            STOP.wait(seconds)
+
+    threading.Thread(target=turns, name=f"every {seconds:g} s", daemon=True).start()
 
 
-def _in_a_thread(
+def _in_place(
     function: Callable[..., object], arguments: tuple[Any, ...], callback: Callable[[object], None]
 ) -> None:
-    """What a pool does, in a thread that ends with the process."""
+    """What a pool does, in the thread that asks."""
     from django.db import connections
 
-    def run() -> None:
-        callback(function(*arguments))
-        connections.close_all()
-
-    threading.Thread(target=run, name="housekeeping", daemon=True).start()
+    callback(function(*arguments))
+    connections.close_all()
 
 
 def _do(task: Any) -> None:

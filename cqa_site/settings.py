@@ -85,7 +85,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # Around everything: what is logged inside says which request it belongs to.
-    "cqa_site.upkeep.watching.following.Follow",
+    "cqa_site.upkeep.watching.requests.Follow",
+    "cqa_site.web.pages.UnreadBodies",
+    "cqa_site.web.rest.queries.ProblemDocuments",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Where no proxy compresses pages; random bytes hide what a size could tell.
@@ -100,14 +102,14 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "cqa_site.people.sign_in.second_step.AskFirst",
-    "cqa_site.people.sign_in.sessions.NoteSession",
-    "cqa_site.web.middleware.PrivateResponses",
-    "cqa_site.web.strict_query.StrictQuery",
-    "cqa_site.rounds.crowd.lost_answers.NoteLostAnswers",
-    "cqa_site.rounds.crowd.signed_out.ShowWayBack",
-    "cqa_site.web.not_there.NotFound",
-    "cqa_site.web.unavailable.Unavailable",
-    "cqa_site.rounds.pages.offline.ForgetWork",
+    "cqa_site.people.sign_in.second_step.NoteSession",
+    "cqa_site.web.pages.PrivateResponses",
+    "cqa_site.web.rest.queries.StrictQuery",
+    "cqa_site.rounds.crowd.participation.NoteLostAnswers",
+    "cqa_site.rounds.crowd.participation.ShowWayBack",
+    "cqa_site.web.pages.NotFound",
+    "cqa_site.web.outages.Unavailable",
+    "cqa_site.rounds.pages.replies.ForgetWork",
 ]
 
 ROOT_URLCONF = "cqa_site.urls"
@@ -122,7 +124,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "cqa_site.web.context.site",
+                "cqa_site.web.pages.site",
             ],
         },
     }
@@ -182,18 +184,21 @@ def _database() -> dict:
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+
 # Rate limits are counted in the cache, so it must be shared by all processes.
-CACHES = {
-    "default": (
-        env.dj_cache_url("CACHE_URL")
-        if env.str("CACHE_URL", "")
-        else {
-            "BACKEND": "django.core.cache.backends.db.DatabaseCache",
-            "LOCATION": "cache",
-            "OPTIONS": {"MAX_ENTRIES": 20_000},
-        }
-    )
-}
+def _cache() -> dict:
+    """The database, or what ``CACHE_URL`` says; nobody waits long for a Redis that hangs."""
+    if not env.str("CACHE_URL", ""):
+        backend = "django.core.cache.backends.db.DatabaseCache"
+        return {"BACKEND": backend, "LOCATION": "cache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
+    config = dict(env.dj_cache_url("CACHE_URL"))
+    if "redis" in config["BACKEND"]:
+        waiting = {"socket_connect_timeout": 2, "socket_timeout": 2}
+        config["OPTIONS"] = waiting | config.get("OPTIONS", {})
+    return config
+
+
+CACHES = {"default": _cache()}
 
 # -- people -----------------------------------------------------------------------------------
 
@@ -214,7 +219,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "account_login"
-ACCOUNT_ADAPTER = "cqa_site.people.adapter.InvitationOnlyAdapter"
+ACCOUNT_ADAPTER = "cqa_site.people.sign_in.adapters.InvitationOnlyAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
@@ -225,13 +230,13 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_RATE_LIMITS = {"login": "120/m/ip", "login_failed": "10/m/ip,5/5m/key"}
-ACCOUNT_FORMS = {"reset_password": "cqa_site.people.sign_in.forms.ForgottenPassword"}
+ACCOUNT_FORMS = {"reset_password": "cqa_site.people.sign_in.second_step.ForgottenPassword"}
 # Before ways to sign in change, people show once more that it is them; afterwards a mail says so.
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 
 OIDC_PROVIDERS = read_providers(env.str("OIDC_PROVIDERS", ""))
-SOCIALACCOUNT_ADAPTER = "cqa_site.people.sign_in.joining.ProviderAdapter"
+SOCIALACCOUNT_ADAPTER = "cqa_site.people.sign_in.adapters.ProviderAdapter"
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
@@ -247,12 +252,12 @@ MFA_REQUIRED: list[str] = env.list(
     ["administrators", "keys"] if PRODUCTION else [],
     validate=validate.ContainsOnly(["administrators", "keys", "everyone"]),
 )
-MFA_ADAPTER = "cqa_site.people.sign_in.passkeys.SecondStepAdapter"
+MFA_ADAPTER = "cqa_site.people.sign_in.second_step.SecondStepAdapter"
 MFA_FORMS = {
-    "add_webauthn": "cqa_site.people.sign_in.passkeys.AddForm",
-    "authenticate_webauthn": "cqa_site.people.sign_in.passkeys.SecondStepForm",
-    "login_webauthn": "cqa_site.people.sign_in.passkeys.SignInForm",
-    "reauthenticate_webauthn": "cqa_site.people.sign_in.passkeys.OnceMoreForm",
+    "add_webauthn": "cqa_site.people.sign_in.second_step.AddForm",
+    "authenticate_webauthn": "cqa_site.people.sign_in.second_step.SecondStepForm",
+    "login_webauthn": "cqa_site.people.sign_in.second_step.SignInForm",
+    "reauthenticate_webauthn": "cqa_site.people.sign_in.second_step.OnceMoreForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = MFA_RECOVERY_CODES_SHOW_ONCE = True
@@ -268,7 +273,7 @@ WORK_COOKIE_NAME = "work"
 # How long something is on the screen before it takes an answer: longer than a double click,
 # shorter than anybody reads.
 SETTLE_MS = 450
-SESSION_ENGINE, SESSION_COOKIE_AGE = "cqa_site.people.sign_in.sessions", 12 * 60 * 60
+SESSION_ENGINE, SESSION_COOKIE_AGE = "cqa_site.people.sign_in.second_step", 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 
@@ -277,7 +282,7 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-DEFAULT_EXCEPTION_REPORTER_FILTER = "cqa_site.web.error_pages.NoValues"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "cqa_site.web.pages.NoValues"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 # The parser of forms knows one number for all addresses; only batches of imports take more than
 # one file, and those hold together no more bytes than one file may.
@@ -313,7 +318,7 @@ CONTENT_SECURITY_POLICY = {
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
         "manifest-src": ["'self'"],
-        # The worker that keeps the last work page (cqa_site/rounds/pages/offline.py).
+        # The worker that keeps the last work page (cqa_site/rounds/pages/replies.py).
         "worker-src": ["'self'"],
         "form-action": ["'self'"],
         "base-uri": ["'none'"],
@@ -362,24 +367,24 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "counterpoint@localhost")
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["cqa_site.web.rest.strict_json.StrictJSONParser"],
-    "DEFAULT_AUTHENTICATION_CLASSES": ["cqa_site.people.tokens.TokenAuthentication"],
+    "DEFAULT_PARSER_CLASSES": ["cqa_site.web.limits.StrictJSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["cqa_site.people.access.TokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PAGINATION_CLASS": "cqa_site.web.rest.pagination.Pages",
-    "DEFAULT_FILTER_BACKENDS": ["cqa_site.web.rest.strict_filters.StrictFilterBackend"],
+    "DEFAULT_PAGINATION_CLASS": "cqa_site.web.rest.queries.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["cqa_site.web.rest.queries.StrictFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "cqa_site.web.rest.schema.ProblemSchema",
-    "DEFAULT_THROTTLE_CLASSES": ["cqa_site.web.rest.throttle.CourtesyThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": ["cqa_site.web.limits.CourtesyThrottle"],
     "DEFAULT_METADATA_CLASS": None,
     # There is one format; a parameter called "format" is as unknown as any other.
     "URL_FORMAT_OVERRIDE": None,
-    "EXCEPTION_HANDLER": "cqa_site.web.rest.problems.problem",
+    "EXCEPTION_HANDLER": "cqa_site.web.rest.queries.problem",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 # Names of choices in the schema, where several fields share theirs.
 ENUM_NAMES = {
     "AnalysisState": "argsum.analysis.models.Analysis.State",
-    "AnswerAspect": "benchmark.scoring.forms.scoring.ASPECTS",
-    "AnswerScenario": "annotation.answers.models.answers.Answer.Scenario",
+    "AnswerAspect": "benchmark.scoring.forms.ASPECTS",
+    "AnswerScenario": "annotation.answers.models.Answer.Scenario",
     "AttemptOutcome": "cqa_site.runs.models.Attempt.Outcome",
     "BatchState": "cqa_site.runs.models.ProviderBatch.State",
     "CallState": "cqa_site.runs.models.Call.State",
@@ -397,19 +402,19 @@ ENUM_NAMES = {
     "PointVerb": "argsum.analysis.models.PointChange.Verb",
     "PreferenceVerdict": "benchmark.preferences.models.PreferenceSheet.Verdict",
     "RaterKind": "cqa_site.people.models.Rater.Kind",
-    "RoundExclusion": "cqa_site.rounds.qualifying.EXCLUSIONS",
+    "RoundExclusion": "cqa_site.rounds.access.EXCLUSIONS",
     "RoundState": "cqa_site.rounds.models.Round.State",
     "RunMode": "cqa_site.runs.models.Run.Mode",
     "RunState": "cqa_site.runs.models.Run.State",
     "ScorerKind": "argsum.scorers.models.Scorer.Kind",
     "ScorerState": "argsum.scorers.models.Scorer.State",
     "ScorerTask": "argsum.scorers.models.Scorer.Task",
-    "SheetState": "benchmark.scoring.models.sheets.ScoreSheet.State",
+    "SheetState": "benchmark.scoring.models.ScoreSheet.State",
     "SummarySetState": "argsum.keypoints.models.SummarySet.State",
-    "SystemKind": "annotation.answers.models.answers.System.Kind",
+    "SystemKind": "annotation.answers.models.System.Kind",
     "SystemRunState": "argsum.keypoints.models.SystemRun.State",
     "TrainedJudgeKind": "annotation.judges.models.TrainedJudge.Kind",
-    "VoteState": "annotation.labelling.models.votes.Assignment.State",
+    "VoteState": "annotation.labelling.models.campaigns.Assignment.State",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Counterpoint API",
@@ -417,6 +422,10 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "cqa_site.web.rest.schema.name_ids",
+    ],
     # Of apps that are there.
     "ENUM_NAME_OVERRIDES": {
         name: choices
@@ -435,6 +444,8 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A worker works without its broker: it must not end because that is away for an hour.
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # How often a worker looks for work that no message told it of.
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 10.0, validate=validate.Range(min=0.1))
 if CELERY_BROKER_URL.startswith("filesystem://"):
@@ -449,6 +460,9 @@ if CELERY_BROKER_URL.startswith("filesystem://"):
     }
 elif CELERY_BROKER_URL.startswith("redis"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_timeout": 10}
+    # Whoever rings waits no longer for a Redis that is away: workers look for work by themselves.
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {"socket_connect_timeout": 2, "max_retries": 1}
+    CELERY_BROKER_TRANSPORT_OPTIONS["interval_start"] = 0
 # Work runs inside the caller's process, right after its commit: for tests and one-shot commands.
 JOBS_INLINE = env.bool("JOBS_INLINE", False)
 JOB_LEASE = timedelta(seconds=env.int("JOB_LEASE_SECONDS", 30))
@@ -462,6 +476,9 @@ CALL_BREAK_SECONDS = env.float("CALL_BREAK_SECONDS", 60.0)
 # Exact networks and ports that requests may reach although they are not public, for example
 # "127.0.0.1/32:11434, 10.1.0.0/24:8000"; everything else must be https to a public address.
 EGRESS_ALLOW = env.str("EGRESS_ALLOW", "")
+if not PRODUCTION and env.bool("EGRESS_LOOPBACK", True):
+    # A model on the same machine, as Ollama or vLLM serve it. Whoever uses such a site sits there.
+    EGRESS_ALLOW = ", ".join(filter(None, [EGRESS_ALLOW, "127.0.0.0/8:*, [::1]:*"]))
 # Encrypts endpoint keys; the first one encrypts, the others still decrypt.
 if PRODUCTION:
     SECRETS_KEYS = env.list("SECRETS_KEYS", [])

@@ -3,11 +3,11 @@
 from django.apps import apps
 from django.conf import settings
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView
 
 from cqa_site.api.studies import UnknownAddress
 from cqa_site.home import pages
-from cqa_site.web.health import health
+from cqa_site.home.interface import Schema
+from cqa_site.web.outages import health
 
 # Papers that a site may leave out of INSTALLED_APPS, each with all its addresses.
 PAPERS = [each for each in ("benchmark", "argsum") if apps.is_installed(each)]
@@ -17,6 +17,7 @@ API = [
     "cqa_site.rounds.crowd.api_urls",
     "cqa_site.runs.api_urls",
     "cqa_site.files.api_urls",
+    "cqa_site.upkeep.studies.api_urls",
     *(f"{paper}.api_urls" for paper in ("annotation", *PAPERS)),
 ]
 
@@ -25,22 +26,22 @@ urlpatterns = [
     path("healthz", health, name="health"),
     path("", include("cqa_site.home.help")),
     path("", include("cqa_site.rounds.crowd.urls")),
-    path("", include("cqa_site.rounds.pages.offline")),
+    path("", include("cqa_site.rounds.pages.replies")),
     *(path("", include(f"{paper}.public_urls")) for paper in PAPERS),
     path("", include("cqa_site.people.urls")),
     path("", include("cqa_site.runs.urls")),
     path("", include("cqa_site.files.urls")),
     path("", include("cqa_site.upkeep.urls")),
     path("s/<uuid:study_id>/", include("annotation.urls")),
-    path("s/<uuid:study_id>/", include("cqa_site.home.search")),
-    path("s/<uuid:study_id>/", include("cqa_site.home.interface_pages")),
+    path("s/<uuid:study_id>/", include("cqa_site.home.pages")),
+    path("s/<uuid:study_id>/", include("cqa_site.home.interface")),
     *(path("s/<uuid:study_id>/", include(f"{paper}.urls")) for paper in PAPERS),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema/", Schema.as_view(), name="schema"),
     *(path("api/v1/", include(addresses)) for addresses in API),
     re_path(r"^api/v1/", UnknownAddress.as_view(), name="api_unknown"),
 ]
 
-handler500 = "cqa_site.web.unavailable.error_500"
+handler500 = "cqa_site.web.outages.error_500"
 
 if settings.DEBUG:
     urlpatterns += [path("design/", pages.design, name="design")]

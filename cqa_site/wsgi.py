@@ -6,12 +6,17 @@ from importlib import import_module
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from cqa_site.upkeep.watching.counting import share
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
 share(settings.DATA_DIR / "metrics")
 application = get_wsgi_application()
+# A request that waits for a row that somebody holds keeps a thread from all others; after this
+# long it is 503. Jobs and migrations wait as long as it takes.
+if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
+    connections.settings[DEFAULT_DB_ALIAS]["OPTIONS"]["options"] += " -c lock_timeout=10s"
 
 # Else the first request of every process would load all pages.
 import_module(settings.ROOT_URLCONF)

@@ -8,27 +8,27 @@ from types import SimpleNamespace
 
 from django.utils import timezone
 
-from annotation.consensus.actions import adjudication, consensus
+from annotation.consensus.actions import consensus, decisions
 from annotation.consensus.models import Adoption
-from annotation.editing.actions.discussion import add_comment
-from annotation.exports.actions import exports
+from annotation.editing.actions.rounds import add_comment
+from annotation.exports import actions as exports
 from annotation.figures.actions import CAMPAIGNS
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
 from annotation.labelling.models.campaigns import Campaign, Exclusion, Item
-from annotation.retrieval.actions.cam import set_service
+from annotation.retrieval.actions.arguments import set_service
 from argsum.leaderboard.actions import KEY_POINTS
-from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.board import board_choice
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.files.actions.exports import Options
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
-from cqa_site.people.actions.invitations import create_invitation
+from cqa_site.people.actions import create_invitation
 from cqa_site.people.models import Rater, Role
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, note_fault, take_part
-from cqa_site.rounds.opening import close_round, open_round
-from cqa_site.rounds.serving import next_sheet
+from cqa_site.rounds.lifecycle import close_round, open_round
+from cqa_site.rounds.queue import next_sheet
 from cqa_site.runs import jobs
 from tests.annotation.editing_cast import hand_in as hand_in_edit
 from tests.annotation.editing_cast import make_round, sheets_of
@@ -92,6 +92,7 @@ def add_people(world):
     world.campaign.refresh_from_db()
     world.draft = make_campaign(study, name="Draft", ordinary=3, controls=1)
     world.spare = make_campaign(study, name="Spare", ordinary=1, controls=0)
+    world.closed = make_campaign(study, name="Closed", ordinary=1, state="closed")
     world.training = world.draft
     world.invitation, _secret = create_invitation(
         study=study, role="expert", note="a colleague", days=3, actor=world.people.admin
@@ -125,7 +126,7 @@ def add_labels(world):
     world.control = campaign.items.filter(control_label=3).first().argument
     expert = world.study.memberships.get(user=world.people.expert)
     world.expert_rater = serving.rater_for(membership=expert)
-    adjudication.adjudicate(
+    decisions.adjudicate(
         campaign=campaign, argument=world.argument, rater=world.expert_rater, label=2
     )
     world.experts = label_as_expert(campaign, world.expert_rater)
@@ -137,7 +138,7 @@ def add_labels(world):
         campaign=campaign, source=world.draft, rater=world.expert_rater
     )
     world.trained_judge = train(campaign)
-    world.snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    world.snapshot = snapshots.refresh(CAMPAIGNS, campaign)
 
 
 def label_some(campaign, people, per_person=6):
@@ -346,7 +347,7 @@ def add_summaries(world):
         analysis = write_analysis(study, world.cell, number=number, state=state)
         setattr(world, f"{name}_analysis", analysis)
     world.analysis.refresh_from_db()
-    keeping.refresh(KEY_POINTS, board_choice(study, {}))
+    snapshots.refresh(KEY_POINTS, board_choice(study, {}))
 
 
 def add_preferences(world):
@@ -363,4 +364,4 @@ def add_preferences(world):
     world.kept_pair = world.begun_pair.kept.create(base_version=0, content={"verdict": "tie"})
     world.preferring_run = make_preferring_run(study, world.endpoint, boss)
     world.preference_sheet = world.preferring_run.preference_sheets.first()
-    world.board = keeping.refresh(BOARDS, world.rubric)
+    world.board = snapshots.refresh(BOARDS, world.rubric)

@@ -41,7 +41,6 @@ DIALECT = (
     "annotation/quality/test_quality.py",
     "annotation/retrieval/test_retrieval_corpora.py",
     "annotation/retrieval/test_retrieval_search.py",
-    "api/test_behaviour.py",
     "argsum/counting/test_counting_race.py",
     "argsum/datasets/test_attribute_names.py",
     "argsum/leaderboard/test_leaderboard.py",
@@ -68,8 +67,10 @@ DIALECT = (
     "runs/test_keys.py",
     "runs/test_ledger.py",
     "runs/test_provider_batches.py",
+    "runs/test_queueing.py",
     "security/test_hostile_queries.py",
     "upkeep/test_doctor_database.py",
+    "upkeep/test_put_away.py",
 )
 
 
@@ -113,7 +114,9 @@ LANES = {
     "web": Lane(web_arguments),
     "postgres": Lane(lambda: [*BY_FILE, *dialect_places()], postgres_url),
     # Every address of the interface with rows behind it: a dear world, asked of SQLite before.
-    "api-on-postgres": Lane(lambda: ["tests/api/test_answered.py"], postgres_url),
+    "api-on-postgres": Lane(
+        lambda: ["tests/api/test_answered.py", "tests/api/test_behaviour.py"], postgres_url
+    ),
     # What PostgreSQL was asked, of SQLite.
     "dialect": Lane(lambda: [*BY_FILE, *dialect_places()]),
     "everything-on-postgres": Lane(everything_but, postgres_url),

@@ -7,6 +7,8 @@ os.environ.setdefault("DATA_DIR", tempfile.mkdtemp(prefix="counterpoint-tests-")
 os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 5)
 os.environ.setdefault("JOBS_INLINE", "true")
 os.environ.setdefault("LOG_LEVEL", "ERROR")
+# Each test says itself which server on this machine may be asked.
+os.environ.setdefault("EGRESS_LOOPBACK", "false")
 # A test of housekeeping need not wait for one.
 os.environ.setdefault("BACKUP_EVERY_HOURS", "0")
 
@@ -19,6 +21,8 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# Tests are quicker than people read: `tests/browser/test_unread_answers.py` asks what that is for.
+SETTLE_MS = 0
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]

@@ -7,10 +7,9 @@ from types import EllipsisType
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.models.campaigns import Campaign
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Campaign
 from cqa_site.people.models import Rater
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 MAX_COMMENT = 1_000
 
@@ -36,6 +35,13 @@ class AdjudicationForm(forms.Form):
     def clean_known(self) -> datetime | EllipsisType | None:
         """When the decision was made that the page showed; Ellipsis from a form without it."""
         return self.cleaned_data["known"] if "known" in self.data else ...
+
+
+class MoveForm(forms.Form):
+    """A skip, or an undo of the decision that was made at the time ``known``."""
+
+    move = forms.ChoiceField(choices=[("skip", "skip"), ("undo", "undo")])
+    known = forms.DateTimeField(required=False)
 
 
 class ConsensusForm(forms.ModelForm):

@@ -1,8 +1,8 @@
-"""The table of votes: the only way statistics read them."""
+"""The table of votes, as all statistics read it, and the distribution of labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import (
@@ -17,14 +17,19 @@ from django.db.models import (
     QuerySet,
 )
 from django.db.models.expressions import Combinable
+from django.utils.translation import ngettext
 
 from annotation.consensus.models import Adjudication, PreferredLabels
-from annotation.labelling.models.campaigns import Campaign
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Campaign, Guideline
 from cqa_site.people.models import Rater, Study
+from cqa_site.results.boards import Finding
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# The table of votes: the only way statistics read them.
+
 
 # Labels of machines that came in a file are kept as assignments, too; they are never votes.
 MACHINES = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
@@ -226,3 +231,37 @@ FINAL_PATHS = (
     "is_tied",
     "spread",
 )
+
+
+# How arguments are distributed over the labels of a scale, in a sentence.
+
+
+def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Finding | None:
+    """How many arguments have each final label; those without one are counted under None."""
+    labels = {label: n for label, n in counts.items() if label is not None}
+    total, left = sum(labels.values()), counts.get(None, 0)
+    if not total:
+        return None
+    text = ngettext(
+        "Final labels of %(n)s argument: %(labels)s.",
+        "Final labels of %(n)s arguments: %(labels)s.",
+        total,
+    )
+    says = text % {"n": f"{total:,}", "labels": by_label(labels, guideline)}
+    if not left:
+        return Finding(says)
+    sure = ngettext("%(n)s more has no label yet.", "%(n)s more have no label yet.", left)
+    return Finding(says, sure % {"n": f"{left:,}"})
+
+
+def by_label(counts: Mapping[int, int], guideline: Guideline) -> str:
+    """How many have each label, the highest first: 4 “Both, with a reason” (3), 2 … (1)."""
+    names = guideline.level_names
+    parts = [
+        f"{counts[label]:,} “{names[label]}” ({label})"
+        if label in names
+        else f"{counts[label]:,} ({label})"
+        for label in sorted(counts, reverse=True)
+        if counts[label]
+    ]
+    return ", ".join(parts)

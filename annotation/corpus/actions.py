@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.corpus.models.embeddings import TextEmbedding
+from annotation.corpus.models import TextEmbedding
 from annotation.corpus.reports import STORED, sentence_key, vector_key
 from cqa_site.judging.embedding import SentenceEmbedder, Spans
 
@@ -17,7 +17,7 @@ Vectors = NDArray[np.float32]
 Read = Callable[[list[int]], Vectors]
 
 
-class KeptVectors:
+class StoredVectors:
     """An embedder that remembers what it read.
 
     Parameters

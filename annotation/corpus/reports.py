@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.corpus.models.embeddings import TextEmbedding
+from annotation.corpus.models import TextEmbedding
 
 STORED = np.dtype("<f4")
 # Keys in one condition, below what either database takes.

@@ -6,9 +6,9 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.answers.forms.conditions import one_condition
-from annotation.answers.models.answers import Answer, System
-from annotation.editing.actions.choice import Choice
+from annotation.answers.forms.questions import one_condition
+from annotation.answers.models import Answer, System
+from annotation.editing.actions.draft_conflict import Choice
 from annotation.editing.actions.kind import EDITING, EditContent
 from annotation.editing.actions.rounds import (
     LEAVE,
@@ -20,13 +20,11 @@ from annotation.editing.actions.rounds import (
 )
 from annotation.editing.models import EditingSheet, Revision, plain_lines
 from cqa_site.people.models import User
-from cqa_site.rounds.forms.extent import Extent
-from cqa_site.rounds.forms.plan import PlanForm
-from cqa_site.rounds.forms.save import LARGEST, SaveForm
+from cqa_site.rounds.forms import LARGEST, Extent, PlanForm, SaveForm
 from cqa_site.rounds.progress import seconds_each
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
-from ..answers.forms.conditions import ConditionField
+from ..answers.forms.questions import ConditionField
 
 LONGEST_TEXT = 100_000
 LONGEST_COMMENT = 2_000
@@ -48,6 +46,7 @@ class RoundForm(PlanForm):
 
     kind = EDITING
     planned = staticmethod(plan_round)
+    advanced = ("scenario", "condition", "leave", "makes_answers", *PlanForm.advanced)
     groups = (
         ("", (("experts",), ("calibration", "individual"))),
         ("", (("system", "scenario"), ("condition", "choice"), ("leave",))),

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
 
-from ..answers.models.answers import Answer
+from ..answers.models import Answer
 
 
 class EditingRound(Round):

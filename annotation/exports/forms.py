@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.answers_export import CONTENTS, FORMATS
 from cqa_site.files.actions.exports import Options
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 
 class SnapshotField(forms.ModelChoiceField):

@@ -6,13 +6,12 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.faithfulness.actions.coherence_judge import KIND
-from annotation.faithfulness.actions.coherence_texts import target_of
+from annotation.faithfulness.actions.coherence import KIND, target_of
 from cqa_site.people.models import Study
 from cqa_site.runs.forms.plan import PlanForm, differing
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
-from ..answers.forms.conditions import (
+from ..answers.forms.questions import (
     ConditionsField,
     ScenariosField,
     SystemsField,
@@ -43,6 +42,7 @@ class CoherenceForm(PlanForm):
 
     kind = KIND
     prompt_kinds = (KIND,)
+    advanced = ("scenarios", "conditions", "replicates", *PlanForm.advanced)
 
     systems = SystemsField()
     scenarios = ScenariosField()

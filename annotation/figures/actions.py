@@ -15,15 +15,13 @@ from annotation.figures.reports.snapshots import (
     read_votes,
     recipe_of,
 )
-from annotation.labelling.models.campaigns import Campaign
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Campaign
 from cqa_site.people.models import Study, User
-from cqa_site.results.keeping import make
-from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
-from cqa_site.results.rows import pack
+from cqa_site.results.models import pack
+from cqa_site.results.snapshots import MOST_UNMADE, Computed, ResultKind, make
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
-from cqa_site.stats.as_json import to_json
+from cqa_site.stats.estimate import to_json
 
 JOB = "snapshot"
 

@@ -9,26 +9,32 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from annotation.consensus.actions.consensus import request_everywhere
-from annotation.corpus.methods.column_guess import guess_mapping, is_own_export
-from annotation.corpus.methods.generic_table import REQUIRED_FIELDS
+from annotation.corpus.methods.column_guess import (
+    guess_mapping,
+    is_own_export,
+    unread_labels,
+)
+from annotation.corpus.methods.generic_table import (
+    REQUIRED_FIELDS,
+    VOTE_FIELDS,
+    labels_by_rater,
+)
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.files.actions.guessing import guessed
-from cqa_site.files.actions.rows import Outcome
-from cqa_site.files.counted import Counted, register_counted
+from cqa_site.files.actions.imports import Outcome
+from cqa_site.files.actions.recognition import guessed, preview_of
+from cqa_site.files.format_parts import Counted, Option, register_counted, register_options
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, Link, Text, register_format
 from cqa_site.files.models import ImportBatch, ImportFile
-from cqa_site.files.options import Option, register_options
 from cqa_site.people.models import Study, User
 from cqa_site.tabular import Preview
 
 from . import samples
-from .actions import answer_sources, sources
-from .actions.origin import Origin, gold_origin, origin_of, silver_origin
-from .actions.question_sources import read_questions
-from .actions.reconcile import Reconciliation, StudyReconciliation
-from .asking import AskingTable
+from .actions import entries, vote_sources
+from .actions.entries import Origin, gold_origin, origin_of, read_questions, silver_origin
+from .actions.reconciliation import Reconciliation, StudyReconciliation
+from .forms import AskingTable
 
 ARGUMENTS_PAGE = ("arguments", _("Arguments"))
 ANSWERS_PAGE = ("questions", _("Questions and answers"))
@@ -119,12 +125,23 @@ class TableFormat(StudyFormat):
         self, file: ImportFile, shown: Preview, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """The mapping, and whether it is an export of ours."""
-        mapping = guess_mapping(shown.columns)
+        has_rater = bool(options.get("rater"))
+        mapping = guess_mapping(shown.columns, shown.rows, has_rater=has_rater)
         return guessed(file, shown, mapping, is_own=is_own_export(shown.columns))
 
-    def is_clear(self, options: Mapping[str, Any]) -> bool:
-        """Both objects and the sentence were found."""
-        return set(REQUIRED_FIELDS) <= set(options.get("mapping") or ())
+    def is_clear(self, file: ImportFile) -> bool:
+        """Both objects and the sentence were found, and whose labels there are.
+
+        Labels that only the values show, or of nobody, are a person's to say.
+        """
+        mapping = file.options.get("mapping") or {}
+        if not set(REQUIRED_FIELDS) <= set(mapping) or labels_by_rater(mapping):
+            return False
+        shown = preview_of(file, file.options)
+        by_name = guess_mapping(shown.columns)
+        is_named = all(by_name.get(each) == mapping.get(each) for each in VOTE_FIELDS)
+        is_named = is_named or bool(file.options.get("rater"))
+        return is_named and not unread_labels(shown.columns, shown.rows, mapping)
 
 
 def register_study_imports() -> None:
@@ -185,7 +202,7 @@ def register_study_imports() -> None:
         StudyFormat(
             "toloka",
             _("Labels of crowd workers (Toloka, TSV)"),
-            sources.read_crowd,
+            vote_sources.read_crowd,
             heading=JUDGED,
             is_many=True,
             fits=samples.fits_toloka,
@@ -194,7 +211,7 @@ def register_study_imports() -> None:
         StudyFormat(
             "expert_workbook",
             _("Labels of experts, one sheet each (XLSX)"),
-            sources.read_experts,
+            vote_sources.read_experts,
             heading=JUDGED,
             fits=samples.fits_experts,
             sample=samples.SAMPLES["expert_workbook"],
@@ -202,7 +219,7 @@ def register_study_imports() -> None:
         StudyFormat(
             "final_labels",
             _("Final labels (JSON)"),
-            sources.read_released,
+            vote_sources.read_released,
             heading=JUDGED,
             fits=samples.fits_final_labels,
             sample=samples.SAMPLES["final_labels"],
@@ -210,7 +227,7 @@ def register_study_imports() -> None:
         AnswersFormat(
             "silver",
             _("Comparisons with arguments and answers (JSON)"),
-            answer_sources.read_silver_answers,
+            entries.read_silver_answers,
             heading=WRITTEN,
             origin=silver_origin,
             fits=samples.fits_silver,
@@ -219,7 +236,7 @@ def register_study_imports() -> None:
         AnswersFormat(
             "gold",
             _("Edited answers (JSON)"),
-            answer_sources.read_gold_answers,
+            entries.read_gold_answers,
             heading=WRITTEN,
             origin=gold_origin,
             fits=samples.fits_gold,
@@ -228,7 +245,7 @@ def register_study_imports() -> None:
         AnswersFormat(
             "answers",
             _("Answers of one system (JSON)"),
-            answer_sources.read_system_answers,
+            entries.read_system_answers,
             heading=WRITTEN,
             fits=samples.fits_answers,
             sample=samples.SAMPLES["answers"],
@@ -246,7 +263,7 @@ def register_study_imports() -> None:
         TableFormat(
             "table",
             _("Sentences or labels in any table, columns mapped by you"),
-            sources.read_mapped,
+            vote_sources.read_mapped,
             asks="mapping",
             asking=AskingTable,
             holds=_(

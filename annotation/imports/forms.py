@@ -1,4 +1,4 @@
-"""Which column of a table is what."""
+"""The form and the question that match table columns to fields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,8 +6,18 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.corpus.methods.generic_table import FIELDS, REQUIRED_FIELDS, check_mapping
-from cqa_site.files.forms import ColumnsForm
+from annotation.corpus.methods.column_guess import is_own_export, unread_labels
+from annotation.corpus.methods.generic_table import (
+    FIELDS,
+    LABELS_OF,
+    REQUIRED_FIELDS,
+    check_mapping,
+    labels_by_rater,
+)
+from cqa_site.files.forms import AskingColumns, ColumnsForm
+
+# Which column of a table is what.
+
 
 FIELD_LABELS = {
     "object1": _("Object 1"),
@@ -38,7 +48,19 @@ DETAIL_FIELDS = tuple(f for f in FIELDS if f not in (*ARGUMENT_FIELDS, *VOTE_FIE
 class MappingForm(ColumnsForm):
     """One choice of column per field; label and rater together make the rows votes."""
 
-    beside = ("label_round", "rater_kind")
+    beside = ("label_round", "rater", "rater_kind")
+    label_columns = forms.MultipleChoiceField(
+        label=_("Or columns with the labels of one rater each"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Each column's name is its rater."),
+    )
+    rater = forms.CharField(
+        label=_("The one rater of all rows"),
+        required=False,
+        max_length=120,
+        help_text=_("Only if no column names the raters."),
+    )
     label_round = forms.CharField(
         label=_("Round for the labels"),
         required=False,
@@ -48,6 +70,20 @@ class MappingForm(ColumnsForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, labels=FIELD_LABELS, required=REQUIRED_FIELDS, **kwargs)
+        self.fields["label_columns"].choices = [(name, name) for name in self.columns]  # type: ignore[attr-defined]
+        wide = labels_by_rater(self.initial.get("mapping") or {})
+        self.initial.setdefault("label_columns", list(wide.values()))
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The columns of single raters stand below the column of labels."""
+        arguments, (title, votes), *rest = super().groups()
+        return [arguments, (title, [*votes, self["label_columns"]]), *rest]
+
+    def more_columns(self) -> dict[str, str]:
+        """A field for each column that holds one rater's labels."""
+        return {
+            f"{LABELS_OF}{column}": column for column in self.cleaned_data.get("label_columns", ())
+        }
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
         """Arguments, votes, details."""
@@ -59,4 +95,34 @@ class MappingForm(ColumnsForm):
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
         """In the words of the reader that will use them."""
-        return check_mapping(self.columns, mapping)
+        has_rater = bool(self.cleaned_data.get("rater"))
+        return check_mapping(self.columns, mapping, has_rater=has_rater)
+
+
+# Which column of a table of sentences and votes is what.
+
+
+class AskingTable(AskingColumns):
+    """Arguments, and votes on them where label and rater are chosen."""
+
+    def note(self) -> Any:
+        """That nothing is left to choose, or that labels need a rater."""
+        columns, rows = self.preview.columns, self.preview.rows
+        if is_own_export(columns):
+            return _(
+                "These are the columns of a votes export of this site: everything is chosen "
+                "already."
+            )
+        labels = unread_labels(columns, rows, self.initial()["mapping"])
+        if not labels:
+            return ""
+        text = _(
+            "The column “%s” may hold labels, and no column names their raters. To import them "
+            "as votes, choose it as the label and name the one rater; or choose the columns of "
+            "single raters."
+        )
+        return text % labels[0]
+
+    def form(self, data: Any) -> MappingForm:
+        """One choice of column per field."""
+        return MappingForm(data, **self.about_columns, initial=self.initial())

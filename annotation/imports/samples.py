@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from annotation.corpus.methods.column_guess import guess_mapping, is_own_export
 from annotation.corpus.methods.generic_table import REQUIRED_FIELDS
 from annotation.imports.methods.question_list import question_columns
-from cqa_site.files.looking import Look, Sample, csv_of, json_of
+from cqa_site.files.format_parts import Look, Sample, csv_of, json_of
 from cqa_site.tabular import write_xlsx
 
 PAIR = ("tea", "coffee")
@@ -177,7 +177,7 @@ def fits_table(look: Look) -> str:
     """Two objects and a sentence a row."""
     if is_own_export(look.columns):
         return _("its columns are those of a votes export of this site")
-    mapping = guess_mapping(look.columns)
+    mapping = guess_mapping(look.columns, look.rows)
     if not set(REQUIRED_FIELDS) <= set(mapping) or look.has_points:
         return ""
     if not isinstance(look.first.get(mapping["text"]), str):

@@ -1,11 +1,22 @@
-"""Invariants of labelling, checked in the database; each finding is one sentence."""
+"""What the votes show of items, and invariants of labelling; each finding is one sentence."""
 
 from collections.abc import Iterator
 
-from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
-from annotation.labelling.models.campaigns import Item, Slot
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, Campaign, Item, Slot, VoteEvent
+
+# One person may have misread a sentence; two who skip it, and nobody who labels it, have not.
+LEAST_SKIPS = 2
+
+
+def skipped_by_all(campaign: Campaign) -> QuerySet[Item]:
+    """Items still asked about that two people or more skipped and nobody labelled."""
+    rows = Assignment.objects.filter(campaign=campaign).order_by()
+    skips = rows.filter(state=Assignment.State.SKIPPED).values("item")
+    often = skips.annotate(number=Count("pk")).filter(number__gte=LEAST_SKIPS).values("item")
+    labelled = rows.filter(state=Assignment.State.ANSWERED).values("item")
+    return campaign.items.filter(pk__in=often, is_retired=False).exclude(pk__in=labelled)
 
 
 def label_violations() -> Iterator[str]:

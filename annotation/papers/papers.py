@@ -1,4 +1,4 @@
-"""The relevance paper, and a judge trained on its release, for `manage.py reproduce`."""
+"""Reproduction of the relevance paper from its release or a study, for a command."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,15 +6,36 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from annotation.papers.reports.relevance_published import layouts
-from cqa_site.files.actions.rows import ImportRefused
-from cqa_site.reproduction.figures import Figure
+from annotation.faithfulness.reports.faithfulness import (
+    PAPER,
+    SOUND,
+    GroupFigures,
+    compute_groups,
+    judge_runs,
+)
+from annotation.faithfulness.reports.tables import text_of_group
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.papers.reports import (
+    COLUMNS,
+    FIGURES,
+    answers_layout,
+    answers_place,
+    crowd_values,
+    layouts,
+    measured,
+    votes_layout,
+)
+from cqa_site.files.actions.imports import ImportRefused
+from cqa_site.people.models import Rater, Study
+from cqa_site.reproduction.figures import Figure, Key, Measured, ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction, Say
+from cqa_site.reproduction.tables import Layout
 from cqa_site.runs.jobs import JobRefused
 
-from ..management.throwaway import throwaway_database
-from .judge_reproduction import reproduce_judge
-from .reproduction import Choices, DataMissing, NoSuchControl, reproduce_relevance
+from ..management.environment import find_study, throwaway_database
+from .reproduction import Choices, DataMissing, NoSuchControl, reproduce_judge, reproduce_relevance
+
+# The relevance paper, and a judge trained on its release, for `manage.py reproduce`.
 
 
 def relevance(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
@@ -36,3 +57,80 @@ def _computed(compute: Callable[[], list[Figure]]) -> tuple[Figure, ...]:
             return tuple(compute())
     except (DataMissing, NoSuchControl, ImportRefused, JobRefused) as error:
         raise CommandError(str(error)) from error
+
+
+# The relevance paper's tables from the rows of a study, for `manage.py reproduce --study`.
+
+
+# Columns of table 3 by the names of the measures here.
+MEASURES = {"jaccard_sentence": "jaccard_segment"}
+RECIPE = "sound recipe: statements and citations as a reader sees them, citations pooled in AAC"
+
+
+def study_relevance(name: str, options: dict[str, Any], say: Say) -> Reproduction:
+    """Votes of the newest campaign that people voted in, and every group of answers."""
+    study = find_study(name)
+    if study is None:
+        raise CommandError(f"There is no study “{name}”.")
+    found: dict[Key, ReproducedValue] = {}
+    layouts: list[Layout] = []
+    if campaign := _voted(study):
+        values = crowd_values(campaign, options["min_accuracy"])
+        found |= {
+            each.place: ReproducedValue(ours=measured(values[each.key]))
+            for each in FIGURES
+            if each.key in values
+        }
+        layouts.append(votes_layout(f"Votes of “{campaign.name}” and what came of them."))
+    if answers := _answers(study):
+        found |= {place: each for row in answers.values() for place, each in row.items()}
+        layouts.append(answers_layout({name: list(row) for name, row in answers.items()}))
+    if not layouts:
+        raise CommandError(f"“{study.name}” has neither votes nor figures of answers.")
+    return Reproduction(tuple(compare(found)), tuple(layouts))
+
+
+def _voted(study: Study) -> Campaign | None:
+    people = campaigns_of(study).filter(
+        assignments__state="answered", assignments__rater__kind=Rater.Kind.PERSON
+    )
+    return people.order_by("-created_at", "-pk").first()
+
+
+def _answers(study: Study) -> dict[str, dict[Key, ReproducedValue]]:
+    """Row of table 3 → place of each of its figures → by the paper's recipe, and by ours."""
+    run = judge_runs(study).first()
+    paper, sound = (compute_groups(study, mode, run) for mode in (PAPER, SOUND))
+    ours = {_name(group): group for group in sound}
+    # What experts wrote is here already, as edited texts of the systems that they edited.
+    experts = study.systems.filter(answers__revision__isnull=False)
+    again = set(map(str, experts.values_list("public_id", flat=True)))
+    return {
+        _name(group): _row(_name(group), group, ours.get(_name(group), group))
+        for group in paper
+        if group.system not in again
+    }
+
+
+def _name(group: GroupFigures) -> str:
+    return f"{group.name}, {text_of_group(group)}"
+
+
+def _row(name: str, paper: GroupFigures, sound: GroupFigures) -> dict[Key, ReproducedValue]:
+    sizes = {"size": paper.n_answers, "questions": paper.n_questions}
+    found = {
+        answers_place(name, column): ReproducedValue(ours=measured(n))
+        for column, n in sizes.items()
+    }
+    return found | {
+        answers_place(name, column): ReproducedValue(
+            _mean(paper, column), _mean(sound, column), RECIPE
+        )
+        for column in COLUMNS
+        if column not in sizes
+    }
+
+
+def _mean(group: GroupFigures, column: str) -> Measured | None:
+    mean = group.measures[MEASURES.get(column, column)]
+    return None if mean.value is None else Measured((mean.value,), n=mean.n_values)

@@ -1,4 +1,4 @@
-"""The relevance paper from its released files: import twice, settle labels, compute, compare."""
+"""Reproduce the relevance paper, and train a judge, from the released files."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from annotation.answers.models.answers import System
-from annotation.consensus.actions.adoption import adopt_labels
+from annotation.answers.models import System
 from annotation.consensus.actions.consensus import recompute_final_labels
+from annotation.consensus.actions.decisions import adopt_labels
+from annotation.judges.actions.judge_training import Say, train
+from annotation.judges.reports.results import TrainedFigures
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.methods.relevance_answers import (
     Embed,
@@ -16,22 +18,32 @@ from annotation.papers.methods.relevance_answers import (
     read_answers,
     subset_of,
 )
-from annotation.papers.methods.relevance_release import OVERRIDING, release_values
-from annotation.papers.reports.faithfulness_published import cited_answers
-from annotation.papers.reports.relevance_paper import (
+from annotation.papers.methods.relevance_paper import (
+    OVERRIDING,
+    model_release_values,
+    release_values,
+)
+from annotation.papers.reports import (
+    CONTROLS,
+    FIGURES,
+    KEPT,
+    MODEL,
     Sources,
+    cited_answers,
+    compare_values,
     consensus_values,
     crowd_values,
     expert_values,
     model_values,
     relabel_controls,
 )
-from annotation.papers.reports.relevance_published import CONTROLS, FIGURES, KEPT, compare_values
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.rows import Outcome
+from cqa_site.files.actions.imports import Outcome, import_path
 from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
 from cqa_site.people.models import Rater, Study, User
-from cqa_site.reproduction.figures import Figure
+from cqa_site.reproduction.figures import Figure, Key, Measured, ReproducedValue, compare
+
+# The relevance paper from its released files: import twice, settle labels, compute, compare.
+
 
 Written = System.Kind
 Files = list[tuple[str, Path]]
@@ -193,3 +205,43 @@ def _recipes(choices: Choices) -> dict[str, str]:
         return {}
     recipe = f"{len(choices.control_labels)} control labels changed"
     return {each.key: recipe for each in FIGURES if each.table in (CONTROLS, KEPT)}
+
+
+# Judges on the released final labels: GPT-4's labels as released, and a judge trained here.
+
+
+TRAINED = "judge trained here, out of fold"
+
+
+def reproduce_judge(data: Path, say: Say) -> list[Figure]:
+    """Compute every figure in the current database, which should be a throw-away one.
+
+    Raises DataMissing, ImportRefused, and JobRefused where nothing can be trained.
+    """
+    study = Study.objects.create(name="relevance")
+    kind = "final_labels"
+    files = [each for each in find_files(data) if each[0] == kind]
+    import_all(study, files)
+    released = campaigns_of(study).select_related("guideline").get(name=CAMPAIGNS[kind])
+    recompute_final_labels(released)
+    stored = model_release_values(files[0][1])
+    found = [
+        each for each in compare_values(stored, model_values(released)) if each.table == MODEL
+    ]
+    trained = train(released, released, say)
+    return found + compare(_trained(trained.figures, trained.recipe["embedding"] or "words only"))
+
+
+def _trained(figures: TrainedFigures, recipe: str) -> dict[Key, ReproducedValue]:
+    values = {
+        "arguments": figures.n,
+        "pairs of objects": figures.pairs,
+        "alpha, ordinal": figures.ordinal.value,
+        "alpha, interval": figures.interval.value,
+        "equal labels": figures.exact,
+    }
+    return {
+        (TRAINED, cell): ReproducedValue(ours=Measured((value,)), recipe=recipe)
+        for cell, value in values.items()
+        if value is not None
+    }

@@ -4,7 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labelling.models.campaigns import Campaign, Exclusion
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 
 class ReasonForm(forms.Form):

@@ -10,19 +10,14 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.corpus.models.questions import Comparison
-from annotation.retrieval.actions import cam as retrieval_cam
-from annotation.retrieval.actions import search as retrieval_search
-from annotation.retrieval.methods.cam_requests import (
-    MOST_ASPECTS,
-    PLACEHOLDERS,
-    unknown_placeholders,
-)
-from annotation.retrieval.methods.corpus_query import NothingToSearch, Query, build_query, words_of
+from annotation.corpus.models import Comparison
+from annotation.retrieval.actions import arguments as actions
+from annotation.retrieval.methods.cam import MOST_ASPECTS, PLACEHOLDERS, unknown_placeholders
+from annotation.retrieval.methods.corpus import NothingToSearch, Query, build_query, words_of
 from annotation.retrieval.models import Corpus
 from cqa_site.people.models import Study
-from cqa_site.tabular.encodings import ACCEPTED
-from cqa_site.web.choices import offer
+from cqa_site.tabular.detection import ACCEPTED
+from cqa_site.web.pages import offer
 
 LONGEST_ASPECT = 100
 
@@ -87,8 +82,8 @@ class ServiceForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["address"].help_text = _(
             "What stands before the question mark, for example https://cam.example/cam-api. "
-            "If the objects belong into the path, write %s there. Plain http works only if the "
-            "operator of this site lists the server in EGRESS_ALLOW."
+            "If the objects belong into the path, write %s there. Plain http works only on "
+            "this machine, or if the operator lists the server in EGRESS_ALLOW."
         ) % ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
 
     def clean_address(self) -> str:
@@ -146,7 +141,7 @@ class SearchForm(forms.Form):
         label=lazy("And a word of the aspect"), required=False, max_length=LONGEST_ASPECT
     )
     most = forms.IntegerField(
-        label=lazy("At most"), required=False, min_value=1, max_value=retrieval_search.MOST
+        label=lazy("At most"), required=False, min_value=1, max_value=actions.MOST_HITS
     )
 
     def __init__(self, *args, study: Study, comparison: Comparison, **kwargs) -> None:
@@ -204,7 +199,7 @@ class CamForm(forms.Form):
     most = forms.IntegerField(
         label=lazy("Sentences per object"),
         min_value=1,
-        max_value=retrieval_cam.MOST,
+        max_value=actions.MOST_CAM_SENTENCES,
         initial=10,
     )
 

@@ -20,6 +20,8 @@ class Corpus(models.Model):
         READY = "ready", _("Ready")
         REFUSED = "refused", _("Refused")
 
+    STORED_IN = "corpora"
+
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="corpora")
     name = models.CharField(_("name"), max_length=120)

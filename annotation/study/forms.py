@@ -3,8 +3,8 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.corpus.models.questions import Comparison
-from cqa_site.web.choices import offer
+from annotation.corpus.models import Comparison
+from cqa_site.web.pages import offer
 
 
 class ArgumentSearchForm(forms.Form):

@@ -8,8 +8,7 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from annotation.answers.methods.answer_blocks import HEADING, ITEMS, Block, find_answer_blocks
-from annotation.answers.methods.cited_text import Piece
+from annotation.answers.methods.rendering import HEADING, ITEMS, Block, Piece, find_answer_blocks
 
 register = template.Library()
 

@@ -8,18 +8,17 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from argsum.analysis.actions.editing import LONGEST_TEXT
-from argsum.analysis.actions.point_prompts import PROMPTS
-from argsum.analysis.actions.point_writing import KIND, STATEMENTS, WORDS, target_of
-from argsum.analysis.actions.starting import LONGEST_SETTING
+from argsum.analysis.actions.analyses import LONGEST_SETTING
+from argsum.analysis.actions.edits import LONGEST_TEXT
+from argsum.analysis.actions.point_writing import KIND, PROMPTS, STATEMENTS, WORDS, target_of
 from argsum.analysis.models import Analysis
-from argsum.analysis.reports.narrowing import Narrowing
+from argsum.analysis.reports.analyses import Narrowing
 from argsum.datasets.models import Cell, Comment
 from argsum.scorers.actions.scorers import default_scorers
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import PlanForm, differing
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 LONGEST_SEARCH = 200
 SPLIT_ALL, MERGE, ADD, RENAME, MOVE, SPLIT = (
@@ -45,6 +44,8 @@ class CellField(forms.ModelChoiceField):
 
 class AnalysisForm(forms.Form):
     """What is analysed, and by which scorers; empty ones are what is usual for the comments."""
+
+    advanced = ("match_scorer", "quality_scorer", "setting")
 
     cell = CellField(label=_("Comments on"), queryset=Cell.objects.none(), empty_label=None)
     match_scorer = forms.ModelChoiceField(
@@ -83,16 +84,6 @@ class AnalysisForm(forms.Form):
         self.initial["cell"] = begun
         # Makes the first scorers of a study, too.
         self.usual = default_scorers(study, begun.dataset if begun else None)
-
-    @property
-    def more(self) -> list[forms.BoundField]:
-        """What has a usual value."""
-        return [self[name] for name in ("match_scorer", "quality_scorer", "setting")]
-
-    @property
-    def is_more_open(self) -> bool:
-        """Whether anything there is wrong or chosen."""
-        return any(field.errors or field.value() for field in self.more)
 
 
 def _newest(cells: QuerySet[Cell]) -> Cell | None:

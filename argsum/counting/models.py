@@ -49,7 +49,7 @@ class CountSheet(Sheet):
     | "", "by": [0, 2]}, …}, "groups": [[0, 3], [1], …], "partly": [2, …], "empty": [4, …]}`` with
     positions of references and summaries; ``partly`` lists summaries whose group partly repeats
     another, ``empty`` those that say nothing. The counts follow from them by the server
-    (`argsum.counting.methods.marks`) or were typed directly.
+    (`argsum.counting.methods.counts`) or were typed directly.
     A count of None beside ``…_unsure`` is the rater's -1: it enters no statistic.
     """
 

@@ -5,21 +5,24 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from argsum.datasets.imports.entries import LONGEST_NAME
-from argsum.datasets.methods.halves import DEV, LARGEST_SEED, TEST, Half
+from argsum.datasets.imports.argument_files import LONGEST_NAME
 from argsum.datasets.methods.preprocessing import (
+    DEV,
     HALF,
+    LARGEST_SEED,
     ONE_KEY_POINT,
     ONE_ROW,
     ONE_SENTENCE,
     PUBLISHED_SENTENCE,
     SAYS_SOMETHING,
+    TEST,
+    Half,
 )
 from argsum.datasets.models import Cell, CellArgument
-from argsum.datasets.reports.cells import KEPT_ONLY, LEFT_OUT_ONLY
 from argsum.datasets.reports.comments import SAYS_NOTHING
+from argsum.datasets.reports.datasets import KEPT_ONLY, LEFT_OUT_ONLY
 from cqa_site.people.models import Study
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 
 class DatasetNameForm(forms.Form):

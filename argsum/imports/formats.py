@@ -1,24 +1,137 @@
-"""Files with stored scores as a format."""
+"""File formats of stored scores and key points: questions and samples."""
 
-from django.utils.translation import gettext_lazy as _
+from typing import Any
 
-from cqa_site.files.counted import Counted, register_counted
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.datasets.imports.argument_files import DATASET, STANCE, TOPIC
+from argsum.imports.actions.placement import system_of
+from argsum.imports.methods.released_scores import CLUSTERINGS
+from argsum.imports.methods.system_files import INSIDE, columns_of
+from argsum.metrics.methods import LLM
+from cqa_site.files.format_parts import (
+    Counted,
+    Look,
+    Option,
+    Sample,
+    csv_of,
+    json_of,
+    register_counted,
+    register_options,
+)
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, register_format
-from cqa_site.files.options import Option, register_options
+from cqa_site.files.forms import Asking
 
-from .actions.book import StoredScoreReconciliation
-from .actions.entries import BOOK
-from .actions.reading import read_stored
-from .actions.system_book import SystemReconciliation
-from .actions.system_reading import POINTS, read_system_points
-from .asking import AskingKeyPoints, AskingScores
-from .samples import KEY_POINT_SAMPLE, SAMPLE, fits_key_points, fits_scores
+from .actions.key_points import POINTS, SystemReconciliation, read_system_points
+from .actions.placement import BOOK
+from .actions.scores import StoredScoreReconciliation, read_stored
+from .forms import StoredScoresForm, SystemKeyPointsForm
+
+# Small invented files of stored scores and of key points, and how they are recognised.
+
+
+def _scores() -> bytes:
+    settings = {
+        f"({threshold},)": {"llm_coverage": coverage, "runtime": 2.5}
+        for threshold, coverage in ((0.3, 0.75), (0.5, 0.5))
+    }
+    content = {"parameter_names": ["threshold"], "scores": {TOPIC: {str(STANCE): settings}}}
+    return json_of(content)
+
+
+SAMPLE = Sample(
+    "sample-scores.json", _scores, {"dataset": DATASET, "system": "Sample"}, after="argkp"
+)
+
+
+def _key_points() -> bytes:
+    rows = [
+        (
+            TOPIC,
+            STANCE,
+            "Somebody’s system",
+            "People get together in a garden",
+            "a0;a1;a2;a3;a4;a5",
+        ),
+        (TOPIC, STANCE, "Somebody’s system", "Plants keep the air cool and clean", "a6;a7;a8;a9"),
+        (TOPIC, STANCE, "Somebody’s system", "Children see how vegetables grow", "a12;a14;a17"),
+    ]
+    return csv_of(("topic", "stance", "system", "key_point", "arguments"), rows)
+
+
+KEY_POINT_SAMPLE = Sample(
+    "sample-system.csv",
+    _key_points,
+    {"dataset": DATASET, "system": "Somebody’s system"},
+    after="argkp",
+)
+
+
+def fits_key_points(look: Look) -> str:
+    """Key points by topic, in a table without arguments of its own, or in one JSON object."""
+    if {"reference", "argument", "keypointid", "label"} & look.bare:
+        return ""
+    if {"topic", "key_point"} <= columns_of(look.columns).keys():
+        return _("each row has a topic and a key point, and no argument")
+    if set(INSIDE) & set(look.keys):
+        return _("it holds summaries by topic and stance")
+    return ""
+
+
+def fits_scores(look: Look) -> str:
+    """One JSON object of scores, clusterings, a model's counts or soft scores."""
+    named = {"scores", *CLUSTERINGS}
+    if "parameter_names" in look.keys and named & set(look.keys):
+        return _("it holds parameter_names beside scores or clusterings")
+    if set(LLM) & set(look.keys):
+        return _("it holds the counts of a language model")
+    return ""
+
+
+# What a file of stored scores is asked about: its dataset and its system.
+
+
+class AskingScores(Asking):
+    """Which dataset the scores are about, and what the system is called."""
+
+    title = lazy("Stored scores")
+    heading = lazy("Which dataset are the scores about?")
+
+    def missing(self) -> tuple[Any, Any] | None:
+        """That there is nothing yet that scores could be about."""
+        if self.study.argument_datasets.exists():
+            return None
+        return lazy("No dataset yet"), lazy("Import the arguments, or people's counts, first.")
+
+    def form(self, data: Any) -> forms.Form:
+        """With what was said, or the file's name says."""
+        options = self.file.options
+        initial = options | {"system": system_of(options, self.file.name)}
+        return StoredScoresForm(data, study=self.study, initial=initial)
+
+
+class AskingKeyPoints(AskingScores):
+    """Which dataset the key points sum up, and what the file does not say."""
+
+    title = lazy("Key points of a system")
+    heading = lazy("Which dataset do they sum up?")
+
+    def form(self, data: Any) -> forms.Form:
+        """With what was said, or the file's name says."""
+        options = self.file.options
+        initial = options | {"system": system_of(options, self.file.name)}
+        return SystemKeyPointsForm(data, study=self.study, initial=initial)
+
+
+# Files with stored scores as a format.
 
 
 def register_summary_score_imports() -> None:
     """Make stored scores known to the platform."""
     register_counted(
-        Counted(BOOK, _("Metrics of sets")), Counted(POINTS, _("Key points of systems"))
+        Counted(BOOK, lazy("Metrics of sets")), Counted(POINTS, lazy("Key points of systems"))
     )
     register_options(
         Option(
@@ -42,7 +155,7 @@ def register_summary_score_imports() -> None:
     register_format(
         Format(
             "system_points",
-            _("Key points of a system (CSV, JSON, JSONL, TXT)"),
+            lazy("Key points of a system (CSV, JSON, JSONL, TXT)"),
             read_system_points,
             SystemReconciliation,
             heading=WRITTEN,
@@ -50,21 +163,21 @@ def register_summary_score_imports() -> None:
             sample=KEY_POINT_SAMPLE,
             asks="key-points",
             asking=AskingKeyPoints,
-            holds=_(
+            holds=lazy(
                 "One row per key point: topic, stance, key_point and, if known, system, setting, "
                 "prevalence and arguments (ids or texts, divided by semicolons). Or one JSON "
                 "object: topic → stance → list of key points; or a list with one key point a line."
             ),
-            next_step=_(
+            next_step=lazy(
                 "It stands on the leaderboard once metrics were computed or people count."
             ),
-            home=("key_points", _("Key points")),
+            home=("key_points", lazy("Key points")),
         )
     )
     register_format(
         Format(
             "metric_scores",
-            _("Stored scores of summaries (JSON)"),
+            lazy("Stored scores of summaries (JSON)"),
             read_stored,
             StoredScoreReconciliation,
             heading=JUDGED,
@@ -72,12 +185,12 @@ def register_summary_score_imports() -> None:
             sample=SAMPLE,
             asks="summary-scores",
             asking=AskingScores,
-            holds=_(
+            holds=lazy(
                 "Scores of runs bring sets without texts; clusterings hold ids of arguments in "
                 "one order or another; soft scores belong to the sets that people counted, in "
                 "the order of topic, stance and system."
             ),
-            next_step=_("Its scores stand beside those that are computed here."),
-            home=("datasets", _("Datasets")),
+            next_step=lazy("Its scores stand beside those that are computed here."),
+            home=("datasets", lazy("Datasets")),
         )
     )

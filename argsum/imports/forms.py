@@ -7,11 +7,11 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.models import Cell
-from argsum.imports.actions.entries import LONGEST_NAME, ORDER_NAMES
-from argsum.imports.actions.system_reading import NO_ORDER
+from argsum.imports.actions.key_points import NO_ORDER
+from argsum.imports.actions.placement import LONGEST_NAME, ORDER_NAMES
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 
 class StoredScoresForm(forms.Form):

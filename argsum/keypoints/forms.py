@@ -21,10 +21,10 @@ from argsum.keypoints.models import SystemRun
 from argsum.scorers.actions.scorers import default_scorers
 from argsum.scorers.models import Scorer
 from argsum.systems.contract import SummarizationSystem
-from argsum.systems.methods.grids import Grid, GridNotValid, Parameter, read_values, write_values
+from argsum.systems.methods.inputs import Grid, GridNotValid, Parameter, read_values, write_values
 from argsum.systems.registry import Fault, faults, systems
 from cqa_site.people.models import Study
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 TYPED = "typed"
 HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")

@@ -11,11 +11,10 @@ from django.utils.translation import gettext_lazy as lazy
 from argsum.datasets.models import ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.models import KeyPointSnapshot
-from argsum.leaderboard.reports.choice import RECIPE_VERSION, BoardChoice, board_choice
+from argsum.leaderboard.reports.board import RECIPE_VERSION, BoardChoice, board_choice
 from cqa_site.people.models import Study, User
-from cqa_site.results.keeping import make
-from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
-from cqa_site.results.rows import pack
+from cqa_site.results.models import pack
+from cqa_site.results.snapshots import MOST_UNMADE, Computed, ResultKind, make
 from cqa_site.runs.jobs import JobRefused, Work, enqueue
 from cqa_site.runs.models import Job
 
@@ -38,12 +37,12 @@ class KeyPointResults(ResultKind):
         return {"study": subject.study, "dataset": subject.dataset, "split": subject.split}
 
     def marker(self, subject: BoardChoice) -> str:
-        from argsum.leaderboard.reports.kept_rows import marker
+        from argsum.leaderboard.reports.snapshot import marker
 
         return marker(subject)
 
     def compute(self, subject: BoardChoice) -> Computed:
-        from argsum.leaderboard.reports.kept_rows import figures_of, kept_rows, recipe_of
+        from argsum.leaderboard.reports.snapshot import figures_of, kept_rows, recipe_of
 
         # Taken before the rows are read: one that comes in between makes the board stale, never
         # wrong.
@@ -53,7 +52,7 @@ class KeyPointResults(ResultKind):
         return Computed(*pack([plain]), seen, recipe, figures_of(plain, recipe))
 
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
-        from argsum.leaderboard.reports.kept_rows import figures_of
+        from argsum.leaderboard.reports.snapshot import figures_of
 
         return figures_of(rows, recipe)
 

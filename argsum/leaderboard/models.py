@@ -10,7 +10,7 @@ from ..datasets.models import Cell, Dataset
 class KeyPointSnapshot(Snapshot):
     """Systems on one split of a dataset and the people who judged them.
 
-    Numbers count within the study; argsum/leaderboard/reports/kept_rows.py describes the rows.
+    Numbers count within the study; argsum/leaderboard/reports/snapshot.py describes the rows.
     """
 
     study = models.ForeignKey(

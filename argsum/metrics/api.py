@@ -10,21 +10,15 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from argsum.datasets.models import Cell
-from argsum.metrics.actions.making import request_metrics
-from argsum.metrics.actions.similarities import CHOICES, MetricsRefused
+from argsum.metrics.actions.metrics import CHOICES, MetricsRefused, request_metrics
 from argsum.metrics.forms import MetricsForm
 from argsum.metrics.models import CountReply, MetricScore
 from argsum.scorers.actions.scorers import MATCH, first_scorers
-from cqa_site.api.inputs import Input, require_valid
-from cqa_site.api.requests import AnyRequest, Request
-from cqa_site.api.serializers import public_id
-from cqa_site.api.views import StudyViews
+from cqa_site.api.base import AnyRequest, Input, Request, StudyViews, public_id, require_valid
 from cqa_site.judging.embedding import PACKAGED_MODEL
-from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.runs.api.calls import RunPartViews
-from cqa_site.runs.api.starts import key_of
-from cqa_site.web.rest.problems import conflict_on
-from cqa_site.web.rest.strict_filters import TrueFalseFilter
+from cqa_site.runs.api.bodies import JobSerializer, key_of
+from cqa_site.runs.api.runs import RunPartViews
+from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
 
 class MetricScoreSerializer(serializers.ModelSerializer):

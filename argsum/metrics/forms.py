@@ -6,14 +6,13 @@ from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.datasets.models import Cell
-from argsum.metrics.actions.making import Choice
-from argsum.metrics.actions.similarities import CHOICES, MetricPlan, MetricsRefused
-from argsum.metrics.methods.names import ROUGE, title_of
+from argsum.metrics.actions.metrics import CHOICES, Choice, MetricPlan, MetricsRefused
+from argsum.metrics.methods import ROUGE, title_of
 from argsum.scorers.actions.scorers import first_scorers
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 
 class MetricsForm(forms.Form):

@@ -11,7 +11,7 @@ from ..scorers.models import Scorer
 class MetricScore(models.Model):
     """One metric of one set; without a value there is a reason.
 
-    ``metric`` is a name of `argsum.metrics.methods.names`, such as ``rouge_1:recall``,
+    ``metric`` is a name of `argsum.metrics.methods`, such as ``rouge_1:recall``,
     ``coverage_score`` or ``llm_coverage``; ``setting`` tells apart what was computed with
     different settings (model, threshold, temperature, file).
     """

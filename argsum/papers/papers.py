@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from annotation.management.studies import find_study
-from argsum.papers.reports.figures import argsum_reproduction
+from annotation.management.environment import find_study
 from argsum.papers.reports.release import ReleaseMissing
+from argsum.papers.reports.reproduction import argsum_reproduction
 from argsum.papers.reports.study import argsum_of_study
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.reproduction.reproduced import Reproduction, Say

@@ -12,17 +12,21 @@ from rest_framework.response import Response
 
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
-from argsum.scorers.actions.scorers import add_scorer, first_scorers
-from argsum.scorers.actions.trying import request_try
+from argsum.scorers.actions.scorers import add_scorer, first_scorers, request_try
 from argsum.scorers.forms import WAYS, ScorerForm, TrainForm, TryForm, WriterTrainForm
 from argsum.scorers.models import Scorer
 from argsum.scorers.reports import scorers_of, shown_state
-from cqa_site.api.inputs import Input, NothingInput, require_valid
-from cqa_site.api.requests import Request
-from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.api.views import StudyViews
+from cqa_site.api.base import (
+    Input,
+    NothingInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    public_id,
+    require_valid,
+)
 from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.web.rest.problems import Conflict, conflict_on, invalid_on
+from cqa_site.web.rest.queries import Conflict, conflict_on, invalid_on
 
 
 class TextScorerSerializer(ReadSerializer):

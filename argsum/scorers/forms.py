@@ -6,13 +6,17 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.models import Dataset
-from argsum.scorers.methods.training_recipe import BOUNDS, Recipe
-from argsum.scorers.methods.writing_recipe import BOUNDS as WRITING_BOUNDS
-from argsum.scorers.methods.writing_recipe import WRITER_MODEL, WritingRecipe
+from argsum.scorers.methods.training import (
+    BOUNDS,
+    WRITER_MODEL,
+    WRITING_BOUNDS,
+    Recipe,
+    WritingRecipe,
+)
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 USUAL, USUAL_WRITING = Recipe(), WritingRecipe()
 # Task and kind in one choice, so that no pair can be chosen that does not exist.
@@ -94,6 +98,7 @@ class ScorerForm(forms.Form):
 class TrainForm(forms.Form):
     """A scorer that learns from a dataset of the study."""
 
+    advanced = ("seed", "steps", *NUMBERS, "uses_topic")
     name = NameField()
     task = forms.ChoiceField(
         label=_("What it learns"),
@@ -165,13 +170,14 @@ class TrainForm(forms.Form):
     def recipe(self) -> Recipe:
         """The usual recipe with what was given."""
         given = self.cleaned_data
-        names = ("seed", "steps", "uses_topic", *NUMBERS)
-        return Recipe(**{name: given[name] for name in names if given.get(name) is not None})
+        names = [name for name in self.advanced if given.get(name) is not None]
+        return Recipe(**{name: given[name] for name in names})
 
 
 class WriterTrainForm(forms.Form):
     """A writer that learns from a dataset of the study."""
 
+    advanced = ("seed", "epochs", "batch", "learning_rate")
     name = NameField()
     dataset = forms.ModelChoiceField(
         label=_("Dataset"),
@@ -225,10 +231,8 @@ class WriterTrainForm(forms.Form):
     def recipe(self) -> WritingRecipe:
         """The usual recipe with what was given."""
         given = self.cleaned_data
-        names = ("seed", "epochs", "batch", "learning_rate")
-        return WritingRecipe(
-            **{name: given[name] for name in names if given.get(name) is not None}
-        )
+        names = [name for name in self.advanced if given.get(name) is not None]
+        return WritingRecipe(**{name: given[name] for name in names})
 
 
 class TryForm(forms.Form):

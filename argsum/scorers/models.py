@@ -1,6 +1,7 @@
 """Scorers and writers: which model scores or writes, where its weights lie, how it was trained."""
 
 import uuid
+from pathlib import Path
 
 from django.conf import settings
 from django.db import models
@@ -75,3 +76,9 @@ class Scorer(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def stored_paths(self) -> tuple[Path, Path]:
+        """Where weights trained here lie, and what a training that is not over has learned."""
+        folder = Path(settings.DATA_DIR) / "scorers"
+        return folder / self.public_id.hex, folder / f"{self.public_id.hex}-checkpoint"

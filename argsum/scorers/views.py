@@ -13,8 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import ScorerRefused
-from argsum.scorers.actions.scorers import add_scorer, first_scorers
-from argsum.scorers.actions.trying import request_try
+from argsum.scorers.actions.scorers import add_scorer, first_scorers, request_try
 from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
 from argsum.scorers.models import Scorer
 from argsum.scorers.reports import (

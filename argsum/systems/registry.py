@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, distributions
 
-from . import barh, mcargsum, smatchtopr, uskpm
+from . import clustering, ranking
 from .contract import SummarizationSystem, SystemNotValid
 
 GROUP = "counterpoint.systems"
-OWN = (barh.SYSTEM, smatchtopr.SYSTEM, uskpm.SYSTEM, mcargsum.SYSTEM)
+OWN = (ranking.BARH, ranking.SMATCHTOPR, clustering.USKPM, clustering.MCARGSUM)
 logger = logging.getLogger(__name__)
 
 

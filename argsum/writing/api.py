@@ -3,11 +3,10 @@
 from rest_framework import serializers
 
 from argsum.keypoints.actions.system_runs import MOST_SETTINGS
-from argsum.writing.actions.kind import writable
+from argsum.writing.actions.runs import writable
 from argsum.writing.forms import WritingForm
 from cqa_site.people.models import Study, User
-from cqa_site.runs.api.bodies import PlanInput
-from cqa_site.runs.api.starts import Given, Start, as_typed
+from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed
 from cqa_site.runs.forms.plan import PlanForm
 
 

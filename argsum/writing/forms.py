@@ -10,11 +10,11 @@ from django.utils.translation import ngettext
 
 from argsum.keypoints.actions.system_runs import WRITES_CLUSTERS
 from argsum.keypoints.models import SummarySet, SystemRun
-from argsum.writing.actions.kind import ARGUMENTS, KIND, WORDS, target_of, writable
 from argsum.writing.actions.prompts import COUNTS, OF_VARIANT, PROMPTS
+from argsum.writing.actions.runs import ARGUMENTS, KIND, WORDS, target_of, writable
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import PlanForm, differing
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 MOST_KEY_POINTS = 60
 # Tokens of one key point in a reply.

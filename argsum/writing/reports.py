@@ -10,8 +10,7 @@ from django.utils.translation import ngettext
 from argsum.datasets.models import Cell
 from argsum.keypoints.models import SummarySet, WrittenPart
 from cqa_site.people.models import Study
-from cqa_site.runs.kind_parts import CallSubjects, Item, Titles
-from cqa_site.runs.kinds import Subject
+from cqa_site.runs.kinds import CallSubjects, Item, Subject, Titles
 from cqa_site.runs.models import Call, Run
 
 

@@ -10,12 +10,12 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from argsum.keypoints.models import SystemRun
-from argsum.writing.actions.kind import system_run_of, writable
+from argsum.writing.actions.runs import system_run_of, writable
 from argsum.writing.forms import WritingForm
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
-from cqa_site.runs.views.context import run_context
+from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import estimate, start_page
 
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from benchmark.agreement.methods.figures import Agreement
-from benchmark.agreement.methods.old_verdicts import without_untested
-from benchmark.agreement.reports.choice import snapshot_of
+from benchmark.agreement.methods.figures import Agreement, without_untested
+from benchmark.agreement.reports.snapshot import snapshot_of
 from benchmark.leaderboard.models import BoardSnapshot
-from benchmark.leaderboard.reports.filters import (
+from benchmark.leaderboard.reports.snapshot import (
     AGREEMENT,
     Filters,
     conditions_of_rows,
@@ -17,13 +16,13 @@ from benchmark.leaderboard.reports.filters import (
 )
 from cqa_site.people.models import Study, User
 from cqa_site.runs.models import Job
-from cqa_site.stats.as_json import from_json
+from cqa_site.stats.estimate import from_json
 
 from ..leaderboard.actions import find_slice
 
 
 @dataclass(frozen=True)
-class ShownAgreement:
+class AgreementState:
     """Figures as somebody asked for them; None while there are none, or while ``job`` makes them.
 
     ``condition`` is the id of the one whose answers they are about; empty for all together.
@@ -50,17 +49,17 @@ class ShownAgreement:
         return self.job is not None and self.job.state == Job.State.FAILED
 
 
-def shown_agreement(study: Study, query: Mapping[str, str], actor: User) -> ShownAgreement:
+def shown_agreement(study: Study, query: Mapping[str, str], actor: User) -> AgreementState:
     """The figures as an address asks for them; a condition nobody has asked for is begun."""
     snapshot = snapshot_of(study, query)
     if snapshot is None or not snapshot.agreement:
-        return ShownAgreement(snapshot)
+        return AgreementState(snapshot)
     condition = known_condition(query.get("condition", ""), snapshot.recipe)
     if not condition:
-        return ShownAgreement(snapshot, "", snapshot.agreement)
+        return AgreementState(snapshot, "", snapshot.agreement)
     snapshot.study = study
     filters = Filters(of=AGREEMENT, condition=condition)
     found, job = find_slice(snapshot, filters, actor)
     # Figures of older sheets would stand under the newer snapshot's name.
     stored = found.figures if found and job is None else None
-    return ShownAgreement(snapshot, condition, stored, job)
+    return AgreementState(snapshot, condition, stored, job)

@@ -12,11 +12,10 @@ from rest_framework.response import Response
 from benchmark.agreement.actions import shown_agreement
 from benchmark.agreement.reports.agreement import judge_trust
 from benchmark.leaderboard.models import BoardSnapshot
-from cqa_site.api.requests import Request
-from cqa_site.api.views import StudyViews
+from cqa_site.api.base import Request, StudyViews
 from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.stats.as_json import to_json
-from cqa_site.web.rest.strict_filters import refuse_unknown
+from cqa_site.stats.estimate import to_json
+from cqa_site.web.rest.queries import refuse_unknown
 
 WHICH = [
     OpenApiParameter("snapshot", OpenApiTypes.UUID, description="Default: the newest."),

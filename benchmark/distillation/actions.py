@@ -68,7 +68,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedAdapter:
     """What came of it; losses are means per learned token, in nats."""
 
     losses: list[float]
@@ -97,7 +97,7 @@ def train(
     recipe: Recipe,
     validation: Sequence[list[dict[str, str]]] = (),
     say: Callable[[str], None] = print,
-) -> Trained:
+) -> TrainedAdapter:
     """Train and save the adapter with its tokenizer and a manifest in the folder ``out``.
 
     ``model`` is a folder or a name that transformers knows. Raises TrainingRefused if it cannot
@@ -144,7 +144,7 @@ def train(
         say(f"epoch {epoch + 1} of {recipe.epochs}: loss {losses[-1]:.4f}{beside}")
     adapted.save_pretrained(out)
     tokenizer.save_pretrained(out)
-    trained = Trained(losses, checked, len(pairs), sum(each["cut"] for each in examples))
+    trained = TrainedAdapter(losses, checked, len(pairs), sum(each["cut"] for each in examples))
     _write_manifest(out, model, recipe, pairs, trained)
     return trained
 
@@ -314,7 +314,7 @@ def _write_manifest(
     model: str,
     recipe: Recipe,
     pairs: Sequence[list[dict[str, str]]],
-    trained: Trained,
+    trained: TrainedAdapter,
 ) -> None:
     content = json.dumps(list(pairs), ensure_ascii=False, sort_keys=True)
     manifest = {

@@ -6,15 +6,13 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from benchmark.distillation.forms import PairsForm
-from benchmark.distillation.methods.pairs import BASES
-from benchmark.distillation.reports.pairs import choose, datasheet, records
+from benchmark.distillation.methods import BASES
+from benchmark.distillation.reports import choose, datasheet, records
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.api.inputs import require_valid
-from cqa_site.api.requests import Request
-from cqa_site.api.views import StudyViews
-from cqa_site.web.rest.strict_filters import refuse_unknown
+from cqa_site.api.base import Request, StudyViews, require_valid
+from cqa_site.web.rest.queries import refuse_unknown
 
 NAMES = ("rubric", "basis", "least_total", "widest_gap", "each", "validation", "seed")
 # Given once for each value.

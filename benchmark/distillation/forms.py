@@ -5,19 +5,19 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.conditions import (
+from annotation.answers.forms.questions import (
     ConditionsField,
     ScenariosField,
     SystemsField,
     condition_choices,
 )
 from annotation.editing.forms import LARGEST
-from benchmark.distillation.methods.pairs import BOTH, JUDGES, PEOPLE, Rules
+from benchmark.distillation.methods import BOTH, JUDGES, PEOPLE, Rules
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.sheets import ScoreSheet
-from benchmark.scoring.reports.scored_by_people import PEOPLE as PEOPLE_KINDS
+from benchmark.scoring.models import ScoreSheet
+from benchmark.scoring.reports.sheets import PEOPLE as PEOPLE_KINDS
 from cqa_site.people.models import Rater, Study
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
 MOST_EACH = 20
 # Points of the CompQA rubric from which the paper learned.
@@ -26,6 +26,8 @@ LEAST_TOTAL = 18
 
 class PairsForm(forms.Form):
     """Thresholds, filters and the split; sent by GET, so that an address is a recipe."""
+
+    advanced = ("each", "validation", "seed", "judges", "systems", "scenarios", "conditions")
 
     rubric = forms.ModelChoiceField(
         label=lazy("Rubric"),

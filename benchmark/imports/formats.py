@@ -1,41 +1,161 @@
-"""The formats of score sheets: released judgements, people's consolidated scores, any table."""
+"""Formats of score sheets, how each is recognised, and a sample file of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext_lazy
 
 from annotation.imports.formats import AnswersFormat
+from annotation.imports.samples import ANSWER_FILE, ANSWERS, PAIR
 from benchmark.imports.methods.columns import guess_columns
-from cqa_site.files.actions.guessing import guessed
-from cqa_site.files.actions.reconcile import Reconciliation
-from cqa_site.files.counted import Counted, register_counted
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from cqa_site.files.actions.imports import Reconciliation
+from cqa_site.files.actions.recognition import guessed
+from cqa_site.files.format_parts import (
+    Counted,
+    Look,
+    Option,
+    Sample,
+    csv_of,
+    json_of,
+    register_counted,
+    register_options,
+)
 from cqa_site.files.formats import JUDGED, Format, Text, register_format
 from cqa_site.files.models import ImportFile
-from cqa_site.files.options import Option, register_options
 from cqa_site.tabular import Preview
 
-from . import samples
-from .actions.book import SheetReconciliation
-from .actions.entries import BOOK, UNSCORED_BOOK, chosen_rubric
-from .actions.human import read_human_table
-from .actions.judged import read_judged_answers
+from .actions.entries import (
+    BOOK,
+    UNSCORED_BOOK,
+    chosen_rubric,
+    read_human_table,
+    read_judged_answers,
+)
+from .actions.reconciliation import SheetReconciliation
 from .actions.tables import read_score_sheets
-from .asking import AskingJudge, AskingRubric, AskingSheets
-from .methods.judged_files import judge_of
+from .forms import JudgeQuestions, RubricQuestions, SheetQuestions
+from .methods.score_files import judge_of
+
+# Small invented files of score sheets, and how each format is recognised.
+
+
+JUDGE = "sample judge"
+SYSTEM, SCENARIO = "sample_model", 4
+# Two things, why the first one is better, and where the other one is.
+QUESTIONS = (
+    ("tea", "coffee", "it calms and costs little", "on a long night of work"),
+    ("train", "plane", "it starts in the middle of the town", "over an ocean"),
+    ("pencil", "pen", "what it wrote can be rubbed out", "under a contract"),
+    ("bicycle", "car", "it keeps one fit and needs no fuel", "with four people and their luggage"),
+    ("library", "bookshop", "nothing has to be paid", "where a book should stay"),
+    ("lake", "sea", "its water is warm and still", "for those who want waves"),
+    ("radio", "television", "hands and eyes stay free", "when something has to be seen"),
+    ("wood", "steel", "it grows again and is easy to work", "where much weight rests"),
+    ("cat", "dog", "it needs no walks", "as a guard of the house"),
+    ("rice", "potatoes", "it keeps for years", "in a cold garden"),
+)
+
+
+def _points(turn: int) -> dict[str, int]:
+    """Points on the scale that differ from answer to answer."""
+    return {
+        each.key: (turn + place) % (each.maximum + 1) for place, each in enumerate(COMPQA.criteria)
+    }
+
+
+def _high(turn: int) -> dict[str, int]:
+    """Points near the top of the scale."""
+    return {
+        each.key: each.maximum - (turn + place) % 2 for place, each in enumerate(COMPQA.criteria)
+    }
+
+
+def _judged() -> bytes:
+    records = []
+    for turn, text in enumerate(ANSWERS):
+        points = {key[1:]: value for key, value in _points(turn).items()}
+        about = {"object1": PAIR[0], "object2": PAIR[1], "aspect": "", "comparison": text}
+        records.append(about | {"score_dict": points, "score": sum(points.values())})
+    return json_of(records)
+
+
+def _human() -> bytes:
+    columns = ("object1", "object2", "aspect", "comparison", "score", *COMPQA.keys)
+    rows = [
+        (*PAIR, "", text, sum(_points(turn).values()), *_points(turn).values(), SYSTEM, SCENARIO)
+        for turn, text in enumerate(ANSWERS)
+    ]
+    return csv_of((*columns, "model", "scenario"), rows, delimiter="\t")
+
+
+def _sheets() -> bytes:
+    """Two systems under as many questions as a ranking needs, read by two people."""
+    columns = ("object1", "object2", "system", "scenario", "text", "rater", *COMPQA.keys)
+    rows = [
+        (one, other, system, SCENARIO, text, rater, *points.values())
+        for reader, rater in enumerate(("reader 1", "reader 2"))
+        for turn, (one, other, why, where) in enumerate(QUESTIONS)
+        for system, text, points in (
+            (
+                "thorough_model",
+                f"For most people {one} is better: {why}. {other.capitalize()} wins {where}.",
+                _high(turn + reader),
+            ),
+            ("brief_model", f"Take {one}: {why}.", _points(turn + reader)),
+        )
+    ]
+    return csv_of(columns, rows)
+
+
+SAMPLES = {
+    "judged": Sample(f"judged_{ANSWER_FILE}", _judged, {"rater": JUDGE}, goals=("answers",)),
+    "human_scores": Sample("sample-people.tsv", _human, after="answers", goals=("answers",)),
+    "score_sheets": Sample("sample-score-sheets.csv", _sheets, goals=("answers",)),
+}
+
+
+def fits_judged(look: Look) -> str:
+    """Answers with the points of a judge."""
+    if not look.has("object1", "object2", "comparison", "score_dict"):
+        return ""
+    return _("each record has an answer under comparison and the points of a judge in score_dict")
+
+
+def fits_human(look: Look) -> str:
+    """The consolidated table."""
+    if not look.has("object1", "object2", "comparison", "model", "scenario"):
+        return ""
+    if not look.has_points or "rater" in guess_columns(look.columns, COMPQA):
+        return ""
+    return _("each row has an answer, its model and scenario, and points C1, C2, … but no rater")
+
+
+def fits_sheets(look: Look) -> str:
+    """Points of named raters."""
+    if not look.has_points or "rater" not in guess_columns(look.columns, COMPQA):
+        return ""
+    return _("each row has points C1, C2, … and a rater")
+
+
+# The formats of score sheets: released judgements, people's consolidated scores, any table.
+
 
 NEW_SHEETS = ngettext_lazy("%(shown)s new score sheet", "%(shown)s new score sheets", "number")
 NEW_UNSCORED = ngettext_lazy(
     "%(shown)s new unscored sheet", "%(shown)s new unscored sheets", "number"
 )
-NEXT_STEP = _("Its score sheets count beside those made here, by the same version of the rubric.")
-NONE_USABLE = _(
+NEXT_STEP = lazy(
+    "Its score sheets count beside those made here, by the same version of the rubric."
+)
+NONE_USABLE = lazy(
     "None of its score sheets can be used: they are kept as unscored, each with its reason, and "
     "are in no figure."
 )
-SCORES_PAGE = ("scores", _("Leaderboard of scores"))
+SCORES_PAGE = ("scores", lazy("Leaderboard of scores"))
 
 
 def has_no_usable_sheet(file: ImportFile) -> bool:
@@ -93,54 +213,54 @@ class JudgedFormat(WithSheets, AnswersFormat):
 def register_score_imports() -> None:
     """Make formats of score sheets known to the platform."""
     register_counted(
-        Counted(BOOK, _("Score sheets"), NEW_SHEETS, _("New sheets")),
-        Counted(UNSCORED_BOOK, _("Unscored sheets, kept but in no figure"), NEW_UNSCORED),
+        Counted(BOOK, lazy("Score sheets"), NEW_SHEETS, lazy("New sheets")),
+        Counted(UNSCORED_BOOK, lazy("Unscored sheets, kept but in no figure"), NEW_UNSCORED),
     )
     register_options(Option("rubric", longest=36, hint="A version by its id.", is_shared=True))
     register_format(
         JudgedFormat(
             "judged",
-            _("Judged answers of one system (JSON)"),
+            lazy("Judged answers of one system (JSON)"),
             read_judged_answers,
             SheetReconciliation,
             heading=JUDGED,
             asks="scores",
-            asking=AskingJudge,
-            holds=_(
+            asking=JudgeQuestions,
+            holds=lazy(
                 "Each record becomes an answer, if it is not here yet, and one sheet of the "
                 "judge. A judgement that cannot be used stays as unscored, with the reason; it "
                 "is never 0."
             ),
             next_step=NEXT_STEP,
             home=SCORES_PAGE,
-            fits=samples.fits_judged,
-            sample=samples.SAMPLES["judged"],
+            fits=fits_judged,
+            sample=SAMPLES["judged"],
         ),
         SheetsFormat(
             "human_scores",
-            _("Consolidated scores by people (TSV)"),
+            lazy("Consolidated scores by people (TSV)"),
             read_human_table,
             heading=JUDGED,
-            asking=AskingRubric,
-            holds=_(
+            asking=RubricQuestions,
+            holds=lazy(
                 "Each row is linked to the answer of the study with the same letters and "
                 "digits. Half points are kept, and the total is the sum of the criteria."
             ),
-            fits=samples.fits_human,
-            sample=samples.SAMPLES["human_scores"],
+            fits=fits_human,
+            sample=SAMPLES["human_scores"],
         ),
         SheetsFormat(
             "score_sheets",
-            _("Score sheets in any table, columns mapped by you"),
+            lazy("Score sheets in any table, columns mapped by you"),
             read_score_sheets,
             heading=JUDGED,
-            asking=AskingSheets,
-            holds=_(
+            asking=SheetQuestions,
+            holds=lazy(
                 "Chosen from the headers where they are clear. Every criterion needs its "
                 "column, and a row has to say whose sheet it is and for which answer."
             ),
             is_mapped=True,
-            fits=samples.fits_sheets,
-            sample=samples.SAMPLES["score_sheets"],
+            fits=fits_sheets,
+            sample=SAMPLES["score_sheets"],
         ),
     )

@@ -1,4 +1,4 @@
-"""Forms of imports of score sheets: by which rubric, whose, and which column is what."""
+"""Forms of score imports: rubric, raters and columns, and when each is needed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from benchmark.imports.actions.entries import chosen_rubric
 from benchmark.imports.methods.columns import (
     BY_DESCRIPTION,
     BY_ID,
@@ -16,9 +17,14 @@ from benchmark.imports.methods.columns import (
     check_columns,
 )
 from benchmark.rubrics.methods.rubric import Rubric
-from cqa_site.files.forms import ColumnsForm, SheetForm
+from cqa_site.files.actions.imports import READING
+from cqa_site.files.forms import Asking, AskingColumns, ColumnsForm, SheetForm
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
+
+# Forms of imports of score sheets: by which rubric, whose, and which column is what.
+
 
 LABELS = {
     "answer": _("Id of the answer"),
@@ -84,7 +90,7 @@ class JudgeForm(ScoredByForm):
 class RubricSheetForm(SheetForm, ScoredByForm):
     """How to read a table, and by which rubric its points were given."""
 
-    field_order = ("sheet", "encoding", "rubric")
+    field_order = ("sheet", "encoding", "header_row", "rubric")
 
 
 class SheetColumnsForm(ColumnsForm):
@@ -127,3 +133,47 @@ class SheetColumnsForm(ColumnsForm):
         """In the words of the reader that will use them."""
         has_rater = bool(self.cleaned_data.get("rater"))
         return check_columns(self.columns, mapping, self.rubric, has_rater=has_rater)
+
+
+# What a file with score sheets is asked about: rubric, judge, columns.
+
+
+class RubricQuestions(Asking):
+    """By which rubric people's points were given."""
+
+    title = _("Score sheets")
+    heading = _("How to take these scores")
+    form_class: type[ScoredByForm] = ScoredByForm
+
+    def form(self, data: Any) -> forms.Form:
+        """With what was said before."""
+        return self.form_class(data, study=self.study, initial=self.file.options)
+
+
+class JudgeQuestions(RubricQuestions):
+    """And whose judgements they are."""
+
+    form_class = JudgeForm
+
+
+class SheetQuestions(AskingColumns):
+    """Which column is what; raises ImportRefused for a rubric that the study has not."""
+
+    title = _("Score sheets")
+    seen_names = (*READING, "rubric")
+
+    def __init__(self, study: Study, file: ImportFile, seen: Mapping[str, str]) -> None:
+        super().__init__(study, file, seen)
+        self.rubric = chosen_rubric(study, seen).rubric
+        self.sheet_form = RubricSheetForm(
+            initial=seen,
+            sheets=self.preview.sheets,
+            header_row=self.preview.header_row,
+            study=study,
+        )
+
+    def form(self, data: Any) -> SheetColumnsForm:
+        """One choice of column for each field and criterion."""
+        return SheetColumnsForm(
+            data, **self.about_columns, rubric=self.rubric, initial=self.initial()
+        )

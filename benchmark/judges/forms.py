@@ -8,31 +8,33 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.answers.forms.conditions import (
+from annotation.answers.forms.questions import (
     ConditionsField,
     ScenariosField,
     SystemsField,
     condition_choices,
 )
-from benchmark.judges.actions.examples import (
+from benchmark.judges.actions.kind import GROUP, KIND, SHEET, missing_placeholders
+from benchmark.judges.actions.targets import (
+    MOST_NAMED,
+    SWAPPED,
     Contaminated,
     Example,
     candidates,
+    chosen_answers,
     draw_examples,
     held_out,
     refuse_contamination,
+    target_of,
 )
-from benchmark.judges.actions.kind import KIND
-from benchmark.judges.actions.prompts import GROUP, SHEET, missing_placeholders
-from benchmark.judges.actions.targets import MOST_NAMED, SWAPPED, chosen_answers, target_of
 from benchmark.judges.methods.canaries import FEWEST, MOST_ASKED
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.rounds import ScoringRound
+from benchmark.scoring.models import ScoringRound
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import PlanForm, differing
-from cqa_site.web.choices import offer
-from cqa_site.web.strict_query import id_from
+from cqa_site.web.pages import offer
+from cqa_site.web.rest.queries import id_from
 
 MOST_SWAPPED = 200
 # Rubrics whose sheets are offered as examples.
@@ -46,6 +48,10 @@ class ScoringRunForm(PlanForm):
 
     kind = KIND
     prompt_kinds = (SHEET, GROUP)
+    advanced = (
+        "answers", "systems", "scenarios", "conditions", "replicates", "reasons", "shots",
+        "example1", "example2", "holds_out_questions", "canaries", "swap", *PlanForm.advanced,
+    )  # fmt: skip
 
     rubric: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Rubric"), queryset=None, empty_label=None

@@ -12,25 +12,26 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as lazy
 
 from benchmark.leaderboard.models import BoardSlice, BoardSnapshot
-from benchmark.leaderboard.reports.changes import changes_between
-from benchmark.leaderboard.reports.figures import (
+from benchmark.leaderboard.reports.snapshot import (
     RECIPE_VERSION,
+    Filters,
     all_figures,
     board_figures,
+    board_marker,
+    board_table,
+    pack_rows,
+    read_csv,
+    read_rows,
     recipe_of,
     slice_figures,
     without_bounds,
 )
-from benchmark.leaderboard.reports.filters import Filters
-from benchmark.leaderboard.reports.markers import board_marker
-from benchmark.leaderboard.reports.rows import board_table, pack_rows, read_csv, read_rows
+from benchmark.leaderboard.reports.standings import changes_between
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.sheets import ScoreSheet
-from benchmark.scoring.reports.sheet_rows import count_learned_sheets
+from benchmark.scoring.models import ScoreSheet
+from benchmark.scoring.reports.sheets import count_learned_sheets
 from cqa_site.people.models import Study, User
-from cqa_site.results.checking import as_json
-from cqa_site.results.keeping import make
-from cqa_site.results.kind import MOST_UNMADE, Computed, ResultKind
+from cqa_site.results.snapshots import MOST_UNMADE, Computed, ResultKind, as_json, make
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
 

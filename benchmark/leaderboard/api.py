@@ -17,16 +17,19 @@ from benchmark.leaderboard.actions import BOARDS, boards_of, compute_board, requ
 from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.methods.options import TOTAL
 from benchmark.leaderboard.models import BoardSnapshot
-from benchmark.leaderboard.reports.filters import ASPECTS, Filters
-from benchmark.leaderboard.reports.warnings import board_warnings
-from cqa_site.api.inputs import Input
-from cqa_site.api.requests import Request
-from cqa_site.api.serializers import public_id
-from cqa_site.results.api import TOLD, FreezingViews, KeptSerializer, ListOfSnapshots
+from benchmark.leaderboard.reports.snapshot import ASPECTS, Filters
+from benchmark.leaderboard.reports.standings import board_warnings
+from cqa_site.api.base import Input, Request, public_id
+from cqa_site.results.api import (
+    SNAPSHOT_FIELDS,
+    FreezingViews,
+    ListOfSnapshots,
+    NumberedSnapshotSerializer,
+)
 from cqa_site.runs.api.bodies import JobSerializer
 
 
-class BoardSerializer(KeptSerializer):
+class BoardSerializer(NumberedSnapshotSerializer):
     """A numbered board; see its own address for the figures."""
 
     kind = BOARDS
@@ -34,7 +37,7 @@ class BoardSerializer(KeptSerializer):
 
     class Meta:
         model = BoardSnapshot
-        fields = ["id", "number", "rubric", *TOLD, "public_token"]
+        fields = ["id", "number", "rubric", *SNAPSHOT_FIELDS, "public_token"]
 
 
 class BoardDetailSerializer(BoardSerializer):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._importing import ImportCommand
-from cqa_site.files.actions.rows import Outcome
+from cqa_site.files.actions.imports import Outcome
 from cqa_site.people.models import Study
 
 

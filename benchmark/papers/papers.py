@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from annotation.management.studies import find_study
+from annotation.management.environment import find_study
 from benchmark.papers.reports.paper import compqa_reproduction
 from benchmark.papers.reports.release import ReleaseMissing
 from benchmark.papers.reports.study import NothingScored, study_reproduction

@@ -1,34 +1,186 @@
-"""Planning preference rounds: which pairs are asked about."""
+"""Preference rounds: selection of pairs, and control pairs with known verdicts."""
 
 from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F, QuerySet
+from django.db.models import Avg, Count, F, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.answers.models.answers import Answer, System
-from annotation.answers.reports.conditions import names_of, under, without_superseded
-from benchmark.preferences.controls import Known, controls_of
+from annotation.answers.models import Answer, System
+from annotation.answers.reports import names_of, under, without_superseded
 from benchmark.preferences.kind import PreferenceContent
-from benchmark.preferences.methods.answer_pairs import Candidate
+from benchmark.preferences.methods.pairs import FIRST, SECOND, Candidate
 from benchmark.preferences.models import Pair, PreferenceItem, PreferenceRound
-from benchmark.preferences.reports import known_strengths
-from cqa_site.people.actions.raters import rater_for
+from benchmark.preferences.reports import known_strengths, rubric_of
+from benchmark.scoring.reports.sheets import PEOPLE, counted_sheets
+from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Role, Study, User
+from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import locked_round, open_round
-from cqa_site.rounds.saving import Sent, submit_sheet
-from cqa_site.rounds.serving import next_sheet
-from cqa_site.rounds.slots import CHUNK
+from cqa_site.rounds.lifecycle import locked_round, open_round
+from cqa_site.rounds.queue import CHUNK, next_sheet
 
 if TYPE_CHECKING:
-    from benchmark.preferences.methods.pair_planning import PairPlan
+    from benchmark.preferences.methods.pair_planning import KnownPair, PairPlan
+
+
+# Control pairs of a round: pairs with a known verdict, which look like any other.
+#
+# A verdict is known because the two answers differ widely in points, or because a researcher says
+# so. It tells how well somebody looks; such pairs rank no system, for they were chosen by how
+# different their answers are.
+
+
+# The lower key first → which of the two is better.
+KnownVerdicts = dict[tuple[int, int], str]
+
+
+def controls_of(
+    study: Study,
+    candidates: Sequence[Candidate],
+    *,
+    size: int,
+    gap: float,
+    given: Iterable[tuple[UUID, UUID]],
+    taken: Collection[frozenset[int | str]],
+    seed: int,
+) -> KnownVerdicts:
+    """The control pairs of a plan: those given, and drawn ones up to ``size``.
+
+    Parameters
+    ----------
+    study, seed
+        Whose answers; of the draw.
+    candidates
+        The answers of the plan; answers meet where their question is the same.
+    size, gap
+        How many in all; drawn are pairs whose mean points differ by ``gap`` or more.
+    given
+        Public ids, the better answer first.
+    taken
+        Pairs that are no controls, because they are asked about elsewhere.
+
+    Raises
+    ------
+    RoundNotReady
+        A given pair is none of the plan's, or too few pairs differ by so much.
+    """
+    from benchmark.preferences.methods.pair_planning import draw_controls
+
+    found = _given_controls(study, candidates, given)
+    known = [
+        each
+        for each in _by_points(study, candidates, gap)
+        if frozenset((each.first, each.second)) not in taken
+        and _key(each.first, each.second) not in found
+    ]
+    left = size - len(found)
+    if left > len(known):
+        raise RoundNotReady(
+            _("%(wanted)d control pairs are wanted, but only %(n)d differ by %(gap)g points.")
+            % {"wanted": size, "n": len(found) + len(known), "gap": gap}
+        )
+    drawn = {(each.left, each.right) for each in draw_controls(known, max(left, 0), seed=seed)}
+    better = {(each.first, each.second) for each in known}
+    for left_key, right_key in drawn:
+        pair = (left_key, right_key)
+        winner, loser = pair if pair in better else pair[::-1]
+        found |= _verdict(int(winner), int(loser))
+    return found
+
+
+def _key(one: int | str, other: int | str) -> tuple[int, int]:
+    first, second = sorted((int(one), int(other)))
+    return first, second
+
+
+def _verdict(better: int, worse: int) -> KnownVerdicts:
+    return {_key(better, worse): FIRST if better < worse else SECOND}
+
+
+def _given_controls(
+    study: Study, candidates: Sequence[Candidate], given: Iterable[tuple[UUID, UUID]]
+) -> KnownVerdicts:
+    wanted = list(given)
+    keys = dict(
+        study.answers.filter(public_id__in={each for pair in wanted for each in pair}).values_list(
+            "public_id", "pk"
+        )
+    )
+    about = {each.answer: each for each in candidates}
+    found: KnownVerdicts = {}
+    for better, worse in wanted:
+        two = [about.get(keys.get(each, 0)) for each in (better, worse)]
+        if not _can_meet(two):
+            raise RoundNotReady(
+                _(
+                    "%(one)s and %(other)s are no answers of two systems to one question under "
+                    "one scenario and condition of this plan."
+                )
+                % {"one": better, "other": worse}
+            )
+        found |= _verdict(keys[better], keys[worse])
+    return found
+
+
+def _can_meet(two: Sequence[Candidate | None]) -> bool:
+    one, other = two
+    return (
+        one is not None
+        and other is not None
+        and one.question == other.question
+        and one.system != other.system
+    )
+
+
+def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> list[KnownPair]:
+    """Pairs of answers whose points differ by ``gap`` or more, the better one first."""
+    from benchmark.preferences.methods.pair_planning import KnownPair
+
+    points = _points(study)
+    by_question: dict[int | str, list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        if each.answer in points:
+            by_question[each.question].append(each)
+    found = []
+    for question, answers in by_question.items():
+        ordered = sorted(answers, key=lambda each: -points[each.answer])
+        for better, worse in combinations(ordered, 2):
+            is_wide = points[better.answer] - points[worse.answer] >= gap
+            if is_wide and better.system != worse.system:
+                found.append(
+                    KnownPair(
+                        question=question,
+                        first=better.answer,
+                        second=worse.answer,
+                        outcome=FIRST,
+                    )
+                )
+    return found
+
+
+def _points(study: Study) -> Mapping[int | str, float]:
+    """Answer → its mean total; people's where they scored any, else judges'."""
+    rubric = rubric_of(study)
+    if rubric is None:
+        return {}
+    sheets = counted_sheets(rubric).filter(total__isnull=False).order_by()
+    by_people = sheets.filter(rater__kind__in=PEOPLE)
+    rows = by_people if by_people.exists() else sheets
+    return dict(rows.values_list("answer").annotate(Avg("total")))
+
+
+# Planning preference rounds: which pairs are asked about.
+
 
 # A rater's order is made of all pairs that are left; more would make serving slow.
 MOST_PAIRS = 5_000
@@ -112,7 +264,7 @@ def plan_round(
             candidates,
             plan.size - plan.n_controls,
             seed=plan.seed,
-            asked=asked | {frozenset(each) for each in _given(study, plan)},
+            asked=asked | {frozenset(each) for each in _given_keys(study, plan)},
             strengths=known_strengths(study),
         )
     except PlanError as reason:
@@ -139,7 +291,7 @@ def plan_round(
 
 
 def _items(
-    planned: PreferenceRound, ordinary: list[tuple[int, int]], controls: Known
+    planned: PreferenceRound, ordinary: list[tuple[int, int]], controls: KnownVerdicts
 ) -> list[PreferenceItem]:
     """A row a pair; controls stand anywhere among the others."""
     wanted = [*ordinary, *controls]
@@ -200,7 +352,7 @@ def _asked(study: Study, planned: PreferenceRound) -> set[frozenset[int | str]]:
     return {frozenset(each) for each in items.values_list("pair__first", "pair__second")}
 
 
-def _given(study: Study, plan: Plan) -> list[tuple[int, ...]]:
+def _given_keys(study: Study, plan: Plan) -> list[tuple[int, ...]]:
     """Keys of the answers of the controls that are given."""
     wanted = {each for pair in plan.controls for each in pair}
     keys = dict(study.answers.filter(public_id__in=wanted).values_list("public_id", "pk"))
@@ -261,5 +413,5 @@ def _compare_some(round_: PreferenceRound, user: User, pairs: int) -> None:
             return
         is_longer = len(sheet.pair.first.text) > len(sheet.pair.second.text)
         verdict = "tie" if sheet.pair.pk % 5 == 0 else "first" if is_longer else "second"
-        sent = Sent(PreferenceContent(verdict), sheet.version)
+        sent = DraftSubmission(PreferenceContent(verdict), sheet.version)
         submit_sheet(sheet=sheet, sent=sent, key=f"demo-{sheet.pk}")

@@ -10,25 +10,21 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from benchmark.preferences import reports
-from benchmark.preferences.forms import MOST_CONTROLS, RoundForm
-from benchmark.preferences.judge_form import PreferringRunForm
+from benchmark.preferences.forms import MOST_CONTROLS, PreferringRunForm, RoundForm
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
-from cqa_site.api.form_bodies import FormInput
-from cqa_site.api.requests import Request
-from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.api.views import StudyViews
+from cqa_site.api.base import FormInput, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.people.models import Rater, Study, User
-from cqa_site.rounds.api.bodies import (
+from cqa_site.rounds.api import (
     ExclusionInput,
     ItemSerializer,
     PersonSerializer,
+    RoundApi,
     RoundSerializer,
+    round_views,
 )
-from cqa_site.rounds.api.rounds import RoundApi, round_views
-from cqa_site.runs.api.bodies import PlanInput
-from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
+from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
 from cqa_site.runs.forms.plan import PlanForm
-from cqa_site.web.rest.strict_filters import TrueFalseFilter, refuse_unknown
+from cqa_site.web.rest.queries import TrueFalseFilter, refuse_unknown
 
 SHOWN = (
     PreferenceSheet.State.SUBMITTED,

@@ -1,19 +1,25 @@
-"""The finding of preferences: only what the corrected tests show."""
+"""The finding of preferences in a sentence, and the chart of the ranking."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from cqa_site.results.finding import MOST_NAMES, Finding, after_holm, in_words, listed, short
+from cqa_site.results.boards import MOST_NAMES, Finding, after_holm, in_words, listed, short
+from cqa_site.web.charts.dot_rows import ranked_dots
+from cqa_site.web.charts.points import Chart
 from cqa_site.web.tables import text_of
 
 if TYPE_CHECKING:
-    from benchmark.preferences.methods.preference_ranking import PreferenceRanking
+    from benchmark.preferences.methods.ranking import PreferenceRanking
     from benchmark.preferences.reports import Choice, Results
+    from cqa_site.web.charts.vega import Spec
+
+
+# The finding of preferences: only what the corrected tests show.
 
 
 def finding(results: Results, choice: Choice) -> Finding:
@@ -162,3 +168,39 @@ def _beside(results: Results) -> list[str]:
             "all": beside.by_systems.n_decided,
         }
     ]
+
+
+# The ranking by preference as a chart.
+
+
+MOST = 40
+
+
+def _rows(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": each.system,
+            "value": each.log_strength,
+            "low": each.low,
+            "high": each.high,
+            "group": each.tie_group,
+        }
+        for each in results.ranking.standings[:MOST]
+    ]
+
+
+def _draw(results: Results, size: str) -> Spec:
+    title = _("Log strength, 95 % interval")
+    if results.ranking.strengths.is_penalized:
+        title = _("Penalized log strength")
+    elif all(each.low is None for each in results.ranking.standings):
+        title = _("Log strength")
+    return ranked_dots(_rows(results), title=title, size=size)
+
+
+def _alt(results: Results) -> str:
+    parts = "; ".join(f"{row['name']}: {row['value']:.2f}" for row in _rows(results))
+    return _("Systems by log strength, the preferred first. %s.") % parts
+
+
+CHARTS = {"ranking": Chart(_draw, _alt, _rows)}

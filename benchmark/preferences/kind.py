@@ -1,15 +1,18 @@
-"""Preferring as a kind of work: which of two answers is better, blind to who wrote them."""
+"""Preference as a kind of work for people and as a kind of run for models."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from benchmark.preferences.methods.verdicts import FIRST, LEFT, RIGHT, SECOND
+from annotation.corpus.methods.sentences import seeded_places
+from benchmark.judges.actions.kind import NO_ASPECT, question_text
+from benchmark.preferences.methods.pairs import BOTH_BAD, FIRST, LEFT, RIGHT, SECOND, TIE
 from benchmark.preferences.models import (
     KeptPreference,
     Pair,
@@ -19,11 +22,42 @@ from benchmark.preferences.models import (
     PreferenceSheet,
     PreferenceSlot,
 )
-from cqa_site.judging.identity import digest
-from cqa_site.people.models import Rater
+from benchmark.scoring.reports.sheets import PEOPLE
+from cqa_site.judging.chat import digest
+from cqa_site.judging.extraction import ReplyNotUsable
+from cqa_site.judging.labels import PARSER_VERSION, Choice, parse_choice
+from cqa_site.judging.prompts import (
+    Layout,
+    PromptParts,
+    fence,
+    fence_token,
+    neutralise,
+    quote,
+    render,
+)
+from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
+from cqa_site.rounds.lifecycle import OneByOne
 from cqa_site.rounds.models import COUNTED
-from cqa_site.rounds.policies import OneByOne
+from cqa_site.runs.actions.runs import RunRefused
+from cqa_site.runs.integrity import check_rows
+from cqa_site.runs.kinds import (
+    CallSubjects,
+    Ended,
+    Item,
+    Previewed,
+    PromptKind,
+    Question,
+    Reading,
+    Subject,
+    Titles,
+    rater_of,
+)
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.planning import MOST
+
+# Preferring as a kind of work: which of two answers is better, blind to who wrote them.
+
 
 SAID_LEFT = Q(verdict=FIRST, is_swapped=False) | Q(verdict=SECOND, is_swapped=True)
 SAID_RIGHT = Q(verdict=FIRST, is_swapped=True) | Q(verdict=SECOND, is_swapped=False)
@@ -172,3 +206,226 @@ class Preferring(OneByOne):
 
 
 PREFERRING = Preferring()
+
+
+# The judge that prefers: a language model compares the pairs that people compare.
+#
+# Each pair is asked about in both orders, one request each. What the model says becomes a sheet
+# like a person's, about the pair's own first and second answer on whichever side they stood.
+
+
+KIND, PROMPT = "preferring", "preference"
+ORDERS = (0, 1)
+LONGEST_REASON = 1_000
+# What a model says, and where the answer stood that it means.
+SAYS = {"A": LEFT, "B": RIGHT, "tie": TIE, "both_bad": BOTH_BAD}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "maxLength": LONGEST_REASON},
+        "verdict": {"type": "string", "enum": list(SAYS)},
+    },
+    "required": ["reason", "verdict"],
+    "additionalProperties": False,
+}
+LAYOUT = Layout((), ("question", "aspect", "answer_a", "answer_b"))
+PROMPTS = {
+    PROMPT: PromptKind(
+        lazy("Which of two answers is better"),
+        LAYOUT,
+        Path(__file__).parent / "prompts" / "preference.md",
+    )
+}
+SAID = ("call", "fence", "state", "verdict", "comment", "reason", "submitted_at")
+NEEDED = ("question__comparison", "first__system", "second__system")
+
+
+def target_of(*, choice: str = "all", round_: str = "", sample: int = 0) -> dict[str, Any]:
+    """Which pairs a run compares, as its spec keeps it.
+
+    Parameters
+    ----------
+    choice
+        ``all``, ``judged``, ``round`` or ``sample``: all pairs, those that people judged, those of
+        a round, whatever its state, or a seeded sample.
+    round_, sample
+        Public id and size, for the choices that need them.
+    """
+    return {"choice": choice, "round": str(round_), "sample": sample}
+
+
+def pairs_of(study: Study, target: Mapping[str, Any]) -> QuerySet[Pair]:
+    """The pairs that a target names, before a sample is drawn."""
+    pairs = study.pairs.order_by("pk")
+    if target["choice"] == "round":
+        return pairs.filter(items__round__public_id=target["round"])
+    if target["choice"] == "judged":
+        said = PreferenceSheet.objects.filter(COUNTED, pair=OuterRef("pk"))
+        return pairs.filter(Exists(said.filter(rater__kind__in=PEOPLE)))
+    return pairs
+
+
+class PreferringKind:
+    """What the engine asks this app about runs of the kind ``preferring``."""
+
+    parser_version = PARSER_VERSION
+    values_title = lazy("Verdicts:")
+    dominance = MOST
+
+    def begin(self, run: Run) -> None:
+        """Refuse what would say the same thing several times."""
+        if run.spec["replicates"] != 1:
+            raise RunRefused(_("Each pair is asked about once in each order."))
+        rater_of(run)
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """Two subjects a pair, one for each order, side by side."""
+        target = run.spec["target"]
+        keys = list(pairs_of(run.study, target).values_list("pk", flat=True))
+        if target["choice"] == "sample":
+            places = seeded_places(len(keys), target["sample"], run.spec["seed"])
+            keys = [keys[place] for place in places]
+        return [Subject(f"p{pk}-{order}", (pk, order)) for pk in keys for order in ORDERS]
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+        """Write the prompts; one query."""
+        rows = run.study.pairs.select_related(*NEEDED)
+        found = rows.in_bulk({subject.ids[0] for subject in subjects})
+        return [
+            write_request(run.prompt, found[pk], is_swapped=bool(order))
+            for pk, order in (subject.ids for subject in subjects)
+        ]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read the verdict of one reply, a `Choice`."""
+        try:
+            said = parse_choice(
+                reply.text, reply.finish_reason, "verdict", SAYS, refusal=reply.refusal
+            )
+        except ReplyNotUsable as problem:
+            return Reading.unscored(problem.reason)
+        return Reading(value=said)
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """One sheet a call."""
+        rater = rater_of(run)
+        known = _known(run.study, {one.call.subject_ids[0] for one in ended})
+        PreferenceSheet.objects.bulk_create(
+            [_sheet(run, rater, one, known) for one in ended],
+            update_conflicts=True,
+            unique_fields=["run", "pair", "is_swapped"],
+            update_fields=SAID,
+        )
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How often each side was taken, whichever answer stood there."""
+        sheets = run.preference_sheets.exclude(verdict="")
+        return sheets.aggregate(
+            A=Count("pk", filter=SAID_LEFT),
+            B=Count("pk", filter=SAID_RIGHT),
+            tie=Count("pk", filter=Q(verdict=TIE)),
+            both_bad=Count("pk", filter=Q(verdict=BOTH_BAD)),
+        )
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Verdicts, no prose."""
+        return ()
+
+    def check(self, run: Run) -> list[str]:
+        """Every ended call has its one sheet, under its own fence and as its reply says."""
+
+        def is_as_said(sheet: PreferenceSheet, call: Call) -> bool:
+            said = self.read(run, call, call.reply).value if call.reply else None
+            return sheet.verdict in ("", _about_the_pair(said, call) if said else "")
+
+        sheets = run.preference_sheets.all()
+        return check_rows(run, sheets, "preference sheet", is_as_said)
+
+
+def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> Question:
+    """The request about one pair in one order, with its texts quoted and made harmless."""
+    texts = [neutralise(each.text) for each in (pair.first, pair.second)]
+    left, right = reversed(texts) if is_swapped else texts
+    token = fence_token("preference", left.text, right.text)
+    aspect = neutralise(pair.question.aspect).text
+    values = {
+        "question": quote(neutralise(question_text(pair.question)).text),
+        "aspect": quote(aspect) if aspect.strip() else NO_ASPECT,
+        "answer_a": fence(left.text, token),
+        "answer_b": fence(right.text, token),
+    }
+    parts = PromptParts(prompt.system, prompt.user, LAYOUT)
+    flags = tuple(name for each in texts for name in each.flags.names)
+    return Question(tuple(render(parts, values)), SCHEMA, flags)
+
+
+def _about_the_pair(said: Choice, call: Call) -> str:
+    return turned(SAYS[said.value], is_swapped=bool(call.subject_ids[1]))
+
+
+def _known(study: Study, pairs: set[int]) -> dict[int, str]:
+    """What is known of those that are control pairs of some round."""
+    items = PreferenceItem.objects.filter(round__study=study, pair__in=pairs)
+    return dict(items.exclude(known="").values_list("pair", "known"))
+
+
+def _sheet(run: Run, rater: Rater, one: Ended, known: Mapping[int, str]) -> PreferenceSheet:
+    pair, order = one.call.subject_ids
+    sheet = PreferenceSheet(
+        study_id=run.study_id,
+        run=run,
+        rater=rater,
+        call=one.call,
+        fence=one.fence,
+        pair_id=pair,
+        is_swapped=bool(order),
+        known=known.get(pair, ""),
+    )
+    if one.reading.reason:
+        sheet.state, sheet.reason = PreferenceSheet.State.UNSCORED, one.reading.reason[:40]
+        return sheet
+    said: Any = one.reading.value
+    sheet.state = PreferenceSheet.State.SUBMITTED
+    sheet.verdict = _about_the_pair(said, one.call)
+    sheet.comment = said.rationale
+    sheet.submitted_at = one.call.finished_at
+    return sheet
+
+
+def _draft(study: Study, version: PromptVersion, pair: Model) -> tuple[Run, list[Model]]:
+    spec = {"target": target_of(), "seed": 1}
+    return Run(study=study, kind=KIND, prompt=version, spec=spec), [pair]
+
+
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+    pairs = study.pairs.select_related(*NEEDED).in_bulk({call.subject_ids[0] for call in calls})
+    sheets = PreferenceSheet.objects.filter(call__in=[call.pk for call in calls])
+    said = {sheet.call_id: sheet for sheet in sheets}
+    return {
+        call.pk: [_item(pairs.get(call.subject_ids[0]), call, said.get(call.pk))] for call in calls
+    }
+
+
+def _item(pair: Pair | None, call: Call, sheet: PreferenceSheet | None) -> Item | None:
+    if pair is None:
+        return None
+    systems = [pair.first.system.name, pair.second.system.name]
+    left, right = reversed(systems) if call.subject_ids[1] else systems
+    context = _("%(left)s on the left, %(right)s on the right") % {"left": left, "right": right}
+    if sheet is None:
+        return Item(str(pair.question), context)
+    value = sheet.get_verdict_display() if sheet.verdict in (TIE, BOTH_BAD) else ""
+    side = turned(sheet.verdict, is_swapped=sheet.is_swapped)
+    value = {LEFT: left, RIGHT: right}.get(side, value)
+    return Item(str(pair.question), context, value, sheet.comment, sheet.reason)
+
+
+PREVIEWED = Previewed(
+    lazy("Pair of answers"),
+    lambda study: study.pairs.select_related(*NEEDED).order_by("pk"),
+    _draft,
+    lambda pairs: (pairs[0].pk, 0),
+)
+SUBJECTS = CallSubjects(
+    Titles(lazy("Question"), lazy("Better"), lazy("The judge's reason")), _items
+)

@@ -13,9 +13,8 @@ from django.utils.translation import ngettext
 
 from benchmark.preferences.models import PreferenceSheet
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.reports.scored_by_people import PEOPLE
-from benchmark.scoring.reports.sheet_rows import counted_sheets
-from cqa_site.judging.identity import digest
+from benchmark.scoring.reports.sheets import PEOPLE, counted_sheets
+from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import COUNTED
 from cqa_site.web.tables import Cell, TableData
@@ -23,13 +22,10 @@ from cqa_site.web.tables import Cell, TableData
 if TYPE_CHECKING:
     import pandas as pd
 
+    from benchmark.preferences.methods.consistency import TwoRankings
     from benchmark.preferences.methods.davidson import Strengths
-    from benchmark.preferences.methods.paired import Verdicts
-    from benchmark.preferences.methods.preference_ranking import (
-        PreferenceRanking,
-        PreferenceStanding,
-    )
-    from benchmark.preferences.methods.two_rankings import TwoRankings
+    from benchmark.preferences.methods.ranking import PreferenceRanking, PreferenceStanding
+    from benchmark.preferences.methods.verdict_tables import Verdicts
     from cqa_site.stats.estimate import Estimate
 
 KEPT_SECONDS = 24 * 3600
@@ -162,9 +158,9 @@ def verdict_table(study: Study, choice: Choice | None = None) -> pd.DataFrame:
 
 def known_strengths(study: Study) -> Strengths | None:
     """What people's verdicts so far say, for planning; None where they say nothing yet."""
-    from benchmark.preferences.methods.both_orders import merge_orders
+    from benchmark.preferences.methods.consistency import merge_orders
     from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
-    from benchmark.preferences.methods.paired import Verdicts
+    from benchmark.preferences.methods.verdict_tables import Verdicts
 
     people = people_of(study)
     if people is None:
@@ -208,15 +204,15 @@ def _compute(
     scored_by: str,
     rubric: str,
 ) -> Results:
-    from benchmark.preferences.methods.both_orders import (
+    from benchmark.preferences.methods.consistency import (
+        compare_rankings,
         left_share,
         merge_orders,
         order_consistency,
         same_verdict,
     )
-    from benchmark.preferences.methods.paired import Verdicts
-    from benchmark.preferences.methods.preference_ranking import rank_by_preference
-    from benchmark.preferences.methods.two_rankings import compare_rankings
+    from benchmark.preferences.methods.ranking import rank_by_preference
+    from benchmark.preferences.methods.verdict_tables import Verdicts
 
     verdicts = Verdicts.from_frame(table)
     both = merge_orders(verdicts)

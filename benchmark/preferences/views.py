@@ -1,11 +1,15 @@
-"""Pages of preferences: comparing two answers, rounds, and what the verdicts say."""
+"""Pages of preferences: comparisons, rounds, results, and runs by a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.http import HttpResponse
+from django.core.paginator import Paginator
+from django.db.models import Prefetch
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -13,27 +17,41 @@ from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_safe
 
 from benchmark.preferences import reports
-from benchmark.preferences.charts import CHARTS
-from benchmark.preferences.finding import finding
-from benchmark.preferences.forms import LONGEST_REASON, PreferForm, RoundForm
-from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
-from benchmark.preferences.methods.verdicts import FIRST, SECOND
+from benchmark.preferences.finding import CHARTS, finding
+from benchmark.preferences.forms import LONGEST_REASON, PreferForm, PreferringRunForm, RoundForm
+from benchmark.preferences.kind import (
+    KIND,
+    NEEDED,
+    ORDERS,
+    PREFERRING,
+    PreferenceContent,
+    PreferringKind,
+    turned,
+)
+from benchmark.preferences.methods.pairs import FIRST, SECOND, TIE
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.boards import Board, BoardCell, BoardColumn, BoardRow, figure_cell
-from cqa_site.results.figures import Figure, Files, figure_file
-from cqa_site.results.files import table_file
-from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
-from cqa_site.rounds.pages.trial import trial_urls
-from cqa_site.rounds.pages.work import Face, work_urls
+from cqa_site.results.figures import Figure, Files, figure_file, table_file
+from cqa_site.rounds.access import EXCLUSIONS
+from cqa_site.rounds.pages.rounds import Column, RoundPages, round_urls, trial_urls
+from cqa_site.rounds.pages.work import TaskPages, work_urls
 from cqa_site.rounds.progress import RaterProgress
-from cqa_site.rounds.qualifying import EXCLUSIONS
-from cqa_site.web.charts.chart import chart_of
-from cqa_site.web.strict_query import chosen
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.kinds import rater_of
+from cqa_site.runs.models import Run
+from cqa_site.runs.views.runs import run_context
+from cqa_site.runs.views.start import PER_PAGE, RunPages, RunScope, run_urls
+from cqa_site.web.charts.points import chart_of
+from cqa_site.web.rest.queries import chosen
 
 if TYPE_CHECKING:
-    from benchmark.preferences.methods.preference_ranking import PreferenceRanking
+    from benchmark.preferences.methods.ranking import PreferenceRanking
+
+
+# Pages of preferences: comparing two answers, rounds, and what the verdicts say.
+
 
 # What can be said, with its key; the order of the buttons.
 VERDICTS = {
@@ -92,7 +110,7 @@ def _drawn(round_: PreferenceRound) -> list[tuple[Any, Any]]:
     return rows
 
 
-WORK = Face(
+WORK = TaskPages(
     kind=PREFERRING,
     form=PreferForm,
     shown=_shown,
@@ -124,7 +142,7 @@ def _written(item: PreferenceItem) -> str:
     return " / ".join(dict.fromkeys(str(each) for each in both))
 
 
-ROUNDS = RoundFace(
+ROUNDS = RoundPages(
     form=RoundForm,
     is_ready=lambda study: study.answers.exists(),
     needs=lazy("Import or generate answers first. A round then draws pairs of them."),
@@ -302,3 +320,116 @@ urlpatterns = [
         kept="kept/<uuid:kept_pair_id>/",
     ),
 ]
+
+
+# Pages of runs in which a model compares pairs of answers.
+
+
+def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
+    """How many pairs there are, and requests about them."""
+    pairs = requests // len(ORDERS)
+    return RunScope([(lazy("Pairs"), pairs), (lazy("Requests, one for each order"), requests)])
+
+
+RUN_PAGES = RunPages(
+    kind=KIND,
+    name="preference",
+    form=PreferringRunForm,
+    heading=lazy("What is compared"),
+    rows=(("choice",), ("preference_round", "sample")),
+    has_things=lambda study: study.pairs.exists(),
+    taken=_taken,
+    about=lazy(
+        "Language models compare the pairs of answers that people compare, each in both orders. "
+        "Two different verdicts on a pair count as a tie."
+    ),
+    new=lazy("Let a judge compare"),
+    lead=lazy(
+        "A model reads what people read: the question and two answers, and nothing about who "
+        "wrote them. Each pair is asked about in both orders."
+    ),
+    nothing=lazy("A judge compares the pairs of preference rounds. Draw some; a draft will do."),
+)
+
+
+@dataclass(frozen=True)
+class PairJudgement:
+    """What a judge said of one pair: with its first answer on the left, on the right, and both."""
+
+    left: PreferenceSheet | None
+    right: PreferenceSheet | None
+
+    @property
+    def sheets(self) -> tuple[PreferenceSheet | None, ...]:
+        """In the order of the columns."""
+        return self.left, self.right
+
+    @property
+    def said(self) -> list[str]:
+        """The verdicts that were read."""
+        return [each.verdict for each in self.sheets if each and each.verdict]
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether the two orders gave two verdicts."""
+        return len(set(self.said)) == 2
+
+    @property
+    def verdict(self) -> str:
+        """The one that counts; empty where no reply could be read."""
+        return TIE if self.is_contradiction else next(iter(self.said), "")
+
+    @property
+    def counts_as(self) -> str:
+        """The verdict in words."""
+        return str(PreferenceSheet.Verdict(self.verdict).label) if self.verdict else "–"
+
+    @property
+    def known(self) -> str:
+        """What is known of a control pair."""
+        return next((each.known for each in self.sheets if each), "")
+
+
+def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgement]:
+    """Pair → what was said of it."""
+    found: dict[int, dict[bool, PreferenceSheet]] = {}
+    for sheet in sheets:
+        found.setdefault(sheet.pair_id, {})[sheet.is_swapped] = sheet
+    return {key: PairJudgement(two.get(False), two.get(True)) for key, two in found.items()}
+
+
+def totals_of(found: Iterable[PairJudgement]) -> Counter[str]:
+    """How many pairs were read in both orders, alike or not, in one, in none; controls met."""
+    totals: Counter[str] = Counter()
+    for each in found:
+        n = len(each.said)
+        totals[("none", "one", "both")[n]] += 1
+        totals["contradictions"] += each.is_contradiction
+        totals["same"] += n == 2 and not each.is_contradiction
+        totals["controls"] += bool(each.known and each.verdict)
+        totals["met"] += bool(each.known) and each.verdict == each.known
+    return totals
+
+
+def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+    """One run: where it is, what it was asked, what it said and how far it held to it."""
+    target = run.spec["target"]
+    sheets = run.preference_sheets.defer("draft")
+    pairs = study.pairs.filter(sheets__run=run).distinct().select_related(*NEEDED)
+    pairs = pairs.prefetch_related(Prefetch("sheets", sheets, to_attr="said_here"))
+    page = Paginator(pairs.order_by("pk"), PER_PAGE).get_page(request.GET.get("page"))
+    context = run_context(study, run) | {
+        "target": target,
+        "round": PreferenceRound.objects.filter(
+            study=study, public_id__in=[target["round"] or None]
+        ).first(),
+        "rater": rater_of(run),
+        "totals": totals_of(pair_judgements(sheets.defer("comment", "draft")).values()),
+        "sides": PreferringKind().values(run),
+        "page": page,
+        "rows": [(pair, pair_judgements(vars(pair)["said_here"])[pair.pk]) for pair in page],
+    }
+    return render(request, "benchmark/preferences/run.html", context)
+
+
+urlpatterns += run_urls(RUN_PAGES, "preferences/judges/")

@@ -3,9 +3,8 @@
 from django.db import transaction
 from django.db.models import Max
 
-from benchmark.rubrics.methods.as_json import rubric_sha256, rubric_to_dict
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.rubrics.methods.rubric import Rubric, rubric_sha256, rubric_to_dict
 from benchmark.rubrics.models import RubricVersion
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User

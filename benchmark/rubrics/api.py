@@ -11,15 +11,11 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from benchmark.rubrics.actions import save_rubric
-from benchmark.rubrics.methods.as_json import rubric_from_dict
-from benchmark.rubrics.methods.rubric import RubricError
+from benchmark.rubrics.methods.rubric import RubricError, rubric_from_dict
 from benchmark.rubrics.models import RubricVersion
 from benchmark.rubrics.reports import versions_with_counts
-from cqa_site.api.inputs import Input
-from cqa_site.api.requests import Request
-from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.api.views import StudyViews
-from cqa_site.web.rest.problems import invalid_on
+from cqa_site.api.base import Input, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.web.rest.queries import invalid_on
 
 
 class RubricSerializer(ReadSerializer):

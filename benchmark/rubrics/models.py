@@ -7,8 +7,7 @@ from django.db import models
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from benchmark.rubrics.methods.as_json import rubric_from_dict
-from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.rubrics.methods.rubric import Rubric, rubric_from_dict
 
 
 class RubricVersion(models.Model):

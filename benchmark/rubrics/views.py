@@ -13,18 +13,25 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmark.rubrics.actions import save_rubric
-from benchmark.rubrics.forms.cells import cell_of, criterion_rows, group_rows, shown_errors
-from benchmark.rubrics.forms.drafts import HINT_NAMES, MOST_GROUPS
-from benchmark.rubrics.forms.rubrics import RubricFileForm, draft_of, read_draft
-from benchmark.rubrics.methods.as_text import rubric_text
+from benchmark.rubrics.forms import (
+    HINT_NAMES,
+    MOST_GROUPS,
+    RubricFileForm,
+    cell_of,
+    criterion_rows,
+    draft_of,
+    group_rows,
+    read_draft,
+    shown_errors,
+)
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric
+from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric, rubric_text
 from benchmark.rubrics.models import RubricVersion
 from benchmark.rubrics.reports import use_of, versions_with_counts
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.text_diff import compare_texts
-from cqa_site.web.strict_query import id_from
+from cqa_site.web.rest.queries import id_from
 
 PER_PAGE = 50
 

@@ -25,14 +25,20 @@ class Fault:
     aims: tuple[str, ...]
 
 
+LEASED_ONLY = """state=Call.State.LEASED)
+        .order_by("pk")
+        .values_list("pk", "fence")
+    )
+    """
+
 FAULTS = (
     # -- people and access ------------------------------------------------------------------------
     Fault(
         name="removed-member-opens",
         means="Somebody who was removed from a study still opens it.",
         file="cqa_site/people/access.py",
-        old="(\n        user=user, is_active=True, user__is_active=True\n    )",
-        new="(user=user, user__is_active=True)",
+        old="user=user, is_active=True, user__is_active=True",
+        new="user=user, user__is_active=True",
         aims=(
             "tests/people/test_crowd.py",
             "tests/people",
@@ -41,7 +47,7 @@ FAULTS = (
     Fault(
         name="group-overrules-a-person",
         means="A group of the provider changes a role that an admin gave by hand.",
-        file="cqa_site/people/sign_in/groups.py",
+        file="cqa_site/people/sign_in/roles.py",
         old="return mark is not None and (",
         new="return mark is None or (",
         aims=(
@@ -52,7 +58,7 @@ FAULTS = (
     Fault(
         name="crowd-place-taken-over",
         means="A browser without a cookie gets the place of another crowd participant.",
-        file="cqa_site/rounds/crowd/places.py",
+        file="cqa_site/rounds/crowd/participants.py",
         old="return not kept or (bool(browser) and kept ==",
         new="return not (kept and browser) or (kept ==",
         aims=(
@@ -63,7 +69,7 @@ FAULTS = (
     Fault(
         name="researcher-changes-members",
         means="A researcher makes themselves an admin through the API.",
-        file="cqa_site/api/views.py",
+        file="cqa_site/api/base.py",
         old="if is_change and self.membership.role != Role.ADMIN:",
         new="if is_change and self.membership.role == Role.ANNOTATOR:",
         aims=(
@@ -74,7 +80,7 @@ FAULTS = (
     Fault(
         name="largest-page-refused",
         means="A program that asks for 200 rows a page, as documented, gets an error.",
-        file="cqa_site/web/rest/pagination.py",
+        file="cqa_site/web/rest/queries.py",
         old="not 1 <= number <= largest",
         new="not 1 <= number < largest",
         aims=(
@@ -86,7 +92,7 @@ FAULTS = (
     Fault(
         name="stale-tab-overwrites",
         means="An old tab overwrites what was saved in another one.",
-        file="cqa_site/rounds/save_order.py",
+        file="cqa_site/rounds/drafts.py",
         old="if save.base_version == sheet.version:",
         new="if save.base_version <= sheet.version:",
         aims=(
@@ -98,7 +104,7 @@ FAULTS = (
     Fault(
         name="slot-taken-twice",
         means="Two people who ask at the same moment get the same slot of an item.",
-        file="cqa_site/rounds/slots.py",
+        file="cqa_site/rounds/queue.py",
         old="slots.filter(state=OPEN).select_for_update(skip_locked=True).first()",
         new="slots.filter(state=OPEN).first()",
         aims=(
@@ -109,7 +115,7 @@ FAULTS = (
     Fault(
         name="state-from-before-the-lock",
         means="A plan is changed although the round was opened meanwhile.",
-        file="cqa_site/rounds/opening.py",
+        file="cqa_site/rounds/lifecycle.py",
         old='WHOLE = ("self", "round_ptr")',
         new='WHOLE = ("self",)',
         aims=(
@@ -121,9 +127,9 @@ FAULTS = (
     Fault(
         name="fence-not-compared",
         means="A worker that comes back late stores its reply over that of another worker.",
-        file="cqa_site/runs/ledger/storing.py",
-        old="return {pk for pk, fence in rows if wanted[pk] == fence}",
-        new="return {pk for pk, _fence in rows}",
+        file="cqa_site/runs/ledger/replies.py",
+        old=LEASED_ONLY + "return {pk for pk, fence in rows if wanted[pk] == fence}",
+        new=LEASED_ONLY + "return {pk for pk, _fence in rows}",
         aims=(
             "tests/runs/test_ledger.py",
             "tests/runs",
@@ -132,7 +138,7 @@ FAULTS = (
     Fault(
         name="exact-budget-refused",
         means="A run stops although its budget covers the next request exactly.",
-        file="cqa_site/runs/ledger/money.py",
+        file="cqa_site/runs/ledger/gates.py",
         old="        if left < 0:",
         new="        if left <= 0:",
         aims=(
@@ -144,7 +150,7 @@ FAULTS = (
     Fault(
         name="claims-after-the-end",
         means="A worker that was told to stop goes on sending requests and is killed with them.",
-        file="cqa_site/runs/carrying/draining.py",
+        file="cqa_site/runs/carrying/worker.py",
         old="            may_claim = time.monotonic() < ends_at and not STOP.is_set()",
         new="            may_claim = time.monotonic() < ends_at",
         aims=(
@@ -156,7 +162,7 @@ FAULTS = (
     Fault(
         name="failed-turn-forgets",
         means="Paid replies are lost when the database is away for a moment.",
-        file="cqa_site/runs/carrying/draining.py",
+        file="cqa_site/runs/carrying/worker.py",
         old="    lane.finished = before[0] + lane.finished\n",
         new="    lane.finished = before[0]\n",
         aims=(
@@ -179,7 +185,7 @@ FAULTS = (
     Fault(
         name="snapshot-frozen-twice",
         means="Two researchers freeze one snapshot, and the second note replaces the first.",
-        file="cqa_site/results/keeping.py",
+        file="cqa_site/results/snapshots.py",
         old="rows.select_for_update().get(pk=owner)",
         new="rows.get(pk=owner)",
         aims=(
@@ -191,7 +197,7 @@ FAULTS = (
     Fault(
         name="dry-run-imports",
         means="Looking at what a file would bring imports it already.",
-        file="cqa_site/files/actions/running.py",
+        file="cqa_site/files/actions/import_jobs.py",
         old="_run(import_file, write=False, progress=",
         new="_run(import_file, write=True, progress=",
         aims=(
@@ -202,7 +208,7 @@ FAULTS = (
     Fault(
         name="half-an-import",
         means="An import that fails half way leaves the rows that it had written.",
-        file="cqa_site/files/actions/running.py",
+        file="cqa_site/files/actions/import_jobs.py",
         old=(
             "        with transaction.atomic():\n"
             "            outcome = _run(import_file, write=True, actor=actor, **chosen)\n"
@@ -219,7 +225,7 @@ FAULTS = (
     Fault(
         name="second-import-counts-again",
         means="A file of arguments that grew and is imported again counts its repeats twice.",
-        file="argsum/datasets/imports/book.py",
+        file="argsum/datasets/imports/datasets.py",
         old="return before | found",
         new="return before + found",
         aims=(
@@ -230,7 +236,7 @@ FAULTS = (
     Fault(
         name="formula-with-an-at-sign",
         means="Text that begins with @ runs as a formula when an export is opened in Excel.",
-        file="cqa_site/tabular/sheet_text.py",
+        file="cqa_site/tabular/export.py",
         old=r"[=+\\-@|%",
         new=r"[=+\\-|%",
         aims=("tests/tabular",),
@@ -238,9 +244,9 @@ FAULTS = (
     Fault(
         name="time-zone-dropped",
         means="Times with another offset than UTC are stored hours off.",
-        file="annotation/corpus/methods/table_cells.py",
-        old=" if moment.tzinfo is None else moment.astimezone(UTC)",
-        new="",
+        file="cqa_site/tabular/cells.py",
+        old="return moment.astimezone(UTC)",
+        new="return moment.replace(tzinfo=UTC)",
         aims=(
             "tests/annotation/corpus",
             "tests/annotation/imports",
@@ -263,7 +269,7 @@ FAULTS = (
     Fault(
         name="left-out-alpha",
         means="Intervals of Krippendorff's alpha lie beside the right ones by a little.",
-        file="cqa_site/stats/reliability/coincidence.py",
+        file="cqa_site/stats/ratings.py",
         old="return np.asarray(1 - (margins.sum(axis=1) - 1) * ratio)",
         new="return np.asarray(1 - margins.sum(axis=1) * ratio)",
         aims=("tests/stats",),
@@ -284,8 +290,8 @@ FAULTS = (
         name="undo-without-a-token",
         means="Experts cannot take a decision back: the form is refused.",
         file="templates/annotation/consensus/adjudication.html",
-        old='study.public_id campaign.public_id %}">{% csrf_token %}',
-        new='study.public_id campaign.public_id %}">',
+        old='id="take-back">{% csrf_token %}',
+        new='id="take-back">',
         aims=(
             "tests/annotation/consensus/test_adjudication.py",
             "tests/security/test_matrix.py",
@@ -310,24 +316,24 @@ FAULTS = (
     Fault(
         name="double-click-labels-twice",
         means="A double click labels the sentence that has just appeared, unread.",
-        file="static/js/work_pages/label-keys.js",
-        old="    if (event.detail > 1 && level) event.preventDefault();\n",
-        new="",
-        aims=("tests/browser/test_label_page.py",),
+        file="static/js/work_pages/settled.js",
+        old="return performance.now() >= settledAt;",
+        new="return true;",
+        aims=("tests/browser/test_unread_answers.py",),
     ),
     Fault(
         name="new-key-for-every-try",
         means="A label whose acknowledgement was lost is refused when it is sent again.",
         file="static/js/work_pages/label-outbox.js",
-        old="body: new URLSearchParams(entry.fields),",
-        new="body: new URLSearchParams({ ...entry.fields, client_key: newKey() }),",
+        old="await post(this.url, entry.fields, this.csrf)",
+        new="await post(this.url, { ...entry.fields, client_key: newKey() }, this.csrf)",
         aims=("tests/browser/test_label_page.py",),
     ),
     # -- the site ---------------------------------------------------------------------------------
     Fault(
         name="backup-without-history",
         means="A restored site has lost who changed what and why.",
-        file="cqa_site/upkeep/backups/snapshot.py",
+        file="cqa_site/upkeep/backups/transfer.py",
         old='LEFT_OUT = {"django_session", ',
         new='LEFT_OUT = {"people_auditevent", "django_session", ',
         aims=(
@@ -339,7 +345,7 @@ FAULTS = (
     Fault(
         name="control-items-shown",
         means="The page tells annotators which items are control items.",
-        file="annotation/labelling/views/label_payload.py",
+        file="annotation/labelling/views/label_page.py",
         old='"blank": row.item.argument.is_blank,',
         new='"blank": row.item.argument.is_blank,\n        "slot": row.slot_id,',
         aims=(
@@ -350,7 +356,7 @@ FAULTS = (
     Fault(
         name="two-votes-of-one-rater",
         means="The database takes two labels of one annotator for one item.",
-        file="annotation/labelling/models/votes.py",
+        file="annotation/labelling/models/campaigns.py",
         old='fields=["item", "rater"], condition=~Q(state="void")',
         new='fields=["item", "rater"], condition=Q(state="void")',
         aims=(
@@ -363,7 +369,7 @@ FAULTS = (
     Fault(
         name="tie-to-the-lower-label",
         means="Final labels of tied votes are the lower one, where the paper takes the higher.",
-        file="cqa_site/stats/latent/aggregation.py",
+        file="cqa_site/stats/disagreement.py",
         old='def majority(ratings: Ratings, tie: Tie = "higher")',
         new='def majority(ratings: Ratings, tie: Tie = "lower")',
         aims=("tests/stats", "tests/annotation/consensus"),
@@ -371,9 +377,9 @@ FAULTS = (
     Fault(
         name="decisions-of-others",
         means="An expert sees what other experts decided before deciding.",
-        file="annotation/consensus/views/adjudication.py",
-        old="campaign=campaign, rater=rater, source=Adjudication.Source.QUEUE",
-        new="campaign=campaign, source=Adjudication.Source.QUEUE",
+        file="annotation/consensus/views.py",
+        old="objects.filter(campaign=campaign, rater=rater).order_by",
+        new="objects.filter(campaign=campaign).order_by",
         aims=(
             "tests/annotation/consensus/test_adjudication.py",
             "tests/annotation/consensus",
@@ -391,14 +397,14 @@ FAULTS = (
         name="real-ids-exported",
         means="An export meant for others holds the ids by which annotators can be recognised.",
         file="annotation/exports/reports/tables.py",
-        old='shown = record | {"rater_id": source.pseudonym(record["rater_id"])}',
-        new='shown = {"rater_id": source.pseudonym(record["rater_id"])} | record',
+        old="""record | {"rater_id": source.pseudonym(record["rater_id"]), """,
+        new="record | {",
         aims=("tests/annotation/exports",),
     ),
     Fault(
         name="unlabelled-counts-as-irrelevant",
         means="Precision falls for every cited argument that nobody has labelled yet.",
-        file="annotation/faithfulness/methods/relevance.py",
+        file="annotation/faithfulness/methods/faithfulness.py",
         old="used = cited - unlabelled if mode == SOUND else cited",
         new="used = cited",
         aims=(
@@ -410,7 +416,7 @@ FAULTS = (
     Fault(
         name="unscored-counts-as-zero",
         means="A question that a judge left unscored lowers the mean of its system.",
-        file="benchmark/leaderboard/methods/resamples.py",
+        file="benchmark/leaderboard/methods/data.py",
         old="    means = np.full(size, np.nan)\n",
         new="    means = np.zeros(size)\n",
         aims=(
@@ -421,7 +427,7 @@ FAULTS = (
     Fault(
         name="side-not-turned-back",
         means="A judge's verdict on a swapped pair counts for the wrong system.",
-        file="benchmark/preferences/judge.py",
+        file="benchmark/preferences/kind.py",
         old="turned(SAYS[said.value], is_swapped=bool(call.subject_ids[1]))",
         new="turned(SAYS[said.value], is_swapped=False)",
         aims=(
@@ -432,7 +438,7 @@ FAULTS = (
     Fault(
         name="questions-in-both-parts",
         means="A distilled model is validated on comparisons that it was trained on.",
-        file="benchmark/distillation/methods/pairs.py",
+        file="benchmark/distillation/methods.py",
         old='_parts(pairs["group"].tolist(), rules)',
         new='_parts(pairs["question"].tolist(), rules)',
         aims=(
@@ -444,7 +450,7 @@ FAULTS = (
     Fault(
         name="redundancy-rewarded",
         means="Systems that repeat themselves rise in the ranking of key points.",
-        file="argsum/counting/methods/scores.py",
+        file="argsum/counting/methods/counts.py",
         old="return weight * coverage + (1 - weight) * (1 - redundancy)",
         new="return weight * coverage + (1 - weight) * redundancy",
         aims=(
@@ -456,7 +462,7 @@ FAULTS = (
     Fault(
         name="wrong-side-of-the-interval",
         means="Intervals of differences between groups of comments are too short at one end.",
-        file="argsum/analysis/methods/shares.py",
+        file="argsum/analysis/methods/prevalence.py",
         old="np.hypot(p1 - first.low, second.high - p2)",
         new="np.hypot(p1 - first.low, p2 - second.low)",
         aims=(

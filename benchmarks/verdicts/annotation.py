@@ -17,22 +17,22 @@ if not apps.ready:
     django.setup()
 
 from annotation.faithfulness.methods.faithfulness import Figures as TextFigures
-from annotation.faithfulness.reports import edited_figures, faithfulness
-from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
-from annotation.faithfulness.reports.finding import (
+from annotation.faithfulness.reports import edited, faithfulness
+from annotation.faithfulness.reports.edited import (
     edited_finding,
     experts_finding,
     faithfulness_finding,
 )
+from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
 from annotation.judges.reports import figures as judge_figures
 from annotation.judges.reports.agreement import difference_from_people
-from annotation.judges.reports.finding import judges_finding, trained_finding
-from annotation.judges.reports.found import TrainedFigures
+from annotation.judges.reports.charts import judges_finding, trained_finding
+from annotation.judges.reports.results import TrainedFigures
 from annotation.quality.reports.quality import ControlRecord
 from benchmarks.verdicts.simulating import Simulation
 from cqa_site.stats.agreement import krippendorff_alpha
+from cqa_site.stats.disagreement import replace_one_vote
 from cqa_site.stats.ratings import Ratings
-from cqa_site.stats.reliability.replacement import replace_one_vote
 
 Draws = np.random.Generator
 SKEWED = (0.7, 0.15, 0.1, 0.05)
@@ -203,7 +203,7 @@ def _segments_cover(n: int, draws: Draws) -> bool | None:
 # -- editing ------------------------------------------------------------------------------------
 
 
-def _changes(n: int, draws: Draws, measures: int = MEASURES) -> list[edited_figures.Change]:
+def _changes(n: int, draws: Draws, measures: int = MEASURES) -> list[edited.Change]:
     """Checks that few edits flip and measures whose changes are skewed; two texts a question."""
     own = draws.exponential(1.0, (2, n)) - 1
     changes = []
@@ -223,7 +223,7 @@ def _changes(n: int, draws: Draws, measures: int = MEASURES) -> list[edited_figu
             for text in range(2)
             for question in range(n)
         ]
-        changes.append(edited_figures._change(str(at), f"M{at}", pairs, lambda pair: pair.values))
+        changes.append(edited._change(str(at), f"M{at}", pairs, lambda pair: pair.values))
     return changes
 
 

@@ -13,29 +13,34 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from benchmark.agreement.methods.agreement import column_verdict
-from benchmark.agreement.methods.alphas import across_sums, alpha_figure, alpha_of, within_sums
-from benchmark.agreement.methods.columns import column_figures, correlations
-from benchmark.agreement.methods.families import self_preference
+from benchmark.agreement.methods.agreement import column_verdict, judge_differences, ranked
 from benchmark.agreement.methods.figures import Figure, JudgeRow, Outcome, is_closest
 from benchmark.agreement.methods.grid import PEOPLE, Grid, SheetRater, nan_mean
-from benchmark.agreement.methods.jackknife import Jackknife, figure
-from benchmark.agreement.methods.judges import judge_differences, ranked
-from benchmark.agreement.methods.length import length_figures
-from benchmark.agreement.methods.people import alpha_difference, alternative, leniency
-from benchmark.agreement.methods.repeats import self_consistency
-from benchmark.agreement.methods.verdict import (
+from benchmark.agreement.methods.jackknife import (
+    Jackknife,
+    across_sums,
+    alpha_figure,
+    alpha_of,
+    figure,
+    within_sums,
+)
+from benchmark.agreement.methods.pairs import column_figures, correlations
+from benchmark.agreement.methods.raters import length_figures, self_consistency, self_preference
+from benchmark.agreement.methods.replacement import (
     Levels,
+    alpha_difference,
+    alternative,
     by_agreement,
     by_alternative,
     by_bias,
     by_consistency,
     by_unscored,
+    leniency,
     unscored_of,
 )
 from benchmarks.verdicts.simulating import Simulation, Study
-from cqa_site.stats.bland_altman import REACH, bland_altman
-from cqa_site.stats.clustered import clustered_mean
+from cqa_site.stats.correlation import REACH, bland_altman
+from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ratings import FloatArray
 from cqa_site.stats.verdicts import direction_of
 

@@ -9,24 +9,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from argsum.analysis.methods.prevalence import compare_groups
-from argsum.analysis.methods.shares import Share
+from argsum.analysis.methods.prevalence import Share, compare_groups
 from argsum.analysis.methods.trends import linear_change, trends_of
-from argsum.leaderboard.methods.paired_topics import (
+from argsum.leaderboard.methods import (
+    NO_TOPICS,
+    SetFigures,
+    SystemRow,
+    Terms,
+    Topics,
     best_first,
+    board,
     judged_figure,
     not_below,
     topic_differences,
 )
-from argsum.leaderboard.methods.system_board import (
-    NO_TOPICS,
-    Scored,
-    SystemRow,
-    Terms,
-    Topics,
-    board,
-)
-from argsum.leaderboard.reports.people_agreement import KeptSheet, agreement_of
+from argsum.leaderboard.reports.people_agreement import SnapshotSheet, agreement_of
 from benchmarks.verdicts.simulating import Simulation, Study
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.arrays import FloatArray
@@ -117,7 +114,7 @@ def rows_of(
     for at, (cell, system) in enumerate(np.ndindex(shares.shape)):
         value = float(shares[cell, system])
         own = {"coverage": value} if redundancy is None else {"redundancy": 1 - value}
-        scored.append(Scored(at, f"S{system}", "", cells[cell], **own))
+        scored.append(SetFigures(at, f"S{system}", "", cells[cell], **own))
     return board(scored, [], cells, Terms(), topics)
 
 
@@ -185,7 +182,7 @@ def _counts(n: int, per_cell: int, generator: Generator) -> FloatArray:
 def _alpha_in(n: int, per_cell: int, generator: Generator) -> Estimate:
     counts = _counts(n, per_cell, generator)
     sheets = [
-        KeptSheet(rater, at, None, 0, float(row[rater]), None, False, False)
+        SnapshotSheet(rater, at, None, 0, float(row[rater]), None, False, False)
         for at, row in enumerate(counts)
         for rater in range(3)
     ]

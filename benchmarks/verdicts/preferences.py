@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from benchmark.preferences.finding import level_with_first
-from benchmark.preferences.methods.both_orders import left_share
-from benchmark.preferences.methods.davidson_newton import chances, maximise
-from benchmark.preferences.methods.paired import Verdicts
-from benchmark.preferences.methods.preference_ranking import (
+from benchmark.preferences.methods.consistency import left_share
+from benchmark.preferences.methods.davidson import chances, maximise
+from benchmark.preferences.methods.ranking import (
     PreferenceRanking,
     PreferenceStanding,
     rank_by_preference,
 )
+from benchmark.preferences.methods.verdict_tables import Verdicts
 from benchmarks.verdicts.simulating import Counted, Simulation, Study
 
 NU, OF_QUESTION = 0.7, 0.7

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from benchmark.leaderboard.methods.data import mean_intervals
 from benchmark.leaderboard.methods.figures import JudgeRanking
-from benchmark.leaderboard.methods.intervals import mean_intervals
-from benchmark.leaderboard.methods.length import length_slope
 from benchmark.leaderboard.methods.options import BoardOptions
+from benchmark.leaderboard.methods.parts import length_slope
 from benchmark.leaderboard.methods.ranks import Ground, rank_by_judge
 from benchmarks.verdicts.simulating import Simulation, Study
 from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.calibrated_mean import calibrated_mean
-from cqa_site.stats.ranks.system_correlation import within_and_across
+from cqa_site.stats.ranking import within_and_across
 
 Generator = np.random.Generator
 # Scores of so many systems (columns) on n questions (rows).

@@ -10,12 +10,15 @@ import numpy as np
 from benchmarks.verdicts.simulating import Counted, Simulation
 from cqa_site.stats.agreement import fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
 from cqa_site.stats.arrays import FloatArray
-from cqa_site.stats.clustered import clustered_mean
-from cqa_site.stats.estimate import Estimate
-from cqa_site.stats.intervals import LEAST_CLUSTERS, LEAST_RATED, clopper_pearson_interval
+from cqa_site.stats.estimate import FIRM, TENTATIVE, Estimate
+from cqa_site.stats.intervals import (
+    LEAST_CLUSTERS,
+    LEAST_ONE_SIDED,
+    LEAST_RATED,
+    clopper_pearson_interval,
+)
+from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ratings import Ratings
-from cqa_site.stats.reliability.item_jackknife import LEAST_ONE_SIDED
-from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 from cqa_site.stats.verdicts import reliability_of
 
 Statistic = Callable[[Ratings], Estimate]

@@ -1,22 +1,218 @@
-"""Who the token belongs to, and their studies."""
+"""Studies and their people in the REST interface: bodies, filters and views."""
 
+import uuid
 from typing import Any
 
-from django.forms import model_to_dict
+from django.db import transaction
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from cqa_site.api.bodies import MeSerializer, StudyInput, StudyNameSerializer, StudySerializer
-from cqa_site.api.inputs import require_valid
-from cqa_site.api.requests import AnyRequest, Request
-from cqa_site.api.views import AdminViews, PersonViews
+from cqa_site.api.base import (
+    AdminViews,
+    AnyRequest,
+    Input,
+    NothingInput,
+    PersonViews,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    public_id,
+    require_valid,
+)
+from cqa_site.people import actions as people_actions
 from cqa_site.people.access import may_open_studies, memberships_of
-from cqa_site.people.actions.studies import change_study, create_study
-from cqa_site.people.forms import StudyForm
-from cqa_site.people.models import Membership
+from cqa_site.people.actions import create_study
+from cqa_site.people.forms import InvitationForm, StudyForm
+from cqa_site.people.models import (
+    INVITATION_LIFETIME,
+    ApiToken,
+    AuditEvent,
+    Invitation,
+    Membership,
+    Role,
+    Study,
+    User,
+)
+from cqa_site.web.rest.queries import Conflict, TrueFalseFilter
+
+# Bodies about studies and their people: what is sent, and what comes back.
+
+
+class StudyInput(Input):
+    """What a study is called."""
+
+    name = serializers.CharField(max_length=120)
+    description = serializers.CharField(allow_blank=True, required=False)
+    goal = serializers.CharField(allow_blank=True, required=False, max_length=20)
+
+
+class DeletionInput(Input):
+    """The study's name, so that no other one is meant."""
+
+    name = serializers.CharField()
+
+
+class DeletionSerializer(serializers.Serializer):
+    """Where a person sees how far the deletion is."""
+
+    page = serializers.CharField(read_only=True)
+
+
+class MemberInput(Input):
+    """What a member may do, and whether the study is open to them; both may be left out."""
+
+    role = serializers.ChoiceField(Role.choices, required=False)
+    is_active = serializers.BooleanField(required=False)
+
+
+class InvitationInput(Input):
+    """For whom an invitation is, with which role and for how long."""
+
+    note = serializers.CharField(max_length=120)
+    role = serializers.ChoiceField(Role.choices)
+    days = serializers.IntegerField(min_value=1, max_value=90, default=INVITATION_LIFETIME.days)
+    leads_to = serializers.CharField(
+        max_length=200,
+        default="",
+        allow_blank=True,
+        help_text="A page of the study, by its path, where the person begins; else its first one.",
+    )
+
+
+class MemberSerializer(ReadSerializer):
+    """One person's role in the study."""
+
+    id = public_id("user")
+    name = serializers.CharField(source="user.name", read_only=True)
+    email = serializers.EmailField(source="user.email", read_only=True, allow_null=True)
+
+    class Meta:
+        model = Membership
+        fields = ["id", "name", "email", "role", "is_active", "created_at"]
+
+
+class InvitationSerializer(ReadSerializer):
+    """An invitation, without its secret."""
+
+    is_open = serializers.BooleanField(read_only=True)
+    created_by = public_id("created_by")
+    used_by = public_id("used_by", allow_null=True, default=None)
+
+    class Meta:
+        model = Invitation
+        fields = [
+            "id",
+            "note",
+            "role",
+            "is_open",
+            "created_by",
+            "created_at",
+            "expires_at",
+            "used_at",
+            "used_by",
+            "revoked_at",
+        ]
+
+
+class NewInvitationSerializer(InvitationSerializer):
+    """An invitation just made, with the address to send to the person."""
+
+    address = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = Invitation
+        fields = [*InvitationSerializer.Meta.fields, "address"]
+
+
+class AuditEventSerializer(serializers.ModelSerializer):
+    """One line of the log; without an actor it was a rule or a command."""
+
+    actor = public_id("actor", allow_null=True, default=None)
+    actor_name = serializers.CharField(source="actor", read_only=True, allow_null=True)
+    details = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = AuditEvent
+        fields = ["at", "actor", "actor_name", "verb", "subject", "reason", "details"]
+        read_only_fields = fields
+
+
+class TokenSerializer(ReadSerializer):
+    """The token of this very request, without its secret."""
+
+    class Meta:
+        model = ApiToken
+        fields = ["id", "name", "scope", "last_four", "created_at", "expires_at"]
+
+
+class MeSerializer(ReadSerializer):
+    """The person behind the token."""
+
+    token = TokenSerializer(read_only=True)
+
+    class Meta:
+        model = User
+        fields = ["id", "email", "name", "token"]
+
+
+class StudyNameSerializer(serializers.ModelSerializer):
+    """What every member may know of a study."""
+
+    id = public_id("study")
+    name = serializers.CharField(source="study.name", read_only=True)
+    is_archived = serializers.BooleanField(source="study.is_archived", read_only=True)
+
+    class Meta:
+        model = Membership
+        fields = ["id", "name", "role", "is_archived"]
+        read_only_fields = fields
+
+
+class StudySerializer(ReadSerializer):
+    """A study as its researchers see it."""
+
+    class Meta:
+        model = Study
+        fields = [
+            "id", "name", "goal", "description", "is_demo", "is_archived", "archived_at",
+            "created_at",
+        ]  # fmt: skip
+
+
+# Which query parameters the lists about a study's people know.
+
+
+class StudyFilter(filters.FilterSet):
+    """Own studies by whether they are archived."""
+
+    is_archived = TrueFalseFilter(
+        field_name="study__archived_at", lookup_expr="isnull", exclude=True
+    )
+
+
+class MemberFilter(filters.FilterSet):
+    """Members by role."""
+
+    role = filters.ChoiceFilter(choices=Role.choices)
+    is_active = TrueFalseFilter()
+
+
+class AuditEventFilter(filters.FilterSet):
+    """Lines of the log by what was done, and to what."""
+
+    verb = filters.CharFilter(max_length=60)
+    subject = filters.CharFilter(max_length=200)
+
+
+# Who the token belongs to, and their studies.
 
 
 class MeView(APIView):
@@ -37,6 +233,7 @@ class StudyNameViews(PersonViews):
 
     queryset = Membership.objects.none()
     serializer_class = StudyNameSerializer
+    filterset_class = StudyFilter
 
     def list(self, request: Request) -> Response:
         """Names and own roles; nothing else, whatever the role."""
@@ -53,26 +250,6 @@ class StudyNameViews(PersonViews):
         return Response(StudySerializer(study).data, status=201)
 
 
-class StudyDetailViews(AdminViews):
-    """One study."""
-
-    queryset = Membership.objects.none()
-    serializer_class = StudySerializer
-
-    def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Name, description and when it was made."""
-        return self.shown(self.study)
-
-    @extend_schema(request=StudyInput, responses=StudySerializer)
-    def partial_update(self, request: Request, **kwargs: Any) -> Response:
-        """Change name or description; what is left out keeps its value."""
-        given = self.read(StudyInput, partial=True)
-        form = StudyForm(model_to_dict(self.study, fields=StudyForm.Meta.fields) | given)
-        require_valid(form)
-        change_study(study=self.study, actor=request.user, **form.cleaned_data)
-        return self.shown(self.study)
-
-
 @extend_schema(exclude=True)
 class UnknownAddress(APIView):
     """Every other address: the same 404 as for a study nobody may see."""
@@ -81,3 +258,92 @@ class UnknownAddress(APIView):
         """Answer whatever the method is."""
         super().initial(request, *args, **kwargs)
         raise NotFound
+
+
+# The people of a study: members, people_actions, and the log of what everybody changed.
+
+
+class MemberViews(AdminViews):
+    """The people of a study."""
+
+    queryset = Membership.objects.none()
+    serializer_class = MemberSerializer
+    filterset_class = MemberFilter
+
+    def rows(self) -> QuerySet:
+        """Members, also those who left."""
+        return self.study.memberships.select_related("user", "study").order_by("pk")
+
+    @extend_schema(request=MemberInput, responses=MemberSerializer)
+    @transaction.atomic
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Give a member another role, or close and open the study to them.
+
+        Crowd participants have no role to change; their link is closed instead.
+        """
+        accounts = self.get_queryset().filter(user__email__isnull=False)
+        membership = get_object_or_404(accounts, user__public_id=public_id)
+        given = self.read(MemberInput, partial=True)
+        try:
+            self._change(membership, **given)
+        except people_actions.LastAdmin as refusal:
+            raise Conflict("A study needs an active admin; make somebody else admin.") from refusal
+        return self.shown(self.get_queryset().get(pk=membership.pk))
+
+    def _change(
+        self, membership: Membership, role: str | None = None, is_active: bool | None = None
+    ) -> None:
+        actor = self.request.user
+        if role is not None:
+            people_actions.change_role(membership=membership, role=role, actor=actor)
+        if is_active is not None:
+            act = (
+                people_actions.reactivate_member if is_active else people_actions.deactivate_member
+            )
+            act(membership=membership, actor=actor)
+
+
+class InvitationViews(AdminViews):
+    """Links that make their bearer a member, once."""
+
+    queryset = Invitation.objects.none()
+    serializer_class = InvitationSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return self.study.invitations.select_related("created_by", "used_by", "study").order_by(
+            "-created_at", "-pk"
+        )
+
+    @extend_schema(request=InvitationInput, responses={201: NewInvitationSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Make an invitation; ``address`` is told this once, only its hash is kept."""
+        form = InvitationForm(self.read(InvitationInput), instance=Invitation(study=self.study))
+        require_valid(form)
+        made, secret = people_actions.create_invitation(
+            study=self.study, actor=request.user, **form.cleaned_data
+        )
+        address = request.build_absolute_uri(reverse("invitation", args=[secret]))
+        vars(made).update(address=address)
+        return Response(NewInvitationSerializer(made).data, status=201)
+
+    @extend_schema(request=NothingInput, responses=InvitationSerializer)
+    def revoke(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Make an unused link useless; 409 when it was used or revoked before."""
+        invitation = get_object_or_404(self.get_queryset(), public_id=public_id)
+        self.read(NothingInput)
+        if not people_actions.revoke_invitation(invitation=invitation, actor=request.user):
+            raise Conflict("That invitation had been used or revoked before.")
+        return self.shown(self.get_queryset().get(pk=invitation.pk))
+
+
+class LogViews(StudyViews):
+    """Who changed what and why; rows are only ever added."""
+
+    queryset = AuditEvent.objects.none()
+    serializer_class = AuditEventSerializer
+    filterset_class = AuditEventFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return self.study.audit_events.select_related("actor")

@@ -2,14 +2,12 @@
 
 from django.urls import path
 
-from .addresses import CHANGE, CREATE, LIST, S, address, resource
-from .people import InvitationViews, LogViews, MemberViews
-from .studies import MeView, StudyDetailViews, StudyNameViews
+from .base import CREATE, LIST, S, address, resource
+from .studies import InvitationViews, LogViews, MemberViews, MeView, StudyNameViews
 
 urlpatterns = [
     path("me/", MeView.as_view(), name="api_me"),
     address("studies/", "studies", StudyNameViews, **CREATE),
-    address(S, "study", StudyDetailViews, **CHANGE),
     address(S + "log/", "log", LogViews, **LIST),
     *resource(S + "members/", "members", "member", MemberViews, row={"patch": "partial_update"}),
     *resource(

@@ -1,6 +1,6 @@
 """Addresses of files that come in, in the REST interface."""
 
-from cqa_site.api.addresses import CREATE, LIST, REMOVE, S, address, resource
+from cqa_site.api.base import CREATE, LIST, REMOVE, S, address, resource
 
 from .api import imports
 

@@ -6,8 +6,13 @@ class FilesConfig(AppConfig):
     label = "files"
 
     def ready(self) -> None:
-        from cqa_site.files import handlers  # noqa: F401  handlers of jobs register themselves
-        from cqa_site.files.menu import file_entries
-        from cqa_site.web.navigation import menu
+        from django.utils.translation import gettext_lazy as _
 
-        menu.add(file_entries)
+        from cqa_site.files import registration  # noqa: F401  handlers of jobs register themselves
+        from cqa_site.files.actions.imports import UNREADABLE
+        from cqa_site.files.format_parts import Counted, register_counted
+        from cqa_site.files.registration import file_entries
+        from cqa_site.web import navigation
+
+        navigation.add_entries(file_entries)
+        register_counted(Counted(UNREADABLE, _("Rows that cannot be read")))

@@ -12,15 +12,14 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from .looking import Fits, Sample, nothing_fits
+from .format_parts import Fits, Sample, nothing_fits
 
 if TYPE_CHECKING:
     from cqa_site.people.models import Study, User
     from cqa_site.tabular import Preview
 
-    from .actions.reconcile import Reconciliation
-    from .actions.rows import Line, Outcome, Source
-    from .asking import Asking
+    from .actions.imports import Line, Outcome, Reconciliation, Source
+    from .forms import Asking
     from .models import ImportBatch, ImportFile
 
 Text = str | Promise
@@ -118,7 +117,7 @@ class Format:
         """More options of a table, as its page would propose them beside those chosen."""
         return {}
 
-    def is_clear(self, options: Mapping[str, Any]) -> bool:
+    def is_clear(self, file: "ImportFile") -> bool:
         """Whether a guess leaves nothing to be asked before the first look."""
         return False
 

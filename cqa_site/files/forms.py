@@ -1,4 +1,4 @@
-"""Forms of imports: the upload, and which column of a table is what."""
+"""Forms of imports: upload, questions about a file, columns of a table."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -9,18 +9,25 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.people.models import Rater
-from cqa_site.tabular.encodings import ACCEPTED
-from cqa_site.web.choices import offer
+from cqa_site.people.models import Rater, Study
+from cqa_site.tabular.detection import ACCEPTED
+from cqa_site.web.pages import offer
 
-from .actions.batches import same_names
-from .actions.recognising import of_one_kind
-from .formats import batch_kinds, kinds_under_headings
-from .options import OptionsForm, asked_with_uploads
+from .actions.import_jobs import same_names
+from .actions.imports import READING
+from .actions.recognition import of_one_kind, preview_of
+from .format_parts import OptionsForm, asked_with_uploads
+from .formats import batch_kinds, format_of, kinds_under_headings
+from .models import ImportFile
 
-FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.txt,.zip"
+# Forms of imports: the upload, and which column of a table is what.
+
+
+FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.ods,.xls,.txt,.zip"
+LONGEST_TITLE = 70
 
 
 class FilesInput(forms.FileInput):
@@ -54,7 +61,7 @@ class UploadForm(OptionsForm):
         found = ("", _("Find out from its content"))
         offer(self, kind=[found, *kinds_under_headings(goal)])
         self.fields["file"].help_text = _(
-            "CSV, TSV, JSON, JSON Lines or XLSX, or a ZIP archive of such files, up to %s. "
+            "CSV, TSV, JSON, JSON Lines, XLSX, XLS, ODS, or a ZIP archive of them, up to %s. "
             "Nothing is stored in the study before you have seen a dry run."
         ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
         self.fields["file"].widget.attrs["accept"] = FILE_TYPES
@@ -107,20 +114,43 @@ class BatchApplyForm(forms.Form):
         offer(self, files=[(str(each), str(each)) for each in waiting])
 
 
+ENCODINGS = [(name, name) for name in ACCEPTED]
+
+
 class SheetForm(forms.Form):
-    """Which sheet of a workbook, or which encoding of a text file, to look at."""
+    """How to open a table: its sheet or encoding, and the row with the names of the columns."""
 
     sheet = forms.ChoiceField(label=_("Sheet"), required=False)
     encoding = forms.ChoiceField(
-        label=_("Encoding"),
-        required=False,
-        choices=[("", _("Recognise")), *((name, name) for name in ACCEPTED)],
+        label=_("Encoding"), required=False, choices=[("", _("Recognise")), *ENCODINGS]
+    )
+    header_row = forms.IntegerField(
+        label=_("Header in row"), required=False, min_value=1, max_value=100
     )
 
-    def __init__(self, *args, sheets: Sequence[str], **kwargs) -> None:
+    def __init__(
+        self, *args, sheets: Sequence[str], header_row: int | None = None, **kwargs
+    ) -> None:
         super().__init__(*args, **kwargs)
         offer(self, sheet=[(name, name) for name in sheets])
         del self.fields["encoding" if sheets else "sheet"]
+        if header_row is None:
+            del self.fields["header_row"]
+        else:
+            self.fields["header_row"].widget.attrs["placeholder"] = str(header_row)
+
+
+class ReadingForm(forms.Form):
+    """The encoding that a file was found to be in."""
+
+    encoding = forms.ChoiceField(choices=ENCODINGS)
+
+
+def titled(column: str, title: str) -> str:
+    """The name of a column with what was asked."""
+    if not title or title in column:
+        return column
+    return f"{column} · {Truncator(title).chars(LONGEST_TITLE)}"
 
 
 class ColumnsForm(forms.Form):
@@ -128,6 +158,8 @@ class ColumnsForm(forms.Form):
 
     # Fields that stand under "How to take it".
     beside: tuple[str, ...] = ("rater_kind",)
+    # Folded; see `cqa_site.web.templatetags.advanced`.
+    advanced: tuple[str, ...] = ("undo_spreadsheet_marks",)
     rater_kind = forms.ChoiceField(
         label=_("The raters are"), choices=Rater.Kind.choices, initial=Rater.Kind.PERSON
     )
@@ -143,11 +175,14 @@ class ColumnsForm(forms.Form):
         columns: Sequence[str],
         labels: Mapping[str, Any],
         required: Collection[str],
+        titles: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> None:
+        """``titles`` are what was asked, where columns have short names."""
         super().__init__(*args, **kwargs)
         self.columns, self.labels = list(columns), labels
-        choices = [("", "—"), *((name, name) for name in columns)]
+        asked = titles or {}
+        choices = [("", "—"), *((name, titled(name, asked.get(name, ""))) for name in columns)]
         for field, label in labels.items():
             self.fields[f"map_{field}"] = forms.ChoiceField(
                 label=label,
@@ -164,6 +199,10 @@ class ColumnsForm(forms.Form):
         """What is wrong with the choices together, in the words of the reader that uses them."""
         raise NotImplementedError
 
+    def more_columns(self) -> dict[str, str]:
+        """Fields and columns beside the selects."""
+        return {}
+
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The selects as the page shows them."""
         return [
@@ -171,15 +210,15 @@ class ColumnsForm(forms.Form):
         ]
 
     def how(self) -> list[forms.BoundField]:
-        """The fields that are no columns."""
-        return [self[name] for name in (*self.beside, "undo_spreadsheet_marks")]
+        """The fields that are no columns, and not folded."""
+        return [self[name] for name in self.beside if name not in self.advanced]
 
     def clean(self) -> dict:
         """Keep the columns that were chosen, as ``mapping``."""
         data = super().clean() or {}
         mapping = {
             field: data[f"map_{field}"] for field in self.labels if data.get(f"map_{field}")
-        }
+        } | self.more_columns()
         if not self.errors:
             for sentence in self.check(mapping):
                 self.add_error(None, ValidationError(sentence[:1].upper() + sentence[1:] + "."))
@@ -222,3 +261,96 @@ class ApplyForm(forms.Form):
     update_changed = forms.BooleanField(
         label=_("Replace what differs by the file's content"), required=False
     )
+
+
+# What a file is asked about before the first look, on one page for all formats.
+
+
+class Asking:
+    """Questions about one file; a format's own child says which.
+
+    Attributes
+    ----------
+    title, heading
+        Words of the page.
+    beside
+        A template below the form.
+    """
+
+    title: Any = ""
+    heading: Any = ""
+    beside: str = ""
+    # What the page itself may be asked for by its address.
+    seen_names: Sequence[str] = ()
+
+    def __init__(self, study: Study, file: ImportFile, seen: Mapping[str, str]) -> None:
+        self.study, self.file, self.seen = study, file, seen
+
+    def note(self) -> Any:
+        """Something good to know, above the form."""
+        return ""
+
+    def missing(self) -> tuple[Any, Any] | None:
+        """Heading and sentence in place of the form, where the file cannot be taken yet."""
+        return None
+
+    def form(self, data: Any) -> forms.Form:
+        """The questions, with what was said or can be guessed."""
+        raise NotImplementedError
+
+    def options(self, form: Any) -> dict[str, Any]:
+        """What is kept of a valid form."""
+        return self.file.options | form.cleaned_data
+
+
+class AskingColumns(Asking):
+    """Which column of a table is what; raises UnreadableFile for what is no table."""
+
+    title = _("Columns")
+    heading = _("Which column is what?")
+    seen_names: tuple[str, ...] = READING
+    sheet_class: type[SheetForm] = SheetForm
+
+    def __init__(self, study: Study, file: ImportFile, seen: Mapping[str, str]) -> None:
+        super().__init__(study, file, seen)
+        self.preview = preview_of(file, seen)
+        self.sheet_form = self.sheet_class(
+            initial=seen, sheets=self.preview.sheets, header_row=self.preview.header_row
+        )
+
+    @property
+    def about_columns(self) -> dict[str, Any]:
+        """The columns with what was asked, as a form takes them."""
+        return {"columns": self.preview.columns, "titles": self.preview.titles}
+
+    @property
+    def headings(self) -> list[tuple[str, str]]:
+        """Names of the columns, each with what was asked."""
+        titles = self.preview.titles
+        return [(name, titles.get(name, "")) for name in self.preview.columns]
+
+    @property
+    def rows(self) -> list[tuple[int, list[Any]]]:
+        """The first rows, cell by cell."""
+        names = self.preview.columns
+        return [(row.number, [row.values[name] for name in names]) for row in self.preview.rows]
+
+    def initial(self) -> dict[str, Any]:
+        """What was chosen before, else a guess from the headers."""
+        said = {name: value for name, value in self.file.options.items() if value is not None}
+        options = self.file.options | self.seen
+        guess = format_of(self.file.kind).guess(self.file, self.preview, options)
+        mapping = said.get("mapping") or {}
+        if not mapping or not set(mapping.values()) <= set(self.preview.columns):
+            # From another sheet or header row.
+            mapping = guess["mapping"]
+        return {
+            **guess,
+            **said,
+            "mapping": mapping,
+            **{f"map_{field}": column for field, column in mapping.items()},
+        }
+
+    def options(self, form: ColumnsForm) -> dict[str, Any]:
+        """The columns, and how the table was read to find them."""
+        return {**form.options, **self.seen}

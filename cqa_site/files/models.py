@@ -16,7 +16,7 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.web.not_there import NotThere
+from cqa_site.web.pages import NotThere
 
 from .formats import format_of, known_kinds
 
@@ -33,6 +33,9 @@ class ImportFile(models.Model):
         APPLYING = "applying", _("Importing")
         APPLIED = "applied", _("Imported")
         REFUSED = "refused", _("Refused")
+
+    # Below the folder of uploads and exports; ``stored_as`` is a name in it.
+    STORED_IN = "imports"
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_files")
@@ -136,6 +139,8 @@ class ImportMatch(models.Model):
 
 class ExportFile(models.Model):
     """A file made in the background; a paper's own table says from what."""
+
+    STORED_IN = ""
 
     class Format(models.TextChoices):
         """File formats."""

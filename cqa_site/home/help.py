@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import path
 from django.utils.text import Truncator, slugify
 
-from cqa_site.web.glossary import glossary
+from cqa_site.web.pages import glossary
 
 HEADING = re.compile(r"^(#{1,3}) +(.+)$", re.M)
 # What makes Markdown of plain text.

@@ -1,19 +1,33 @@
-"""The REST interface, read from the schema that the site itself makes of it.
-
-A schema is written for programs: what people look up is one address with what it takes and gives.
-So it is read once a process into a row for each address, and the pages show these rows: a list of
-them first, an address with everything about it where somebody asks for it.
-"""
+"""Documentation of the REST interface, read from its schema, and its pages."""
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from typing import Any
 
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from django.utils.encoding import force_bytes
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.request import Request
+
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+
+# The REST interface, read from the schema that the site itself makes of it.
+#
+# A schema is written for programs: what people look up is one address with what it takes and
+# gives.
+# So it is read once a process into a row for each address, and the pages show these rows: a list
+# of
+# them first, an address with everything about it where somebody asks for it.
+
 
 STUDY = "/api/v1/studies/{study_id}/"
 # What addresses have other words for than people, and what begins with no study.
@@ -109,9 +123,29 @@ class Operation:
 
 
 @cache
+def whole_schema() -> Any:
+    """What the REST interface is, as OpenAPI; the same for everybody, so made once a process."""
+    return SchemaGenerator().get_schema(public=True)
+
+
+class Schema(SpectacularAPIView):
+    """The schema, as YAML or JSON; made once, because making it takes more than a second."""
+
+    def _get_schema_response(self, request: Request) -> HttpResponse:
+        media_type = request.accepted_renderer.media_type
+        return HttpResponse(_rendered(media_type), content_type=media_type)
+
+
+@cache
+def _rendered(media_type: str) -> bytes:
+    renderers = {each.media_type: each for each in Schema.renderer_classes}
+    return force_bytes(renderers[media_type]().render(whole_schema(), renderer_context={}))
+
+
+@cache
 def operations() -> dict[str, Operation]:
     """Every operation by its name in the schema; made at the first request, in about a second."""
-    schema = SchemaGenerator().get_schema(public=True)
+    schema = whole_schema()
     shapes = schema["components"]["schemas"]
     found = [
         _operation(path, method, said, shapes)
@@ -200,3 +234,61 @@ def kind_of(part: Any, shapes: Any) -> str:
             kinds = [kind_of(each, shapes) for each in part[choice]]
             return " | ".join(dict.fromkeys(kind for kind in kinds if kind))
     return str(part.get("format") or part.get("type", "any"))
+
+
+# Pages about the REST interface, where a study's own addresses can be looked up and tried.
+#
+# They are our own instead of Swagger UI or Redoc: these load one to two MB of script and the 730
+# kB
+# schema before the first word can be read, know neither the study nor the person, and Redoc adds
+# style elements, which the Content-Security-Policy refuses. Here is a list and a page for each
+# address, with 3 kB of script where a read is tried.
+
+
+LONGEST = 100
+
+
+@study_page(*RESEARCHERS)
+def study_api(request: StudyRequest, study: Study) -> HttpResponse:
+    """All addresses, in groups; with words, those that say all of them."""
+    words = request.GET.get("q", "")[:LONGEST].casefold().split()
+    found = sorted(
+        (each for each in operations().values() if all(word in _text(each) for word in words)),
+        key=lambda each: (each.group not in ("", "me"), str(each.title), each.path),
+    )
+    groups = [(title, list(rows)) for title, rows in groupby(found, lambda each: each.title)]
+    context = {
+        "study": study,
+        "groups_of_addresses": groups,
+        "number": len(found),
+        "words": " ".join(words),
+        "tokens": [each for each in request.user.api_tokens.all()[:50] if each.is_open],
+    }
+    return render(request, "api/addresses.html", context)
+
+
+def _text(operation: Operation) -> str:
+    return f"{operation.method} {operation.path} {operation.title} {operation.about}".casefold()
+
+
+@study_page(*RESEARCHERS)
+def study_api_address(request: StudyRequest, study: Study, operation: str) -> HttpResponse:
+    """One address: what it takes and gives, how a shell asks for it, and a read to try."""
+    found = operations().get(operation)
+    if found is None:
+        raise Http404
+    site = f"{request.scheme}://{request.get_host()}"
+    context = {
+        "study": study,
+        "operation": found,
+        "path": found.at(study.public_id),
+        "curl": found.curl(site, study.public_id),
+        "asked": [each for each in found.parameters if each.name != "study_id"],
+    }
+    return render(request, "api/address.html", context)
+
+
+urlpatterns = [
+    path("api/", study_api, name="study_api"),
+    path("api/<slug:operation>/", study_api_address, name="study_api_address"),
+]

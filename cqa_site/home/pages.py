@@ -1,24 +1,52 @@
-"""The first page after signing in, the pages about papers, and the design page."""
+"""Home page and design page, and the counts and search of a study's menu."""
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_safe
 
-from cqa_site.people.access import PersonRequest, may_open_studies, memberships_of
+from cqa_site.people.access import (
+    RESEARCHERS,
+    PersonRequest,
+    StudyRequest,
+    may_open_studies,
+    memberships_of,
+    study_page,
+)
+from cqa_site.people.models import Role, Study
+from cqa_site.rounds.progress import waiting_for
+from cqa_site.web.navigation import entries, find
+
+# The first page after signing in, the pages about papers, and the design page.
+
+
+# In so many studies it is looked what waits for somebody, and so many rounds of each are named.
+LOOKED_AT, SHOWN = 12, 3
 
 
 @login_required
 def home(request: PersonRequest) -> HttpResponse:
-    """List the person's studies; with just one, go straight to it unless asked for all."""
-    memberships = list(memberships_of(request.user).order_by("study__name"))
+    """List the person's studies with the work that waits in each; with just one, go to it."""
+    every = list(memberships_of(request.user).order_by("study__name"))
+    memberships = [each for each in every if not each.study.is_archived]
     if len(memberships) == 1 and "all" not in request.GET:
         return redirect("study", study_id=memberships[0].study.public_id)
-    context = {"memberships": memberships, "may_open_studies": may_open_studies(request.user)}
+    for membership in memberships[:LOOKED_AT]:
+        if not membership.is_researcher:
+            left = [each for each in waiting_for(membership) if not each.is_done]
+            vars(membership).update(waiting=left[:SHOWN])
+    context = {
+        "memberships": memberships,
+        "archived": [each for each in every if each.study.is_archived],
+        "may_open_studies": may_open_studies(request.user),
+    }
     return render(request, "home.html", context)
 
 
-# How good a finding can be; see `cqa_site.results.finding`.
+# How good a finding can be; see `cqa_site.results.boards`.
 MARKS = ("", "good", "warn", "bad")
 
 
@@ -38,3 +66,40 @@ class DesignForm(forms.Form):
     text = forms.CharField(label="Text", widget=forms.Textarea(attrs={"rows": 3}), required=False)
     file = forms.FileField(label="File", required=False)
     blind = forms.BooleanField(label="Hide the source from annotators", required=False)
+
+
+# What the menu of a study asks for after the page is there: counts, and things by their names.
+
+
+# Counts may be so many seconds old while somebody goes from page to page.
+FRESH_SECONDS = 15
+LONGEST = 100
+
+
+@study_page(*RESEARCHERS, Role.EXPERT)
+@require_safe
+def waiting(request: StudyRequest, study: Study) -> HttpResponse:
+    """How many things wait in each entry of the menu that counts them."""
+    counts = {
+        entry.page: entry.waits(study)
+        for entry in entries()
+        if entry.waits and request.membership.role in entry.roles
+    }
+    reply = JsonResponse({"waiting": counts})
+    patch_cache_control(reply, private=True, max_age=FRESH_SECONDS)
+    return reply
+
+
+@study_page(*RESEARCHERS, Role.EXPERT)
+@require_safe
+def search(request: StudyRequest, study: Study) -> HttpResponse:
+    """Things of the study whose names hold the words, a few of each kind."""
+    words = request.GET.get("q", "")[:LONGEST].split()
+    found = find(study, request.membership.role, words) if words else []
+    return JsonResponse({"found": found})
+
+
+urlpatterns = [
+    path("waiting/", waiting, name="study_waiting"),
+    path("search/", search, name="study_search"),
+]

@@ -1,13 +1,17 @@
-"""What is asked of a language model and what comes back, whoever carries it.
+"""Chat requests and replies: their shape, their JSON, and the identity of a request."""
 
-A client takes a `ChatRequest` and returns a `ChatReply` or raises `CallFailed`. Nothing
-here knows prompts, labels, the database or an HTTP library.
-"""
-
-from collections.abc import Mapping
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
+
+# What is asked of a language model and what comes back, whoever carries it.
+#
+# A client takes a `ChatRequest` and returns a `ChatReply` or raises `CallFailed`. Nothing
+# here knows prompts, labels, the database or an HTTP library.
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,8 @@ class CallFailed(Exception):
         The response body as far as it was read, verbatim but scrubbed of the key.
     milliseconds
         Time spent.
+    is_paid
+        The model was reached although an error came back: the endpoint may ask for money.
     """
 
     def __init__(
@@ -117,6 +123,7 @@ class CallFailed(Exception):
         status: int | None = None,
         body: str = "",
         milliseconds: int = 0,
+        is_paid: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -124,6 +131,7 @@ class CallFailed(Exception):
         self.status = status
         self.body = body
         self.milliseconds = milliseconds
+        self.is_paid = is_paid
 
 
 class ChatClient(Protocol):
@@ -134,3 +142,231 @@ class ChatClient(Protocol):
 
     async def close(self) -> None:
         """Give back connections."""
+
+
+# Chat completions as documents: what is sent, and what a reply's bytes say.
+#
+# Servers that call themselves compatible differ in what they leave out and in what types they
+# use, so nothing in a reply is trusted to be there or to be what it should be.
+
+
+LONGEST_NAME = 200
+MOST_TOKENS = 2**31 - 1
+_TEXTS = ("text", "output_text")
+_OURS = ("model", "messages", "stream")
+# What databases refuse: NUL, and halves of UTF-16 pairs standing alone.
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def request_body(request: ChatRequest) -> dict[str, Any]:
+    """The JSON document of a request.
+
+    Raises
+    ------
+    CallFailed
+        ``request`` if a sampling parameter would replace the model, the messages or the way
+        the reply is sent.
+    """
+    for name in _OURS:
+        if name in request.params:
+            raise CallFailed(Failure.REQUEST, f"{name} is no sampling parameter")
+    body: dict[str, Any] = {
+        "model": request.model,
+        "messages": [dict(message) for message in request.messages],
+        **request.params,
+    }
+    if request.schema is not None:
+        schema = {"name": "answer", "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return body
+
+
+def encode(document: Any) -> bytes:
+    """The bytes of a JSON document; raises `CallFailed` (``request``) if it is none."""
+    try:
+        return _encoded(document).encode()
+    except (ValueError, TypeError, RecursionError):
+        raise CallFailed(Failure.REQUEST, "the request cannot be sent as JSON") from None
+
+
+def decode(content: bytes | str) -> Any:
+    """The JSON value of a reply, or None if it is not JSON."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def storable(content: bytes | str) -> str:
+    """Text of a reply with U+FFFD for whatever cannot be stored as text."""
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    if text.isascii() and "\x00" not in text:
+        return text
+    return _NOT_STORABLE.sub("\ufffd", text)
+
+
+def reply_of(
+    document: Any, *, body: str, request_id: str = "", milliseconds: int = 0
+) -> ChatReply:
+    """Read a chat completion.
+
+    Parameters
+    ----------
+    document
+        What `decode` returned.
+    body, request_id, milliseconds
+        Kept with the reply.
+
+    Raises
+    ------
+    CallFailed
+        ``garbage`` if this is no chat completion. A completion without choices is one: it
+        was paid for, and its text is empty.
+    """
+    choices = _mapping(document).get("choices")
+    if not isinstance(choices, list):
+        reason = "the reply is no chat completion"
+        raise CallFailed(Failure.GARBAGE, reason, status=200, body=body, milliseconds=milliseconds)
+    choice = _mapping(choices[0]) if choices else {}
+    message = _mapping(choice.get("message"))
+    finish = choice.get("finish_reason")
+    usage = _mapping(document.get("usage"))
+    return ChatReply(
+        text=_content(message.get("content")),
+        finish_reason=_name(finish if isinstance(finish, str | None) else repr(finish)),
+        model=_name(document.get("model")),
+        fingerprint=_name(document.get("system_fingerprint")),
+        request_id=_name(request_id),
+        tokens_in=_tokens(usage.get("prompt_tokens")),
+        tokens_out=_tokens(usage.get("completion_tokens")),
+        tokens_cached=_tokens(_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        milliseconds=milliseconds,
+        body=body,
+        refusal=_content(message.get("refusal")),
+    )
+
+
+def _content(value: Any) -> str:
+    """A message's text, also where it comes in parts; parts that are a thought are none."""
+    if isinstance(value, list):
+        parts = [part for part in map(_mapping, value) if not part.get("thought")]
+        texts = [part.get("text") for part in parts if part.get("type", "text") in _TEXTS]
+        return "".join(map(_content, texts))
+    return storable(value) if isinstance(value, str) else ""
+
+
+def _name(value: Any) -> str:
+    return storable(value)[:LONGEST_NAME] if isinstance(value, str) else ""
+
+
+def _tokens(value: Any) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_count and 0 <= value <= MOST_TOKENS else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+# What makes two requests the same request.
+#
+# A stored reply may stand in for a request only if everything that can change the answer is
+# equal. What cannot change it (deadlines, prices, how many run at once, how often it was
+# tried) is no argument here, so that changing such a setting never asks for an answer again.
+
+
+KEY_VERSION = 1
+_EXACT_INTEGERS = 2**53
+_SORTED = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True)
+_ORDERED = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
+def canonical_json(value: Any) -> str:
+    """One text for one value: sorted names, no spaces, ASCII, whole floats as integers.
+
+    Raises
+    ------
+    ValueError
+        For NaN and infinities.
+    TypeError
+        For what JSON has no form for.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1.0, "a": [True, "é"]})
+    '{"a":[true,"\\\\u00e9"],"b":1}'
+    """
+    return _SORTED.encode(_plain_numbers(value))
+
+
+def ordered_json(value: Any) -> str:
+    """As `canonical_json`, but with names in the order given.
+
+    The order of a schema's properties is the order a constrained model writes them in, so it
+    changes the answer.
+    """
+    return _ORDERED.encode(_plain_numbers(value))
+
+
+def digest(document: Any) -> str:
+    """Hexadecimal SHA-256 of a value's canonical JSON."""
+    return hashlib.sha256(canonical_json(document).encode("ascii")).hexdigest()
+
+
+def content_key(
+    *,
+    origin: str,
+    model: str,
+    messages: Sequence[Mapping[str, str]],
+    params: Mapping[str, Any],
+    schema: Mapping[str, Any] | None,
+    replicate: int,
+) -> str:
+    """Key under which a reply may be found again.
+
+    Parameters
+    ----------
+    origin
+        Base address of the endpoint: two servers may offer different weights under one name.
+    model
+        Name asked for.
+    messages
+        As sent, in order.
+    params
+        Sampling parameters as sent; the order of their names says nothing.
+    schema
+        JSON schema as sent, or None. Its order counts, see `ordered_json`.
+    replicate
+        0, 1, …: repetitions are meant to be answered anew.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    return digest(
+        {
+            "version": KEY_VERSION,
+            "origin": origin,
+            "model": model,
+            "messages": [dict(message) for message in messages],
+            # A parameter may hold a schema or a grammar of its own.
+            "params": {name: ordered_json(value) for name, value in params.items()},
+            "schema": None if schema is None else ordered_json(schema),
+            "replicate": replicate,
+        }
+    )
+
+
+def _plain_numbers(value: Any) -> Any:
+    if isinstance(value, (str, int)):
+        return value
+    # A temperature read back from the database as 0.0 is the temperature 0.
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGERS:
+        return int(value)
+    if isinstance(value, Mapping):
+        return {name: _plain_numbers(child) for name, child in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain_numbers(child) for child in value]
+    return value

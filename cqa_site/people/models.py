@@ -1,4 +1,4 @@
-"""Who may do what: users, studies, memberships, invitations, API tokens."""
+"""Models of users, studies, memberships, invitations, API tokens and raters."""
 
 import hashlib
 import secrets
@@ -8,13 +8,71 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.auth.password_validation import validate_password
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from .raters import Rater
+# Raters: whoever or whatever says something about an item, as statistics see it.
+
+
+class Rater(models.Model):
+    """A person, expert, model or classifier as statistics see it."""
+
+    class Kind(models.TextChoices):
+        """What stands behind the labels."""
+
+        PERSON = "person", _("Person")
+        EXPERT = "expert", _("Expert")
+        MODEL = "model", _("Model")
+        CLASSIFIER = "classifier", _("Classifier")
+        REFERENCE = "reference", _("Released label")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="raters")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="raters"
+    )
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERSON)
+    name = models.CharField(max_length=120, blank=True)
+    external_id = models.CharField(max_length=128, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "user"], condition=Q(user__isnull=False), name="rater_user_once"
+            ),
+            models.UniqueConstraint(
+                fields=["study", "kind", "external_id"],
+                condition=~Q(external_id=""),
+                name="rater_external_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.pseudonym
+
+    @property
+    def described(self) -> str:
+        """What it is, for researchers: a machine or a release by its name, a person by none."""
+        kind = str(self.get_kind_display())
+        is_named = bool(self.name) and self.user_id is None and self.kind != self.Kind.PERSON
+        if not is_named:
+            return f"{kind} {self.pseudonym}"
+        return self.name if self.name.startswith(kind) else f"{self.name} ({kind.lower()})"
+
+    @property
+    def pseudonym(self) -> str:
+        """A short name that says nothing about the person."""
+        return f"R-{self.public_id.hex[:6]}"
+
+
+# Who may do what: users, studies, memberships, invitations, API tokens.
+
 
 __all__ = [
     "ApiToken",
@@ -53,7 +111,13 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields) -> "User":
-        """Create someone who may create studies and administer the site."""
+        """Create someone who may create studies and administer the site.
+
+        Raises ``ValidationError`` for a password that the pages would refuse: automated installs
+        come this way, too.
+        """
+        if password is not None:
+            validate_password(password, self.model(email=email, name=fields.get("name", "")))
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def get_by_natural_key(self, email: str | None) -> "User":
@@ -127,13 +191,17 @@ class Study(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(_("name"), max_length=120)
     description = models.TextField(_("description"), blank=True)
-    # What it was opened to find out: the key of a path (`cqa_site.web.navigation.paths`).
+    # What it was opened to find out: the key of a path (`cqa_site.web.navigation`).
     goal = models.CharField(_("what do you want to find out?"), max_length=20, blank=True)
     is_demo = models.BooleanField(default=False, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    # Read and exported as before, and nothing changes any more; see `people.access`.
+    archived_at = models.DateTimeField(null=True, editable=False)
+    # From here on nobody opens it; its rows go in the background.
+    deleted_at = models.DateTimeField(null=True, editable=False)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership")
 
     class Meta:
@@ -142,6 +210,11 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether it can only be read and exported."""
+        return self.archived_at is not None
 
 
 class Membership(models.Model):

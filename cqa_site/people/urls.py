@@ -12,18 +12,11 @@ from allauth.mfa.webauthn import views as allauth_passkeys
 from django.urls import path, re_path
 from django.views.decorators.http import require_POST
 
-from .views import (
-    account,
-    audit,
-    invitations,
-    members,
-    providers,
-    second_steps,
-    sign_in,
-    studies,
-)
+from .views import account, sign_in, studies
 
 urlpatterns = [
+    path("first/", sign_in.first_administrator, name="first_administrator"),
+    path("first/<str:key>/", sign_in.first_link, name="first_link"),
     path("accounts/login/", sign_in.SignIn.as_view(), name="account_login"),
     path("accounts/login/passkey/", allauth_passkeys.login_webauthn, name="mfa_login_webauthn"),
     path("accounts/login/second-step/", allauth_mfa.authenticate, name="mfa_authenticate"),
@@ -46,12 +39,10 @@ urlpatterns = [
         allauth_account.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
-    path(
-        "accounts/oidc/<str:provider_id>/", providers.provider_begin, name="openid_connect_login"
-    ),
+    path("accounts/oidc/<str:provider_id>/", account.provider_begin, name="openid_connect_login"),
     path(
         "accounts/oidc/<str:provider_id>/login/callback/",
-        providers.provider_callback,
+        account.provider_callback,
         name="openid_connect_callback",
     ),
     *[
@@ -66,27 +57,27 @@ urlpatterns = [
             ),
         )
     ],
-    path("accounts/again/provider/", providers.provider_once_more, name="provider_once_more"),
+    path("accounts/again/provider/", account.provider_once_more, name="provider_once_more"),
     path("account/", account.account, name="account"),
     path("account/sign-in/", sign_in.ways, name="mfa_index"),
     path("account/sign-in/elsewhere/", sign_in.end_other_sessions, name="sessions_end"),
     path(
         "account/sign-in/providers/<int:account_id>/remove/",
-        providers.provider_disconnect,
+        account.provider_disconnect,
         name="provider_disconnect",
     ),
     *[
         path(f"account/sign-in/{where}", sign_in.fresh(view), name=name)
         for where, view, name in (
-            ("app/", second_steps.AddApp.as_view(), "mfa_activate_totp"),
+            ("app/", account.AddApp.as_view(), "mfa_activate_totp"),
             ("app/remove/", allauth_app.deactivate_totp, "mfa_deactivate_totp"),
-            ("codes/", second_steps.ShowCodes.as_view(), "mfa_view_recovery_codes"),
+            ("codes/", account.ShowCodes.as_view(), "mfa_view_recovery_codes"),
             ("codes/new/", allauth_codes.generate_recovery_codes, "mfa_generate_recovery_codes"),
-            ("passkeys/", second_steps.AddPasskey.as_view(), "mfa_add_webauthn"),
-            ("passkeys/<int:pk>/", second_steps.RenamePasskey.as_view(), "mfa_edit_webauthn"),
+            ("passkeys/", account.AddPasskey.as_view(), "mfa_add_webauthn"),
+            ("passkeys/<int:pk>/", account.RenamePasskey.as_view(), "mfa_edit_webauthn"),
             (
                 "passkeys/<int:pk>/remove/",
-                second_steps.RemovePasskey.as_view(),
+                account.RemovePasskey.as_view(),
                 "mfa_remove_webauthn",
             ),
         )
@@ -96,21 +87,21 @@ urlpatterns = [
     path("account/tokens/lend/", account.token_lend, name="token_lend"),
     path("account/tokens/<uuid:token_id>/revoke/", account.token_revoke, name="token_revoke"),
     path("studies/new/", studies.study_new, name="study_new"),
-    path("invitations/", invitations.invitation_accept, name="invitation_accept"),
-    path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
+    path("invitations/", sign_in.invitation_accept, name="invitation_accept"),
+    path("invitations/<str:secret>/", sign_in.invitation, name="invitation"),
     path("s/<uuid:study_id>/settings/", studies.study_settings, name="study_settings"),
-    path("s/<uuid:study_id>/people/", members.members, name="members"),
-    path("s/<uuid:study_id>/people/<uuid:user_id>/role/", members.member_role, name="member_role"),
+    path("s/<uuid:study_id>/people/", studies.members, name="members"),
+    path("s/<uuid:study_id>/people/<uuid:user_id>/role/", studies.member_role, name="member_role"),
     path(
         "s/<uuid:study_id>/people/<uuid:user_id>/active/",
-        members.member_active,
+        studies.member_active,
         name="member_active",
     ),
-    path("s/<uuid:study_id>/people/invitations/", members.invitation_new, name="invitation_new"),
+    path("s/<uuid:study_id>/people/invitations/", studies.invitation_new, name="invitation_new"),
     path(
         "s/<uuid:study_id>/people/invitations/<uuid:invitation_id>/revoke/",
-        members.invitation_revoke,
+        studies.invitation_revoke,
         name="invitation_revoke",
     ),
-    path("s/<uuid:study_id>/log/", audit.audit, name="audit"),
+    path("s/<uuid:study_id>/log/", studies.audit, name="audit"),
 ]

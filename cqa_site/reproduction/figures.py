@@ -86,7 +86,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Found:
+class ReproducedValue:
     """What was computed for one figure.
 
     Attributes
@@ -124,7 +124,7 @@ class Figure:
     cell: str
     printed: str
     place: str
-    found: Found
+    found: ReproducedValue
     status: str
     off: tuple[float, ...]
     why: str
@@ -159,7 +159,7 @@ class Figure:
         released, ours = self.found.released, self.found.ours
         if released is None or ours is None or self.found.recipe:
             return None
-        return outcome(released.text(), Found(ours=ours))[0] != MATCH
+        return outcome(released.text(), ReproducedValue(ours=ours))[0] != MATCH
 
     @property
     def verdict(self) -> str:
@@ -213,7 +213,7 @@ HEADINGS = ("table", "figure", "published", "in", "released data", "n", "ours", 
 
 
 def compare(
-    found: Mapping[Key, Found],
+    found: Mapping[Key, ReproducedValue],
     printed: Iterable[Printed] = (),
     *,
     reasons: Mapping[Key, str] | None = None,
@@ -246,12 +246,12 @@ def compare(
     order = {table: place for place, table in enumerate(tables)}
     asked = reasons or {}
     return [
-        _figure(each, found.get(each.key, Found()), asked.get(each.key, ""))
+        _figure(each, found.get(each.key, ReproducedValue()), asked.get(each.key, ""))
         for each in sorted(rows + extra, key=lambda each: order[each.table])
     ]
 
 
-def outcome(published: str, found: Found) -> tuple[str, tuple[float, ...]]:
+def outcome(published: str, found: ReproducedValue) -> tuple[str, tuple[float, ...]]:
     """The status that the numbers give, and the differences from the published ones.
 
     The worst of the computed values counts. Match: equal once rounded to the published digits.
@@ -286,7 +286,7 @@ def digits_of(printed: str) -> list[int]:
     return [_digits(each) for each in _BETWEEN.split(printed)] if printed else []
 
 
-def _figure(printed: Printed, found: Found, asked: str) -> Figure:
+def _figure(printed: Printed, found: ReproducedValue, asked: str) -> Figure:
     published = printed.text or _published(found)
     status, off = outcome(published, found)
     reasons = (asked or printed.why, ONLY_STATED if found.stated and status == ABSENT else "")
@@ -295,7 +295,7 @@ def _figure(printed: Printed, found: Found, asked: str) -> Figure:
     return Figure(printed.table, printed.cell, printed.text, place, found, status, off, why)
 
 
-def _published(found: Found) -> str:
+def _published(found: ReproducedValue) -> str:
     """The authors' result as text; shorter than they store it, as it is compared so."""
     return found.stated.text() if found.stated else ""
 

@@ -18,7 +18,7 @@ from cqa_site.reproduction.figures import (
     DIFFERS,
     MATCH,
     Figure,
-    Found,
+    ReproducedValue,
     outcome,
 )
 from cqa_site.reproduction.tables import Layout
@@ -62,7 +62,8 @@ class Reproduction:
             matches = sum(each.status == MATCH for each in published if not each.printed)
             stated = [each for each in published if each.printed and each.is_only_stated]
             alike = sum(
-                outcome(each.printed, Found(each.found.stated))[0] == MATCH for each in stated
+                outcome(each.printed, ReproducedValue(each.found.stated))[0] == MATCH
+                for each in stated
             )
             lines.append(
                 f"The paper prints {n_printed} of them; {n - n_printed} stand only in {AUTHORS}, "

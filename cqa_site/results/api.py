@@ -11,23 +11,19 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from cqa_site.api.inputs import Input, NothingInput
-from cqa_site.api.requests import Request
-from cqa_site.api.serializers import ReadSerializer
-from cqa_site.api.views import StudyViews
-from cqa_site.web.rest.problems import conflict_on
+from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews
+from cqa_site.web.rest.queries import conflict_on
 
-from . import keeping
-from .checking import ROWS, manifest_of
-from .files import snapshot_file
-from .kind import ResultKind
+from . import snapshots
+from .figures import snapshot_file
+from .snapshots import ROWS, ResultKind, manifest_of
 
 # What a snapshot of any kind tells of itself.
-TOLD = ("is_frozen", "sha256", "recipe", "computed_at", "note", "frozen_at")
+SNAPSHOT_FIELDS = ("is_frozen", "sha256", "recipe", "computed_at", "note", "frozen_at")
 
 
-class KeptSerializer(ReadSerializer):
-    """A numbered snapshot; a kind names the fields it tells, `TOLD` among them."""
+class NumberedSnapshotSerializer(ReadSerializer):
+    """A numbered snapshot; a kind names the fields it tells, `SNAPSHOT_FIELDS` among them."""
 
     kind: ClassVar[ResultKind]
     is_frozen = serializers.BooleanField(read_only=True)
@@ -78,22 +74,22 @@ class FreezingViews(StudyViews):
     @extend_schema(request=NoteInput)
     def freeze(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Make the live one immutable."""
-        return self._change(keeping.freeze, public_id, NoteInput)
+        return self._change(snapshots.freeze, public_id, NoteInput)
 
     @extend_schema(request=NothingInput)
     def publish(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Give a frozen one an address that anybody may read."""
-        return self._change(keeping.publish, public_id, NothingInput)
+        return self._change(snapshots.publish, public_id, NothingInput)
 
     @extend_schema(request=NothingInput)
     def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Take the public address back."""
-        return self._change(keeping.withdraw, public_id, NothingInput)
+        return self._change(snapshots.withdraw, public_id, NothingInput)
 
     def _change(self, change: Callable[..., Any], public_id: uuid.UUID, body: Any) -> Response:
         row = get_object_or_404(self.rows(), public_id=public_id)
         given = self.read(body)
-        with conflict_on(keeping.SnapshotNotReady):
+        with conflict_on(snapshots.SnapshotNotReady):
             change(
                 self.kind,
                 owner=self.owner,

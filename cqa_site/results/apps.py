@@ -6,7 +6,7 @@ class ResultsConfig(AppConfig):
     label = "results"
 
     def ready(self) -> None:
-        from cqa_site.results.checking import find_violations
-        from cqa_site.web import invariants
+        from cqa_site.results.snapshots import find_violations
+        from cqa_site.web import database
 
-        invariants.register(find_violations)
+        database.register(find_violations)

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-from . import keeping
-from .kind import ResultKind
+from . import snapshots
+from .snapshots import ResultKind
 
 LONGEST_NOTE = 300
 
@@ -27,7 +27,7 @@ def of_study(study: Study) -> Study:
 
 
 @dataclass(frozen=True)
-class SnapshotFace:
+class SnapshotPages:
     """How the pages of a kind's snapshots are called.
 
     Attributes
@@ -50,22 +50,22 @@ class SnapshotFace:
     is_publishable: bool = True
 
 
-def freezing_urls(face: SnapshotFace) -> list[URLPattern]:
+def freezing_urls(face: SnapshotPages) -> list[URLPattern]:
     """Addresses named ``…_freeze``, ``…_publish`` and ``…_withdraw`` after the page."""
     kind = face.kind
 
     def freeze(request: StudyRequest, owner: models.Model, number: int) -> str:
         note = request.POST.get("note", "").replace("\x00", "").strip()[:LONGEST_NOTE]
         seen, actor = request.POST.get("seen", ""), request.user
-        keeping.freeze(kind, owner=owner, number=number, note=note, actor=actor, seen=seen)
+        snapshots.freeze(kind, owner=owner, number=number, note=note, actor=actor, seen=seen)
         return _("Snapshot #%d is frozen. Its address will not change.") % number
 
     def publish(request: StudyRequest, owner: models.Model, number: int) -> str:
-        keeping.publish(kind, owner=owner, number=number, actor=request.user)
+        snapshots.publish(kind, owner=owner, number=number, actor=request.user)
         return _("Snapshot #%d has a public page now.") % number
 
     def withdraw(request: StudyRequest, owner: models.Model, number: int) -> str:
-        keeping.withdraw(kind, owner=owner, number=number, actor=request.user)
+        snapshots.withdraw(kind, owner=owner, number=number, actor=request.user)
         return _("The public page of snapshot #%d is gone.") % number
 
     changes = [freeze, publish, withdraw] if face.is_publishable else [freeze]
@@ -79,7 +79,7 @@ def freezing_urls(face: SnapshotFace) -> list[URLPattern]:
     ]
 
 
-def _posted(face: SnapshotFace, change: Callable[..., str]) -> Callable[..., HttpResponseBase]:
+def _posted(face: SnapshotPages, change: Callable[..., str]) -> Callable[..., HttpResponseBase]:
     @study_page(*RESEARCHERS)
     @require_POST
     def view(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
@@ -87,7 +87,7 @@ def _posted(face: SnapshotFace, change: Callable[..., str]) -> Callable[..., Htt
         place = {"study_id": study.public_id, **ids}
         try:
             messages.success(request, change(request, owner, number))
-        except keeping.SnapshotNotReady as reason:
+        except snapshots.SnapshotNotReady as reason:
             messages.error(request, str(reason))
             return redirect(reverse(face.list_page, kwargs=place))
         return redirect(reverse(face.page, kwargs={**place, "number": number}))

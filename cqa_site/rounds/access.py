@@ -1,21 +1,31 @@
-"""Whose sheet may be opened by whom; everybody else hears that it does not exist."""
+"""Access to rounds: qualification, who may open a sheet, trial sheets."""
 
 import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db import transaction
+from django.db.models import QuerySet, UUIDField
+from django.db.models.functions import Now
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
-from cqa_site.people.access import PersonRequest
-from cqa_site.people.actions.raters import rater_for
-from cqa_site.people.models import Rater, Role, Study
+from cqa_site.people.access import PersonRequest, record
+from cqa_site.people.actions import rater_for
+from cqa_site.people.models import Rater, Role, Study, User
+from cqa_site.web.database import Prepared
 
 from .blind_order import LEAST_GAP
-from .kind import SheetKind, TaskKind, sheet_kind_of
-from .models import Participant, Round, Sheet
-from .paces import skipped_by, skips_allowed
-from .serving import Work, next_sheet, own_sheets
+from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
+from .models import Participant, Place, Round, Sheet
+from .progress import skipped_by, skips_paid
+from .queue import Work, next_sheet, own_sheets, place_for
+
+# Whose sheet may be opened by whom; everybody else hears that it does not exist.
+
 
 WORKERS = (Role.ANNOTATOR, Role.EXPERT)
 
@@ -34,6 +44,8 @@ def opened_round(
 
 def participant_of(request: Any) -> Participant | None:
     """How the person came by a crowd link, looked up once a request."""
+    if not request.user.is_participant:
+        return None
     if not hasattr(request, "participant"):
         people = Participant.objects.select_related("link").filter(user=request.user)
         request.participant = people.first()
@@ -54,15 +66,12 @@ def own_rater(request: Any) -> Rater:
 
 def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: uuid.UUID) -> Any:
     """A sheet of the person's own that may still be looked at; raises Http404."""
-    # Two queries: to plan one with a dozen joins takes longer than to answer it.
-    raters = Rater.objects.select_related("user__participant__link")
-    rater = get_object_or_404(raters, study=study, user=request.user)
-    rows = kind.sheets("round", "slot").filter(study=study, rater=rater, round__isnull=False)
-    rows = rows.exclude(round__state=Round.State.DRAFT)
-    sheet: Any = get_object_or_404(rows, public_id=sheet_id)
-    sheet.rater, sheet.round.study = rater, study
-    participant = getattr(rater.user, "participant", None)
-    vars(request).update(participant=participant)
+    person = request.user.pk
+    sheet: Any = next(iter(_own_sheets(kind)(sheet=sheet_id, study=study.pk, user=person)), None)
+    if sheet is None:
+        raise Http404
+    sheet.rater.user, sheet.round.study = request.user, study
+    participant = participant_of(request)
     refuse_withdrawn(participant)
     if participant and participant.link.round_id != sheet.round_id:
         raise Http404
@@ -70,6 +79,18 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
     if not is_begun and not shown_sheets(sheet.round, sheet.rater).filter(pk=sheet.pk).exists():
         raise Http404
     return sheet
+
+
+@cache
+def _own_sheets(kind: SheetKind) -> Prepared:
+    """The query for a person's sheet of a kind."""
+
+    def build(sheet: uuid.UUID, study: int, user: int) -> QuerySet[Any]:
+        rows = kind.sheets("rater", "round", "slot").exclude(round__state=Round.State.DRAFT)
+        return rows.filter(public_id=sheet, study=study, rater__user=user, round__isnull=False)
+
+    key = Study._meta.pk
+    return Prepared(build, sheet=UUIDField(), study=key, user=key)
 
 
 def next_work(request: Any, round_: Any, rater: Rater) -> Work:
@@ -92,7 +113,7 @@ def over_reason(request: Any, round_: Any, done: int) -> str:
     if participant.outcome != Participant.Outcome.RUNNING:
         return "ended"
     asked = participant.link.required_items
-    allowed = skips_allowed(round_, asked)
+    allowed = skips_paid(round_, asked)
     # Without more work than skips are allowed, no more can have been skipped.
     if done > allowed and skipped_by(round_, request.user) > allowed:
         return "skips"
@@ -116,3 +137,173 @@ def submitted_count(round_: Round, rater: Rater) -> int:
     """Sheets the person has submitted, without examples."""
     own = sheet_kind_of(round_).Sheet._default_manager.filter(round=round_.pk, rater=rater)
     return own.filter(state=Sheet.State.SUBMITTED, is_example=False).count()
+
+
+# Who may work on a round: the examples' known answers, and what researchers decide.
+
+
+# What a researcher decides about one person of a round.
+DECISIONS = ("pass", "fail", "exclude", "reinstate")
+# Of kinds without a qualification.
+EXCLUSIONS = ("exclude", "reinstate")
+LONGEST_REASON = 300
+
+
+def qualify(round_: Any, place: Place) -> None:
+    """After the last example: the share of known answers that were met decides."""
+    kind = sheet_kind_of(round_)
+    examples = kind.Item._default_manager.filter(round=round_, key_points__isnull=False)
+    keys = dict(examples.values_list(kind.subject, "key_points"))
+    own = kind.Sheet._default_manager.filter(
+        round=round_, rater=place.rater_id, is_example=True, state=Sheet.State.SUBMITTED
+    )
+    given = {getattr(sheet, f"{kind.subject}_id"): sheet for sheet in own}
+    if given.keys() < keys.keys():
+        return
+    place.score = agreement(
+        kind, ((given[thing], key) for thing, key in keys.items() if thing in given)
+    )
+    if not place.is_decided_by_person:
+        place.is_passed = place.score >= round_.pass_mark
+    place.save(update_fields=["score", "is_passed"])
+
+
+def count_examples(round_: Round) -> int:
+    """Sheets of practice before somebody's first real one."""
+    kind = kind_of(round_)
+    if not isinstance(kind, SheetKind):
+        return 0
+    examples = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=False)
+    count: int = examples.count()
+    return count
+
+
+def held_back(study: Study) -> QuerySet[Place]:
+    """Members' places in open rounds about whose practice a researcher has not decided yet.
+
+    Whoever came by a crowd link goes back to the platform, and waits for nobody.
+    """
+    places = Place.objects.filter(round__study=study, round__state=Round.State.OPEN)
+    members = places.filter(rater__user__participant__isnull=True)
+    return members.filter(
+        score__isnull=False, is_passed=False, is_decided_by_person=False, excluded_at=None
+    )
+
+
+def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
+    """Share of all parts of known answers that the sheets met; 0 without any."""
+    marks = [kind.mark(sheet, key) for sheet, key in answered]
+    wanted = sum(of for _met, of in marks)
+    return sum(met for met, _of in marks) / wanted if wanted else 0.0
+
+
+@transaction.atomic
+def decide_rater(
+    *, place: Place, actor: User | None, decision: str, reason: str = ""
+) -> Place | None:
+    """Let somebody in or keep somebody out, or take work out of the figures; see `DECISIONS`.
+
+    Without an actor a rule decides, which never overturns a person; it may also ``pause``. None
+    where nothing was to be done.
+    """
+    stored = Place.objects.select_for_update().get(pk=place.pk)
+    stored.round, stored.rater = place.round, place.rater
+    if actor is None and stored.is_decided_by_person:
+        return None
+    if _stands(stored, decision):
+        return None
+    kind = kind_of(stored.round)
+    details = _apply(kind, stored, decision, reason)
+    if kind.excludes_by_rule:
+        stored.is_decided_by_person = actor is not None
+    stored.save()
+    record(
+        study=stored.round.study,
+        actor=actor,
+        verb=f"{kind.audit.person}_{kind.audit.decisions.get(decision, decision)}",
+        subject=f"{stored.round.name}: {stored.rater.pseudonym}",
+        reason=reason,
+        **details,
+    )
+    return stored
+
+
+def _stands(place: Place, decision: str) -> bool:
+    """Whether it was decided so already; who may go on can be decided anew."""
+    if decision == "exclude":
+        return place.is_excluded
+    if decision == "pause":
+        return place.is_stopped
+    return decision == "reinstate" and not (place.is_excluded or place.is_stopped)
+
+
+def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str, int]:
+    """Change the place, which the caller saves; return what the history says of it."""
+    if decision in ("pass", "fail"):
+        place.is_passed, place.is_decided_by_person = decision == "pass", True
+        return {}
+    if decision == "pause":
+        place.is_stopped = True
+        return {}
+    if decision == "exclude":
+        place.excluded_at, place.exclusion_reason = timezone.now(), reason[:LONGEST_REASON]
+        return {"freed_slots": kind.leave_out(place)}
+    place.excluded_at, place.exclusion_reason, place.is_stopped = None, "", False
+    return {"regained_slots": kind.count_again(place)}
+
+
+# A sheet of a round as somebody who works would have it, of which nothing stays.
+#
+# Serving, saving and submitting are the real ones; the transaction around them is taken back.
+
+
+# So many items of a round can be tried.
+MOST = 20
+
+
+def tried_items(round_: Any) -> QuerySet[Any]:
+    """The first items that people work on, in the order of the round."""
+    items = sheet_kind_of(round_).Item._default_manager.filter(round=round_.pk)
+    return items.filter(key_points__isnull=True).order_by("position")[:MOST]
+
+
+def tried_id(round_: Round, number: int) -> uuid.UUID:
+    """The same for the same item each time, so that a browser keeps no more than one draft."""
+    return uuid.uuid5(round_.public_id, f"trial {number}")
+
+
+@contextmanager
+def sheet_on_trial(round_: Any, item: Any, *, number: int, version: int) -> Iterator[Any]:
+    """A begun sheet of nobody's in a round that takes work, whatever the round's state is."""
+    kind = sheet_kind_of(round_)
+    with transaction.atomic():
+        try:
+            yield _begun(kind, round_, item, number=number, version=version)
+        finally:
+            transaction.set_rollback(True)
+
+
+def _begun(kind: SheetKind, round_: Any, item: Any, *, number: int, version: int) -> Any:
+    rater = Rater.objects.create(
+        study=round_.study, external_id=str(tried_id(round_, 0)), public_id=tried_id(round_, 0)
+    )
+    Round.objects.filter(pk=round_.pk).exclude(state=Round.State.OPEN).update(
+        state=Round.State.OPEN
+    )
+    round_.state = Round.State.OPEN
+    place_for(round_=round_, rater=rater)
+    subject = f"{kind.subject}_id"
+    made: Any = kind.Sheet._default_manager.create(
+        public_id=tried_id(round_, number),
+        study_id=round_.study_id,
+        rater=rater,
+        round=round_,
+        place=number,
+        version=version,
+        served_at=Now(),
+        **{subject: getattr(item, subject)},
+        **kind.begin(round_, item, rater),
+    )
+    sheet: Any = kind.sheets().get(pk=made.pk)
+    sheet.round, sheet.rater = round_, rater
+    return sheet

@@ -6,11 +6,10 @@ class RoundsConfig(AppConfig):
     label = "rounds"
 
     def ready(self) -> None:
-        from cqa_site.rounds.integrity import find_violations
-        from cqa_site.rounds.menu import ROUNDS, round_entries
-        from cqa_site.web import invariants
-        from cqa_site.web.navigation import menu, search
+        from cqa_site.rounds.kind import ROUNDS, round_entries
+        from cqa_site.rounds.lifecycle import find_violations
+        from cqa_site.web import database, navigation
 
-        menu.add(round_entries)
-        search.add(ROUNDS)
-        invariants.register(find_violations)
+        navigation.add_entries(round_entries)
+        navigation.add_finders(ROUNDS)
+        database.register(find_violations)

@@ -6,7 +6,7 @@ All draws are seeded, so that the same items and the same seed give the same ord
 import math
 from collections.abc import Sequence
 
-from cqa_site.judging.identity import digest
+from cqa_site.judging.chat import digest
 
 # A repeat comes after at least this many other items, so that the first look is not remembered.
 LEAST_GAP = 5

@@ -1,21 +1,23 @@
-"""The contract of a kind of work: what is special about it; the engine does the rest.
+"""Kinds of rounds: the contract, the registry, and the menu entries."""
 
-A kind registers one object in its app's ``ready()``. Rounds and sheets name their kind, so every
-part of the engine finds what it needs from the row in its hand.
-"""
-
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from django.db.models import Model, Q, QuerySet
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext_lazy as _
 
 from cqa_site.people.models import Rater, User
+from cqa_site.web.navigation import Entry, Finder
 
 from . import models
+from .models import Round
+
+# The contract of a kind of work: what is special about it; the engine does the rest.
+#
+# A kind registers one object in its app's ``ready()``. Rounds and sheets name their kind, so every
+# part of the engine finds what it needs from the row in its hand.
 
 
 class RoundNotReady(Exception):
@@ -55,7 +57,7 @@ class Card:
     badge: str
 
 
-SHEETS, NEW_ROUND = lazy("Sheets"), lazy("New round")
+SHEETS, NEW_ROUND = _("Sheets"), _("New round")
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class TaskKind:
     """One kind of work for people: what the engine asks whoever serves it, and how.
 
     Its children are the policies of serving: sheets come one by one or lie on desks
-    (`cqa_site.rounds.policies`), labels come in blocks (`annotation.labelling.actions.blocks`).
+    (`cqa_site.rounds.lifecycle`), labels come in blocks (`annotation.labelling.actions.blocks`).
     """
 
     name: ClassVar[str]
@@ -98,7 +100,7 @@ class TaskKind:
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"
     # Whether everybody's work is drawn with the round, so that nothing else is served.
     is_assigned: ClassVar[bool] = False
-    # Whether its rounds pause and are closed for good; those of other kinds are opened again.
+    # Whether its rounds can pause.
     pauses: ClassVar[bool] = False
     # Whether a rule of its own excludes people, who are left to a person that decided about them.
     excludes_by_rule: ClassVar[bool] = False
@@ -110,13 +112,15 @@ class TaskKind:
     # What else follows from closing a round, with (round_, actor), in the same transaction: rooms
     # above the kind's own set it in their app's ``ready()``.
     after_closing: tuple[Callable[..., object], ...] = ()
+    # Which of its sheets or answers say nothing, where somebody can hand in such.
+    skipped: ClassVar[Q | None] = None
     # How many things of its rounds wait for somebody's decision, in a study; set there, too.
     waits: Callable[[Any], int] | None = None
 
     @property
     def moves(self) -> tuple[str, ...]:
         """What can be done with a round, as its addresses name it."""
-        return ("open", "pause", "close") if self.pauses else ("open", "close", "reopen")
+        return ("open", "pause", "close", "reopen") if self.pauses else ("open", "close", "reopen")
 
     @property
     def rounds_page(self) -> str:
@@ -187,6 +191,15 @@ class TaskKind:
     def check_removal(self, round_: Any) -> None:
         """Raise RoundNotReady if a draft cannot be removed."""
 
+    def check_reopening(self, round_: Any) -> None:
+        """Raise RoundNotReady if a closed round cannot be opened again."""
+
+    def check_correction(self, round_: Any, after: dict[str, Any]) -> None:
+        """Raise RoundNotReady if a round that runs cannot take a value."""
+
+    def corrected(self, round_: Any, before: dict[str, Any]) -> None:
+        """What follows from other values in a round that runs, in the same transaction."""
+
     def closed(self, round_: Any, actor: User) -> None:
         """What follows from closing a round, in the same transaction."""
 
@@ -204,10 +217,6 @@ class TaskKind:
     def counted(self) -> str:
         """What counts towards the number that a crowd link asks for."""
         raise NotImplementedError
-
-    def go_on(self) -> str:
-        """The words on the button back to work."""
-        return _("Go on")
 
     def check_work(self) -> Iterable[str]:
         """A sentence for every row of served work that contradicts another; the policy's own."""
@@ -238,8 +247,6 @@ class SheetKind(TaskKind):
     Content: ClassVar[type[Any]]
     # Fields of a sheet that `settle` sets: they follow from the last submission.
     settled: ClassVar[tuple[str, ...]]
-    # Which submitted sheets say nothing, where somebody can submit such.
-    skipped: ClassVar[Q | None] = None
     # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
     figures: ClassVar[dict[str, Any]] = {}
 
@@ -310,3 +317,33 @@ def sheet_kind_of(row: Any) -> SheetKind:
     kind = kind_of(row)
     assert isinstance(kind, SheetKind)  # noqa: S101
     return kind
+
+
+# Rounds of every kind in the menu of a study, and what they found.
+
+
+ROUNDS = Finder(
+    kind=_("Round"),
+    rows=lambda study: Round.objects.filter(study=study),
+    fields=("name",),
+    page=lambda round_: kind_of(round_).audit.round,
+)
+
+
+def round_entries() -> Iterator[Entry]:
+    """The list of a kind's rounds, and the page of results, where it has one."""
+    for kind in kinds():
+        page, words = kind.rounds_page, kind.words
+        yield Entry(
+            kind.section,
+            words.rounds,
+            page,
+            30,
+            under=kind.under,
+            waits=kind.waits,
+            tour=words.about,
+            also=_("export download"),
+        )
+        if kind.results_page:
+            also = _("agreement alpha kappa export download")
+            yield Entry(kind.section, words.results, kind.results_page, place=20, also=also)

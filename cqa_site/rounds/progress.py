@@ -1,17 +1,26 @@
-"""How far rounds are, and who has done what in them."""
+"""Progress and pace of rounds and raters, and the rounds on the home page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil, floor
+from statistics import median
 from typing import Any
 
-from django.db.models import Avg, Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from cqa_site.people.models import Rater, Study
+from cqa_site.people.models import Membership, Rater, Study, User
 
-from .kind import SheetKind, TaskKind, sheet_kind_of
-from .models import COUNTED, Place, Round, Sheet
-from .slots import DONE
+from .blind_order import repeats_of
+from .kind import Card, SheetKind, TaskKind, kind_of, kinds, sheet_kind_of
+from .models import COUNTED, Participant, Place, Round, Sheet
+from .queue import DONE, unseen_items, with_free_slot
+
+# How far rounds are, and who has done what in them.
+
 
 SUBMITTED = Q(state=Sheet.State.SUBMITTED)
 # Sheets that wait for their person: not submitted, or changed since.
@@ -98,3 +107,287 @@ def _progress(kind: SheetKind, place: Place, row: dict[str, Any]) -> RaterProgre
         last_at=row.get("last_at"),
         figures={name: row.get(f"own_{name}") for name in kind.figures},
     )
+
+
+# How far one person is in a round, and about how long the rest takes them.
+#
+# Whatever comes to a person counts alike: a known answer hidden among others, or an item that
+# comes
+# a second time, is one more to do and one more done.
+
+
+# What a round plans counts as so many answers of somebody's own, none of which counts as longer
+# than so many planned ones: label.js goes on in the same way.
+PLANNED, LONGEST = 10, 5
+# Without a plan so many say enough.
+ENOUGH = 3
+
+
+@dataclass(frozen=True)
+class HowFar:
+    """What is done and what can still come; ``seconds`` is how long one takes, where known."""
+
+    done: int
+    left: int
+    seconds: float | None = None
+
+    @property
+    def all(self) -> int:
+        """Done and to come."""
+        return self.done + self.left
+
+    @property
+    def minutes(self) -> int | None:
+        """About how long the rest takes; None where nothing is left or nobody can say."""
+        if not self.left or self.seconds is None:
+            return None
+        return ceil(self.left * self.seconds / 60)
+
+    @property
+    def hours(self) -> int | None:
+        """As `minutes`, where these would be many."""
+        return round(self.minutes / 60) if self.minutes and self.minutes > 120 else None
+
+    def at_most(self, wanted: int | None) -> "HowFar":
+        """No more than a crowd link asks for."""
+        if wanted is None:
+            return self
+        return HowFar(self.done, max(0, min(self.left, wanted - self.done)), self.seconds)
+
+
+def pace(own: Sequence[float], planned: float | None = None) -> float | None:
+    """Seconds for one: what is planned, and more and more somebody's own mean; else their median.
+
+    Examples
+    --------
+    >>> pace([], planned=20), pace([9] * 10, planned=20), pace([900], planned=20)
+    (20.0, 14.5, 27.272727272727273)
+    >>> pace([10, 40, 12]), pace([10, 40])
+    (12, None)
+    """
+    if planned:
+        counted = [min(seconds, LONGEST * planned) for seconds in own]
+        return (PLANNED * planned + sum(counted)) / (PLANNED + len(own))
+    return median(own) if len(own) >= ENOUGH else None
+
+
+def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> HowFar:
+    """How far somebody is in a round of sheets, of which a crowd link may ask for fewer."""
+    kind = sheet_kind_of(round_)
+    own = kind.Sheet._default_manager.filter(round=round_.pk, rater=rater, is_example=False)
+    own = own.annotate(is_changed=Q(draft__isnull=False))
+    columns = (kind.subject, "replicate", "state", "is_changed", "active_seconds")
+    rows = list(own.order_by("pk").values_list(*columns))
+    # Of assigned work a changed sheet waits again, as everywhere.
+    done = [
+        seconds
+        for _thing, _replicate, state, is_changed, seconds in rows
+        if state == Sheet.State.SUBMITTED and not (kind.is_assigned and is_changed)
+    ]
+    left = len(rows) - len(done)
+    if round_.state != Round.State.OPEN:
+        left = 0
+    elif not kind.is_assigned:
+        firsts = [thing for thing, replicate, *_rest in rows if replicate == 0]
+        coming = with_free_slot(round_, unseen_items(round_, firsts)).count()
+        again = repeats_of(len(firsts) + coming, round_.repeat_share)
+        left += coming + max(0, again - (len(rows) - len(firsts)))
+    seconds = pace([each for each in done if each])
+    return HowFar(len(done), left, seconds).at_most(wanted)
+
+
+# How fast people of a round work and how much they skip; it is shown, and decides nothing.
+
+
+# Of the time that an item is expected to take, or takes people of the round on average.
+HASTY_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What one person did; below ``mark`` seconds for an item it was very fast."""
+
+    done: int = 0
+    skipped: int = 0
+    seconds: float | None = None
+    mark: float | None = None
+    is_skipping: bool = False
+
+    @property
+    def skipped_share(self) -> float | None:
+        """Of what was done; None before anything was."""
+        return self.skipped / self.done if self.done else None
+
+    @property
+    def is_hasty(self) -> bool:
+        """Whether somebody can hardly have read what they answered."""
+        return self.seconds is not None and self.mark is not None and self.seconds < self.mark
+
+
+def paces_of(round_: Any, **where: Any) -> dict[int, Pace]:
+    """The pace of each rater who did something, of those that ``where`` chooses: one query."""
+    kind = kind_of(round_)
+    rows = list(kind.paces(round_, **where))
+    usual = getattr(kind.own(round_), "expected_seconds", None)
+    if not usual and len(rows) > 1:
+        times = [seconds for *_counts, seconds in rows if seconds]
+        usual = sum(times) / len(times) if times else None
+    mark = usual * HASTY_SHARE if usual else None
+    return {
+        rater: Pace(done, skipped, seconds, mark, skipped > skips_allowed(round_, done))
+        for rater, done, skipped, seconds in rows
+    }
+
+
+def skips_allowed(round_: Any, items: int) -> float:
+    """How many of so many items somebody may skip; without a limit infinitely many."""
+    share = round_.skip_share
+    return float("inf") if share is None else max(1, floor(round(share * items, 9)))
+
+
+def skips_paid(round_: Any, items: int) -> float:
+    """How many of so many a crowd link takes for work: who skips everything did nothing."""
+    return min(skips_allowed(round_, items), items - 1)
+
+
+def skipped_by(round_: Any, user: User) -> int:
+    """How many items somebody skipped."""
+    return sum(
+        skipped
+        for _rater, _done, skipped, _time in kind_of(round_).paces(round_, rater__user=user)
+    )
+
+
+# Rounds on the first page of those who work on them.
+
+
+LISTED = 50
+# Of so many of their rounds at most it is looked whether anything is left for somebody.
+LOOKED_AT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One card on a person's first page.
+
+    Parameters
+    ----------
+    title, text
+        What there is to do, and a sentence about it; nothing that the person may not know.
+    button, url
+        What leads there.
+    badge
+        How much of it is done or open; may be empty.
+    is_done
+        Whether nothing is left of it at present.
+    """
+
+    title: str
+    text: str
+    button: str
+    url: str
+    badge: str = ""
+    is_done: bool = False
+
+
+def waiting_for(membership: Membership) -> list[Waiting]:
+    """One card for every open round; for people of a crowd link that of the link alone.
+
+    Two queries, and one more for every kind that has an open round; a few for each of the first
+    rounds that the person began. A round whose sheets are assigned waits only for those who have
+    some to do. What the person began comes first, what nothing is left of comes last.
+    """
+    participant = getattr(membership.user, "participant", None)
+    opened = _rounds_for(membership)
+    if participant is not None:
+        opened = opened.filter(links=participant.link_id)
+    rounds = list(opened[:LISTED])
+    counts = _own_counts(membership, rounds)
+    places = _places(membership, rounds)
+    begun = [each for each in rounds if each.pk in counts and each.pk in places]
+    done = set() if participant else _done(begun, places)
+    shown = [each for each in rounds if each.pk in counts or not kind_of(each).is_assigned]
+    waiting = []
+    for each in sorted(shown, key=lambda each: (each.pk in done, each.pk not in counts)):
+        count = counts.get(each.pk, 0)
+        is_held = each.pk in places and places[each.pk].is_held_back
+        if participant is not None and (is_held or _is_over(participant, count)):
+            waiting.append(_ended(each, participant))
+            continue
+        is_done = each.pk in done
+        waiting.append(_card(membership, each, count, is_done=is_done, is_held=is_held))
+    return waiting
+
+
+def _rounds_for(membership: Membership) -> QuerySet[Round]:
+    # An app that was taken out leaves its rounds behind.
+    free = [kind.name for kind in kinds() if not kind.is_assigned]
+    assigned = [kind.name for kind in kinds() if kind.is_assigned]
+    opened = Round.objects.filter(study=membership.study, state=Round.State.OPEN)
+    mine = Place.objects.filter(round=OuterRef("pk"), rater__user=membership.user)
+    return opened.filter(Q(kind__in=free) | Q(Exists(mine), kind__in=assigned))
+
+
+def _own_counts(membership: Membership, rounds: list[Round]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for kind in {each.kind: kind_of(each) for each in rounds}.values():
+        mine = [each for each in rounds if each.kind == kind.name]
+        counts |= kind.count_own(mine, membership.user)
+    return counts
+
+
+def _places(membership: Membership, rounds: list[Round]) -> dict[int, Place]:
+    mine = Place.objects.filter(round__in=rounds, rater__user=membership.user)
+    return {place.round_id: place for place in mine.select_related("rater")}
+
+
+def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
+    """Rounds in which nothing is left for somebody who began, among the first ones."""
+    free = [each for each in begun if not kind_of(each).is_assigned][:LOOKED_AT]
+    return {each.pk for each in free if kind_of(each).is_done_by(each, places[each.pk])}
+
+
+def _card(
+    membership: Membership, round_: Round, count: int, *, is_done: bool, is_held: bool
+) -> Waiting:
+    kind = kind_of(round_)
+    card = kind.card(count)
+    if is_done:
+        card = Card(
+            text=_("Nothing is left for you here at present. You can look at your answers."),
+            button=_("Look at it"),
+            badge=card.badge,
+        )
+    elif is_held:
+        card = Card(
+            text=_("Your practice answers did not match the key often enough."),
+            button=_("Look at it"),
+            badge=_("Waits for a researcher"),
+        )
+    return Waiting(
+        title=round_.name,
+        text=card.text,
+        button=card.button,
+        url=reverse(kind.work_page, args=[membership.study.public_id, round_.public_id]),
+        badge=card.badge,
+        is_done=is_done,
+    )
+
+
+def _ended(round_: Round, participant: Participant) -> Waiting:
+    """A round in which nothing more can come to somebody who came by a crowd link."""
+    text = _("Every answer is saved. You have nothing left to do.")
+    if participant.outcome == Participant.Outcome.WITHDRAWN:
+        text = _("You withdrew your answers. You have nothing left to do.")
+    return Waiting(
+        title=round_.name,
+        text=text,
+        button=_("Show your completion code"),
+        url=reverse("participation_end"),
+    )
+
+
+def _is_over(participant: Participant, done: int) -> bool:
+    """Whether nothing more is asked of somebody who came by a crowd link."""
+    is_running = participant.outcome == Participant.Outcome.RUNNING
+    return not is_running or done >= participant.link.required_items

@@ -1,12 +1,9 @@
 """Addresses of endpoints, prompts, runs and background work in the REST interface."""
 
-from cqa_site.api.addresses import CHANGE, CREATE, LIST, R, S, address, resource
+from cqa_site.api.base import CHANGE, CREATE, LIST, R, S, address, resource
 
-from .api.calls import CallViews, ReplyViews
-from .api.endpoints import EndpointViews
-from .api.jobs import JobViews
-from .api.prompts import PromptListViews, PromptViews
-from .api.runs import RunViews
+from .api.endpoints import EndpointViews, JobViews, OfferedViews, PromptListViews, PromptViews
+from .api.runs import CallViews, ReplyViews, RunViews
 
 urlpatterns = [
     *resource(S + "jobs/", "jobs", "job", JobViews),
@@ -15,10 +12,11 @@ urlpatterns = [
         "endpoints",
         "endpoint",
         EndpointViews,
-        "probe archive",
+        "probe offer archive",
         listed=CREATE,
         row=CHANGE,
     ),
+    address(S + "endpoints/offered/", "endpoint_offers", OfferedViews, **CREATE),
     address(S + "endpoints/embedded/", "endpoint_embedded", EndpointViews, post="embedded"),
     *resource(
         S + "prompts/",

@@ -6,15 +6,14 @@ class RunsConfig(AppConfig):
     label = "runs"
 
     def ready(self) -> None:
-        from cqa_site.runs import handlers  # noqa: F401  handlers of jobs register themselves
+        from cqa_site.runs.carrying import worker  # noqa: F401  handlers of jobs register themselves
         from cqa_site.runs.integrity import find_violations
-        from cqa_site.runs.menu import RUNS, run_entries
+        from cqa_site.runs.kinds import RUNS, run_entries
         from cqa_site.runs.models import Endpoint, Run
         from cqa_site.sealing import HELD
-        from cqa_site.web import invariants
-        from cqa_site.web.navigation import menu, search
+        from cqa_site.web import database, navigation
 
         HELD.extend([(Endpoint, "key_ciphertext"), (Run, "webhook_ciphertext")])
-        menu.add(run_entries)
-        search.add(RUNS)
-        invariants.register(find_violations)
+        navigation.add_entries(run_entries)
+        navigation.add_finders(RUNS)
+        database.register(find_violations)

@@ -1,10 +1,4 @@
-"""Claiming and running jobs: one code path for SQLite and PostgreSQL.
-
-A worker claims ready rows with a lease and a fence, renews the lease while it
-works, and ends the job only under its own fence. A worker that died loses its
-lease, at once where that can be seen, and the next drain takes the job again; after three
-losses the job fails.
-"""
+"""Queue of background jobs: enqueue, claim, run, and wake workers."""
 
 import logging
 import os
@@ -17,6 +11,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, close_old_connections, models, transaction
 from django.db.models import F, Max
@@ -24,15 +19,52 @@ from django.db.models.functions import Now
 
 from cqa_site.judging import packages
 from cqa_site.people.models import Study, User
-from cqa_site.web.housekeeping import chore
+from cqa_site.web.database import chore
 from cqa_site.web.logging import around
 
-from . import bell
-from .bell import INLINE
+from . import queueing
 from .models import Job, WorkerBeat
 from .processes import code_at_start, gone, this_worker
 
+# The doorbell: it wakes a worker, or has the work done in place. It knows nothing of the work.
+
+
 log = logging.getLogger(__name__)
+WAKE = "cqa_site.runs.tasks.wake"
+# What is done where work runs in place, in this order; whoever does it puts it in.
+INLINE: list[Callable[[], object]] = []
+# Until then a broker that did not answer is not asked again: each request would wait for it.
+_quiet = {"until": 0.0}
+
+
+def ring() -> None:
+    """Wake a worker; a broker that does not answer costs only the time until one looks itself."""
+    if settings.JOBS_INLINE:
+        for work in INLINE:
+            work()
+        return
+    if time.monotonic() < _quiet["until"]:
+        return
+    try:
+        send()
+    except Exception:
+        _quiet["until"] = time.monotonic() + settings.SWEEP_SECONDS
+        log.warning("broker unreachable; a worker will find the work", exc_info=True)
+
+
+def send() -> None:
+    """One message; it says nothing, and after a minute nobody needs it."""
+    current_app.send_task(WAKE, expires=60, ignore_result=True, retry=False)
+
+
+# Claiming and running jobs: one code path for SQLite and PostgreSQL.
+#
+# A worker claims ready rows with a lease and a fence, renews the lease while it
+# works, and ends the job only under its own fence. A worker that died loses its
+# lease, at once where that can be seen, and the next drain takes the job again; after three
+# losses the job fails.
+
+
 # Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
 STOP = threading.Event()
 MAX_LOSSES = 3
@@ -48,6 +80,7 @@ PACKAGES_PAUSE = timedelta(seconds=3)
 HANDLERS: dict[str, Callable[["Work"], None]] = {}
 # Kinds that ask or tell somebody outside.
 SENDING: set[str] = set()
+WEIGHTS: dict[str, int] = {}
 
 
 class JobRefused(Exception):
@@ -63,16 +96,18 @@ class StaleWorker(Exception):
 
 
 def handles(
-    kind: str, needs: packages.Part | None = None, *, sends: bool = False
+    kind: str, needs: packages.Part | None = None, *, sends: bool = False, is_long: bool = False
 ) -> Callable[[Callable[["Work"], None]], Callable[["Work"], None]]:
     """Register ``function(work)`` as the handler of a kind of job.
 
     While the packages that it needs are being fetched, jobs of that kind wait. Where they are
     missing and nobody fetches them, the handler is asked all the same, and refuses in its words.
     Kinds that send something, or have it sent, do nothing in a copy of the site by themselves.
+    Long kinds take minutes and let others go first.
     """
     if sends:
         SENDING.add(kind)
+    WEIGHTS[kind] = queueing.LONG if is_long else queueing.QUICK
 
     def register(function: Callable[["Work"], None]) -> Callable[["Work"], None]:
         def handle(work: "Work") -> None:
@@ -101,18 +136,25 @@ def enqueue(
     Without a study it is work of the whole site.
     """
     active = Job.objects.filter(key=f"{kind}:{key}", state__in=["ready", "leased"])
+    weight = WEIGHTS.get(kind, queueing.QUICK)
     for _attempt in range(ENQUEUE_TRIES):
         try:
             with transaction.atomic():
                 job = Job.objects.create(
-                    study=study, kind=kind, key=f"{kind}:{key}", payload=payload, created_by=actor
+                    study=study,
+                    kind=kind,
+                    key=f"{kind}:{key}",
+                    payload=payload,
+                    created_by=actor,
+                    weight=weight,
+                    position=queueing.position_of(actor, weight),
                 )
         except IntegrityError:
             # The active one may end between the two statements; then there is room for a new one.
             if found := active.first():
                 return found
         else:
-            transaction.on_commit(bell.ring)
+            transaction.on_commit(ring)
             return job
     return active.get()
 
@@ -158,22 +200,10 @@ class Work:
 
 
 def claim() -> Job | None:
-    """Take the oldest due job, or one whose worker died; None when there is nothing."""
+    """Take a job whose worker died, or else the first due one; None when there is nothing."""
     with transaction.atomic():
-        holders = Job.objects.filter(state="leased").values_list("leased_by", flat=True)
-        due = (
-            models.Q(state="ready", run_after__lte=Now())
-            | models.Q(state="ready", run_after__gt=Now() + LONGEST_WAIT)
-            | models.Q(state="leased", lease_until__lt=Now())
-            | models.Q(state="leased", leased_by__in=gone(holders))
-            | models.Q(state="leased", lease_until__gt=Now() + 2 * settings.JOB_LEASE)
-        )
-        job = (
-            Job.objects.filter(due)
-            .order_by("run_after", "id")
-            .select_for_update(skip_locked=True)
-            .first()
-        )
+        rows = Job.objects.order_by("position", "id").select_for_update(skip_locked=True)
+        job = rows.filter(_is_lost(), state="leased").first() or _first_due(rows)
         if job is None:
             return None
         losses = job.losses + (job.state == "leased")
@@ -193,6 +223,21 @@ def claim() -> Job | None:
             lease_until=Now() + settings.JOB_LEASE,
         )
         return Job.objects.select_related("study").get(pk=job.pk)
+
+
+def _is_lost() -> models.Q:
+    holders = Job.objects.filter(state="leased").values_list("leased_by", flat=True)
+    return (
+        models.Q(lease_until__lt=Now())
+        | models.Q(leased_by__in=gone(holders))
+        | models.Q(lease_until__gt=Now() + 2 * settings.JOB_LEASE)
+    )
+
+
+def _first_due(rows: models.QuerySet[Job]) -> Job | None:
+    """The next waiting job; written so that the index of positions serves it, however many."""
+    pauses = models.Q(run_after__gt=Now(), run_after__lte=Now() + LONGEST_WAIT)
+    return rows.filter(~pauses, state="ready").first()
 
 
 def drain(max_seconds: float = 50.0) -> int:
@@ -287,10 +332,12 @@ def _recent_beats() -> models.QuerySet[WorkerBeat]:
 
 
 def _put_back(job: Job, note: str) -> None:
+    """Have a job wait again behind its person's others, which it would keep waiting otherwise."""
     Job.objects.filter(pk=job.pk, fence=job.fence, state="leased").update(
         state="ready",
         lease_until=None,
         run_after=Now() + PACKAGES_PAUSE,
+        position=queueing.position_of(job.created_by, job.weight),
         note=note[: Job.NOTE_LENGTH],
     )
 

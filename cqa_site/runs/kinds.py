@@ -1,31 +1,138 @@
-"""What an app says about its kind of run: how to ask, read and store, and how it is shown.
+"""Kinds of runs: how to ask, read, store and show; raters and menu entries."""
 
-The engine knows calls, money and time; it knows nothing of labels. An app registers one
-`RunKind` per kind of job when it is loaded; so the pages of one app show, start and list runs of
-another that it never imports.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils.functional import Promise
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext_lazy as _
+from rest_framework.serializers import Serializer
 
+from cqa_site.judging.chat import digest
 from cqa_site.judging.extraction import Unscored
+from cqa_site.judging.prompts import Layout
+from cqa_site.people.models import Rater, Study
+from cqa_site.runs.models import Call, PromptVersion, Run
+from cqa_site.web.navigation import Entry, Finder
 
-from .kind_parts import CallSubjects, Home, Previewed, PromptKind, Told
-from .models import Call, Reply, Run
+from .models import Reply
 
 if TYPE_CHECKING:
     from cqa_site.people.access import StudyRequest
-    from cqa_site.people.models import Study
 
-    from .api.starts import Start
+    from .api.bodies import Start
+
+
+# What a kind of run is made of beside the engine's part: prompts, a home, texts of requests.
+
+
+@dataclass(frozen=True, slots=True)
+class PromptKind:
+    """One kind of prompt: its name, its placeholders and the file it begins with."""
+
+    name: Promise
+    layout: Layout
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The section in which runs of a kind stand, the address of their list, and its title."""
+
+    section: str
+    route: str
+    title: Promise
+
+
+def _keys(items: Sequence[Any]) -> tuple[int, ...]:
+    return tuple(each.pk for each in items)
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """What prompts of one kind of run are tried out on.
+
+    Parameters
+    ----------
+    name
+        What one item is called.
+    items
+        All items of a study that such a prompt may meet.
+    draft
+        An unsaved run with this prompt, and the items that its request is about.
+    ids
+        What the request's subject is known by: the items' keys, or what a kind makes of them.
+    """
+
+    name: Promise
+    items: Callable[[Study], QuerySet[Any]]
+    draft: Callable[[Study, PromptVersion, Any], tuple[Run, list[Any]]]
+    ids: Callable[[Sequence[Any]], tuple[int, ...]] = _keys
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing a request is about; ``value`` is what was read of it, ``reason`` why nothing."""
+
+    text: str
+    context: str
+    value: str = ""
+    note: str = ""
+    reason: str = ""
+    answer: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """What the columns of a table of requests are called."""
+
+    item: Promise
+    value: Promise
+    note: Promise
+
+
+@dataclass(frozen=True, slots=True)
+class CallSubjects:
+    """How one kind of run says what its requests are about.
+
+    ``items`` takes calls and returns call → its items, None for one that is gone; a bounded
+    number of queries.
+    """
+
+    titles: Titles
+    items: Callable[[Study, Sequence[Call]], dict[int, list[Item | None]]]
+
+
+def _nothing(_run: Run, _calls: Iterable[Call]) -> None:
+    """Nothing to add."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiExtension:
+    """What the interface tells of one kind of run alone; of others these fields have a default.
+
+    ``add_to_calls`` gives requests of a run of the kind what the fields need; a bounded number
+    of queries.
+    """
+
+    run: type[Serializer[Any]] = Serializer
+    run_detail: type[Serializer[Any]] = Serializer
+    call: type[Serializer[Any]] = Serializer
+    call_detail: type[Serializer[Any]] = Serializer
+    add_to_calls: Callable[[Run, Iterable[Call]], None] = _nothing
+
+
+# What an app says about its kind of run: how to ask, read and store, and how it is shown.
+#
+# The engine knows calls, money and time; it knows nothing of labels. An app registers one
+# `RunKind` per kind of job when it is loaded; so the pages of one app show, start and list runs of
+# another that it never imports.
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +239,7 @@ class RunKind(Protocol):
     home: Home
     parser_version: int
     # What a call without a usable value is called; where texts are written nothing is scored.
-    unusable: Promise = lazy("Unscored")
+    unusable: Promise = _("Unscored")
     prompts: Mapping[str, PromptKind]
     tried_on: Previewed
     call_subjects: CallSubjects
@@ -185,9 +292,11 @@ class RunKind(Protocol):
         """How the interface starts one."""
         return cast("Start", import_string(self.start_path))
 
-    def told(self) -> Told:
+    def told(self) -> ApiExtension:
         """What the interface tells of one and its requests beside what it tells of all."""
-        return cast(Told, import_string(self.told_path)) if self.told_path else Told()
+        return (
+            cast(ApiExtension, import_string(self.told_path)) if self.told_path else ApiExtension()
+        )
 
     def about(self, run: Run) -> str:
         """What a run is about, in a few words."""
@@ -234,3 +343,54 @@ def run_kind_of(prompt_kind: str) -> RunKind:
         if prompt_kind in kind.prompts:
             return kind
     raise KeyError(prompt_kind)
+
+
+# As whom a run of a judge stands beside people.
+
+
+ASKED = ("endpoint", "origin", "model", "prompt", "params")
+
+
+def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
+    """One rater for each combination of model, prompt and parameters, made when first asked for.
+
+    ``also`` is what else tells two judges apart; without a ``name`` model and prompt make one.
+    """
+    asked = {each: run.spec[each] for each in ASKED} | also
+    rater, _is_new = Rater.objects.get_or_create(
+        study=run.study,
+        kind=Rater.Kind.MODEL,
+        external_id=digest(asked),
+        defaults={"name": (name or f"{run.spec['model']} · {run.prompt}")[:120]},
+    )
+    return rater
+
+
+# Runs of every kind in the menu of a study, and what they need.
+
+
+RUNS = Finder(
+    kind=_("Run"),
+    rows=lambda study: Run.objects.filter(study=study).select_related("prompt"),
+    fields=("name", "number", "prompt__name"),
+    page="run",
+    name=lambda run: f"#{run.number} {run.name or run.prompt.name}",
+)
+
+
+def run_entries() -> Iterator[Entry]:
+    """The list of each kind of run, then prompts and endpoints."""
+    for home in dict.fromkeys(kind.home for kind in KINDS.values()):
+        yield Entry(home.section, home.title, home.route, 40, waits=partial(_waiting, home))
+    yield Entry("judges", _("Prompts"), "prompts", place=80)
+    tour = _(
+        "Language models are connected here; a small one is built in, so that everything can be "
+        "tried without a key."
+    )
+    yield Entry("judges", _("Endpoints"), "endpoints", place=90, tour=tour)
+
+
+def _waiting(home: Home, study: Any) -> int:
+    """Runs of a list that do nothing until somebody decides."""
+    listed = [name for name, kind in KINDS.items() if kind.home == home]
+    return Run.objects.filter(study=study, kind__in=listed, state__in=Run.WAITING).count()

@@ -2,17 +2,17 @@
 
 from celery import shared_task
 
-from cqa_site.web.housekeeping import keep_house
+from cqa_site.web.database import keep_house
 
 from . import jobs
-from .carrying import draining, provider_batches
+from .carrying import clients, worker
 
 
 @shared_task(ignore_result=True, acks_late=False, max_retries=0)  # type: ignore[untyped-decorator]  # Celery has no types
 def wake() -> int:
     """Run due jobs and carry calls for up to 50 seconds each; workers do it unasked, too."""
-    count = jobs.drain() + provider_batches.tend() + draining.drain_runs()
-    draining.carry_on()
+    count = jobs.drain() + clients.tend() + worker.drain_runs()
+    worker.carry_on()
     return count
 
 

@@ -2,14 +2,14 @@
 
 from django.urls import include, path
 
-from .views import calls, control, endpoints, jobs, packages, prompts
+from .views import endpoints, runs
 
 of_study = [
-    *jobs.urlpatterns,
-    *packages.urlpatterns,
-    *endpoints.urlpatterns,
-    *control.urlpatterns,
-    *calls.urlpatterns,
-    *prompts.urlpatterns,
+    *runs.job_urls,
+    *runs.package_urls,
+    *endpoints.endpoint_urls,
+    *runs.run_urls,
+    *runs.call_urls,
+    *endpoints.prompt_urls,
 ]
-urlpatterns = [*jobs.of_site, path("s/<uuid:study_id>/", include(of_study))]
+urlpatterns = [*runs.of_site, path("s/<uuid:study_id>/", include(of_study))]

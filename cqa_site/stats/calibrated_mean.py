@@ -20,8 +20,8 @@ import numpy as np
 from scipy import special
 
 from cqa_site.stats.estimate import Estimate, check_confidence
+from cqa_site.stats.intervals import reaches
 from cqa_site.stats.ratings import FloatArray
-from cqa_site.stats.skewed_means import reaches
 
 LEAST_LABELLED = 10
 NO_PROBABILITIES = (
@@ -117,7 +117,7 @@ def calibrated_mean(
     scores: its intervals then held the truth in .926 to .9995 of simulated draws. The corrected
     recipe divides by n - 2 (lambda is estimated as well), takes t quantiles with as many degrees
     of freedom, n being the effective number ``sum(w)² / sum(w²)`` there, and goes further to the
-    side to which what single items add is skewed (`cqa_site.stats.skewed_means`).
+    side to which what single items add is skewed (`cqa_site.stats.intervals`).
 
     `python -m benchmarks.verdicts --only calibrated` says how often it holds the truth from
     `LEAST_LABELLED` labels on. Where probabilities differ fourfold and there are 15 labels, read

@@ -1,23 +1,140 @@
-"""Pairs of two raters' values, and their correlation.
-
-A correlation says whether two raters order the answers alike, not whether they give the same
-scores: put the bias beside it (`bland_altman`).
-"""
+"""Correlations of two raters, also weighted, and their Bland-Altman limits."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cqa_site.stats.ratings import FloatArray, IntArray
-from cqa_site.stats.weighted_correlation import (
-    Correlation,
-    check_correlation,
-    weighted_correlations,
+from cqa_site.stats.estimate import NO_VALUES, Estimate, check_confidence
+from cqa_site.stats.intervals import (
+    LEAST_CLUSTERS,
+    LEAST_RATED,
+    estimated,
+    jackknife_t_interval,
+    too_few,
 )
+from cqa_site.stats.ratings import FloatArray, IntArray
+
+# Correlations of weighted pairs, many weightings at once: what resampling needs.
+#
+# Notation: x and y hold n paired values and w their weights. A resample of units is a row of
+# whole-number weights, so one call answers a whole block of resamples. Weighting a pair k times
+# gives exactly what repeating it k times would give, ranks and ties included.
+#
+# Sources: Kendall, Rank Correlation Methods (tau-b); Spearman's rho is Pearson's r of mid-ranks.
+
+
+Correlation = Literal["pearson", "spearman", "kendall"]
+CORRELATIONS: tuple[str, ...] = get_args(Correlation)
+
+# Below this share of the largest square a variance is rounding error.
+_NO_SPREAD = 1e-22
+
+
+def check_correlation(kind: str) -> None:
+    """Raise ValueError for a correlation that does not exist."""
+    if kind not in CORRELATIONS:
+        raise ValueError(f"a correlation is one of {', '.join(CORRELATIONS)}, not {kind!r}")
+
+
+def weighted_correlations(
+    kind: Correlation, x: FloatArray, y: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Correlation under each row of weights.
+
+    Parameters
+    ----------
+    kind : {"pearson", "spearman", "kendall"}
+        Kendall is tau-b and takes n² steps for each row.
+    x, y : shape (n,) or (n_rows, n)
+        The same pairs for every row, or pairs of its own for each.
+    weights : shape (n_rows, n)
+        Zero or more.
+
+    Returns
+    -------
+    shape (n_rows,), -1 to 1; NaN where x or y does not vary among the pairs that weigh.
+
+    Examples
+    --------
+    >>> x, y = np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0])
+    >>> [round(float(weighted_correlations(kind, x, y, np.ones((1, 3)))[0]), 4)
+    ...  for kind in ("pearson", "spearman", "kendall")]
+    [0.5, 0.5, 0.3333]
+    """
+    check_correlation(kind)
+    if kind == "kendall":
+        return _taus(x, y, weights)
+    if kind == "spearman":
+        x, y = weighted_mid_ranks(x, weights), weighted_mid_ranks(y, weights)
+    return _pearson(x, y, weights)
+
+
+def weighted_mid_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Mean rank (from 0) of each value among all the weighted ones, shape of `weights`.
+
+    Equal values share the middle of the ranks they cover: ``weight below + own weight / 2``.
+    """
+    rows = np.atleast_2d(values)
+    order = np.argsort(rows, axis=1, kind="stable")
+    ordered = np.take_along_axis(rows, order, axis=1)
+    sorted_weights = np.take_along_axis(weights, np.broadcast_to(order, weights.shape), axis=1)
+    upto = np.cumsum(sorted_weights, axis=1)
+    edge = np.ones((len(rows), 1), dtype=bool)
+    differs = np.diff(ordered, axis=1) != 0
+    # Cumulated weights never fall, so running extremes carry the edge of a tie over all of it.
+    starts = np.where(np.hstack([edge, differs]), upto - sorted_weights, 0.0)
+    ends = np.where(np.hstack([differs, edge]), upto, np.inf)
+    low = np.maximum.accumulate(starts, axis=1)
+    high = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(weights.shape)
+    np.put_along_axis(ranks, np.broadcast_to(order, weights.shape), (low + high) / 2, axis=1)
+    return ranks
+
+
+def _pearson(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+    total = weights.sum(axis=1, keepdims=True)
+    total[total == 0] = 1.0  # nothing weighs: no spread either
+    dx, dy = (each - (weights * each).sum(axis=1, keepdims=True) / total for each in (x, y))
+    xx, yy, xy = ((weights * product).sum(axis=1) for product in (dx * dx, dy * dy, dx * dy))
+    spread = [
+        square > _NO_SPREAD * total[:, 0] * np.square(each).max(axis=-1)
+        for square, each in ((xx, x), (yy, y))
+    ]
+    return _ratio(xy, xx * yy, spread[0] & spread[1])
+
+
+def _taus(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+    signs = [np.sign(each[..., :, None] - each[..., None, :]) for each in (x, y)]
+    concordance = _pair_sums(signs[0] * signs[1], weights)
+    untied = [_pair_sums(np.abs(each), weights) for each in signs]
+    return _ratio(concordance, untied[0] * untied[1], (untied[0] > 0) & (untied[1] > 0))
+
+
+def _pair_sums(table: FloatArray, weights: FloatArray) -> FloatArray:
+    """Sum over i and j of ``weights[i] table[i, j] weights[j]``, shape (n_rows,)."""
+    if table.ndim == 2:
+        return np.asarray(((weights @ table) * weights).sum(axis=1))
+    return np.asarray(np.einsum("bi,bij,bj->b", weights, table, weights))
+
+
+def _ratio(top: FloatArray, squared: FloatArray, defined: NDArray[np.bool_]) -> FloatArray:
+    """``top / sqrt(squared)`` where defined, else NaN; rounding never leaves -1 to 1."""
+    nothing = np.full(len(top), np.nan)
+    found = np.divide(top, np.sqrt(squared), out=nothing, where=defined)
+    return np.asarray(np.clip(found, -1.0, 1.0))
+
+
+# Pairs of two raters' values, and their correlation.
+#
+# A correlation says whether two raters order the answers alike, not whether they give the same
+# scores: put the bias beside it (`bland_altman`).
+
 
 TOO_FEW_PAIRS = "fewer than 3 pairs of values, too few for a correlation"
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
@@ -113,3 +230,161 @@ def in_chunks(statistic: Any, weights: FloatArray, cells_per_row: int) -> FloatA
     rows = max(1, _CHUNK_CELLS // max(cells_per_row, 1))
     blocks = [weights[start : start + rows] for start in range(0, len(weights), rows)]
     return np.concatenate([statistic(block) for block in blocks])
+
+
+# How far two raters' scores lie apart, and whether that depends on the score.
+#
+# A correlation near 1 still allows one rater to give four points more throughout; the mean
+# difference and its spread say so in points.
+
+
+# 95 % of normal differences lie within this many standard deviations.
+REACH = 1.96
+INTERVAL = "cluster jackknife, t corrected for skewness"
+RECIPES = {
+    "bias": "mean of first minus second",
+    "lower limit": "mean difference minus 1.96 sd (ddof 1)",
+    "upper limit": "mean difference plus 1.96 sd (ddof 1)",
+    "slope": "least squares slope of the difference on the mean of the two",
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BlandAltman:
+    """First minus second rater against the mean of the two.
+
+    Attributes
+    ----------
+    bias
+        Mean difference in points; positive if the first rater gives more.
+    lower, upper
+        Limits of agreement: about 95 % of differences lie between them if they are normal.
+    slope
+        Points of difference for each point of the mean: off zero where the bias grows with
+        the score, or where one rater spreads the scores wider than the other.
+    means, differences : shape (n,)
+        The points of the plot, in the order handed in without incomplete pairs.
+    """
+
+    bias: Estimate
+    lower: Estimate
+    upper: Estimate
+    slope: Estimate
+    means: FloatArray
+    differences: FloatArray
+
+
+def bland_altman(
+    x: Sequence[float],
+    y: Sequence[float],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    confidence: float = 0.95,
+) -> BlandAltman:
+    """Differences of two raters over items: bias, limits of agreement, proportional bias.
+
+    Parameters
+    ----------
+    x, y : length n
+        Two raters' values of the same items, on one scale; incomplete pairs are dropped.
+    clusters : length n
+        What the intervals leave out in turn, such as the question; by default every item.
+    confidence
+        Nominal coverage of the intervals.
+
+    Returns
+    -------
+    BlandAltman
+        The bias needs one pair, the limits two, the slope three pairs whose means differ; an
+        interval needs differences that vary, of 6 clusters for the bias and 20 for the others.
+
+    Notes
+    -----
+    Bland and Altman (1986, 1999). Their intervals assume independent normal differences;
+    here clusters are left out in turn, since answers to one question resemble each other.
+
+    Examples
+    --------
+    >>> found = bland_altman([3, 5, 7], [2, 4, 3])
+    >>> found.bias.value, round(found.upper.value, 3), round(found.slope.value, 3)
+    (2.0, 5.395, 0.857)
+    """
+    check_confidence(confidence)
+    pairs = Pairs.of(x, y, clusters)
+    means, differences = (pairs.x + pairs.y) / 2, pairs.x - pairs.y
+    statistics = {
+        "bias": lambda weights: _moments(differences, weights)[0],
+        "lower limit": lambda weights: _limit(differences, weights, -REACH),
+        "upper limit": lambda weights: _limit(differences, weights, REACH),
+        "slope": lambda weights: _slope(means, differences, weights),
+    }
+    found = [
+        _estimate(name, statistic, pairs, confidence) for name, statistic in statistics.items()
+    ]
+    return BlandAltman(
+        bias=found[0],
+        lower=found[1],
+        upper=found[2],
+        slope=found[3],
+        means=means,
+        differences=differences,
+    )
+
+
+def _estimate(
+    name: str,
+    statistic: Callable[[FloatArray], FloatArray],
+    pairs: Pairs,
+    confidence: float,
+) -> Estimate:
+    about: dict[str, Any] = {
+        "statistic": f"Bland-Altman {name}",
+        "recipe": RECIPES[name],
+        "confidence": confidence,
+        **pairs.about(),
+    }
+    if len(pairs.x) == 0:
+        return Estimate(value=None, reason=NO_VALUES, **about)
+    value = float(statistic(np.ones((1, len(pairs.x))))[0])
+    if np.isnan(value):
+        return Estimate(value=None, reason=_why_undefined(name), **about)
+    least = LEAST_CLUSTERS if name == "bias" else LEAST_RATED
+    if pairs.n_clusters < least:
+        return Estimate(value=value, reason=too_few(least, "questions"), **about)
+    once = np.ones(pairs.n_clusters, dtype=np.int64)
+    left_out = in_chunks(
+        lambda rows: statistic(rows[:, pairs.codes]), 1 - np.eye(len(once)), len(pairs.x)
+    )
+    interval = partial(jackknife_t_interval, value, left_out, once, confidence, least=least)
+    return estimated(value, interval, about, how=INTERVAL)
+
+
+def _why_undefined(name: str) -> str:
+    if name == "slope":
+        return "a slope needs 3 pairs whose means differ"
+    return "the spread of differences needs two pairs"
+
+
+def _moments(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weighted mean and sd (ddof 1) of `values` under each row; sd NaN below a weight of 2."""
+    total = weights.sum(axis=1)
+    mean = weights @ values / total
+    squares = (weights * (values - mean[:, None]) ** 2).sum(axis=1)
+    undefined = np.full(len(total), np.nan)
+    return mean, np.sqrt(np.divide(squares, total - 1, out=undefined, where=total > 1))
+
+
+def _limit(values: FloatArray, weights: FloatArray, reach: float) -> FloatArray:
+    mean, sd = _moments(values, weights)
+    return np.asarray(mean + reach * sd)
+
+
+def _slope(means: FloatArray, differences: FloatArray, weights: FloatArray) -> FloatArray:
+    total = weights.sum(axis=1, keepdims=True)
+    centred = means - (weights @ means)[:, None] / total
+    across = (weights * centred * differences).sum(axis=1)
+    along = (weights * centred**2).sum(axis=1)
+    rounding = 1e-22 * total[:, 0] * (np.square(means).max(initial=0.0) + 1e-300)
+    defined = (along > rounding) & (total[:, 0] >= 3)
+    undefined = np.full(len(along), np.nan)
+    return np.asarray(np.divide(across, along, out=undefined, where=defined))

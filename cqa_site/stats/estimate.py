@@ -1,26 +1,22 @@
-"""The answer of every statistic: a value with its recipe, or the reason why there is none."""
+"""Estimates, standings and alpha thresholds, and how figures are stored as JSON."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Hashable, Mapping
+from contextlib import suppress
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+# The answer of every statistic: a value with its recipe, or the reason why there is none.
+
 
 NO_VALUES = "there are no ratings"
 ONE_RATER = "there is only one rater"
 NO_OVERLAP = "no item was rated by two raters"
 ONE_VALUE = "only one value was used, so agreement by chance is certain"
-
-
-class HasCounts(Protocol):
-    """What an estimate says about the ratings behind it."""
-
-    @property
-    def n_items(self) -> int: ...
-    @property
-    def n_raters(self) -> int: ...
-    @property
-    def n_values(self) -> int: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +37,12 @@ class Estimate:
         How the interval was made, e.g. "item jackknife, t"; None without one.
     confidence
         Nominal coverage of the interval.
-    n_items, n_raters, n_values
-        The ratings handed in.
+    n_items
+        Items handed in.
     n_pairable_items
         Items that entered the statistic because they have two or more ratings.
+    n_raters, n_values
+        Raters and ratings that entered the statistic.
     n_dropped_items
         Items left out for another reason, which `recipe` names.
     reason
@@ -86,3 +84,167 @@ def check_confidence(confidence: float) -> None:
     """Raise ValueError unless 0 < confidence < 1."""
     if not 0 < confidence < 1:
         raise ValueError("confidence lies strictly between 0 and 1")
+
+
+# Krippendorff's customary marks of alpha.
+
+
+# From here on conclusions are firm; from the second one on they are tentative.
+FIRM, TENTATIVE = 0.8, 0.667
+
+
+# Figures as JSON keeps them, and back: frozen dataclasses, tuples, mappings and plain values.
+#
+# A dataclass is stored as an object, a tuple (named or not) as a list, a mapping with its keys as
+# text. What is not a finite number is stored as None.
+
+
+# Metadata of a field that is stored only where it has a value.
+ONLY_IF_KNOWN = {"only_if_known": True}
+Kind = TypeVar("Kind")
+Reader = Callable[[Any], Any]
+
+
+class StoredError(ValueError):
+    """What is stored is no such figure; the message names the field."""
+
+
+def to_json(value: Any, decimals: int | None = None) -> Any:
+    """Plain values ready for JSON: keys that are text, no NaN; floats rounded if asked."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return value if decimals is None else round(value, decimals)
+    if isinstance(value, Mapping):
+        return {str(key): to_json(each, decimals) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(each, decimals) for each in value]
+    if is_dataclass(value):
+        return {
+            each.name: to_json(getattr(value, each.name), decimals)
+            for each in fields(value)
+            if not each.metadata.get("only_if_known") or getattr(value, each.name) is not None
+        }
+    return value
+
+
+def from_json(kind: type[Kind], stored: Any) -> Kind:
+    """Build a dataclass of what `to_json` gave; numbers and texts are taken as they are.
+
+    Raises
+    ------
+    StoredError
+        For a missing field without a default, and for an unknown one.
+    """
+    found: Kind = _reader(cast(Hashable, kind))(stored)
+    return found
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """What reads values of a type."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind):
+        return _object(kind)
+    if origin in (Union, UnionType):
+        of = _first_of({_reader(each): None for each in inner if each is not NoneType})
+        return of if of is _as_it_is else lambda value: None if value is None else of(value)
+    if origin is tuple:
+        of = _reader(inner[0])
+        if of is _as_it_is:
+            return tuple
+        return lambda values: tuple(_at(at, of, each) for at, each in enumerate(values))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        key, of = inner[0], _reader(inner[1])
+        return lambda items: {key(name): _at(name, of, each) for name, each in items.items()}
+    if isinstance(kind, type) and issubclass(kind, tuple):
+        return lambda values: kind(*values)
+    return _as_it_is
+
+
+def _object(kind: Any) -> Reader:
+    """Reads a dataclass; its type hints are looked at once, when the first one is read."""
+    known = {each.name for each in fields(kind)}
+    needed = {
+        each.name
+        for each in fields(kind)
+        if each.default is MISSING and each.default_factory is MISSING
+    }
+
+    @cache
+    def readers() -> dict[str, Reader]:
+        hints = get_type_hints(kind)
+        found = {name: _reader(hints[name]) for name in known}
+        return {name: of for name, of in found.items() if of is not _as_it_is}
+
+    def read(stored: Mapping[str, Any]) -> Any:
+        if not needed <= stored.keys() <= known:
+            wrong = [f"unknown {name}" for name in sorted(stored.keys() - known)]
+            wrong += [f"no {name}" for name in sorted(needed - stored.keys())]
+            raise StoredError(f"{kind.__name__} with {', '.join(wrong)}")
+        deep = {name: of for name, of in readers().items() if name in stored}
+        made = {name: _at(name, of, stored[name]) for name, of in deep.items()}
+        return kind(**{**stored, **made})
+
+    return read
+
+
+def _first_of(readers: Collection[Reader]) -> Reader:
+    """Reads objects of several types: as the first that has their fields."""
+    *others, last = readers
+
+    def read(value: Any) -> Any:
+        for of in others:
+            with suppress(StoredError):
+                return of(value)
+        return last(value)
+
+    return read if others else last
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _at(place: object, read: Reader, value: Any) -> Any:
+    """Read a value; a message says where it stands."""
+    try:
+        return read(value)
+    except StoredError as reason:
+        raise StoredError(f"{place}: {reason}") from None
+
+
+# One system on a board that says how sure it is.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """One system on the board; figures over the common questions.
+
+    Attributes
+    ----------
+    system
+        Its name.
+    mean, low, high
+        Mean score in points and its interval; None where the board gives a reason.
+    rank, rank_low, rank_high
+        1 is best, equal means share a rank; and the ranks that the tests of pairs leave: one more
+        than the systems shown above it, up to all but those shown below it.
+    tie_group
+        1, 2, ...: no two systems of a group can be told apart.
+    p_best
+        Of boards before version 3: share of resamples in which it has the highest mean.
+    n_questions
+        Questions with a score of this system, common or not.
+    """
+
+    system: str
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tie_group: int | None = None
+    p_best: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    n_questions: int

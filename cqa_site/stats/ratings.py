@@ -1,15 +1,19 @@
-"""The one shape of ratings: long tables of (item, rater, value), held as integer codes."""
+"""Ratings as integer codes, and coincidences of values within items."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from cqa_site.stats.arrays import FloatArray, IntArray
+
+# The one shape of ratings: long tables of (item, rater, value), held as integer codes.
+
 
 __all__ = [
     "COLUMNS",
@@ -119,6 +123,12 @@ class Ratings:
         """How many raters rated each item, shape (n_items,)."""
         return np.bincount(self.item_codes, minlength=self.n_items)
 
+    def counts_on(self, items: NDArray[np.bool_]) -> dict[str, int]:
+        """``n_raters`` and ``n_values`` of some items, given as a mask of shape (n_items,)."""
+        is_there = items[self.item_codes]
+        raters = np.unique(self.rater_codes[is_there])
+        return {"n_raters": len(raters), "n_values": int(is_there.sum())}
+
     def categories(self) -> FloatArray:
         """The distinct values, ascending."""
         return np.unique(self.values)
@@ -192,3 +202,168 @@ def _numbers(column: pd.Series) -> FloatArray:
     if np.isinf(values).any():
         raise NotNumericError("a rating is infinite")
     return np.asarray(values, dtype=np.float64)
+
+
+# Coincidences of values within items, and Krippendorff's alpha with one item left out.
+#
+# Notation: ``counts[i, k]`` raters gave item i the value ``categories[k]``; an item with n
+# ratings adds ``(counts[i] counts[i]' - diag(counts[i])) / (n - 1)`` to the coincidence matrix,
+# whose margins are again ``counts[i]``. Items with equal counts are handled once.
+#
+# Source: Krippendorff, Content Analysis, chapter on reliability; Hayes and Krippendorff (2007).
+
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+LEVELS: tuple[str, ...] = get_args(Level)
+
+
+def check_level(level: str) -> None:
+    """Raise ValueError for a level of measurement that does not exist."""
+    if level not in LEVELS:
+        raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
+
+
+def pairable_counts(counts: IntArray, categories: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Drop items with fewer than two ratings, then categories nobody is left to use."""
+    pairable = counts[counts.sum(axis=1) >= 2]
+    used = pairable.any(axis=0)
+    return pairable[:, used], categories[used]
+
+
+def row_kinds(counts: IntArray) -> tuple[IntArray, IntArray]:
+    """The different rows of `counts` in lexicographic order, and which of them each row is.
+
+    Returns
+    -------
+    rows : shape (n_kinds, n_categories)
+    kind : shape (n_items,), positions in `rows`
+    """
+    key = np.zeros(len(counts), dtype=np.int64)
+    for column in counts.T:
+        # Factorising after each column keeps the keys below n_items × largest count.
+        key, _ = pd.factorize(key * (int(column.max(initial=0)) + 1) + column)
+    _, first, kind = np.unique(key, return_index=True, return_inverse=True)
+    rows = counts[first]
+    order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(len(rows))
+    return rows[order], np.argsort(order)[kind]
+
+
+def distinct_rows(counts: IntArray) -> tuple[IntArray, IntArray]:
+    """The different rows of `counts` in lexicographic order, and how often each occurs."""
+    rows, kind = row_kinds(counts)
+    return rows, np.bincount(kind, minlength=len(rows))
+
+
+def coincidence_matrix(rows: IntArray, multiplicity: IntArray) -> FloatArray:
+    """Ordered pairs of values within items, each item weighted by 1 / (its ratings - 1).
+
+    Parameters
+    ----------
+    rows : shape (n_kinds, n_categories)
+        Every row sums to at least 2.
+    multiplicity : shape (n_kinds,)
+        How many items have these counts.
+
+    Returns
+    -------
+    shape (n_categories, n_categories), symmetric; the margins count the pairable values.
+    """
+    weights = multiplicity / (rows.sum(axis=1) - 1)
+    weighted = rows * weights[:, None]
+    return np.asarray(weighted.T @ rows - np.diag(weighted.sum(axis=0)), dtype=np.float64)
+
+
+def distances(level: Level, categories: FloatArray, margins: FloatArray | IntArray) -> FloatArray:
+    """Squared difference of each two categories at a level of measurement.
+
+    Parameters
+    ----------
+    level : {"nominal", "ordinal", "interval", "ratio"}
+        Nominal: 0 or 1; ordinal: ranks; interval: values; ratio: difference / sum.
+    categories : shape (n_categories,)
+        The values, ascending.
+    margins : shape (n_categories,)
+        How often each value occurs among pairable ratings; used by the ordinal level only,
+        where a category stands at its mid-rank.
+    """
+    if level == "nominal":
+        return 1.0 - np.eye(len(categories))
+    if level == "ratio":
+        return _ratio_distances(categories)
+    scores = mid_ranks(margins) if level == "ordinal" else categories
+    return np.asarray(np.subtract.outer(scores, scores) ** 2, dtype=np.float64)
+
+
+def mid_ranks(margins: FloatArray | IntArray) -> FloatArray:
+    """Mean rank (from 0) of each category; also for rows of margins, shape (..., n_categories)."""
+    ranks = margins.astype(np.float64)
+    return np.asarray(np.cumsum(ranks, axis=-1) - ranks / 2)
+
+
+def alpha_from_counts(rows: IntArray, multiplicity: IntArray, distance: FloatArray) -> float:
+    """1 - observed / expected disagreement, for a fixed distance; NaN with a single value."""
+    coincidences = coincidence_matrix(rows, multiplicity)
+    margins = coincidences.sum(axis=0)
+    expected = float(margins @ distance @ margins)
+    if expected == 0:
+        return float("nan")
+    return 1 - (float(margins.sum()) - 1) * float((coincidences * distance).sum()) / expected
+
+
+def chance_corrected(observed: FloatArray, expected: FloatArray) -> FloatArray:
+    """1 - observed / expected, element by element; NaN where no disagreement is expected."""
+    undefined = np.full(len(expected), np.nan)
+    ratio = np.divide(observed, expected, out=undefined, where=expected > 1e-12)
+    return np.asarray(1 - ratio, dtype=np.float64)
+
+
+def alphas_left_out(
+    level: Level, rows: IntArray, multiplicity: IntArray, categories: FloatArray
+) -> FloatArray:
+    """Alpha without one item of each kind, shape (n_kinds,); NaN where only one value is left."""
+    total = multiplicity @ rows
+    margins = (total - rows).astype(np.float64)
+    if level == "ordinal":
+        observed, expected = _quadratic_left_out(rows, multiplicity, margins)
+    else:
+        distance = distances(level, categories, total)
+        observed, expected = _fixed_left_out(rows, multiplicity, margins, distance)
+    # Leaving an item out may leave one value only; its expected disagreement is then zero.
+    several_values = (margins > 0).sum(axis=1) > 1
+    ratio = np.divide(observed, expected, out=np.full(len(rows), np.nan), where=several_values)
+    return np.asarray(1 - (margins.sum(axis=1) - 1) * ratio)
+
+
+def _fixed_left_out(
+    rows: IntArray, multiplicity: IntArray, margins: FloatArray, distance: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    own = ((rows @ distance) * rows).sum(axis=1) / (rows.sum(axis=1) - 1)
+    observed = own @ multiplicity - own
+    return observed, ((margins @ distance) * margins).sum(axis=1)
+
+
+def _quadratic_left_out(
+    rows: IntArray, multiplicity: IntArray, margins: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Observed and expected sums when every left-out item changes the mid-ranks.
+
+    With scores x, the sum of ``o[k, l] (x[k] - x[l])**2`` is ``2 (n x² - x' o x)``, so no
+    n_kinds × n_categories² array is needed.
+    """
+    # Without its only item nothing is left; the caller marks that case undefined.
+    n = np.maximum(margins.sum(axis=1, keepdims=True), 1)
+    ranks = mid_ranks(margins) / n
+    scores = ranks - (margins * ranks).sum(axis=1, keepdims=True) / n
+    squares = (margins * scores**2).sum(axis=1)
+    whole = ((scores @ coincidence_matrix(rows, multiplicity)) * scores).sum(axis=1)
+    own = ((rows * scores).sum(axis=1) ** 2 - (rows * scores**2).sum(axis=1)) / (
+        rows.sum(axis=1) - 1
+    )
+    return 2 * (squares - whole + own), 2 * n[:, 0] * squares
+
+
+def _ratio_distances(categories: FloatArray) -> FloatArray:
+    total = np.add.outer(categories, categories)
+    difference = np.subtract.outer(categories, categories)
+    share = np.divide(difference, total, out=np.zeros_like(total), where=total != 0)
+    return np.asarray(share**2, dtype=np.float64)

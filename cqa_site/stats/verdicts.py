@@ -1,9 +1,4 @@
-"""When a sentence of verdict may be printed: its test, its family, its margin, its smallest n.
-
-Pages, boards and runs ask here before they say that one thing is above another, that something
-is close enough, or that agreement suffices. A figure may always be shown; a verdict needs its
-rule. `docs/statistics.md` lists the rules, `python -m benchmarks.verdicts` simulates them.
-"""
+"""Verdicts: rules for their sentences, one-sided tests and adjusted p values."""
 
 from __future__ import annotations
 
@@ -11,8 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from cqa_site.stats.intervals import LEAST_CLUSTERS, LEAST_RATED
-from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
+import numpy as np
+
+from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.estimate import FIRM, TENTATIVE
+from cqa_site.stats.intervals import LEAST_CLUSTERS, LEAST_RATED, moments, without_skewness
+
+# When a sentence of verdict may be printed: its test, its family, its margin, its smallest n.
+#
+# Pages, boards and runs ask here before they say that one thing is above another, that something
+# is close enough, or that agreement suffices. A figure may always be shown; a verdict needs its
+# rule. `docs/statistics.md` lists the rules, `python -m benchmarks.verdicts` simulates them.
+
 
 # Of every test and every family; intervals cover 1 - LEVEL.
 LEVEL = 0.05
@@ -219,3 +224,131 @@ def least_to_differ(n_pairs: int = 1) -> int:
     """
     needed = 2 + math.floor(math.log2(max(n_pairs, 1) / LEVEL))
     return max(RULES["leader"].least, needed)
+
+
+# One-sided tests of statistics that were computed without each unit in turn.
+#
+# They decide as `cqa_site.stats.intervals` does: Student's t, or the same t after Hall's (1992)
+# transformation where skewness makes that less certain.
+
+
+# Power of the studies that `more_needed` plans.
+POWER = 0.8
+MOST_NEEDED = 100_000
+
+
+def pseudo_values(value: float, left_out: FloatArray) -> FloatArray:
+    """Jackknife pseudo-values (Tukey 1958) of a statistic without each of n units."""
+    n = len(left_out)
+    return np.asarray(n * value - (n - 1) * left_out)
+
+
+def ratio_pseudo_values(tops: FloatArray, bottoms: FloatArray) -> FloatArray:
+    """Pseudo-values of a sum over a sum, such as the mean of all values of clusters."""
+    whole, under = tops.sum(), bottoms.sum()
+    return pseudo_values(whole / under, (whole - tops) / (under - bottoms))
+
+
+def p_above(values: FloatArray, mark: float) -> float:
+    """P value that the mean of independent values lies at or below ``mark``, one-sided.
+
+    Parameters
+    ----------
+    values : shape (n,)
+        Such as pseudo-values, from units that lie within -1 to 1.
+    mark
+        The least favourable mean.
+
+    Notes
+    -----
+    Values without spread tell only that others are rare: a mean at the mark needs others in a
+    share of ``|value - mark| / (1 + |value|)`` of the units, and none was seen among n.
+    """
+    from scipy import special
+
+    n, mean = len(values), float(values.mean())
+    if np.ptp(values) < 1e-9:
+        apart = min(1.0, abs(mean - mark) / (1 + abs(mean)))
+        return float((1 - apart) ** n) if mean > mark else 1.0
+    distance, error, pull = moments(values[:, None] - mark)
+    t = distance / error
+    return float(special.stdtr(n - 1, -min(t[0], without_skewness(t, pull)[0])))
+
+
+def p_below(values: FloatArray, mark: float) -> float:
+    """P value that the mean of independent values lies at or above ``mark``, one-sided."""
+    return p_above(-values, -mark)
+
+
+def most_of(p: FloatArray, least: int) -> float:
+    """P value that fewer than ``least`` of the hypotheses are false: a partial conjunction.
+
+    Benjamini and Heller (2008), Screening for partial conjunction hypotheses, after Bonferroni.
+
+    >>> round(most_of(np.array([0.5, 0.01, 0.02]), 2), 4)
+    0.04
+    """
+    return min(1.0, (len(p) - least + 1) * float(np.sort(p)[least - 1]))
+
+
+def more_needed(n: int, p: float, units: int, level: float) -> int:
+    """How many more of n would show it in `POWER` of studies, if they came out alike.
+
+    Parameters
+    ----------
+    n
+        Such as answers, in proportion to the units.
+    p, units
+        One-sided p value over so many units.
+    level
+        At which it has to be shown.
+
+    Returns
+    -------
+    int
+        0 where the data point the other way; at most `MOST_NEEDED`.
+    """
+    from scipy import special
+
+    found = -float(special.stdtrit(units - 1, max(p, 1e-300))) if p < 0.5 else 0.0
+    if found <= 0:
+        return 0
+    wanted = float(special.ndtri(1 - level) + special.ndtri(POWER))
+    return min(MOST_NEEDED, max(1, math.ceil(n * ((wanted / found) ** 2 - 1))))
+
+
+# Adjusted p values: what is left of a p when many differences are tested together.
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """Adjusted p values: reject where they lie below the level (Holm 1979).
+
+    The i-th smallest of m is multiplied by ``m - i + 1``, kept from falling below the ones
+    before it and from passing 1.
+
+    >>> [round(float(value), 4) for value in holm(np.array([0.01, 0.04, 0.03]))]
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p, kind="stable")
+    factors = np.arange(len(p), 0, -1)
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
+    return adjusted
+
+
+def benjamini_yekutieli(p: FloatArray) -> FloatArray:
+    """Adjusted p values under any dependence; reject where they are at most the rate.
+
+    The i-th smallest of m is multiplied by ``m / i (1 + 1/2 + ... + 1/m)``, kept from passing
+    the ones after it and 1 (Benjamini and Yekutieli 2001).
+
+    >>> [round(float(value), 4) for value in benjamini_yekutieli(np.array([0.03, 0.01]))]
+    [0.045, 0.03]
+    """
+    m = len(p)
+    places = np.arange(1, m + 1)
+    order = np.argsort(p, kind="stable")
+    scaled = p[order] * m / places * (1 / places).sum()
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(scaled[::-1])[::-1])
+    return adjusted

@@ -5,28 +5,44 @@ raises `UnreadableFile` with file, row, column and reason, and nothing is
 repaired silently.
 """
 
-from .lines import is_lines, open_lines, open_table_or_lines
-from .opening import beginning, open_table, open_workbook, preview
+from .binary_formats import SheetRow, WorkbookReader
+from .export import (
+    csv_pieces,
+    spreadsheet_safe,
+    spreadsheet_unsafe,
+    write_csv,
+    write_jsonl,
+    write_parquet,
+    write_xlsx,
+)
+from .reader import (
+    beginning,
+    is_lines,
+    open_lines,
+    open_table,
+    open_table_or_lines,
+    open_workbook,
+    preview,
+)
 from .shapes import (
     DEFAULT_LIMITS,
     Limits,
     Preview,
     Problem,
+    ReadingLog,
     Row,
     Table,
     UnreadableFile,
     Value,
     printable_name,
 )
-from .sheet_text import spreadsheet_safe, spreadsheet_unsafe
-from .workbook import SheetRow, WorkbookReader
-from .writing import csv_pieces, write_csv, write_jsonl, write_parquet, write_xlsx
 
 __all__ = [
     "DEFAULT_LIMITS",
     "Limits",
     "Preview",
     "Problem",
+    "ReadingLog",
     "Row",
     "SheetRow",
     "Table",

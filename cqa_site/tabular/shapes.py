@@ -1,7 +1,7 @@
 """The words of this package: limits, tables, rows, and what is wrong with a file."""
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TypeAlias
@@ -73,16 +73,57 @@ class UnreadableFile(Exception):
         Row as a person sees it (see `Row`).
     column : str or None
         Column header.
+    encoding : str
+        In which the file can be read, where another one was expected.
+    sheets : sequence of str
+        Of a workbook in which this sheet alone cannot be read.
     """
 
     def __init__(
-        self, file: str, reason: str, *, row: int | None = None, column: str | None = None
+        self,
+        file: str,
+        reason: str,
+        *,
+        row: int | None = None,
+        column: str | None = None,
+        encoding: str = "",
+        sheets: Sequence[str] = (),
     ) -> None:
         self.file = printable_name(file)
         self.reason = reason
         self.row = row
         self.column = column
+        self.encoding = encoding
+        self.sheets = list(sheets)
         super().__init__(_describe(self.file, row, column, reason))
+
+
+@dataclass
+class ReadingLog:
+    """What is met while a table is read.
+
+    Attributes
+    ----------
+    rejected
+        Rows that cannot be read. A reader with a log leaves them out and goes on; one without a
+        log raises `UnreadableFile` at the first of them.
+    notes
+        Sentences on what was left out or taken otherwise than it stands in the file.
+    unread
+        Columns that a reader does not use.
+    """
+
+    rejected: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+def reject(log: ReadingLog | None, problem: Problem) -> None:
+    """Keep a row that cannot be read in the log; without a log raise `UnreadableFile`."""
+    if log is None:
+        row, column = problem.row, problem.column
+        raise UnreadableFile(problem.file, problem.reason, row=row, column=column)
+    log.rejected.append(problem)
 
 
 @dataclass(frozen=True)
@@ -119,6 +160,10 @@ class Table:
     encoding: str | None = None
     delimiter: str | None = None
     sheets: list[str] = field(default_factory=list)
+    # Of columns that have one: what was asked, as survey exports say it beside the short name.
+    titles: dict[str, str] = field(default_factory=dict)
+    # The row of the column names; None where the format has none.
+    header_row: int | None = None
     close: Callable[[], None] = _nothing_to_close
 
     def __enter__(self) -> "Table":
@@ -144,6 +189,17 @@ class Preview:
     sheets: list[str]
     columns: list[str]
     rows: list[Row]
+    titles: dict[str, str] = field(default_factory=dict)
+    header_row: int | None = None
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row", "rows"), counted(1200, "row", "rows")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def printable_name(name: str, longest: int = 200) -> str:

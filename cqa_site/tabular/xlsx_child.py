@@ -2,8 +2,9 @@
 
 Run as ``python -m cqa_site.tabular.xlsx_child '<limits and sheet as JSON>'`` with
 the workbook as standard input. It writes one JSON list per line:
-``["sheets", [title, ...]]``, ``["sheet", position, width]``, ``["row", number, cells]``
-and at last ``["end"]`` or ``["error", row, column, reason]``.
+``["sheets", [title, ...]]``, ``["sheet", position, width]``, ``["row", number, cells]``,
+``["bad", number, column, reason]`` for a row that cannot be read, and at last
+``["end"]`` or ``["error", row, column, reason]``.
 
 It imports nothing of this package but the escapes, and never writes a file.
 """
@@ -15,17 +16,24 @@ import os
 import resource
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from typing import Any, BinaryIO
 
-from .sheet_text import from_sheet_text
+from .export import from_sheet_text
 
 _LAST_SHEET_ROW = 1_048_576
 # A sheet's width is not declared reliably; it is that of its first filled rows.
 _ROWS_FOR_WIDTH = 1_000
 _EMPTY = (None, "")
 _MACROS = "vbaProject.bin"
+
+
+# The number of a row and its filled cells by column, both from 1. What a far cell leaves empty
+# before it, a million rows of 16,384 columns, is never made.
+_SparseRow = tuple[int, dict[int, Any]]
+# Titles of the sheets, and the rows of one by its position.
+_Book = tuple[list[str], Callable[[int], Iterable[_SparseRow]]]
 
 
 class _Refusal(Exception):
@@ -54,8 +62,11 @@ def _import_openpyxl() -> Any:
     return openpyxl
 
 
-def _check_archive(file: BinaryIO, limits: dict[str, Any]) -> None:
-    """Judge the archive by its directory; zipfile later enforces the declared sizes."""
+def _check_archive(file: BinaryIO, limits: dict[str, Any]) -> bool:
+    """Judge the archive by its directory; zipfile later enforces the declared sizes.
+
+    Whether it is an OpenDocument spreadsheet.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
@@ -64,13 +75,16 @@ def _check_archive(file: BinaryIO, limits: dict[str, Any]) -> None:
     if len(members) > limits["xlsx_members"]:
         raise _Refusal(f"has {len(members):,} parts inside, more than {limits['xlsx_members']}")
     names = {member.filename for member in members}
+    if len(names) < len(members) or any(member.flag_bits & 1 for member in members):
+        raise _Refusal("has repeated or encrypted parts inside")
+    _check_sizes(members, limits)
+    if {"mimetype", "content.xml"} <= names:
+        return True
     if "[Content_Types].xml" not in names or "xl/workbook.xml" not in names:
         raise _Refusal("is a ZIP archive but no .xlsx workbook")
     if any(name.endswith(_MACROS) for name in names):
         raise _Refusal("contains macros; save it as .xlsx without them")
-    if len(names) < len(members) or any(member.flag_bits & 1 for member in members):
-        raise _Refusal("has repeated or encrypted parts inside")
-    _check_sizes(members, limits)
+    return False
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], limits: dict[str, Any]) -> None:
@@ -84,6 +98,8 @@ def _check_sizes(members: list[zipfile.ZipInfo], limits: dict[str, Any]) -> None
 
 
 def _chosen_sheets(titles: list[str], wanted: str | int | None) -> list[int]:
+    if not titles:
+        raise _Refusal("holds no sheet; save the table as .xlsx or .csv")
     if wanted is None:
         return list(range(len(titles)))
     if isinstance(wanted, str):
@@ -113,24 +129,29 @@ def _plain(value: Any, row: int, column: str) -> str | int | float | bool | None
     raise _Refusal("this cell holds an unknown kind of value", row, column)
 
 
-def _rows(sheet: Any, limits: dict[str, Any], letter: Any) -> Iterator[tuple[int, list[Any]]]:
-    """Filled rows only; the declared size of the sheet is not believed."""
-    sheet.reset_dimensions()
+def _rows(
+    rows: Iterable[_SparseRow], limits: dict[str, Any], letter: Any
+) -> Iterator[tuple[int, list[Any] | _Refusal]]:
+    """Filled rows only, or why one cannot be read."""
     count = 0
-    for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+    for number, cells in rows:
         if number > _LAST_SHEET_ROW:
             raise _Refusal("has more rows than a sheet can have", number)
-        width = next((at for at in range(len(cells), 0, -1) if cells[at - 1] not in _EMPTY), 0)
-        if not width:
+        if not cells:
             continue
+        width = max(cells)
         count += 1
         if count > limits["rows"] + 1:
             raise _Refusal(f"has more than {limits['rows']:,} rows", number)
         if width > limits["columns"]:
             raise _Refusal(f"a cell beyond column {limits['columns']}", number, letter(width))
-        plain = [_plain(cells[at], number, letter(at + 1)) for at in range(width)]
-        _check_lengths(number, plain, limits, letter)
-        yield number, plain
+        try:
+            plain = [_plain(cells.get(at), number, letter(at)) for at in range(1, width + 1)]
+            _check_lengths(number, plain, limits, letter)
+        except _Refusal as bad:
+            yield number, bad
+        else:
+            yield number, plain
 
 
 def _check_lengths(number: int, cells: list[Any], limits: dict[str, Any], letter: Any) -> None:
@@ -151,22 +172,72 @@ def _emit(*message: Any) -> None:
 
 def _read(file: BinaryIO, limits: dict[str, Any], wanted: str | int | None) -> None:
     openpyxl = _import_openpyxl()
-    letter = openpyxl.utils.get_column_letter
-    _check_archive(file, limits)
+    is_office = file.read(1) == b"P" and not _check_archive(file, limits)
     file.seek(0)
-    book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-    titles = [sheet.title for sheet in book.worksheets]
+    titles, rows_of = _office_book(openpyxl, file) if is_office else _other_book(file)
     chosen = _chosen_sheets(titles, wanted)
     _emit("sheets", titles)
     for position in chosen:
-        _emit_sheet(position, _rows(book.worksheets[position], limits, letter))
+        _emit_sheet(position, _rows(rows_of(position), limits, openpyxl.utils.get_column_letter))
 
 
-def _emit_sheet(position: int, rows: Iterator[tuple[int, list[Any]]]) -> None:
+def _office_book(openpyxl: Any, file: BinaryIO) -> _Book:
+    book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+
+    def rows_of(position: int) -> Iterable[_SparseRow]:
+        # `iter_rows` of the sheet would fill every gap, and believe the declared size.
+        last = 0
+        for number, cells in _parsed_rows(book, book.worksheets[position]):
+            # A row out of order is left out, as `iter_rows` does.
+            if number > last:
+                last = number
+                yield number, {c["column"]: c["value"] for c in cells if c["value"] not in _EMPTY}
+
+    return [sheet.title for sheet in book.worksheets], rows_of
+
+
+def _parsed_rows(book: Any, sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    from openpyxl.worksheet._reader import WorkSheetParser
+
+    how = {"data_only": True, "epoch": book.epoch, "date_formats": book._date_formats}
+    how |= {"timedelta_formats": book._timedelta_formats}
+    with sheet._get_source() as source:
+        yield from WorkSheetParser(source, sheet._shared_strings, **how).parse()
+
+
+def _other_book(file: BinaryIO) -> _Book:
+    """OpenDocument, and .xls of before 2007."""
+    from python_calamine import CalamineWorkbook
+
+    book = CalamineWorkbook.from_filelike(file)
+
+    def rows_of(position: int) -> Iterable[_SparseRow]:
+        sheet = book.get_sheet_by_index(position)
+        # `iter_rows` begins at the first row, but at the first column that is filled.
+        first = sheet.start[1] + 1 if sheet.start else 1
+        for number, row in enumerate(sheet.iter_rows(), start=1):
+            # A far row may have a million empty ones above it.
+            if row.count("") < len(row):
+                places = enumerate(row, start=first)
+                yield number, {at: _without_point(x) for at, x in places if x not in _EMPTY}
+
+    return book.sheet_names, rows_of
+
+
+def _without_point(value: Any) -> Any:
+    """These formats keep every number as one with a point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _emit_sheet(position: int, rows: Iterator[tuple[int, list[Any] | _Refusal]]) -> None:
     first = list(itertools.islice(rows, _ROWS_FOR_WIDTH))
-    _emit("sheet", position, max((len(cells) for _, cells in first), default=0))
+    widths = (len(cells) for _, cells in first if isinstance(cells, list))
+    _emit("sheet", position, max(widths, default=0))
     for number, cells in itertools.chain(first, rows):
-        _emit("row", number, cells)
+        if isinstance(cells, list):
+            _emit("row", number, cells)
+        else:
+            _emit("bad", number, cells.column, str(cells))
 
 
 def _reason_for(error: Exception) -> str:

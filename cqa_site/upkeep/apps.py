@@ -7,10 +7,11 @@ class UpkeepConfig(AppConfig):
     label = "upkeep"
 
     def ready(self) -> None:
-        from cqa_site.upkeep.backups import handlers  # noqa: F401  handlers of jobs register themselves
-        from cqa_site.upkeep.watching import signing_in
+        from cqa_site.upkeep.backups import backup  # noqa: F401  handlers of jobs register themselves
+        from cqa_site.upkeep.studies import deletion  # noqa: F401  as above
+        from cqa_site.upkeep.watching import requests
 
-        signing_in.watch()
+        requests.watch()
         if settings.SENTRY_DSN:
             from cqa_site.upkeep.watching.error_reports import report_errors
 

@@ -33,6 +33,12 @@ document.addEventListener("job-ended", () => {
   if (document.querySelector("[data-reload-on-job]")) window.location.reload();
 });
 
+// What asks again by itself waits while nobody sees the page.
+document.addEventListener("htmx:configRequest", (event) => {
+  const polls = event.detail.elt.getAttribute("hx-trigger")?.startsWith("every");
+  if (document.hidden && polls) event.preventDefault();
+});
+
 document.addEventListener("htmx:sendError", () => toast("No connection. Nothing was lost; try again.", "error"));
 document.addEventListener("htmx:responseError", (event) => {
   toast("The server answered " + event.detail.xhr.status + ".", "error");

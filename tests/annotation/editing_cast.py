@@ -6,8 +6,8 @@ from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.actions.kind import EditContent
 from annotation.editing.models import EditingSheet, Revision
 from cqa_site.people.models import Role
-from cqa_site.rounds.opening import open_round
-from cqa_site.rounds.saving import Sent, submit_sheet
+from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
+from cqa_site.rounds.lifecycle import open_round
 from tests.annotation.made_answers import make_answer, make_list, make_question
 from tests.cast import make_member
 
@@ -61,7 +61,7 @@ def sheets_of(editing_round, user=None, **filters):
 def sent(text, base=0, client="", sequence=0, reasons=(), comment="", active_seconds=0):
     """What a page sends."""
     content = EditContent(text, list(reasons), comment)
-    return Sent(content, base, client, sequence, active_seconds)
+    return DraftSubmission(content, base, client, sequence, active_seconds)
 
 
 def hand_in(sheet, text, base=0, key="", reasons=("wording",), comment="", **more):

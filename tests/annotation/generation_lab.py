@@ -1,7 +1,7 @@
 """A study with questions, arguments and labels, and a scripted endpoint that writes answers."""
 
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models.questions import Argument, Comparison, Question, text_key
+from annotation.corpus.models import Argument, Comparison, Question, text_key
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.runs import RunPlan, start_run

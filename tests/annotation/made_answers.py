@@ -1,9 +1,9 @@
 """Invented questions, systems and answers."""
 
-from annotation.answers.actions.lists import argument_list
-from annotation.answers.models.answers import Answer, System
-from annotation.corpus.models.questions import Comparison, Question
-from annotation.generation.actions.kind import condition
+from annotation.answers.actions import argument_list
+from annotation.answers.models import Answer, System
+from annotation.corpus.models import Comparison, Question
+from annotation.generation.actions.answer_runs import condition
 from tests.cast import make_arguments
 
 

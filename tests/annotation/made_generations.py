@@ -1,15 +1,14 @@
 """Runs in which a scripted model wrote answers."""
 
 from annotation.generation.actions.launches import matrix_of, start_launch
-from annotation.generation.actions.prompts import PROMPTS
-from annotation.generation.actions.targets import target_of
+from annotation.generation.actions.prompts import PROMPTS, target_of
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
-from cqa_site.runs.planning.planning import write_calls
+from cqa_site.runs.planning import write_calls
 from tests.runs.made_runs import carry_run, scripted
 
 TEXT = """Summary:

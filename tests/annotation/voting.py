@@ -4,12 +4,11 @@ import itertools
 
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.campaigns import Campaign, Item
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Campaign, Item
 from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Place
-from cqa_site.rounds.opening import open_round
-from cqa_site.rounds.serving import place_for
+from cqa_site.rounds.queue import place_for
 from tests.cast import make_campaign, make_member
 
 KEYS = itertools.count()

@@ -8,17 +8,18 @@ from django.test import override_settings
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.faithfulness.actions import faithfulness
+from annotation.faithfulness.actions import figures
 from annotation.judges.actions import trained_judge
 from argsum.leaderboard.actions import KEY_POINTS
-from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.board import board_choice
 from benchmark.leaderboard.actions import BOARDS
+from cqa_site.people.access import create_token
 from cqa_site.people.models import AuditEvent, Role, User
-from cqa_site.people.tokens import create_token
-from cqa_site.results import keeping
-from cqa_site.web.rest.throttle import CourtesyThrottle
-from tests.cast import make_member
+from cqa_site.results import snapshots
+from cqa_site.web.limits import CourtesyThrottle
+from tests.cast import make_member, make_study
 from tests.everything import UNDER_WAY, make_everything
+from tests.runs.made_runs import make_endpoint
 
 from .routes import EVERY
 
@@ -50,11 +51,11 @@ def freeze(world):
     """Frozen boards of both kinds, and the live ones after them."""
     actor = world.people.researcher
     usual = {"owner": world.study, "number": 1, "note": "", "actor": actor}
-    world.frozen_board = keeping.freeze(BOARDS, **usual)
-    world.live_board = keeping.store_live(BOARDS, world.rubric, BOARDS.compute(world.rubric))
-    world.frozen_key_points = keeping.freeze(KEY_POINTS, **usual)
+    world.frozen_board = snapshots.freeze(BOARDS, **usual)
+    world.live_board = snapshots.store_live(BOARDS, world.rubric, BOARDS.compute(world.rubric))
+    world.frozen_key_points = snapshots.freeze(KEY_POINTS, **usual)
     choice = board_choice(world.study, {})
-    world.live_key_points = keeping.store_live(KEY_POINTS, choice, KEY_POINTS.compute(choice))
+    world.live_key_points = snapshots.store_live(KEY_POINTS, choice, KEY_POINTS.compute(choice))
 
 
 def put_to_work(world):
@@ -65,7 +66,7 @@ def put_to_work(world):
         refused = "parameter: temperature: refused" if state == "paused" else ""
         rows.update(state=state, ended_at=None, pause_reason=refused)
     trained_judge.request_training(campaign=world.training, actor=world.people.researcher)
-    faithfulness.request_figures(study=world.study, embedding="")
+    figures.request_figures(study=world.study, embedding="")
 
 
 @pytest.fixture(scope="package")
@@ -75,6 +76,7 @@ def both(django_db_setup, django_db_blocker, folder):
         worlds = make_everything("Study A"), make_everything("Study B")
         for world in worlds:
             freeze(world)
+        make_endpoint(make_study("Third"), worlds[0].boss, is_offered=True)
         for world in worlds:
             put_to_work(world)
         yield worlds

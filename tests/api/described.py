@@ -1,6 +1,7 @@
 """What the description of the API says about an address, and whether an answer keeps to it."""
 
 import json
+import re
 from functools import cache
 
 import jsonschema
@@ -45,11 +46,15 @@ def body_of(route: Route):
 
 
 def operation_of(route: Route):
-    """What the description says about an address; ids in it are called as in its pattern."""
+    """What the description says about an address."""
     # The first of the ways to write the address, and within it the text with places for ids.
     template = get_resolver().reverse_dict.getlist(f"api_{route.name}")[0][0][0][0]
-    path = "/" + template.replace("%(", "{").replace(")s", "}")
-    return document()["paths"][path][route.method]
+    path = "/" + re.sub(r"%\(\w+\)s", "{}", template)
+    return next(
+        methods[route.method]
+        for each, methods in document()["paths"].items()
+        if re.sub(r"\{\w+\}", "{}", each) == path
+    )
 
 
 def assert_as_described(route, response):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from cqa_site.runs.models import Endpoint
 from tests.annotation.made_generations import scenario
 from tests.everything import COMPARED
 
@@ -238,6 +239,11 @@ def plan(world) -> dict:
     }
 
 
+def offered(world) -> dict:
+    """An endpoint of a third study."""
+    return {"offer": str(Endpoint.objects.get(is_offered=True).public_id)}
+
+
 def question_asked(world) -> dict:
     comparison = world.argument.comparison
     return {"comparison": str(comparison.public_id), "aspect": "price"}
@@ -289,6 +295,10 @@ ROUND = ("study", "round_of")
 ROUTES = [
     Route("study", "get", 200),
     Route("study", "patch", 200, body={"description": "Tea and coffee."}, caller="admin"),
+    # Runs are under way there; `tests/upkeep/test_put_away.py` archives and deletes.
+    Route("study", "delete", 409, body=lambda world: {"name": world.study.name}, caller="admin"),
+    Route("study_archive", "post", 409, caller="admin"),
+    Route("study_unarchive", "post", 200, caller="admin"),
     Route("log", "get", 200, is_list=True),
     Route("members", "get", 200, is_list=True),
     Route("member", "patch", 200, (*S, "member"), {"role": "expert"}, caller="admin"),
@@ -345,6 +355,7 @@ ROUTES = [
     Route("label_round_open", "post", 200, (*S, "own_campaign"), campaign="draft"),
     Route("label_round_pause", "post", 200, (*S, "own_campaign")),
     Route("label_round_close", "post", 200, (*S, "own_campaign")),
+    Route("label_round_reopen", "post", 200, (*S, "own_campaign"), campaign="closed"),
     Route("items", "get", 200, C, is_list=True),
     Route(
         "items",
@@ -362,20 +373,27 @@ ROUTES = [
         lambda world: {"item_id": world.draft.items.last().external_id, "label": 1},
         campaign="draft",
     ),
+    Route(
+        "item_retire",
+        "post",
+        200,
+        C,
+        lambda world: {"item_id": world.argument.items.first().external_id, "is_retired": True},
+    ),
     Route("crowd_links", "get", 200, ANY, is_list=True, queries=6),
     Route("crowd_links", "post", 201, ANY, CODES),
     Route("crowd_link", "get", 200, (*ANY, "crowd_link")),
     Route("crowd_link_close", "post", 200, (*ANY, "crowd_link")),
-    Route("participants", "get", 200, ANY, is_list=True),
+    Route("participants", "get", 200, ANY, is_list=True, queries=6),
     Route("participant_release", "post", 200, (*ANY, "participant")),
     Route("participant_fault", "post", 200, (*ANY, "participant")),
     Route("votes", "get", 200, C, is_list=True),
     Route("vote", "get", 200, (*C, "vote")),
-    Route("raters", "get", 200, C, is_list=True),
+    Route("raters", "get", 200, C, is_list=True, queries=6),
     Route("rater", "get", 200, (*C, "rater")),
     Route("rater_exclude", "post", 200, (*C, "rater"), {"reason": "Always the same label."}),
     Route("rater_reinstate", "post", 200, (*C, "rater"), {"reason": "A mistake."}),
-    Route("annotators", "get", 200, C, is_list=True, queries=6),
+    Route("annotators", "get", 200, C, is_list=True, queries=7),
     Route("annotator", "get", 200, (*C, "rater")),
     Route("annotators_exclude_low", "get", 200, C),
     Route("exclusions", "get", 200, C, is_list=True),
@@ -417,6 +435,9 @@ ROUTES = [
     Route("endpoints", "get", 200, is_list=True),
     Route("endpoints", "post", 201, body=ENDPOINT),
     Route("endpoint_embedded", "post", 200),
+    Route("endpoint_offers", "get", 200, is_list=True),
+    Route("endpoint_offers", "post", 201, body=offered),
+    Route("endpoint_offer", "post", 200, (*S, "endpoint"), {"is_offered": False}),
     Route("endpoint", "get", 200, (*S, "endpoint")),
     Route("endpoint", "patch", 200, (*S, "endpoint"), {"deadline_seconds": 60}),
     Route("endpoint_probe", "post", 202, (*S, "endpoint")),
@@ -455,7 +476,7 @@ ROUTES = [
     Route("scoring_round_reopen", "post", 200, (*S, "closed_scoring")),
     Route("scoring_items", "get", 200, (*S, "scoring_of"), is_list=True),
     Route("scoring_examples", "post", 204, (*S, "scoring_draft_of"), scoring_key),
-    Route("scorers", "get", 200, (*S, "scoring_of"), is_list=True),
+    Route("scorers", "get", 200, (*S, "scoring_of"), is_list=True, queries=6),
     Route("key_points", "get", 200, queries=16),
     Route("key_point_boards", "get", 200, is_list=True),
     Route("key_point_boards_ask", "post", 202),
@@ -546,7 +567,7 @@ ROUTES = [
     Route("counting_round_close", "post", 200, (*S, "counting_round")),
     Route("counting_round_reopen", "post", 200, (*S, "closed_counting")),
     Route("counting_items", "get", 200, (*S, "counting_of"), is_list=True),
-    Route("counters", "get", 200, (*S, "counting_of"), is_list=True),
+    Route("counters", "get", 200, (*S, "counting_of"), is_list=True, queries=6),
     Route("counter_decide", "post", 200, (*S, "counting_of", "counter"), {"decision": "exclude"}),
     Route("count_sheets", "get", 200, is_list=True),
     Route("count_sheet", "get", 200, (*S, "imported_count")),
@@ -562,7 +583,7 @@ ROUTES = [
     Route("preference_round_close", "post", 200, (*S, "open_preferring")),
     Route("preference_round_reopen", "post", 200, (*S, "closed_preferring")),
     Route("preference_items", "get", 200, (*S, "preferring_of"), is_list=True),
-    Route("preferrers", "get", 200, (*S, "preferring_of"), is_list=True),
+    Route("preferrers", "get", 200, (*S, "preferring_of"), is_list=True, queries=6),
     Route(
         "preferrer_decide",
         "post",

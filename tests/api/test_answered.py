@@ -2,7 +2,7 @@
 
 import pytest
 
-from cqa_site.runs import keys
+from cqa_site.runs.ledger import gates
 from tests.runs.made_runs import SENTINEL
 
 from .described import assert_as_described
@@ -33,7 +33,7 @@ def test_lists_show_nothing_of_another_study(answers, foreign, subtests):
 
 
 def test_no_address_ever_tells_a_key(world, answers, subtests):
-    assert keys.open_key(world.endpoint) == SENTINEL
+    assert gates.open_key(world.endpoint) == SENTINEL
     for route in EVERY:
         with subtests.test(str(route)):
             assert SENTINEL.encode() not in answers[route].body

@@ -7,11 +7,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.labelling.models.campaigns import Item
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Item
+from cqa_site.files.formats import known_kinds
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import ApiToken, AuditEvent
 from cqa_site.runs import jobs
-from cqa_site.web.rest.throttle import CourtesyThrottle
+from cqa_site.runs.models import Job
+from cqa_site.web.limits import CourtesyThrottle
 from tests.cast import make_arguments
 
 from .conftest import client_of
@@ -97,6 +99,7 @@ def test_a_campaign_from_draft_to_closed(world, researcher):
         name="Round 2",
         votes_per_item=1,
         block_size=2,
+        controls_per_block=1,
     )
     here = f"{base(world)}label-rounds/{made['id']}/"
     arguments = [str(row.public_id) for row in make_arguments(world.study, 4)]
@@ -107,15 +110,41 @@ def test_a_campaign_from_draft_to_closed(world, researcher):
     assert item["control_label"] == 3
     assert post(researcher, f"{here}open/", 200)["state"] == "open"
     assert post(researcher, f"{here}open/", 409)["title"] == "Conflict"
-    assert post(researcher, f"{here}items/", 409, arguments=arguments)["status"] == 409
+    assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": 0}
     post(researcher, f"{here}items/control/", 409, item_id=arguments[1], label=1)
-    refused = researcher.patch(here, {"votes_per_item": 9}, format="json")
+    refused = researcher.patch(here, {"block_size": 9, "name": "Other"}, format="json")
     assert refused.status_code == 409
+    assert "block_size cannot change any more, only name, guideline" in refused.json()["detail"]
+    more = researcher.patch(here, {"votes_per_item": 2}, format="json").json()
+    assert (more["votes_per_item"], more["name"]) == (2, "Round 2")
+    assert researcher.patch(here, {"votes_per_item": 1}, format="json").status_code == 409
     assert post(researcher, f"{here}pause/", 200)["state"] == "paused"
     closed = post(researcher, f"{here}close/", 200)
     assert closed["state"] == "closed"
     assert closed["closed_at"]
-    assert closed["votes_per_item"] == 1
+    assert post(researcher, f"{here}reopen/", 200)["state"] == "open"
+
+
+def test_a_draft_opens_with_its_defaults(world, researcher):
+    """It has no control items until a program asks for them and marks some."""
+    made = post(researcher, f"{base(world)}label-rounds/", 201, name="As it comes")
+    here = f"{base(world)}label-rounds/{made['id']}/"
+    arguments = [str(row.public_id) for row in make_arguments(world.study, 4)]
+    post(researcher, f"{here}items/", 201, arguments=arguments)
+    wrong = post(researcher, f"{here}items/control/", 409, item_id=arguments[0], label=3)
+    assert "mixes no control items" in wrong["detail"]
+    assert post(researcher, f"{here}open/", 200)["state"] == "open"
+
+
+def test_a_wrong_choice_is_told_which_there_are(world, researcher):
+    kinds = [name for name, _label in known_kinds()]
+    for reply in (
+        researcher.post(f"{base(world)}imports/", {"kind": "csv"}),
+        researcher.get(f"{base(world)}imports/", {"kind": "csv"}),
+    ):
+        (said,) = reply.json()["errors"]["kind"]
+        assert said.startswith("“csv” is not known. Must be one of: ")
+        assert all(name in said for name in kinds)
 
 
 def test_changing_a_draft_keeps_what_is_left_out(world, researcher):
@@ -238,7 +267,12 @@ def test_an_import_from_upload_to_arguments(world, researcher):
     stored = researcher.post(url, body, format="multipart").json()
     assert stored["name"] == "weather.csv"
     here = f"{url}{stored['id']}/"
-    post(researcher, f"{here}apply/", 409)
+    assert "being worked on" in post(researcher, f"{here}apply/", 409)["detail"]
+    assert "being worked on" in post(researcher, f"{here}check/", 409)["detail"]
+    Job.objects.filter(pk=ImportFile.objects.get(public_id=stored["id"]).job_id).update(
+        state="failed"
+    )
+    post(researcher, f"{here}check/", 202, mapping=json.loads(body["mapping"]))
     jobs.drain()
     checked = researcher.get(here).json()
     assert checked["state"] == "checked", checked

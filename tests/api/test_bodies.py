@@ -6,32 +6,32 @@ import pytest
 from django.apps import apps
 from rest_framework.parsers import MultiPartParser
 
-from annotation.consensus.api.inputs import ConsensusInput
+from annotation.consensus.api import ConsensusInput
 from annotation.consensus.forms import ConsensusForm
-from annotation.editing.api.inputs import EditingRoundInput
+from annotation.editing.api import EditingRoundInput
 from annotation.editing.forms import RoundForm as EditingRoundForm
-from annotation.generation.api.inputs import AnswersRunInput, LaunchInput
-from annotation.generation.forms.generation import GenerationForm
-from annotation.judges.api.inputs import RunInput
-from annotation.judges.forms.judging import RunForm
-from annotation.labelling.api.inputs import LabelRoundInput
-from annotation.labelling.forms.campaigns import CampaignForm
+from annotation.generation.api import AnswersRunInput, LaunchInput
+from annotation.generation.forms import GenerationForm
+from annotation.judges.api import RunInput
+from annotation.judges.forms import RunForm
+from annotation.labelling.api import LabelRoundInput
+from annotation.labelling.forms import CampaignForm
 from annotation.labelling.models.campaigns import campaigns_of
-from annotation.quality.api.inputs import ControlChangeInput
+from annotation.quality.api import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from argsum.analysis.api.analyses import AnalysisInput
 from argsum.analysis.api.points import MergeInput
-from argsum.counting.forms.rounds import RoundForm as CountingRoundForm
-from argsum.datasets.api.datasets import RecipeInput
-from argsum.keypoints.api.system_runs import SystemRunInput
+from argsum.counting.forms import RoundForm as CountingRoundForm
+from argsum.datasets.api import RecipeInput
+from argsum.keypoints.api import SystemRunInput
 from argsum.scorers.forms import ScorerForm, TrainForm, TryForm, WriterTrainForm
 from benchmark.preferences.api import PreferenceRoundInput
 from benchmark.preferences.forms import RoundForm as PreferenceRoundForm
-from benchmark.scoring.forms.scoring import RoundForm as ScoringRoundForm
-from cqa_site.api.bodies import InvitationInput, StudyInput
+from benchmark.scoring.forms import RoundForm as ScoringRoundForm
+from cqa_site.api.studies import InvitationInput, StudyInput
 from cqa_site.people.forms import InvitationForm, StudyForm
-from cqa_site.rounds.crowd.api_bodies import CrowdLinkInput
-from cqa_site.rounds.crowd.forms import ParticipantLinkForm
+from cqa_site.rounds.crowd.api import CrowdLinkInput
+from cqa_site.rounds.forms import ParticipantLinkForm
 from cqa_site.runs.api.bodies import (
     CorrectionInput,
     EndpointInput,
@@ -40,9 +40,8 @@ from cqa_site.runs.api.bodies import (
     PromptInput,
     PromptTextInput,
 )
-from cqa_site.runs.forms.endpoints import EndpointForm, LimitsForm
-from cqa_site.runs.prompt_form import PromptForm
-from cqa_site.web.rest.strict_json import StrictJSONParser
+from cqa_site.runs.forms.endpoints import EndpointForm, LimitsForm, PromptForm
+from cqa_site.web.limits import StrictJSONParser
 
 from .addresses import ADDRESSES
 from .described import body_of

@@ -3,8 +3,8 @@
 import pytest
 from django import forms
 
-from benchmark.scoring.forms.scoring import RoundForm
-from cqa_site.api.form_bodies import FormInput
+from benchmark.scoring.forms import RoundForm
+from cqa_site.api.base import FormInput
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study

@@ -15,6 +15,7 @@ from cqa_site.files.urls import of_study as file_pages
 from cqa_site.people.urls import urlpatterns as people_pages
 from cqa_site.rounds.crowd.urls import urlpatterns as crowd_pages
 from cqa_site.runs.urls import of_study as run_pages
+from cqa_site.upkeep.studies.urls import urlpatterns as pages_of_putting_away
 
 from .routes import declared
 
@@ -42,7 +43,7 @@ WITHOUT = {
         token_new token_lend token_revoke
     """,
     JOINING: """
-        invitation_accept invitation join_start join
+        invitation_accept invitation first_administrator first_link join_start join
     """,
     LABELLING: """
         participation_end participation_stop participation_fault label label_answer label_next
@@ -72,13 +73,14 @@ WITHOUT = {
 }
 # Pages whose address in the API has the same name.
 SAME = """
+    study_archive study_unarchive
     invitation_revoke crowd_links crowd_link_close participant_release participant_fault
     guidelines guideline exclusion_undo editing_rounds editing_round_open editing_round_close
     editing_round_reopen editing_round_answers final_labels final_labels_recompute imports
     import_batch_check import_batch_apply import_problems import_matches import_check
     import_apply exports export_manifest corpus corpus_check corpus_load cam_service find_take
     cam_request cam_take snapshots snapshot snapshot_freeze endpoints endpoint_embedded
-    endpoint endpoint_probe endpoint_archive prompts prompt prompt_preview runs run
+    endpoint endpoint_probe endpoint_offer endpoint_archive prompts prompt prompt_preview runs run
     run_estimate run_go_on run_pause run_resume run_correct run_cancel run_retry run_again
     run_compare generation_launch faithfulness faithfulness_compute faithfulness_cancel
     expert_agreement trained_judges trained_judge questions questions_missing answer systems
@@ -95,18 +97,20 @@ SAME = """
 # Pages by the one address of the API that does the same.
 ONE = {
     "import_check": (
-        "import_mapping import_origin import_scores import_counts import_comments "
+        "import_mapping import_origin import_reading import_scores import_counts import_comments "
         "import_arguments import_summary_scores import_key_points import_qualities"
     ),
     "exports": "export_list",
     "studies": "study_new",
-    "study": "study_settings",
+    "study": "study_settings study_delete",
     "member": "member_role member_active",
     "invitations": "invitation_new",
     "log": "audit",
     "label_rounds": "campaigns campaign_new",
-    "label_round": "campaign campaign_edit campaign_delete",
+    "label_round": "campaign campaign_edit campaign_correct campaign_delete",
     "item_control": "campaign_control",
+    "item_retire": "campaign_item_retire",
+    "label_round_reopen": "campaign_reopen",
     "label_round_open": "campaign_open",
     "label_round_pause": "campaign_pause",
     "label_round_close": "campaign_close",
@@ -114,7 +118,7 @@ ONE = {
     "annotators_exclude_low": "exclusion_figure",
     "adjudications": "adjudication",
     "editing_rounds": "editing_round_new",
-    "editing_round": "editing_round_edit editing_round_delete",
+    "editing_round": "editing_round_edit editing_round_correct editing_round_delete",
     "consensus": "final_labels_settings",
     "preferred_labels": "labels_preferred",
     "final_labels_compare": "label_compare label_compare_figure",
@@ -130,6 +134,7 @@ ONE = {
     "cam_requests": "find_cam",
     "job": "job_progress",
     "endpoints": "endpoint_new",
+    "endpoint_offers": "endpoint_add",
     "prompts": "prompt_new",
     "prompt": "prompt_edit",
     "runs": (
@@ -156,7 +161,7 @@ ONE = {
     "trained_judge": "trained_judge_card",
     "questions": "question_new",
     "scoring_rounds": "scoring_round_new",
-    "scoring_round": "scoring_round_edit scoring_round_delete",
+    "scoring_round": "scoring_round_edit scoring_round_correct scoring_round_delete",
     "scorer_decide": "scoring_rater",
     "scoring_examples": "scoring_example",
     "rubrics": "rubric_new rubric_upload",
@@ -167,10 +172,10 @@ ONE = {
     "board": "board_figure",
     "score_agreement": "score_agreement_figure score_replace score_judges",
     "preference_rounds": "preference_round_new",
-    "preference_round": "preference_round_edit preference_round_delete",
+    "preference_round": ("preference_round_edit preference_round_correct preference_round_delete"),
     "preferrer_decide": "preference_rater",
     "counter_decide": "counting_rater",
-    "counting_round": "counting_round_delete counting_round_edit",
+    "counting_round": "counting_round_delete counting_round_edit counting_round_correct",
     "counting_rounds": "counting_round_new",
     "count_sheets": "counting_sheets",
     "analyses": "analysis_new analysis_again",
@@ -201,8 +206,6 @@ IN_PAGES = {
     **{name: reason for reason, names in WITHOUT.items() for name in names.split()},
     **{name: (name,) for name in SAME.split()},
     **{name: (same,) for same, names in ONE.items() for name in names.split()},
-    "adjudication_undo": "One's own last word; a program sends another, which replaces it.",
-    "adjudication_skip": "A place in the person's own queue, kept in the browser's session.",
     "units": ("votes", "export_file"),
     "study": ("study", "label_rounds"),
     "members": ("members", "invitations"),
@@ -222,6 +225,7 @@ IN_PAGES = {
     "corpora": ("corpora", "cam_service"),
     "argument": ("argument", "votes", "final_labels"),
     "figures": ("snapshots", "snapshots_refresh"),
+    "study_deletion": "How far a deletion is: the answer to a DELETE names this page.",
     "packages_state": "About the machine: a job that waits says the same in its note.",
     "run_call": ("call", "replies", "judge_labels"),
     "generation_new": ("runs", "generation_launches"),
@@ -298,6 +302,7 @@ PAGES = {
             *people_pages,
             *run_pages,
             *file_pages,
+            *pages_of_putting_away,
         ]
     )
 }

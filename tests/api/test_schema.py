@@ -1,10 +1,15 @@
 """The OpenAPI description: complete, valid, and true about errors and tokens."""
 
+import json
+
 import pytest
 import yaml
 from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.validation import validate_schema
+
+from cqa_site.home import interface
 
 from .described import document
 from .routes import EVERY
@@ -80,6 +85,19 @@ def test_pages_say_their_bounds_and_changes_list_no_filters(schema):
         if "page_size" in query:
             assert query["page"]["minimum"] == query["page_size"]["minimum"] == 1
             assert query["page_size"]["maximum"] == 200
+
+
+@pytest.mark.django_db
+def test_it_is_made_once(monkeypatch):
+    """In each form: asking again costs next to nothing."""
+    kinds = ["application/vnd.oai.openapi+json", "application/yaml"]
+    first = {kind: Client().get("/api/schema/", headers={"Accept": kind}) for kind in kinds}
+    assert json.loads(first[kinds[0]].content)["info"]["title"] == "Counterpoint API"
+    monkeypatch.setattr(interface.SchemaGenerator, "get_schema", None)
+    monkeypatch.setattr(OpenApiYamlRenderer, "render", None)
+    for kind, made in first.items():
+        again = Client().get("/api/schema/", headers={"Accept": kind})
+        assert (again.content, again.headers["Content-Type"]) == (made.content, kind)
 
 
 @pytest.mark.django_db

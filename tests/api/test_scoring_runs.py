@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmark.judges.actions.prompts import PROMPTS
-from cqa_site.runs.actions.first_prompts import first_prompts
+from benchmark.judges.actions.kind import PROMPTS
+from cqa_site.runs.actions.endpoints import first_prompts
 from tests.benchmark.judges.test_scoring_judge import Lab
 from tests.benchmark.made_judges import fair, obedient
 from tests.benchmark.made_scores import make_rater, make_sheets

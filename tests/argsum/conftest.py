@@ -36,11 +36,11 @@ def program(researcher):
 @pytest.fixture
 def place_scorer(monkeypatch):
     """Every match scorer of a run is one that knows where invented arguments belong."""
-    from argsum.keypoints.actions import system_inputs
+    from argsum.keypoints.actions import solver
     from tests.argsum.made_runs import PlaceScorer
 
     scorer = PlaceScorer()
-    monkeypatch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
+    monkeypatch.setattr(solver, "match_scorer_of", lambda _scorer: scorer)
     return scorer
 
 

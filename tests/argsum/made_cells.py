@@ -3,11 +3,11 @@
 from datetime import date
 from types import SimpleNamespace
 
-from annotation.corpus.models.questions import text_key
-from argsum.analysis.actions.editing import rename_point
+from annotation.corpus.models import text_key
+from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet, KeptCount
-from argsum.datasets.actions.comments import CellBook, RawComment, count_comments
+from argsum.datasets.actions import CellBook, RawComment, count_comments
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
 from argsum.metrics.models import MetricScore

@@ -9,12 +9,12 @@ import numpy as np
 from argsum.datasets.models import Dataset
 from argsum.keypoints.actions.system_runs import SystemPlan, start_system
 from argsum.keypoints.models import SystemRun
-from argsum.writing.actions.kind import target_of
 from argsum.writing.actions.prompts import OF_VARIANT, PROMPTS
+from argsum.writing.actions.runs import target_of
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
 from cqa_site.runs import jobs
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Run
 from tests.argsum.made_cells import SIDES, make_scorer

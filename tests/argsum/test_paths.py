@@ -2,8 +2,8 @@
 
 import pytest
 
-from argsum.analysis.actions.starting import start_analysis
-from argsum.paths import steps
+from argsum.analysis.actions.analyses import start_analysis
+from argsum.navigation import steps
 from cqa_site.runs import jobs
 from tests.argsum.analysis.made_comments import fill, make_cell, word_engine
 

@@ -4,13 +4,13 @@ import json
 import re
 from collections.abc import Callable
 
-from benchmark.judges.actions.prompts import GROUP, PROMPTS, SHEET
+from benchmark.judges.actions.kind import GROUP, PROMPTS, SHEET
 from benchmark.judges.actions.targets import target_of
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs.made_runs import carry_run

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection
 
 from cqa_site.people.models import Rater
-from cqa_site.rounds.saving import Sent, save_draft, submit_sheet
-from cqa_site.rounds.serving import next_sheet
+from cqa_site.rounds.drafts import DraftSubmission, save_draft, submit_sheet
+from cqa_site.rounds.queue import next_sheet
 from tests.people.at_once import at_once
 from tests.rounds.made_work import ITEMS, World
 
@@ -35,14 +35,14 @@ def work_until_done(world: World, rater: Rater) -> None:
             break
         if work.sheet is None:
             continue
-        first = Sent(world.work.changed, work.sheet.version)
+        first = DraftSubmission(world.work.changed, work.sheet.version)
         sheet = save_draft(sheet=work.sheet, sent=first)
         if turn % 3 == 0:
             # As if the person had been away: anybody may take the thing now.
             mine = world.kind.Slot.objects.filter(pk=sheet.slot_id, state="leased")
             mine.update(lease_until="2001-01-01T00:00Z")
             time.sleep(0.05)
-        last = Sent(world.work.full, sheet.version)
+        last = DraftSubmission(world.work.full, sheet.version)
         submit_sheet(sheet=sheet, sent=last, key=f"{sheet.pk}")
 
 

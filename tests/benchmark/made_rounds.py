@@ -1,11 +1,11 @@
 """Scoring rounds for tests, with people who score in them."""
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from benchmark.rubrics.actions import default_rubric
-from benchmark.scoring.actions import rounds as scoring_rounds
-from benchmark.scoring.models.rounds import ScoringRound
+from benchmark.scoring import actions as scoring_rounds
+from benchmark.scoring.models import ScoringRound
 from cqa_site.people.models import Study, User
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 
 
 def make_round(

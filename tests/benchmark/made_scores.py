@@ -2,16 +2,16 @@
 
 import random
 
-from annotation.answers.actions.lists import argument_list
-from annotation.answers.models.answers import Answer, System
-from annotation.corpus.models.questions import Argument, Comparison, Question, text_key
-from annotation.generation.actions.kind import condition
+from annotation.answers.actions import argument_list
+from annotation.answers.models import Answer, System
+from annotation.corpus.models import Argument, Comparison, Question, text_key
+from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Rater, Study
-from cqa_site.results.rows import json_sha256
+from cqa_site.results.models import json_sha256
 
 TEXT = "A kayak is faster than a canoe [1]. A canoe carries more. Final Choice: kayak (answer {})."
 

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.rows import Outcome
+from cqa_site.files.actions.imports import Outcome, import_path
 
 KEYS = list(COMPQA.keys)
 ALL_ONES = {str(number): 1 for number in range(1, 16)}

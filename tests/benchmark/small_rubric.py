@@ -2,8 +2,7 @@
 
 from copy import deepcopy
 
-from benchmark.rubrics.methods.as_json import rubric_from_dict
-from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.rubrics.methods.rubric import Rubric, rubric_from_dict
 
 STORED = {
     "name": "Small",

@@ -7,11 +7,11 @@ from django.urls import reverse
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.methods.options import PEOPLE
-from benchmark.leaderboard.reports.pairs import pair_of
-from benchmark.paths import steps
+from benchmark.leaderboard.reports.part_tables import pair_of
+from benchmark.navigation import steps
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.files.formats import FORMATS
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs(study, client)
     make_sheets(study, [each for each in answers if each.system.name == "Alpha"], [rater])
     assert "1 sheet is in, all of one system; a ranking needs a second one." in said(study)
     make_sheets(study, [each for each in answers if each.system.name == "Beta"], [rater])
-    found = keeping.refresh(BOARDS, default_rubric(study))
+    found = snapshots.refresh(BOARDS, default_rubric(study))
     assert found.number == 1
     assert [each.is_done for each in steps(study)] == [False, True, True, False, False]
     assert (
@@ -50,7 +50,7 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs(study, client)
 def test_steps_are_done_once_a_difference_can_be_shown(study, questions, is_enough):
     answers = make_scored_answers(study, questions=questions)
     make_sheets(study, answers, [make_rater(study, "Somebody")])
-    board = Board.from_dict(keeping.refresh(BOARDS, default_rubric(study)).figures["board"])
+    board = Board.from_dict(snapshots.refresh(BOARDS, default_rubric(study)).figures["board"])
     first, second = (int(each.system) for each in board.rankings[0].standings)
     assert pair_of(board, PEOPLE, first, second).is_short is not is_enough
     asked, answered, chosen, scored, read = [each.is_done for each in steps(study)]
@@ -71,7 +71,7 @@ def test_the_sample_of_score_sheets_leads_to_a_ranking(study, client, settings, 
     assert [each.is_done for each in steps(study)] == [True, True, True, True, False]
     page = f"{reverse('scores', args=[study.public_id])}?rubric={default_rubric(study).public_id}"
     assert list(BOARDS.unmade(study)) == [(str(default_rubric(study)), page)]
-    board = keeping.refresh(BOARDS, default_rubric(study))
+    board = snapshots.refresh(BOARDS, default_rubric(study))
     assert all(each.is_done for each in steps(study))
     assert list(BOARDS.unmade(study)) == []
     text = client.get(reverse("scores", args=[study.public_id])).text

@@ -200,12 +200,8 @@ def world(prepared, server):
 
 
 @pytest.fixture
-def server(prepared, tmp_path, django_db_blocker, settings):
-    """Address of a running site; the ORM of the test sees the same rows.
-
-    Tests are quicker than people read: `test_unread_answers.py` alone asks what that is for.
-    """
-    settings.SETTLE_MS = 0
+def server(prepared, tmp_path, django_db_blocker):
+    """Address of a running site; the ORM of the test sees the same rows."""
     path = tmp_path / "site.sqlite3"
     shutil.copy(prepared.path, path)
     with django_db_blocker.unblock(), OwnFile(path):

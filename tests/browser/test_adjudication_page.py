@@ -6,12 +6,12 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
-from annotation.consensus.actions.adjudication import adjudicate
+from annotation.consensus import views
 from annotation.consensus.actions.consensus import recompute_final_labels
+from annotation.consensus.actions.decisions import adjudicate
 from annotation.consensus.models import Adjudication
-from annotation.consensus.views import adjudication as views
-from annotation.labelling.actions import guidelines
-from cqa_site.people.actions.raters import rater_for
+from annotation.labelling.actions import campaigns
+from cqa_site.people.actions import rater_for
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters
 from tests.cast import make_member, make_study
@@ -28,9 +28,9 @@ def make_world():
     study = make_study()
     votes = [[0, 3], [3, 0], [0, 3], [3, 0]]
     campaign = imported(study, make_raters(study, 2), votes=votes)
-    campaign.guideline = guidelines.default_guideline(study)
-    campaign.guideline.levels = guidelines.default_levels()
-    campaign.guideline.body = guidelines.default_body()
+    campaign.guideline = campaigns.default_guideline(study)
+    campaign.guideline.levels = campaigns.default_levels()
+    campaign.guideline.body = campaigns.default_body()
     campaign.guideline.save()
     campaign.save()
     recompute_final_labels(campaign)
@@ -163,11 +163,13 @@ def test_a_decision_made_offline_waits_and_is_sent_by_itself(desk):
     wait_until_read(page)
     desk.context.set_offline(True)
     page.locator(".level").nth(3).click()
-    expect(page.locator("#trouble")).to_contain_text("Decisions not saved yet: 1")
+    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1")
     expect(page.locator("#saved")).to_have_text("1 to be sent")
     expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "3")
-    # A second thought knows of the first one; what else there is waits for both.
+    # A second thought knows of the first one; a skip would contradict both.
     page.locator(".level").nth(2).click()
+    heard = page.locator("#announce")
+    expect(heard).to_have_text("2. It waits in this browser until the connection is back.")
     expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "2")
     page.locator("#skip").click()
     expect(page.locator("#toasts")).to_contain_text("not saved yet")
@@ -177,12 +179,71 @@ def test_a_decision_made_offline_waits_and_is_sent_by_itself(desk):
     expect(page.locator("#trouble")).to_be_hidden()
     assert stored() == {first: (2, "no network")}
     assert Adjudication.objects.count() == 2
-    desk.context.set_offline(True)
-    page.locator("#skip").click()
-    wait_until_read(page)
-    page.locator("#skip").click()
-    expect(page.locator("#toasts")).to_contain_text("No connection")
     quiet(desk)
+
+
+def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
+    page, heard = desk.page, desk.page.locator("#announce")
+    expect(page.locator("#undo")).to_be_hidden()
+    first = decide(page, "1")
+    second = sentence(page)
+    wait_until_read(page)
+    desk.context.set_offline(True)
+    page.keyboard.press("s")
+    expect(page.locator("#saved")).to_have_text("1 to be sent")
+    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1")
+    page.keyboard.press("u")
+    expect(page.locator("#toasts")).to_contain_text("not saved yet")
+    desk.context.set_offline(False)
+    expect(page.locator("#work .sentence")).not_to_have_text(second)
+    expect(heard).to_contain_text(f"Skipped. Next sentence. tea or coffee. {sentence(page)}")
+    third = sentence(page)
+    # A decision that waits, and the undo of it: the one before stays.
+    wait_until_read(page)
+    desk.context.set_offline(True)
+    page.keyboard.press("2")
+    expect(page.locator("#saved")).to_have_text("1 to be sent")
+    page.keyboard.press("u")
+    expect(page.locator("#saved")).to_have_text("2 to be sent")
+    expect(heard).to_contain_text("Taken back. It waits in this browser")
+    assert stored() == {first: (1, "")}
+    desk.context.set_offline(False)
+    expect(page.locator("#toasts")).to_contain_text("Taken back: 2.")
+    expect(page.locator("#saved")).to_have_text("All decisions saved")
+    assert sentence(page) == third
+    assert stored() == {first: (1, "")}
+    assert Adjudication.objects.filter(is_undone=True).count() == 1
+    quiet(desk)
+
+
+def test_an_undo_says_which_decision_counts_again(desk):
+    page, heard = desk.page, desk.page.locator("#announce")
+    first = sentence(page)
+    desk.context.set_offline(True)
+    for label in "12":
+        page.keyboard.press(label)
+    page.keyboard.press("u")
+    expect(heard).to_contain_text("Taken back. Your decision before it, 1, counts again.")
+    expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "1")
+    desk.context.set_offline(False)
+    expect(page.locator("#toasts")).to_contain_text(
+        "Taken back: 2. Your decision before it, 1, counts again."
+    )
+    expect(heard).not_to_contain_text("Next sentence")
+    assert sentence(page) == first
+    assert stored() == {first: (1, "")}
+    quiet(desk)
+
+
+def test_an_undo_whose_reply_is_lost_takes_back_one_decision(desk):
+    page = desk.page
+    decisions = [decide(page, key) for key in "12"]
+    lost = lose_first(desk.context, DECIDE.pattern)
+    assert decide(page, "u") != decisions[1]
+    assert lost == [200]
+    assert sentence(page) == decisions[1]
+    assert stored() == {decisions[0]: (1, "")}
+    desk.console.clear()
 
 
 def test_a_lost_reply_stores_one_decision(desk):
@@ -288,7 +349,7 @@ def test_a_reload_without_a_connection_shows_the_sentence_and_the_comment(visit,
     expect(page.locator("#id_comment")).to_have_value("offline")
     wait_until_read(page)
     page.locator(".level").nth(1).click()
-    expect(page.locator("#trouble")).to_contain_text("Decisions not saved yet: 1")
+    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1")
     visitor.context.set_offline(False)
     expect(page.locator("#work .sentence")).not_to_have_text(second)
     assert stored() == {first: (2, ""), second: (1, "offline")}

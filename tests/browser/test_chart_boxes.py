@@ -6,7 +6,7 @@ has; `tests/web/test_chart_boxes.py` looks at what touches what in every number 
 
 import pytest
 
-from cqa_site.web.charts import drawing
+from cqa_site.web.charts import vega
 from tests.web.chart_boxes import boxes_of
 from tests.web.chart_cases import CASES
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 # Pixels by which a drawn word may leave the box that was reckoned with.
 SLACK = 1.5
-SIZES = list(drawing.WIDTHS)
+SIZES = list(vega.WIDTHS)
 
 BOXES = """svg => {
   document.body.innerHTML = svg;
@@ -37,7 +37,7 @@ def test_words_are_where_they_are_reckoned_with(browser):
     page.set_content("<style>body { margin: 0 } svg { display: block }</style>")
     for at, (kind, draw) in enumerate(CASES.items()):
         spec = draw(8, SIZES[at % len(SIZES)])
-        found = page.evaluate(BOXES, drawing._draw(spec, "svg", "light").decode())
+        found = page.evaluate(BOXES, vega._draw(spec, "svg", "light").decode())
         assert faults_of(found, boxes_of(spec)) == [], kind
     page.close()
 

@@ -7,9 +7,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.labelling.models.votes import Assignment
-from cqa_site.rounds.models import Participant
-from cqa_site.rounds.opening import open_round
+from annotation.labelling.models.campaigns import Assignment
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.models import Participant, ParticipantLink
 from tests.cast import make_campaign, make_member, make_study
 from tests.people.crowd import IDS, create_link
 
@@ -73,6 +73,22 @@ def test_from_the_last_label_one_press_leads_to_the_code(page):
     expect(back).to_have_attribute("href", re.compile(r"prolific\.com/.*cc=CODE-COMPLETED$"))
 
 
+def test_the_time_left_goes_down_slowly_and_is_the_same_after_a_reload(page, world):
+    campaign, _researcher = world
+    ParticipantLink.objects.update(required_items=8)
+    page.page.get_by_role("button", name="Start").click()
+    page.page.wait_for_url("**/label/")
+    left = page.page.locator("[data-minutes]")
+    expect(left).to_have_text("about 3 min left")
+    label(page, "123")
+    expect(left).to_have_text("about 2 min left")
+    here = page.page.evaluate("progress.seconds")
+    assert campaign.expected_seconds / 2 < here < campaign.expected_seconds
+    expect(page.page.locator("#saved")).to_contain_text("saved")
+    page.page.reload()
+    assert page.page.evaluate("progress.seconds") == pytest.approx(here, abs=0.01)
+
+
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_stopping_and_withdrawing(enter, width, scheme):
     page = enter(width, scheme)
@@ -80,8 +96,10 @@ def test_stopping_and_withdrawing(enter, width, scheme):
     page.page.get_by_role("button", name="Start").click()
     label(page, "12")
     look(page, "label")
+    name = page.page.locator(".where a")
+    assert name.evaluate("each => each.scrollWidth <= each.clientWidth"), "Round 1, in full"
     page.page.get_by_role("link", name="Stop here").click()
-    expect(page.page.locator("main")).to_contain_text("You did 2 of 3")
+    expect(page.page.locator("main")).to_contain_text("Items done: 2 of 3")
     look(page, "stop")
     page.page.get_by_role("button", name="Stop and withdraw them").click()
     expect(page.page.locator(CODE)).to_have_value("CODE-STOPPED")
@@ -95,10 +113,10 @@ def test_signed_out_in_the_middle_the_page_says_how_to_go_on(page):
     label(page, "1")
     page.page.context.clear_cookies(name="sessionid")
     page.page.keyboard.press("2")
-    way = page.page.get_by_role("link", name="How to go on")
+    way = page.page.get_by_role("link", name="How to continue")
     expect(way).to_be_visible()
     way.click()
-    expect(page.page.locator("h1")).to_have_text("Your work is kept")
+    expect(page.page.locator("h1")).to_have_text("You are signed out")
     expect(page.page.get_by_role("link", name="Go to Prolific")).to_be_visible()
     look(page, "signed-out")
 

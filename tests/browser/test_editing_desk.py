@@ -10,10 +10,10 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.answers.methods.citations import find_citations
+from annotation.answers.methods.answer_text import find_citations
 from annotation.editing.models import EarlierDraft, EditingSheet, KeptText, Revision
 from benchmarks.campaign_server import PASSWORD, CampaignServer
-from cqa_site.rounds.opening import close_round
+from cqa_site.rounds.lifecycle import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
 
@@ -29,7 +29,7 @@ READ = """(text) => findCitations(text).map(
     ({ start, end, numbers, isGenerated }) => [text.slice(start, end), numbers, isGenerated]
 )"""
 LEAVES = "dispatchEvent(new Event('beforeunload', { cancelable: true }))"
-SAVED = re.compile(r"^Saved \d+ s ago")
+SAVED = re.compile(r"^Draft saved \d+ s ago")
 PLACED = """([before, after]) => {
     const { at, inserted } = placeCitation(before + after, before.length, 8);
     const text = before + after;
@@ -348,7 +348,7 @@ def test_text_written_offline_arrives(desk, sheet):
     desk.context.set_offline(True)
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" offline")
-    expect(page.locator("#saved")).to_contain_text("No connection. The text is kept")
+    expect(page.locator("#saved")).to_contain_text("No connection. What you entered is kept")
     assert stored(sheet) == sheet.machine_text
     assert page.evaluate(LEAVES) is False, "leaving with unsent text asks first"
     page.keyboard.type(" and still")
@@ -429,7 +429,7 @@ def test_a_page_that_was_closed_before_it_could_save(desk, sheet):
     leave_offline(desk, " unsent")
     assert stored(sheet) == sheet.machine_text
     page = open_desk(desk, sheet)
-    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
+    expect(page.locator("#toasts")).to_contain_text("your last visit is back")
     expect(editor(page)).to_have_value(re.compile("calmer unsent"))
     assert "calmer unsent" in stored(sheet)
     assert page.evaluate("Object.keys(localStorage)") == []
@@ -458,7 +458,7 @@ def test_signed_out_in_the_middle_and_back_again(desk, sheet):
     desk.context.clear_cookies(name="sessionid")
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" signed out")
-    expect(page.locator("#saved")).to_contain_text("You are signed out")
+    expect(page.locator("#saved")).to_contain_text("You were signed out")
     expect(page.locator("#trouble-link")).to_have_attribute("href", re.compile("login.*next="))
     assert stored(sheet) == sheet.machine_text
     desk.context.add_cookies(cookies)
@@ -474,10 +474,10 @@ def test_a_token_gone_stale_says_so_and_keeps_the_text(desk, sheet):
     desk.context.clear_cookies(name="csrftoken")
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" stale")
-    expect(page.locator("#saved")).to_contain_text("no longer accepts this page")
+    expect(page.locator("#saved")).to_contain_text("The page is out of date")
     page.locator("#trouble-link").click()
     expect(editor(page)).to_have_value(re.compile("calmer stale"))
-    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
+    expect(page.locator("#toasts")).to_contain_text("your last visit is back")
     assert "calmer stale" in stored(sheet)
     desk.console.clear()
 
@@ -488,7 +488,7 @@ def test_a_round_that_ends_meanwhile_keeps_the_text(desk, sheet, editing_round):
     close_round(round_=editing_round, actor=actor)
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" too late")
-    expect(page.locator("#saved")).to_contain_text("The round was closed meanwhile")
+    expect(page.locator("#saved")).to_contain_text("The round is closed")
     assert "calmer too late" in KeptText.objects.get().content["text"]
     page.reload()
     expect(page.locator("main")).to_contain_text("This round is closed")
@@ -653,7 +653,7 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     page.goto(f"{address}/s/{killable.study}/editing/{killable.sheet}/")
     words = "calmer before the crash, during and after it"
     expect(editor(page)).to_have_value(re.compile(words))
-    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
+    expect(page.locator("#toasts")).to_contain_text("your last visit is back")
     assert words in killable.python("-c", SHOW)
     assert killable.python("-c", SHOW).split()[-1] == "0"
     visitor.context.close()

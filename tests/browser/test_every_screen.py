@@ -7,9 +7,12 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.corpus.models.questions import Question
+from annotation.answers.models import Answer
+from annotation.corpus.models import Argument, Comparison, Question
 from annotation.editing.models import EditingSheet
-from benchmark.scoring.models.sheets import ScoreSheet
+from argsum.datasets.models import Cell, ReferenceKeyPoint
+from argsum.keypoints.models import SystemSummary
+from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.models import Round
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
@@ -29,6 +32,17 @@ BARS = """() => [...document.querySelectorAll('body *')]
   .filter(each => ['fixed', 'sticky'].includes(getComputedStyle(each).position)
     && !each.matches('.skip-link, .toasts') && each.checkVisibility())
   .reduce((sum, each) => sum + each.getBoundingClientRect().height, 0)"""
+# Elements that are wider than what they stand in, where nothing scrolls.
+WIDER = """main => [...main.querySelectorAll('*')].filter(each => {
+    const box = each.getBoundingClientRect()
+    return box.width && each.checkVisibility() && !each.closest('.visually-hidden, dialog')
+      && (box.right > innerWidth + 1 || box.left < -1)
+  }).map(each => `${each.tagName}.${each.className} ${each.textContent.trim().slice(0, 30)}`)"""
+# What stands on a label or on points is their value.
+HINTS = """() => [...document.querySelectorAll('kbd')]
+  .filter(each => each.checkVisibility({visibilityProperty: true}))
+  .filter(each => !each.closest('.level, .point'))
+  .map(each => each.parentElement.textContent.trim())"""
 LANGUAGE = "each => each.closest('[lang]').lang"
 # What people read and judge, and, with enough text to tell it, its language.
 TEXTS = {
@@ -48,16 +62,53 @@ A kayak 🛶 is faster than a canoe [1], and a canoe carries more.\r
 """
 
 
+# An answer of 3,000 words, a sentence of 600 letters, and a word that cannot be broken.
+WORD = "kayak" * 60
+SENTENCE = ("A canoe carries more than a kayak does. " * 15)[:600]
+ANSWER_TEXT = f"{WORD}\n\n{'A kayak is quick [1]. ' * 600}\n\n- {WORD} [1]\n"
+CONTROLS = {
+    "label": [".level", "#undo", "[data-open=skip]", "[data-open=flag]"],
+    "edit": ["#text", "#comment", "#submit", ".reason-chip", "[data-open=guideline]"],
+    "score": [".criterion.active .point", "#submit", "#step-on", "#whole"],
+    "count": [".count-row.active .count-mark", ".count-statement select", "#submit"],
+    "prefer": ["button[name=verdict]", "#comment", "[data-open=guideline]"],
+}
+# What stands in the middle of what can be seen of an element.
+ON_TOP = """each => {
+  each.scrollIntoView({block: 'center', behavior: 'instant'})
+  const box = each.getBoundingClientRect()
+  const [top, bottom] = [Math.max(0, box.top), Math.min(innerHeight, box.bottom)]
+  const found = document.elementFromPoint((box.left + box.right) / 2, (top + bottom) / 2)
+  return Boolean(found) && (each.contains(found) || found.contains(each))
+}"""
+
+
+def lengthen():
+    Answer.objects.update(text=ANSWER_TEXT)
+    Argument.objects.filter(pk__in=[*Argument.objects.values_list("pk", flat=True)[::2]]).update(
+        text=SENTENCE
+    )
+    Argument.objects.exclude(text=SENTENCE).update(text=WORD)
+    for number, pair in enumerate(Comparison.objects.all()):
+        Comparison.objects.filter(pk=pair.pk).update(object1=f"{number}{WORD}"[:200])
+    for model in (ReferenceKeyPoint, SystemSummary):
+        for number, each in enumerate(model.objects.all()):
+            model.objects.filter(pk=each.pk).update(text=f"{number} {WORD} {SENTENCE}")
+    Cell.objects.update(topic=WORD)
+
+
 @pytest.fixture
 def open_page(visit, server):
     """Open the work page of a kind, as a member of a new round of it."""
 
-    def open_for(kind, **settings):
+    def open_for(kind, is_long=False, **settings):
         walk, study = WALKS[kind], make_study()
         people = [make_member(study, walk.role, name) for name in ("Ann", "Ben")]
         made = walk.make(study, make_member(study, "researcher"), people)
         Round.objects.update(instructions="Look *closely*.")
         Question.objects.filter(pk__gt=1).update(wording="Boot oder Brett?")
+        if is_long:
+            lengthen()
         visitor = visit(people[0], **{"reduced_motion": "reduce"} | settings)
         visitor.go(PAGES[kind], study.public_id, made.public_id)
         if kind in ("score", "count"):
@@ -143,6 +194,27 @@ def test_a_finger_finds_everything(open_page, kind):
     assert visitor.has_no_sideways_scroll()
 
 
+@pytest.mark.parametrize("kind", WALKS)
+def test_long_texts_stay_within_a_phone_and_leave_every_control_in_reach(open_page, kind):
+    visitor = open_page(kind, is_long=True, **PHONE)
+    page = visitor.page
+    assert visitor.has_no_sideways_scroll()
+    for name in CONTROLS[kind]:
+        assert page.locator(name).first.evaluate(ON_TOP), name
+    assert page.locator("main").evaluate(WIDER) == []
+    if kind == "score":  # the question leaves room for the answer
+        heights = [
+            page.locator(f".reading{part}").bounding_box()["height"] for part in ("", "-head")
+        ]
+        assert heights[1] < heights[0] / 2
+
+
+@pytest.mark.parametrize("kind", WALKS)
+def test_no_hint_of_a_key_stands_where_there_is_no_keyboard(open_page, kind):
+    page = open_page(kind, **PHONE).page
+    assert page.evaluate(HINTS) == []
+
+
 @pytest.mark.parametrize("kind", ["label", "prefer"])
 def test_a_large_window_is_not_half_empty(open_page, kind):
     page = open_page(kind).page
@@ -156,7 +228,7 @@ def test_the_last_save_is_told_as_dates_are_on_every_page(open_page):
     EditingSheet.objects.update(saved_at=timezone.now() - timedelta(days=1))
     page.reload()
     page.wait_for_timeout(1200)
-    text = re.compile(r"^Saved at \d{4}-\d\d-\d\d \d\d:\d\d$")
+    text = re.compile(r"^Draft saved at \d{4}-\d\d-\d\d \d\d:\d\d$")
     expect(page.locator("#saved [data-text]")).to_have_text(text)
 
 
@@ -282,3 +354,16 @@ def test_the_key_of_a_reason_stands_before_it(phone):
     texts = select.locator("option").evaluate_all("all => all.map(each => each.text)")
     assert [text[:4] for text in texts] == ["1 · ", "2 · ", "3 · ", "4 · "]
     expect(select).to_have_value("knowledge")
+
+
+@pytest.mark.parametrize(
+    ("kind", "box"),
+    [("label", ".chip"), ("score", ".chip"), ("prefer", ".side h2"), ("score", ".hints .badge")],
+)
+def test_what_has_a_ground_has_a_line_in_forced_colours(open_page, kind, box):
+    page = open_page(kind, forced_colors="active").page
+    style = "each => { const it = getComputedStyle(each); return [it.borderTopWidth, it.opacity] }"
+    assert page.locator(box).first.evaluate(style) == ["1px", "1"]
+    if kind == "label":
+        left = [page.locator(each).bounding_box()["x"] for each in (".levels", ".tools")]
+        assert left[0] == left[1]

@@ -11,13 +11,13 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.editing.models import Revision
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment
 from argsum.counting.models import CountSheet
 from benchmark.preferences.kind import turned
 from benchmark.preferences.models import PreferenceSheet
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.rounds.models import Round
-from cqa_site.rounds.opening import close_round, open_round
 from tests.annotation import editing_cast
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set

@@ -8,10 +8,9 @@ from playwright.sync_api import expect
 
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import Adjudication
-from annotation.labelling.actions import guidelines
-from annotation.labelling.models.campaigns import Slot
-from annotation.labelling.models.votes import Assignment, VoteEvent
-from cqa_site.rounds.opening import close_round, open_round
+from annotation.labelling.actions import campaigns
+from annotation.labelling.models.campaigns import Assignment, Slot, VoteEvent
+from cqa_site.rounds.lifecycle import close_round, open_round
 from tests.annotation.voting import imported, make_raters
 from tests.cast import make_campaign, make_member, make_study
 
@@ -24,9 +23,9 @@ def make_world():
     """An open round with the default guideline."""
     study = make_study()
     campaign = make_campaign(study, ordinary=30, controls=8)
-    campaign.guideline = guidelines.default_guideline(study)
-    campaign.guideline.levels = guidelines.default_levels()
-    campaign.guideline.body = guidelines.default_body()
+    campaign.guideline = campaigns.default_guideline(study)
+    campaign.guideline.levels = campaigns.default_levels()
+    campaign.guideline.body = campaigns.default_body()
     campaign.guideline.save()
     open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
@@ -83,9 +82,9 @@ def test_ten_labels_by_keyboard(desk):
     assert stored() == given
     assert len(given) == 10
     # 30 sentences and the 8 control items that their blocks of four bring along. How long the rest
-    # takes goes by the person's own pace, which is quick here.
+    # takes goes half by the plan and half by the person's own pace, which is quick here.
     expect(desk.page.locator("#progress")).to_contain_text("10 / 38 done")
-    expect(desk.page.locator("#progress")).to_contain_text("about 1 min left")
+    expect(desk.page.locator("#progress")).to_contain_text("about 5 min left")
     assert all(row.active_ms is not None for row in Assignment.objects.filter(state="answered"))
 
 

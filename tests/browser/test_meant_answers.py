@@ -5,10 +5,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment
 from benchmark.preferences.models import PreferenceSheet
-from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.rounds.opening import close_round, open_round
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.people.models import User
+from cqa_site.rounds.lifecycle import close_round, open_round
+from tests.annotation import editing_cast
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
@@ -47,7 +49,15 @@ def comparing(study, boss):
     return make_pairs(study, boss, instructions=INSTRUCTIONS)
 
 
-MAKE = {"label": labelling, "score": scoring, "count": counting, "prefer": comparing}
+def editing(study, boss):
+    editing_cast.make_answers(study, questions=2)
+    people = [make_member(study, "expert", "Eve")]
+    return editing_cast.make_round(study, people=people, individual=0, instructions=INSTRUCTIONS)
+
+
+MAKE = {
+    "label": labelling, "score": scoring, "count": counting, "prefer": comparing, "edit": editing,
+}  # fmt: skip
 
 
 class Desk:
@@ -57,9 +67,13 @@ class Desk:
         self.study = make_study()
         self.boss = make_member(self.study, "researcher")
         self.made = MAKE[kind](self.study, self.boss)
-        self.person, self.kind = make_member(self.study, "annotator"), kind
+        is_expert = kind == "edit"
+        people = User.objects.filter(name="Eve")
+        self.person = people.get() if is_expert else make_member(self.study, "annotator")
+        self.kind = kind
         self.visitor = visit(self.person, **settings)
-        self.page = self.visitor.go(kind, self.study.public_id, self.made.public_id)
+        name = "desk" if is_expert else kind
+        self.page = self.visitor.go(name, self.study.public_id, self.made.public_id)
 
     def another_tab(self):
         page = self.visitor.context.new_page()
@@ -80,6 +94,38 @@ class Desk:
 
 def sentence(page):
     return page.locator("[data-sentence]").inner_text()
+
+
+def test_a_flag_that_waits_for_its_label_outlives_a_reload(visit):
+    desk = Desk(visit, "label")
+    page, first = desk.page, sentence(desk.page)
+    page.keyboard.press("f")
+    page.keyboard.type("odd encoding")
+    page.locator("[data-keep]").click()
+    expect(page.locator("#flagged")).to_contain_text("odd encoding")
+    page.reload()
+    expect(page.locator("#flagged")).to_contain_text("odd encoding")
+    page.keyboard.press("2")
+    expect(page.locator("[data-sentence]")).not_to_have_text(first)
+    expect(page.locator("#flagged")).to_be_hidden()
+    expect(page.locator("#saved")).to_have_text("All answers saved")
+    row = Assignment.objects.select_related("item__argument").get(state="answered")
+    assert (row.item.argument.text, row.is_flagged, row.comment) == (first, True, "odd encoding")
+
+
+def test_without_a_connection_an_empty_page_says_that_nothing_is_loading(visit):
+    desk = Desk(visit, "label")
+    page, context = desk.page, desk.visitor.context
+    context.set_offline(True)
+    for _given in range(60):
+        if page.locator("#item.is-coming").count():
+            break
+        page.keyboard.press("2")
+    expect(page.locator("[data-sentence]")).to_contain_text("until your answers are sent")
+    expect(page.locator("#announce")).to_contain_text("until your answers are sent")
+    context.set_offline(False)
+    expect(page.locator("#saved")).to_have_text("All answers saved", timeout=30_000)
+    desk.quiet()
 
 
 def test_a_flag_stays_with_the_sentence_that_its_dialog_was_opened_on(visit):
@@ -158,7 +204,7 @@ def test_a_verdict_without_a_connection_waits_and_says_so(visit):
     desk.offline()
     page.keyboard.press("a")
     expect(status).to_contain_text("Not submitted yet")
-    expect(page.locator("#submit-message")).to_contain_text("sent by itself")
+    expect(page.locator("#submit-message")).to_contain_text("sent when the connection is back")
     assert not PreferenceSheet.objects.exclude(verdict="").exists()
     # One state in all places, also after a reload.
     page.reload()
@@ -239,16 +285,21 @@ def test_the_next_pair_is_said(visit):
     expect(page.locator("#announce")).to_contain_text("Submitted. Next:")
 
 
-@pytest.mark.parametrize("kind", ["score", "count"])
+@pytest.mark.parametrize("kind", ["score", "count", "edit", "label"])
 def test_saving_that_works_again_is_said(visit, kind):
     desk = Desk(visit, kind)
     page, words = desk.page, desk.page.locator("#announce")
     desk.offline()
+    if kind == "edit":
+        page.locator("#text").focus()
     page.keyboard.press("1")
-    expect(words).to_contain_text("No connection")
-    expect(words).not_to_contain_text("Load the page again")
+    if kind == "label":
+        expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1 answer.")
+    else:
+        expect(words).to_contain_text("No connection")
+        expect(words).not_to_contain_text("Load the page again")
     desk.online()
-    expect(words).to_contain_text("Draft saved")
+    expect(words).to_contain_text("All answers saved" if kind == "label" else "Draft saved")
     desk.quiet()
 
 

@@ -9,10 +9,10 @@ from django.utils import timezone
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
-from annotation.labelling.models.votes import Assignment
-from benchmark.scoring.models.sheets import KeptScore, ScoreSheet
+from annotation.labelling.models.campaigns import Assignment
+from benchmark.scoring.models import KeptScore, ScoreSheet
 from cqa_site.rounds.crowd.participants import create_link
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 from tests.annotation import editing_cast
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
@@ -207,7 +207,7 @@ def test_a_text_goes_on_where_it_was(visit, server):
     page.reload()
     expect(page.locator("#text")).to_have_value(re.compile(r"Written offline\.$"))
     visitor.context.set_offline(False)
-    expect(page.locator("#saved [data-text]")).to_contain_text("Saved")
+    expect(page.locator("#saved [data-text]")).to_contain_text("Draft saved")
     expect(page.locator("#text")).to_have_value(re.compile(r"Written offline\.$"))
     quiet(visitor)
 

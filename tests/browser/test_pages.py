@@ -20,12 +20,12 @@ from benchmark.leaderboard.actions import BOARDS
 from cqa_site import urls
 from cqa_site.files.actions.files import store_upload
 from cqa_site.home import pages as home
-from cqa_site.people.actions.invitations import create_invitation
+from cqa_site.people.actions import create_invitation
 from cqa_site.people.models import User
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
+from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant
-from cqa_site.rounds.opening import open_round
 from tests.annotation.made_generations import make_generation
 from tests.annotation.retrieval.made_retrieval import make_corpus
 from tests.cast import make_campaign
@@ -114,14 +114,14 @@ class FullSite(World):
         Participant.objects.filter(pk=ended.pk).update(outcome="completed")
         self.people["ended"] = ended.user
         self.people["nobody"] = None
-        keeping.freeze(
+        snapshots.freeze(
             BOARDS, owner=self.study, number=self.board.number, note="For readers", actor=boss
         )
-        self.public = keeping.publish(
+        self.public = snapshots.publish(
             BOARDS, owner=self.study, number=self.board.number, actor=boss
         )
-        keeping.freeze(KEY_POINTS, owner=self.study, number=1, note="For readers", actor=boss)
-        self.public_key_points = keeping.publish(
+        snapshots.freeze(KEY_POINTS, owner=self.study, number=1, note="For readers", actor=boss)
+        self.public_key_points = snapshots.publish(
             KEY_POINTS, owner=self.study, number=1, actor=boss
         )
         _invitation, self.invitation_secret = create_invitation(

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.people.models import Rater
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from tests.argsum.made_cells import make_dataset, make_system_run
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_member, make_study
@@ -24,7 +24,7 @@ def make_world():
     answers = make_scored_answers(study, systems=systems, questions=8, scenarios=(1, 2))
     judge = make_rater(study, "Judge", Rater.Kind.MODEL)
     make_sheets(study, answers, [make_rater(study, "Someone"), judge])
-    keeping.refresh(BOARDS, default_rubric(study))
+    snapshots.refresh(BOARDS, default_rubric(study))
     return make_member(study, "researcher")
 
 

@@ -31,6 +31,7 @@ def test_the_estimate_follows_the_form_and_a_price_asks_for_a_yes(place, visit):
     page = visitor.go("run_new", campaign.study.public_id, campaign.public_id)
     requests = page.locator("#estimate dd").first
     requests.get_by_text("25", exact=True).wait_for()
+    page.locator("details.advanced > summary").click()
     page.fill("#id_replicates", "2")
     page.locator("#id_replicates").press("Tab")
     requests.get_by_text("50", exact=True).wait_for()

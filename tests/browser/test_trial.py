@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.labelling.models.votes import Assignment
-from benchmark.scoring.models.sheets import ScoreSheet
+from annotation.labelling.models.campaigns import Assignment
+from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.models import Place
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.editing.models import Revision
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment
 from benchmark.preferences.models import PreferenceSheet
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 from tests.annotation import editing_cast
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
@@ -153,7 +153,7 @@ def test_what_was_refused_is_said(work):
     page.wait_for_timeout(150)
     page.keyboard.press(kind.key)
     if kind.answers is not preferred:
-        expect(page.locator("#toasts")).to_contain_text("only just appeared")
+        expect(page.locator("#toasts")).to_contain_text("had just appeared")
 
 
 def test_a_text_is_not_submitted_unread_or_behind_a_dialog(visit, settings, server):
@@ -175,7 +175,31 @@ def test_a_text_is_not_submitted_unread_or_behind_a_dialog(visit, settings, serv
     assert not Revision.objects.exists()
     page.keyboard.press("Escape")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#toasts")).to_contain_text("only just appeared")
+    expect(page.locator("#toasts")).to_contain_text("had just appeared")
     page.wait_for_function("() => isSettled()")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#toasts")).to_contain_text("Submitted as revision 1.")
+
+
+@pytest.mark.parametrize("kind", ["label", "prefer"])
+def test_what_has_just_appeared_takes_no_answer_without_script_either(
+    visit, settings, server, kind
+):
+    settings.SETTLE_MS = 2000
+    study, work = make_study(), KINDS[kind]
+    made = work.make(study, make_member(study, "researcher"))
+    visitor = visit(make_member(study, "annotator"), java_script_enabled=False)
+    page, main = visitor.go(kind, study.public_id, made.public_id), visitor.page.locator("main")
+    page.wait_for_timeout(2000)
+    first = main.inner_text()
+    page.mouse.click(*middle(page, work.target))
+    expect(main).not_to_have_text(first, use_inner_text=True)
+    page.mouse.click(*middle(page, work.target))
+    expect(page.get_by_role("alert")).to_contain_text("had just appeared")
+    assert work.answers(page) == 1
+    page.wait_for_timeout(2000)
+    page.mouse.click(*middle(page, work.target))
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert work.answers(page) == 2
+    visitor.context.close()
+    visitor.console.clear()

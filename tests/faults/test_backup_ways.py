@@ -19,8 +19,8 @@ import django; django.setup()
 import json, sys
 from pathlib import Path
 from cqa_site.upkeep.backups.archive import Archive
-from cqa_site.upkeep.backups.databases import from_url
-from cqa_site.upkeep.backups.restoring import restore_backup
+from cqa_site.upkeep.backups.tables import from_url
+from cqa_site.upkeep.backups.backup import restore_backup
 path, url, folder = sys.argv[1:]
 with Archive(Path(path)) as archive:
     told = restore_backup(archive, from_url(url), Path(folder), keys=None).manifest
@@ -30,7 +30,7 @@ BACKED_UP = """
 import django; django.setup()
 import json, sys
 from pathlib import Path
-from cqa_site.upkeep.backups.making import make_backup
+from cqa_site.upkeep.backups.backup import make_backup
 told = make_backup(Path(sys.argv[1]))
 print(json.dumps({part.table.name: [part.rows, part.content] for part in told.tables}))
 """

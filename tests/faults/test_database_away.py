@@ -11,6 +11,7 @@ import urllib.request
 import uuid
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 
 from benchmarks.campaign_server import PASSWORD, CampaignServer
@@ -110,6 +111,45 @@ def post(browser: Annotator, path: str, fields: dict) -> http.client.HTTPRespons
         return error
 
 
+def test_a_database_that_answers_nothing_frees_its_requests(behind_proxy):
+    """It accepts connections, as a stalled disk lets it; eight requests are on their way."""
+    site, proxy = behind_proxy
+    browser = Annotator(site.port, site.work, seed=1)
+    browser.sign_in("a0@bench.example", PASSWORD)
+    item = first_items(browser)[0]["id"]
+    browser.token = re.search(r"csrftoken=([^;]+)", _cookies(browser))[1]
+    answer = {"item": item, "label": 1, "client_key": uuid.uuid4().hex}
+    proxy.set("hang")
+    replies = []
+
+    def label():
+        started = time.monotonic()
+        reply = post(browser, browser.base + "answer/", answer)
+        replies.append((reply.status, reply.headers["Retry-After"], time.monotonic() - started))
+
+    threads = [threading.Thread(target=label) for _request in range(8)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.2)
+    for _ in range(3):
+        status, seconds = health(site)
+        assert status == 503
+        assert seconds < 2.0
+    for thread in threads:
+        thread.join(timeout=15)
+    assert len(replies) == 8
+    assert {status for status, _again, _seconds in replies} == {503}
+    assert all(int(again) > 0 for _status, again, _seconds in replies)
+    # Twice the time that the pool waits for a connection.
+    assert max(seconds for _status, _again, seconds in replies) < 13
+    proxy.set("carry")
+    deadline = time.monotonic() + 60
+    while (reply := post(browser, browser.base + "answer/", answer)).status != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    assert json.loads(reply.read())["saved"]["label"] == 1
+
+
 @pytest.mark.parametrize("mode", ["cut", pytest.param("hang", marks=pytest.mark.long)])
 def test_health_and_labels_while_the_database_is_away(behind_proxy, mode):
     site, proxy = behind_proxy
@@ -138,6 +178,38 @@ def test_health_and_labels_while_the_database_is_away(behind_proxy, mode):
         time.sleep(0.5)
     assert json.loads(reply.read())["saved"]["label"] == 1
     assert health(site)[0] == 200
+
+
+@pytest.mark.long
+def test_a_row_that_somebody_holds_frees_its_requests(behind_proxy):
+    """Somebody left a transaction open; more labels of the row wait than there are threads."""
+    site, _proxy = behind_proxy
+    browser = Annotator(site.port, site.work, seed=1)
+    browser.sign_in("a0@bench.example", PASSWORD)
+    item = first_items(browser)[0]["id"]
+    browser.token = browser.cookies["csrftoken"]
+    answer = {"item": item, "label": 1, "client_key": uuid.uuid4().hex}
+    replies = []
+
+    def label():
+        started = time.monotonic()
+        replies.append(
+            (post(browser, browser.base + "answer/", answer), time.monotonic() - started)
+        )
+
+    with psycopg.connect(site.database_url) as holder:
+        holder.execute("SELECT * FROM annotation_assignment FOR UPDATE")
+        threads = [threading.Thread(target=label) for _request in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+        assert {reply.status for reply, _seconds in replies} == {503}
+        assert all(int(reply.headers["Retry-After"]) > 0 for reply, _seconds in replies)
+        # Twice the time that a request waits: there are four threads.
+        assert max(seconds for _reply, seconds in replies) < 25
+        assert health(site)[0] == 200
+    assert post(browser, browser.base + "answer/", answer).status == 200
 
 
 def _cookies(browser: Annotator) -> str:

@@ -21,9 +21,9 @@ import json, sys
 import django
 django.setup()
 from annotation.generation.actions.prompts import PROMPTS
-from annotation.generation.actions.targets import target_of
-from cqa_site.runs.actions.first_prompts import first_prompts
-from annotation.answers.actions.questions import add_missing_questions
+from annotation.generation.actions.prompts import target_of
+from cqa_site.runs.actions.endpoints import first_prompts
+from annotation.answers.actions import add_missing_questions
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint
@@ -49,9 +49,9 @@ import json
 import django
 django.setup()
 from collections import Counter
-from annotation.answers.models.answers import Answer
-from annotation.corpus.models.questions import ArgumentList
-from cqa_site.runs.ledger.claiming import requests_for
+from annotation.answers.models import Answer
+from annotation.corpus.models import ArgumentList
+from cqa_site.runs.ledger.lease import requests_for
 from cqa_site.runs.models import Attempt, Run
 from tests.faults.test_generation import key_of, text_of
 answers = {answer.call_id: answer for answer in Answer.objects.all()}

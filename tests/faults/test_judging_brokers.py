@@ -19,9 +19,9 @@ app.conf.broker_url = "redis://127.0.0.1:9/0"
 FIVE_TIMES = """
 import django
 django.setup()
-from cqa_site.runs import bell
-send_once = bell.send
-bell.send = lambda: [send_once() for _ in range(5)]
+from cqa_site.runs import jobs
+send_once = jobs.send
+jobs.send = lambda: [send_once() for _ in range(5)]
 """
 
 

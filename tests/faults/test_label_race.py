@@ -100,24 +100,26 @@ def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> N
 
 @pytest.mark.postgres
 @pytest.mark.parametrize(
-    ("people", "items"), [(12, 30), pytest.param(50, 400, marks=pytest.mark.long)]
+    ("people", "items", "kills"), [(8, 20, 1), pytest.param(50, 400, 3, marks=pytest.mark.long)]
 )
-def test_annotators_on_postgresql_with_three_kills(people, items, migrated):
+def test_annotators_on_postgresql_with_kills(people, items, kills, migrated):
     with postgres_database(migrated) as url:
         server = site(database_url=url, people=people, items=items, controls=items // 10)
-        race(server, people)
+        race(server, people, kills)
 
 
-@pytest.mark.parametrize("items", [20, pytest.param(120, marks=pytest.mark.long)])
-def test_eight_annotators_on_sqlite_with_three_kills(items):
-    race(site(people=8, items=items, controls=items // 2, workers=1), 8)
+@pytest.mark.parametrize(
+    ("items", "kills"), [(20, 1), pytest.param(120, 3, marks=pytest.mark.long)]
+)
+def test_eight_annotators_on_sqlite_with_kills(items, kills):
+    race(site(people=8, items=items, controls=items // 2, workers=1), 8, kills)
 
 
-def race(server: CampaignServer, count: int) -> None:
+def race(server: CampaignServer, count: int, kills: int) -> None:
     try:
         server.prepare()
         server.start()
         people = annotators(server, count)
-        check(server, people, label_everything(server, people, kills=3))
+        check(server, people, label_everything(server, people, kills))
     finally:
         server.remove()

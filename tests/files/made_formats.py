@@ -11,8 +11,7 @@ from typing import Any
 
 from openpyxl import load_workbook
 
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.rows import Outcome
+from cqa_site.files.actions.imports import Outcome, import_path
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study

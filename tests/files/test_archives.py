@@ -7,12 +7,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from cqa_site.files.formats import FORMATS
-from cqa_site.files.menu import files_waiting
 from cqa_site.files.models import ImportFile
+from cqa_site.files.registration import files_waiting
 from cqa_site.tabular import Limits, UnreadableFile
-from cqa_site.tabular.archives import place_in, unpacked
+from cqa_site.tabular.binary_formats import place_in, unpacked
 
 pytestmark = pytest.mark.django_db
 

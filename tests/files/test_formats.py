@@ -15,11 +15,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from cqa_site.files import counted, formats
+from cqa_site.files import format_parts, formats
 from cqa_site.files.actions.files import store_upload
-from cqa_site.files.actions.reconcile import Reconciliation
-from cqa_site.files.actions.rows import Entry, Flag, ImportRefused
-from cqa_site.files.actions.running import apply_import, check_import
+from cqa_site.files.actions.import_jobs import apply_import, check_import
+from cqa_site.files.actions.imports import Entry, Flag, ImportRefused, Reconciliation
 from cqa_site.files.formats import FORMATS
 from cqa_site.people.models import Rater
 from cqa_site.runs import jobs
@@ -34,6 +33,7 @@ from tests.files.made_formats import (
     take_before,
     written,
 )
+from tests.rows import rows_of
 
 pytestmark = pytest.mark.django_db
 KINDS = sorted(FORMATS)
@@ -56,10 +56,7 @@ NOTHING = {"new": 0, "same": 0, "changed": 0, "rejected": 0}
 def rows_of_papers() -> dict[str, list[tuple]]:
     """All that stands in the tables of the papers, and in that of raters."""
     models = [model for app in PAPERS for model in apps.get_app_config(app).get_models()]
-    return {
-        model.__name__: list(model.objects.order_by("pk").values_list())
-        for model in (Rater, *models)
-    }
+    return rows_of([Rater, *models])
 
 
 def what_counts(counts):
@@ -206,7 +203,7 @@ def command_says(study, kind, folder):
     )
     text = out.getvalue()
     assert "Dry run: nothing was imported." in text
-    titles = {str(each.title).lower(): name for name, each in counted.COUNTED.items()}
+    titles = {str(each.title).lower(): name for name, each in format_parts.COUNTED.items()}
     found = {}
     for line in text.splitlines():
         title, *numbers = line.rsplit(maxsplit=4)
@@ -272,8 +269,8 @@ class NameReconciliation(Reconciliation):
 @pytest.fixture
 def names(monkeypatch):
     monkeypatch.setattr(formats, "FORMATS", {})
-    monkeypatch.setattr(counted, "COUNTED", {})
-    counted.register_counted(counted.Counted("names", "Names"))
+    monkeypatch.setattr(format_parts, "COUNTED", {})
+    format_parts.register_counted(format_parts.Counted("names", "Names"))
     formats.register_format(formats.Format("names", "Names", read_names, NameReconciliation))
 
 

@@ -6,9 +6,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer, System
-from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.files.actions import batches
+from annotation.answers.models import Answer, System
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.files.actions import import_jobs
 from cqa_site.files.models import ImportFile
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
@@ -83,14 +83,14 @@ def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
 
 def test_an_error_of_ours_in_one_file_keeps_no_other_out(client, study, monkeypatch):
     batch = sent(client, study, three()[::2])
-    real = batches.apply_import
+    real = import_jobs.apply_import
 
     def fails_once(*, import_file, **asked):
         if import_file.name.startswith("alpha"):
             raise ZeroDivisionError
         return real(import_file=import_file, **asked)
 
-    monkeypatch.setattr(batches, "apply_import", fails_once)
+    monkeypatch.setattr(import_jobs, "apply_import", fails_once)
     apply(client, study, batch)
     assert states(batch) == {"alpha_scenario_3.json": "checked", "beta.json": "applied"}
     assert "unexpected error" in batch.files.get(state="checked").refusal
@@ -100,16 +100,16 @@ def test_a_worker_that_lost_the_job_imports_nothing_and_the_next_goes_on(
     client, study, monkeypatch
 ):
     batch = sent(client, study, three()[::2])
-    real = batches.apply_import
+    real = import_jobs.apply_import
 
     def loses_second(*, import_file, **asked):
         if import_file.name == "beta.json":
             lost = {"fence": 99, "state": "ready", "lease_until": None}
             Job.objects.filter(pk=import_file.job_id).update(**lost)
-            monkeypatch.setattr(batches, "apply_import", real)
+            monkeypatch.setattr(import_jobs, "apply_import", real)
         return real(import_file=import_file, **asked)
 
-    monkeypatch.setattr(batches, "apply_import", loses_second)
+    monkeypatch.setattr(import_jobs, "apply_import", loses_second)
     files = [str(each.public_id) for each in batch.files.all()]
     client.post(page_of("import_batch_apply", study, batch), {"files": files})
     jobs.run(jobs.claim())

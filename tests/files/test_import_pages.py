@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.corpus.models.questions import Argument
-from annotation.labelling.models.votes import Assignment
+from annotation.corpus.models import Argument
+from annotation.labelling.models.campaigns import Assignment
 from cqa_site.files.actions.files import stored_path
 from cqa_site.files.models import ImportFile, ImportProblem
 from cqa_site.people.models import AuditEvent

@@ -9,23 +9,22 @@ from unittest import mock
 
 import pytest
 from celery.concurrency.base import apply_target
-from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.exports.actions import exports
+from annotation.exports import actions as exports
 from annotation.exports.models import ExportFile
 from cqa_site.celery import _do, look_around
-from cqa_site.files.actions import retention
+from cqa_site.files.actions import exports as retention
 from cqa_site.files.actions.exports import Options
 from cqa_site.files.actions.files import request_check, store_upload, stored_path
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
-from cqa_site.web.housekeeping import CHORES, keep_house
+from cqa_site.web.database import CHORES, keep_house
 from tests.cast import make_campaign, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +37,7 @@ NOTHING = {
     "uploads nobody imported": 0,
     "leftover files": 0,
     "scheduled backups": 0,
+    "studies whose deletion was broken off": 0,
     "corpora nobody loaded": 0,
     "stored scores nobody read": 0,
 }
@@ -167,35 +167,37 @@ def test_one_failing_chore_does_not_keep_the_others_from_theirs(study, monkeypat
     assert not ImportFile.objects.exists()
 
 
-def test_every_worker_does_it_once_an_hour_and_looks_for_work_at_once(monkeypatch):
-    asked, ends, turns, kept = [], [], {}, []
+def test_every_worker_looks_for_work_at_once_and_keeps_house_beside(monkeypatch, settings):
+    asked, ends, kept = [], [], []
     monkeypatch.setattr("cqa_site.runs.tasks.keep_house", lambda: kept.append(1))
+    settings.SWEEP_SECONDS = 0.01
 
     def apply(do, args, callback):
         asked.append(args[0].name)
         ends.append(callback)
 
-    look_around(
-        sender=SimpleNamespace(
-            pool=SimpleNamespace(apply_async=apply),
-            timer=SimpleNamespace(call_repeatedly=turns.__setitem__),
-        )
-    )
-    assert asked == [wake.name]
-    sweep, hourly = turns[settings.SWEEP_SECONDS], turns[3600.0]
-    sweep()
-    assert asked == [wake.name], "it goes on still"
-    ends[0](None)
-    sweep()
-    assert asked == [wake.name, wake.name]
-    # However busy the pool is.
-    for times in (1, 2):
+    look_around(instance=SimpleNamespace(pool=SimpleNamespace(apply_async=apply)))
+    try:
+        # However busy the pool is.
+        wait_for(lambda: asked and kept)
+        time.sleep(0.1)
+        assert asked == [wake.name], "it goes on still"
+        ends[0](None)
+        wait_for(lambda: asked == [wake.name, wake.name])
+    finally:
+        jobs.STOP.set()
+        ends[-1](None)
         for thread in threading.enumerate():
-            if thread.name == "housekeeping":
+            if thread.name.startswith("every "):
                 thread.join(10)
-        assert len(kept) == times
-        hourly()
-    assert asked == [wake.name, wake.name]
+        jobs.STOP.clear()
+
+
+def wait_for(is_so, seconds=10):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_a_turn_that_fails_is_not_the_last(caplog):

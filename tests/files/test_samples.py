@@ -8,8 +8,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from cqa_site.files.format_parts import csv_of
 from cqa_site.files.formats import FORMATS
-from cqa_site.files.looking import csv_of
 from cqa_site.files.models import ImportFile
 from cqa_site.files.views.imports import _samples
 from tests import cast
@@ -84,7 +84,7 @@ def test_a_row_that_cannot_be_read_hides_no_kind(client, study, inline):
     reply, file = sent(client, study, "x.csv", content, inline)
     assert file.kind == "table"
     page = client.get(reply["Location"]).text
-    assert "row 3: this row has 2 cells but the header has 3" in page
+    assert "this row has 2 cells but the header has 3" in page
 
 
 def test_a_wrong_guess_can_be_corrected(client, study, inline):

@@ -10,10 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from argsum.imports.methods.released_scores import iter_cells, read_clusterings
-from argsum.papers.reports.printed import printed as printed_figures
 from argsum.papers.reports.release import Release
-from argsum.papers.reports.systems import clusters, minilm
-from argsum.scorers.methods.cluster_figures import best_per_cell, cluster_figure
+from argsum.papers.reports.reproduction import clusters, minilm
+from argsum.papers.reports.tables import printed as printed_figures
+from argsum.scorers.methods.figures import best_per_cell, cluster_figure
 from cqa_site.reproduction.figures import compare
 from tests.annotation.faithfulness.made_faithfulness import WordVectors
 from tests.golden.places import ARGSUM as FOLDER
@@ -34,7 +34,7 @@ def printed():
     """The command once, as JSON, with vectors made from words."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "argsum.papers.reports.systems.SentenceEmbedder", partial(WordVectors, "words")
+            "argsum.papers.reports.reproduction.SentenceEmbedder", partial(WordVectors, "words")
         )
         return json.loads(run("--data", DATA, "--json"))
 
@@ -107,6 +107,7 @@ def test_what_the_release_cannot_support_is_never_asserted(printed):
     }
 
 
+@pytest.mark.long
 @on_release
 def test_clusterings_are_read_when_their_files_are_there(copied):
     """The released files have other scorers' clusterings under these names, for example."""
@@ -252,15 +253,15 @@ def light(monkeypatch):
     """Only people and the stored soft scores; all figures together are computed above."""
     parts = "counts debate_counts llm_counts clusters weighted figure_2 candidates minilm"
     for name in parts.split():
-        monkeypatch.setattr(f"argsum.papers.reports.figures.{name}", lambda *args: iter(()))
+        monkeypatch.setattr(f"argsum.papers.reports.reproduction.{name}", lambda *args: iter(()))
     kept = tuple(each for each in printed_figures() if each.table in ("people", "soft score"))
-    monkeypatch.setattr("argsum.papers.reports.figures.printed", lambda: kept)
+    monkeypatch.setattr("argsum.papers.reports.reproduction.printed", lambda: kept)
     return kept
 
 
 @on_release
 def test_a_figure_that_was_not_computed_is_never_a_match(light, monkeypatch):
-    monkeypatch.setattr("argsum.papers.reports.figures.people", lambda *args: iter(()))
+    monkeypatch.setattr("argsum.papers.reports.reproduction.people", lambda *args: iter(()))
     people = [line for line in run("--data", DATA).splitlines() if line.startswith("people")]
     assert len(people) == 3
     assert all("cannot be computed: its file is not in this folder" in line for line in people)

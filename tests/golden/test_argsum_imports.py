@@ -10,15 +10,13 @@ from statistics import fmean
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.corpus.models.questions import text_key
+from annotation.corpus.models import text_key
 from argsum.counting.models import CountSheet
-from argsum.datasets.actions.datasets import change_recipe
-from argsum.datasets.methods.halves import Half
-from argsum.datasets.methods.preprocessing import PUBLISHED
+from argsum.datasets.actions import change_recipe
+from argsum.datasets.methods.preprocessing import PUBLISHED, Half
 from argsum.datasets.models import CellArgument, Dataset, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
-from argsum.leaderboard.reports.board import summary_board
-from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.board import board_choice, summary_board
 from tests.cast import make_study
 from tests.golden.places import ARGSUM as FOLDER
 from tests.golden.places import needs

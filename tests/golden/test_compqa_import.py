@@ -11,15 +11,15 @@ from collections import Counter
 import pytest
 from django.core.management import call_command
 
-from annotation.management.throwaway import throwaway_database
-from benchmark.leaderboard.methods import recipes
+from annotation.management.environment import throwaway_database
+from benchmark.leaderboard.methods import paper
+from benchmark.papers.reports.paper import agreement_values, score_values
 from benchmark.papers.reports.release import PEOPLE, our_sheets, paper_sheets, read_release
 from benchmark.papers.reports.study import study_reproduction
-from benchmark.papers.reports.values import agreement_values, score_values
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.scoring.models.sheets import ScoreSheet
-from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
-from cqa_site.files.actions.reading import import_path
+from benchmark.scoring.models import ScoreSheet
+from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
+from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import Rater, Study
 from tests.golden.places import COMPQA as FOLDER
 from tests.golden.places import needs
@@ -227,8 +227,8 @@ def test_people_without_the_answers_find_nothing(database):
 
 
 def test_every_cell_of_the_leaderboards_equals_the_files(stored, released, folder):
-    ours = recipes.cell_scores(recipes.with_totals(stored, COMPQA)).sort_index()
-    theirs = recipes.cell_scores(released).sort_index()
+    ours = paper.cell_scores(paper.with_totals(stored, COMPQA)).sort_index()
+    theirs = paper.cell_scores(released).sort_index()
     assert len(theirs) == 2 * len(list((folder / f"judged_{JUDGE}").iterdir()))
     assert list(ours.index) == list(theirs.index)
     both = ours.join(theirs.add_suffix("_file"))

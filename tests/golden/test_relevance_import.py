@@ -11,8 +11,8 @@ from itertools import islice
 
 import pytest
 
-from annotation.management.throwaway import throwaway_database
-from annotation.papers.reports.relevance_published import PUBLISHED, compare_values, table_3
+from annotation.management.environment import throwaway_database
+from annotation.papers.reports import PUBLISHED, compare_values, table_3
 from annotation.papers.reproduction import (
     Choices,
     _recipes,
@@ -202,6 +202,7 @@ def test_figure(figures, key):
     assert_as_expected(figures, key)
 
 
+@pytest.mark.long
 def test_the_database_has_the_figures_of_the_files_after_an_import(part):
     assert_equal_by_both_ways(part)
 

@@ -19,9 +19,9 @@ from functools import cache
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.papers.reports.names import NAMES
+from benchmark.papers.reports.layouts import NAMES
 from benchmark.papers.reports.paper import compqa_reproduction
-from benchmark.papers.reports.published import IMPOSSIBLE, PRINTED
+from benchmark.papers.reports.release import IMPOSSIBLE, PRINTED
 from tests.golden.places import COMPQA as FOLDER
 from tests.golden.places import DATA, ROOT, reads
 

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from argsum.keypoints.models import SummarySet
-from argsum.leaderboard.reports.correlation import metric_rows
 from argsum.leaderboard.reports.people_agreement import people_agreement
+from argsum.leaderboard.reports.scores import metric_rows
 from argsum.metrics.models import MetricScore
 from tests.cast import make_study
 from tests.golden.places import ARGSUM as FOLDER

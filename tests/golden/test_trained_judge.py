@@ -13,8 +13,7 @@ import pytest
 
 from annotation.judges.methods.classifier import grouped_out_of_fold
 from annotation.judges.methods.features import describe_sentences, pair_key
-from annotation.judges.methods.probabilities import median_label, uncertainty
-from annotation.judges.methods.zero_shot import rule_probabilities
+from annotation.judges.methods.probabilities import median_label, rule_probabilities, uncertainty
 from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.ratings import Ratings

@@ -30,7 +30,7 @@ class JsonStub:
         self.port = self._server.server_address[1]
         self.address = f"http://127.0.0.1:{self.port}/cam"
         self.allow = f"127.0.0.1/32:{self.port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=[0.01], daemon=True).start()
         return self
 
     def __exit__(self, *_error):

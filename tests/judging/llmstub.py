@@ -1,6 +1,7 @@
 """A language model that is none: an OpenAI-compatible server with settable misbehaviour.
 
-In a test: ``with StubServer(latency=0.2, throttled=0.1) as stub: … stub.base_url``.
+In a test: ``with StubServer(latency=0.2, throttled=0.1) as stub: … stub.base_url``. An ``answer``
+that returns bytes is sent as the whole body.
 
 Every share is drawn from the seed, the body's hash and how often that body came before, so
 that a run misbehaves the same way whatever the order of its requests.
@@ -82,7 +83,7 @@ class Stub:
         conduct: Conduct,
         *,
         paid_log: str = "",
-        answer: Callable[[dict[str, Any]], str] | None = None,
+        answer: Callable[[dict[str, Any]], str | bytes] | None = None,
     ) -> None:
         self.conduct = conduct
         self._paid_log = paid_log
@@ -212,7 +213,12 @@ class Stub:
                 error = {"message": said, "type": "invalid_request_error", "param": parameter}
                 wire.send_json({"error": error | {"code": "unsupported_parameter"}}, 400)
                 return
-        body = json.dumps(self.completion(document, name, fault)).encode()
+        # Asked once, because who answers may count.
+        said = self._answer(document) if self._answer else None
+        is_body = isinstance(said, bytes)
+        body = (
+            said if is_body else json.dumps(self.completion(document, name, fault, said)).encode()
+        )
         # Paid for from here on, whether or not anybody is left to read it.
         self._pay(name, document, is_delivered=not wire.is_gone)
         about = {"content-type": "application/json", "x-request-id": f"req-{uuid.uuid4().hex}"}
@@ -244,10 +250,13 @@ class Stub:
             wire.write(block)
             await asyncio.sleep(0.001)
 
-    def completion(self, document: dict[str, Any], name: str, fault: str = "") -> dict[str, Any]:
-        """The document of a chat completion."""
+    def completion(
+        self, document: dict[str, Any], name: str, fault: str = "", said: str | None = None
+    ) -> dict[str, Any]:
+        """The document of a chat completion; ``said`` is the first answer, if it is there."""
         count = document.get("n", 1) if self.conduct.honours_n else 1
-        choices = [self._choice(document, place, fault) for place in range(count)]
+        texts = [said, *[None] * (count - 1)]
+        choices = [self._choice(document, at, fault, text) for at, text in enumerate(texts)]
         tokens_in = len(json.dumps(document.get("messages", []))) // 4
         tokens_out = sum(len(choice["message"]["content"] or "") for choice in choices) // 4 + 1
         tokens = {"prompt_tokens": tokens_in, "completion_tokens": tokens_out}
@@ -262,8 +271,10 @@ class Stub:
             "usage": tokens | {"prompt_tokens_details": {"cached_tokens": tokens_in // 2}},
         }
 
-    def _choice(self, document: dict[str, Any], place: int, fault: str) -> dict[str, Any]:
-        text = self._text(document, place)
+    def _choice(
+        self, document: dict[str, Any], place: int, fault: str, said: str | None
+    ) -> dict[str, Any]:
+        text = self._text(document, place) if said is None else said
         limits = [document[name] for name in LIMITS if name in document]
         if self.conduct.honours_limit and limits and len(text) > 4 * limits[0]:
             text, fault = text[: 4 * limits[0]], fault or "limited"
@@ -318,7 +329,7 @@ class StubServer:
         *,
         port: int = 0,
         paid_log: str | os.PathLike = "",
-        answer: Callable[[dict[str, Any]], str] | None = None,
+        answer: Callable[[dict[str, Any]], str | bytes] | None = None,
         tls: ssl.SSLContext | None = None,
         **conduct: Any,
     ) -> None:

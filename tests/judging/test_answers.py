@@ -6,13 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.judging.answers import answer_of, batch_of, model_names, refusal_of
-from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
-from cqa_site.judging.completions import decode, reply_of, storable
-from cqa_site.judging.parameters import named
-from cqa_site.judging.transport import retries
-from cqa_site.judging.transport.refusals import retry_after
-from cqa_site.judging.transport.retries import Next, after_failure, after_unusable_reply, backoff
+from cqa_site.judging import rate_limits
+from cqa_site.judging.chat import CallFailed, ChatRequest, Failure, decode, reply_of, storable
+from cqa_site.judging.rate_limits import Next, after_failure, after_unusable_reply, backoff
+from cqa_site.judging.replies import (
+    answer_of,
+    batch_of,
+    model_names,
+    named,
+    refusal_of,
+    reply_of_line,
+    retry_after,
+)
 
 
 def read(content, headers=None):
@@ -74,8 +79,26 @@ def test_an_error_sent_with_a_200_is_that_error():
     content = b'{"error": {"code": 429, "message": "busy"}}'
     found = failed(read, content, {"retry-after": "3"})
     assert (found.kind, found.retry_after) == (Failure.THROTTLED, 3.0)
-    for code in (b'"429"', b"200", b"600", b"null"):
-        assert failed(read, b'{"error": {"code": %b}}' % code).kind is Failure.GARBAGE
+    for code in (b'"429"', b'"rate_limit_exceeded"'):
+        assert failed(read, b'{"error": {"code": %b}}' % code).kind is Failure.THROTTLED
+    found = failed(read, b'{"error": {"type": "insufficient_quota"}}')
+    assert found.kind is Failure.QUOTA
+    # One that names no status is the server's own, and is waited for.
+    for code in (b"200", b"600", b"null", b'"x"'):
+        assert failed(read, b'{"error": {"code": %b}}' % code).kind is Failure.SERVER
+    assert failed(read, b'{"error": {}}').kind is Failure.GARBAGE
+
+
+def test_an_error_that_came_with_a_choice_counts_as_paid():
+    with_choice = completion(choice={"error": {"code": 503, "message": "lost"}})
+    found = failed(read, with_choice, {"retry-after": "3"})
+    assert (found.kind, found.is_paid, found.retry_after) == (Failure.SERVER, True, 3.0)
+    assert str(found) == "the endpoint answered 503: lost"
+    assert not failed(read, b'{"error": {"code": 503}}').is_paid
+    haste = completion(error={"code": 429})
+    assert not failed(read, haste).is_paid
+    line = {"response": {"status_code": 200, "body": json.loads(with_choice)}}
+    assert failed(reply_of_line, line).kind is Failure.SERVER
 
 
 def refusal(status, document, headers=None):
@@ -289,18 +312,38 @@ def test_backoff_doubles_to_an_end_and_is_spread_over_half_of_it(tries, longest)
 def test_the_longest_wait_fits_what_the_ledger_takes_for_a_clock_that_jumped():
     from cqa_site.settings import CALL_LONGEST_WAIT
 
-    assert CALL_LONGEST_WAIT.total_seconds() >= max(retries.LONGEST_BACKOFF, 900.0)
+    assert CALL_LONGEST_WAIT.total_seconds() >= max(rate_limits.LONGEST_BACKOFF, 900.0)
+
+
+def test_an_error_that_may_be_paid_for_is_tried_no_more_often_than_what_came_too_late():
+    steps = [
+        after_failure(Failure.SERVER, tries=tries, throttles=0, is_paid=True) for tries in range(4)
+    ]
+    assert [step.next for step in steps] == [*[Next.AGAIN] * 3, Next.GIVE_UP]
+    assert all(step.delay >= 1.0 for step in steps[:3])
 
 
 @pytest.mark.parametrize(
-    ("is_refusal", "is_truncated", "requests"),
-    [(False, False, 3), (False, True, 2), (True, False, 1), (True, True, 1)],
+    ("is_refusal", "is_truncated", "is_repeatable", "requests"),
+    [
+        (False, False, False, 3),
+        (False, False, True, 2),
+        (False, True, False, 2),
+        (False, True, True, 2),
+        (True, False, False, 1),
+        (True, True, True, 1),
+    ],
 )
-def test_how_often_an_unusable_reply_is_asked_for(is_refusal, is_truncated, requests):
+def test_how_often_an_unusable_reply_is_asked_for(
+    is_refusal, is_truncated, is_repeatable, requests
+):
     count = 0
     while True:
         step = after_unusable_reply(
-            format_tries=count, is_refusal=is_refusal, is_truncated=is_truncated
+            format_tries=count,
+            is_refusal=is_refusal,
+            is_truncated=is_truncated,
+            is_repeatable=is_repeatable,
         )
         count += 1
         if step.next is Next.GIVE_UP:

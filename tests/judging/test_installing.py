@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cqa_site.judging import environment, installing, packages
+from cqa_site.judging import installing, packages
 from cqa_site.judging.packages import Part
 
 STAMPS = (".site", ".dev")
@@ -19,7 +19,7 @@ STAMPS = (".site", ".dev")
 def commands(place, monkeypatch):
     """Installers that do nothing, and what they were told."""
     called = []
-    monkeypatch.setattr(environment, "run", lambda command, output: called.append(command) or True)
+    monkeypatch.setattr(packages, "run", lambda command, output: called.append(command) or True)
     return called
 
 
@@ -45,17 +45,17 @@ def test_a_step_that_was_stopped_is_done_again(place, monkeypatch, capsys):
     def stop(command, output):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(environment, "run", stop)
+    monkeypatch.setattr(packages, "run", stop)
     with pytest.raises(KeyboardInterrupt):
         installing.install("dev")
     # Whatever it left: neither make nor who fetches takes it for done.
     assert stamps() == []
     assert packages.PROGRESS.exists()
-    monkeypatch.setattr(environment, "run", lambda command, output: False)
+    monkeypatch.setattr(packages, "run", lambda command, output: False)
     assert installing.install("site") == 1
     assert stamps() == []
     assert "without a network connection" in capsys.readouterr().out
-    monkeypatch.setattr(environment, "run", lambda command, output: True)
+    monkeypatch.setattr(packages, "run", lambda command, output: True)
     assert installing.install("dev") == 0
     assert stamps() == [*STAMPS]
     assert all(packages.state(part).is_there for part in Part)
@@ -74,13 +74,13 @@ def test_packages_of_the_system_are_left_alone(place):
     """A distribution may leave RECORD out."""
     (packages.PREFIX / "pyvenv.cfg").unlink()
     (place.install("torch") / "RECORD").unlink()
-    environment.remove_half_installed(packages.PREFIX)
+    packages.remove_half_installed(packages.PREFIX)
     assert place.has_metadata("torch")
 
 
 def test_the_model_is_no_reason_to_stop(place, monkeypatch, capsys):
     monkeypatch.setattr("cqa_site.judging.fetching.LOG", packages.PREFIX / "log")
-    monkeypatch.setattr(environment, "run", lambda command, output: False)
+    monkeypatch.setattr(packages, "run", lambda command, output: False)
     assert installing.install_model() == 0
     assert "everything else works without it" in capsys.readouterr().out.lower()
     assert not (place.models / ".ready").exists()
@@ -121,7 +121,7 @@ def test_two_at_once_wait_for_each_other(place, monkeypatch, capsys):
         at_work.pop()
         return True
 
-    monkeypatch.setattr(environment, "run", run)
+    monkeypatch.setattr(packages, "run", run)
     threads = [
         threading.Thread(target=installing.install, args=[step]) for step in ("site", "dev")
     ]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.judging.neutral import (
+from cqa_site.judging.prompts import (
     KINDS,
     LONGEST_BYTES,
     TOKEN_DIGITS,
@@ -181,7 +181,7 @@ def test_a_token_that_occurs_in_the_text_is_not_used(monkeypatch):
         def hexdigest(self):
             return f"{self.attempt:x}" * 64
 
-    monkeypatch.setattr("cqa_site.judging.neutral.hashlib.sha256", Hash)
+    monkeypatch.setattr("cqa_site.judging.prompts.hashlib.sha256", Hash)
     zeros, ones = "0" * TOKEN_DIGITS, "1" * TOKEN_DIGITS
     assert fence_token("", f"x {zeros}", ones) == "2" * TOKEN_DIGITS
     assert Hash.made == 3

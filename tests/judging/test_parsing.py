@@ -11,20 +11,23 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from cqa_site.judging import extraction
-from cqa_site.judging.neutral import neutralise
-from cqa_site.judging.parsing import (
+from cqa_site.judging.labels import (
+    LONGEST_REASON,
     Label,
     ReplyNotUsable,
     Unscored,
     Verdict,
+    batch_schema,
     extract_json,
+    label_schema,
     parse_batch,
     parse_prose,
     parse_single,
     parse_verdict,
     validate_label,
+    verdict_schema,
 )
-from cqa_site.judging.schemas import LONGEST_REASON, batch_schema, label_schema, verdict_schema
+from cqa_site.judging.prompts import neutralise
 
 SCALE = range(4)
 GOOD = '{"reason": "both named", "label": 2}'
@@ -160,8 +163,8 @@ def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete(
     assert found == {7: reason, 8: reason}
 
 
-def test_other_finish_reasons_say_nothing_and_the_reason_may_be_missing():
-    for finish_reason in ("", "stop", "eos_token", "tool_calls"):
+def test_a_server_may_leave_the_finish_reason_out_and_a_model_the_reason():
+    for finish_reason in ("", "stop", "eos_token"):
         assert parse_single(GOOD, finish_reason, SCALE).value == 2
     assert parse_single('{"label": 0}', "stop", SCALE) == Label(0, "")
     # Excerpts in details are short.
@@ -353,7 +356,7 @@ PROSE = '  **Tea** wins.\r\n\r\n- [1] {"label": 2}\n'
 
 def test_a_text_is_kept_to_the_letter():
     assert parse_prose(PROSE, "stop") == PROSE
-    assert parse_prose(PROSE, "") == PROSE
+    assert refused(parse_prose, PROSE, "") is Unscored.UNFINISHED
     assert parse_prose("I am sorry, but tea wins.", "stop") == "I am sorry, but tea wins."
 
 

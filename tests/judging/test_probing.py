@@ -6,7 +6,7 @@ import json
 import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
-from cqa_site.judging.probing import probe
+from cqa_site.judging.endpoints import probe
 from cqa_site.judging.transport.egress import Allowed
 from cqa_site.judging.transport.openai_client import OpenAIClient
 from tests.judging.scripted import ScriptedClient
@@ -116,17 +116,25 @@ def test_a_reply_that_ended_by_itself_shows_nothing_about_a_limit():
     assert (found.token_limit.works, found.token_limit.parameter) == (True, "max_tokens")
 
 
-def test_a_model_that_thinks_first_gets_room_to_think():
+@pytest.mark.parametrize("cut", ["", "<think>\nOkay, the user", "◁think▷Let me"])
+def test_a_model_that_thinks_first_gets_room_to_think_and_a_limit_is_proposed(cut):
     def respond(request):
         limit = request.params.get("max_completion_tokens", 0)
         if "max_tokens" in request.params:
             return CallFailed(Failure.REQUEST, "'max_tokens' is not supported", status=400)
-        return ChatReply("", finish_reason="length") if limit < 500 else "hello"
+        if limit < 500:
+            return ChatReply(cut, finish_reason="length")
+        return ChatReply("hello", finish_reason="stop", tokens_out=1_100)
 
     client = ScriptedClient(respond)
     found = asyncio.run(probe(client, "m"))
     assert found.token_limit.parameter == "max_completion_tokens"
     assert "hello" in found.temperature.evidence
+    assert found.as_dict()["token_limit"]["proposed"] == 400 + 2 * 1_100
+
+
+def test_no_limit_is_proposed_for_a_model_that_answers_at_once(stub):
+    assert probed(stub).token_limit.proposed == 0
 
 
 def test_an_endpoint_that_stops_to_answer_is_no_finding():

@@ -8,19 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.judging.neutral import fence, fence_items, fence_token, quote
+from cqa_site.judging.labels import batch_schema, label_schema
 from cqa_site.judging.prompts import (
     LONGEST_PART,
     Layout,
     PromptNotValid,
     PromptParts,
     check,
+    fence,
+    fence_items,
+    fence_token,
     load_prompt_file,
     placeholders,
     prompt_hash,
+    quote,
     render,
 )
-from cqa_site.judging.schemas import batch_schema, label_schema
 
 LAYOUT = Layout(run=("levels",), item=("object1", "sentence"))
 SHIPPED = Path(__file__).parents[2] / "annotation/judges/prompts"

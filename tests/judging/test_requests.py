@@ -11,16 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.judging.chat import ChatRequest
-from cqa_site.judging.estimating import (
+from cqa_site.judging.chat import ChatRequest, canonical_json, content_key, ordered_json
+from cqa_site.judging.endpoints import (
     Estimate,
     cost_micro,
     estimate,
     estimate_messages,
     estimate_tokens,
 )
-from cqa_site.judging.identity import canonical_json, content_key, ordered_json
-from cqa_site.judging.schemas import label_schema
+from cqa_site.judging.labels import label_schema
 
 REQUEST = {
     "origin": "http://127.0.0.1:8000/v1",
@@ -90,7 +89,7 @@ def test_the_order_of_properties_in_a_schema_counts():
 
 def test_the_key_is_the_same_in_every_process():
     code = (
-        "from cqa_site.judging.identity import content_key as k;"
+        "from cqa_site.judging.chat import content_key as k;"
         "print(k(origin='o', model='m', messages=[{'role': 'user', 'content': 'é'}],"
         "params={'b': 1, 'a': {'y': 1, 'x': [1.0]}}, schema=None, replicate=3))"
     )
@@ -154,7 +153,8 @@ def test_requests_add_up_to_the_smallest_bound_on_their_replies():
     assert estimate_messages(MESSAGES) == 3 + (4 + 10) + (4 + 11)
     assert estimate_messages([]) == 3
     requests = (request(max_tokens=limit) for limit in (100, 50))
-    assert totals(requests) == Estimate(2, 64, 150, 64 + 300)
+    # At most: six requests each, the first with its limit, four with twice as much, rounded up.
+    assert totals(requests) == Estimate(2, 64, 150, 64 + 300, 6 * 64 + 9 * 300 + 12)
     assert totals([]) == Estimate(0, 0, 0, 0)
     assert totals([request(max_tokens=100)], tokens_per_reply=40).tokens_out == 40
     assert totals([request(max_tokens=30)], tokens_per_reply=40).tokens_out == 30

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from cqa_site.judging.chat import Failure
-from cqa_site.judging.transport import wire
+from cqa_site.judging.transport import connections as wire
 from cqa_site.judging.transport.egress import (
     Allowed,
     EgressFailed,

@@ -5,8 +5,8 @@ from django.db import connection
 from django.urls import reverse
 from rest_framework.test import APIRequestFactory
 
+from cqa_site.people.access import TokenAuthentication, create_token
 from cqa_site.people.models import ApiToken, AuditEvent, Role, User, hash_secret
-from cqa_site.people.tokens import TokenAuthentication, create_token
 from tests import cast
 
 

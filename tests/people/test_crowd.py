@@ -9,15 +9,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.actions.answering import Answer, answer
-from annotation.labelling.actions.kind import LABELS
+from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.campaigns import Campaign
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Campaign
 from annotation.labelling.views import label as label_views
 from cqa_site.people.models import AuditEvent, Membership, User
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
+from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
-from cqa_site.rounds.opening import open_round
 from tests import cast
 from tests.worlds import built_once
 
@@ -244,7 +243,7 @@ def test_odd_ids_are_refused_with_a_page(secret, subtests):
             client = Client()
             response = open_link(client, secret, ids)
             assert response.status_code == 400
-            assert b"lacks your participant data" in response.content
+            assert b"lacks your participant ID" in response.content
             assert b"script>" not in response.content.split(b"<main")[1]
             assert client.post("/join/start/").status_code == 404
     assert not Participant.objects.exists()
@@ -401,7 +400,7 @@ def test_same_id_by_a_second_link_of_the_campaign_is_refused(campaign, people, s
     client, _ = come_in(secret)
     _link, second = make_link(campaign, people)
     own = refusal(second, client=sessionless(client))
-    assert b"took part in this study before" in own.content
+    assert b"already taken part in this study" in own.content
     _other, response = come_in(second)
     assert response.status_code == 409
     assert b"belongs to another browser" in response.content
@@ -485,13 +484,13 @@ def test_finished_work_shows_the_completed_code(secret, study):
     home = reverse("study", args=[study.public_id])
     label_items(Participant.objects.get(), 1)
     assert "3 items to go" in client.get(DONE).text
-    assert "There are items left" in client.post(DONE).text
+    assert "You still have items to do" in client.post(DONE).text
     assert "Go on labelling" in client.get(home).text
     label_items(Participant.objects.get(), 3)
     assert not codes_in(client.get(DONE).text)
     for _state in ("all done", "code shown"):
         text = client.get(home).text
-        assert "To your completion code" in text
+        assert "Show your completion code" in text
         assert DONE in text
         assert "Go on labelling" not in text
         assert "report a fault" not in text
@@ -519,9 +518,9 @@ def test_somebody_whose_round_ran_out_is_not_told_to_go_on(campaign, people):
     assert "41 items to go" in client.get(DONE).text
     label_items(Participant.objects.get(), 1)
     text = client.get(DONE).text
-    assert "You did 10 of the 50" in text
+    assert "Items done: 10 of 50." in " ".join(text.split())
     assert "to go" not in text
-    assert "Go on labelling" not in text
+    assert "Continue</a>" not in text
     assert finish(client) == ["CODE-NOWORK"]
     assert "Others finished the rest" not in client.get(DONE).text
 
@@ -529,7 +528,7 @@ def test_somebody_whose_round_ran_out_is_not_told_to_go_on(campaign, people):
 def test_a_participant_who_signs_out_learns_the_way_back(secret, people):
     client, _ = come_in(secret)
     text = client.post("/accounts/logout/", follow=True).text
-    assert "open the study again from its page on Prolific" in text
+    assert "open the study on Prolific again, in this browser" in text
     assert "password" not in text
     text = cast.sign_in(people["annotator"]).post("/accounts/logout/", follow=True).text
     assert "You are signed out." in text
@@ -560,7 +559,7 @@ def test_words_alone_are_no_fault_and_are_kept_for_the_researchers(
     label_items(Participant.objects.get(), labels)
     text = report(client)
     assert not codes_in(text)
-    assert "Your report is with the researchers" in text
+    assert "The researchers have your report" in " ".join(text.split())
     person = Participant.objects.get()
     assert (person.outcome, person.fault_report) == ("running", "The keys do nothing")
     assert "The keys do nothing" in researcher.get(links_page(campaign)).text

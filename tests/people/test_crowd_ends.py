@@ -8,15 +8,15 @@ from django.urls import reverse
 
 from annotation.labelling.actions.answering import Answer, answer
 from annotation.labelling.actions.serving import next_work
-from annotation.labelling.models.campaigns import Slot
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, Slot, VoteEvent
 from annotation.quality.reports.quality import HASTY_SHARE
-from cqa_site.people.actions.raters import rater_for
+from benchmark.preferences.models import PreferenceSheet
+from cqa_site.people.access import create_token
+from cqa_site.people.actions import rater_for
 from cqa_site.people.models import AuditEvent, Membership
-from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.lifecycle import close_round, find_violations
 from cqa_site.rounds.models import Participant, ParticipantLink, Place, Sheet
-from cqa_site.rounds.opening import close_round
-from cqa_site.rounds.serving import place_for
+from cqa_site.rounds.queue import place_for
 from tests.benchmark.made_rounds import full_form
 from tests.cast import sign_in
 from tests.rounds.made_work import JSON, SERVED, World
@@ -92,20 +92,20 @@ def limit(world, share):
     type(world.round).objects.filter(pk=world.round.pk).update(skip_share=share)
 
 
-@pytest.mark.parametrize(("share", "allowed"), [(None, 6), (0, 1), (0.2, 1), (0.34, 2), (0.5, 3)])
+@pytest.mark.parametrize(
+    ("share", "allowed"), [(None, 5), (1, 5), (0, 1), (0.2, 1), (0.34, 2), (0.5, 3)]
+)
 def test_more_skips_than_allowed_end_with_a_code_of_their_own(labels, share, allowed):
     limit(labels, share)
     client = enter(labels)
     say(person_of(), [None] * allowed + [1] * (6 - allowed))
     assert finish(client) == ["CODE-COMPLETED"]
-    if allowed == 6:
-        return
     client = enter(labels, OTHERS)
     say(person_of(OTHERS), [None] * (allowed + 1))
     page = client.get(work_page(labels.round)).text
     assert "You skipped more than the study allows" in page
     assert "Your answers" in page
-    assert f"at most {allowed} may be skipped" in client.get(DONE).text
+    assert f"Allowed: at most {allowed}." in client.get(DONE).text
     text = client.post(DONE, follow=True).text
     assert not codes_in(text)
     assert "CODE-SKIPS" in text
@@ -117,7 +117,7 @@ def test_skips_are_told_before_the_start_and_can_be_answered_after_all(labels):
     secret = create_link(labels.round, labels.researcher, **MORE, required_items=6)[1]
     client = Client()
     open_link(client, secret)
-    assert "At most 1 may be skipped" in client.get("/join/start/").text
+    assert "You may skip at most 1 item." in client.get("/join/start/").text
     client.post("/join/start/")
     say(person_of(), [None, None, 1, 1, 1, 1][:2])
     rows = Assignment.objects.filter(state="skipped")
@@ -131,6 +131,8 @@ def test_a_link_without_the_code_screens_out_whoever_skips_too_much(labels):
     limit(labels, 0.2)
     client = enter(labels, skips_code="")
     say(person_of(), [None] * 2)
+    client.post(STOP, {"choice": "keep"})
+    assert person_of().outcome == "too_many_skips", "stopping early is no way around it"
     assert finish(client) == ["CODE-SCREENED"]
 
 
@@ -164,6 +166,109 @@ def test_sheets_that_judge_nothing_are_skips(build_once, db):
     assert [sheet.points for sheet in world.round.sheets.filter(state="submitted")] == [{}, {}]
     assert "You skipped more" in client.get(work_page(world.round)).text
     assert "CODE-SKIPS" in client.post(DONE, follow=True).text
+
+
+SKIPS = {
+    "score": full_form("x") | {f"unable-C{number}": "unclear" for number in range(1, 16)},
+    "count": {"covered_unsure": "1", "unique_unsure": "1"},
+}
+
+
+def skip(client, world, most=2):
+    """As much as there is, and not more than that."""
+    place = place_of(person_of()) if world.name == "label" else None
+    for _turn in range(most):
+        if place:
+            if next_work(campaign=place.round, place=place).assignments:
+                say(person_of(), [None])
+            continue
+        reply = client.get(world.address(""))
+        if reply.status_code != 302:
+            break
+        sheet = sheet_at(world.round, reply)
+        fields = SKIPS[world.name] | {"base_version": "0", "client_key": f"k{sheet.pk}"}
+        assert client.post(world.address("_submit", sheet), fields, **JSON).status_code == 200
+
+
+@pytest.mark.parametrize("end", ["all that was asked", "nothing left", "closed", "fault", "stop"])
+@pytest.mark.parametrize("share", [None, 0.2, 1])
+def test_who_skips_everything_gets_no_code_for_work(world, share, end):
+    """Whatever the round allows, and however it ends; one verdict of preferences is never none."""
+    if world.kind.skipped is None:
+        assert world.name == "prefer"
+        client = enter(world)
+        sheet = sheet_at(world.round, client.get(world.address("")))
+        fields = {"verdict": "", "base_version": "0", "client_key": "k"}
+        return assert_refused(client.post(world.address("_submit", sheet), fields, **JSON))
+    limit(world, share)
+    if end == "nothing left":
+        items = world.round.items.filter(slots__isnull=False).distinct()[:2]
+        rest = world.kind.Slot.objects.filter(item__in=world.round.items.all())
+        rest.exclude(item__in=list(items)).update(state="done", lease_until=None)
+    client = enter(world, required_items=2 if end == "all that was asked" else 20)
+    skip(client, world, 10 if end == "nothing left" else 3)
+    if end in ("closed", "fault"):
+        close_round(round_=world.round, actor=world.researcher)
+    if end == "fault":
+        client.post("/join/fault/", {"comment": "It stopped"})
+        assert person_of().outcome == "running"
+    elif end == "stop":
+        client.post(STOP, {"choice": "keep"})
+        assert person_of().outcome == "stopped"
+        return None
+    text = client.post(DONE, follow=True).text
+    assert "CODE-SKIPS" in text
+    assert not codes_in(text)
+
+
+def assert_refused(reply):
+    assert reply.status_code == 422
+    assert PreferenceSheet.objects.filter(state="submitted").count() == 0
+
+
+@pytest.mark.parametrize("name", ["label", *SERVED])
+def test_a_round_without_a_limit_says_so(build_once, db, name):
+    world = build_once(World, name).copy()
+    pages = [world.kind.audit.round, "crowd_links"]
+    enter(world)
+    world.do(0, at_most=1) if name != "label" else None
+    texts = {}
+    for share in (None, 0.3):
+        limit(world, share)
+        ids = [world.study.public_id, world.round.public_id]
+        client = sign_in(world.researcher)
+        texts[share] = [client.get(reverse(page, args=ids)).text for page in pages]
+    can_skip = world.kind.skipped is not None
+    assert ["has no limit on skips" in text for text in texts[None]] == [can_skip] * 2
+    assert not any("has no limit on skips" in text for text in texts[0.3])
+
+
+@pytest.mark.parametrize("name", ["label", *SERVED])
+def test_programs_learn_of_skips_and_speed_what_the_pages_show(build_once, db, name):
+    world = build_once(World, name).copy()
+    limit(world, 0.2)
+    client = enter(world)
+    can_skip = world.kind.skipped is not None
+    skip(client, world) if can_skip else do_one(client, world)
+    rows = Assignment if name == "label" else world.kind.Sheet
+    seconds = {"active_ms": 2500} if name == "label" else {"active_seconds": 2.5}
+    rows.objects.filter(rater__user=person_of().user).update(**seconds)
+    secret = create_token(user=world.researcher, name="test", scope="read")[1]
+    program = Client(headers={"authorization": f"Bearer {secret}"})
+    base = f"/api/v1/studies/{world.study.public_id}"
+    tail = f"{world.round.public_id}/"
+    own = {"label": f"label-rounds/{tail}raters/"} | {
+        kind: f"{long}-rounds/{tail}people/"
+        for kind, long in {"score": "scoring", "prefer": "preference", "count": "counting"}.items()
+    }
+    for address in (f"rounds/{tail}participants/", own[name]):
+        rows = program.get(f"{base}/{address}").json()["results"]
+        (row,) = [each for each in rows if each["skipped_share"] is not None]
+        assert row["skipped"] == 2 * can_skip
+        assert (row["skipped_share"], row["is_skipping"]) == (float(can_skip), can_skip)
+        if "raters" not in address:
+            assert row["seconds_each"] in (2, 2.5, 3)
+            assert row["is_hasty"] == (name == "label")
 
 
 def test_speed_is_shown_beside_the_mark_and_decides_nothing(labels):
@@ -225,7 +330,7 @@ def test_a_round_that_ended_says_so_before_anybody_starts(world):
     open_link(client, secret)
     page = client.get("/join/start/")
     assert page.status_code == 410
-    assert "takes no work now" in page.text
+    assert "is not running" in page.text
     assert codes_in(page.text) == ["CODE-NOWORK"]
 
 
@@ -250,7 +355,7 @@ def test_no_more_is_announced_than_there_is(world):
     client = Client()
     open_link(client, secret)
     page = " ".join(client.get("/join/start/").text.split())
-    assert "asks for 3, and fewer are left" in page
+    assert "Fewer items are left than the study asks for (3)" in page
     assert "3 sheets" not in page
 
 
@@ -286,11 +391,11 @@ def test_who_comes_back_reads_what_is_done_and_what_awaits(world):
     later.cookies["place"] = client.cookies["place"].value
     open_link(later, secret)
     page = " ".join(later.get("/join/start/").text.split())
-    assert "You did 1 of 2." in page
-    assert "Go on" in page
+    assert "Items done: 1 of 2." in page
+    assert "Continue" in page
     assert "You will" not in page
     client.post(STOP, {"choice": "keep"})
-    assert "To your code" in later.get("/join/start/").text
+    assert "Show your code" in later.get("/join/start/").text
 
 
 # -- signing out -------------------------------------------------------------------------------
@@ -303,11 +408,29 @@ def test_a_participant_never_meets_the_form_of_the_lab(world):
     for page in pages:
         reply = client.get(page, follow=True)
         assert reply.redirect_chain[-1][0].startswith("/join/back/?next="), page
-        assert "Your work is kept" in reply.text
+        assert "You are signed out" in reply.text
         assert 'name="password"' not in reply.text
     reply = client.get(work_page(world.round), follow=True)
     assert "on Prolific" in reply.text
     assert 'href="https://app.prolific.com/"' in reply.text
+
+
+START = "/join/start/"
+
+
+def test_who_reloads_the_first_page_later_is_led_back(labels):
+    """The session forgets the link as soon as somebody has begun."""
+    client = enter(labels)
+    assert client.get(START, follow=True).redirect_chain[0][0] == "/join/back/"
+    assert client.get(START, follow=True).request["PATH_INFO"] != "/join/back/"
+    client.cookies.pop("sessionid")
+    for reply in (client.get(START, follow=True), client.post(START, follow=True)):
+        assert "You are signed out" in reply.text
+        assert "open the study on the platform again" in reply.text
+    reply = Client().get(START)
+    assert reply.status_code == 404
+    assert "open it again: its link leads here" in reply.text
+    assert "does not exist" not in reply.text
 
 
 def test_members_get_the_form_even_in_a_browser_with_a_place(world, labels):
@@ -325,7 +448,7 @@ def test_members_get_the_form_even_in_a_browser_with_a_place(world, labels):
 def test_signing_out_leads_to_the_way_back(world):
     client = enter(world)
     reply = client.post("/accounts/logout/", follow=True)
-    assert "Your work is kept" in reply.text
+    assert "You are signed out" in reply.text
     assert "on Prolific" in reply.text
     assert 'name="password"' not in reply.text
 
@@ -333,11 +456,11 @@ def test_signing_out_leads_to_the_way_back(world):
 def test_work_pages_of_participants_say_how_to_go_on(world):
     client = enter(world)
     text = client.get(work_page(world.round), follow=True).text
-    assert "How to go on" in text
-    assert "Open the study again" in text or "open the study again" in text
+    assert "How to continue" in text
+    assert "open the study on the platform again" in text
     assert "Sign in again" not in text
     member = sign_in(world.people[0]).get(work_page(world.round), follow=True).text
-    assert "How to go on" not in member
+    assert "How to continue" not in member
 
 
 # -- stopping ----------------------------------------------------------------------------------
@@ -349,10 +472,10 @@ def test_stopping_keeps_the_answers_and_gives_back_the_rest(world):
     page = client.get(work_page(world.round), follow=True).text
     assert f'href="{STOP}"' in page
     text = client.get(STOP).text
-    assert "You did 1 of" in text
+    assert "Items done: 1 of" in text
     assert person_of().outcome == "running"
     text = client.post(STOP, {"choice": "keep"}, follow=True).text
-    assert "You stopped here" in text
+    assert "You stopped early" in text
     assert "CODE-STOPPED" in text
     assert f'href="{BACK}CODE-STOPPED"' in text
     assert not world.kind.Slot.objects.filter(state="leased").exists()
@@ -413,7 +536,7 @@ def test_without_a_code_for_it_the_study_is_returned(labels):
     )
     assert "There is no code for this" in client.get(STOP).text
     text = client.post(STOP, {"choice": "keep"}, follow=True).text
-    assert "Please return the study on Elsewhere" in text
+    assert "Please return your submission on Elsewhere" in text
     assert 'href="https://e.org/"' in text
 
 

@@ -7,11 +7,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.kind import kind_of, kinds
+from cqa_site.rounds.lifecycle import close_round, find_violations
 from cqa_site.rounds.models import Participant, Place, Sheet
-from cqa_site.rounds.opening import close_round
-from cqa_site.rounds.serving import next_sheet
+from cqa_site.rounds.queue import next_sheet
 from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
@@ -117,7 +116,7 @@ def test_from_the_platform_to_the_code(world, round_):
     assert finish(client) == ["CODE-COMPLETED"]
     assert Participant.objects.get().outcome == "completed"
     home = client.get(reverse("study", args=[world.study.public_id])).text
-    assert "To your completion code" in home
+    assert "Show your completion code" in home
 
 
 def test_a_participant_finds_no_other_round(world, round_, other, inside):
@@ -193,7 +192,7 @@ def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, resea
 def test_a_submission_asks_no_more_of_the_database_for_members(
     world, django_assert_max_num_queries
 ):
-    """A participant costs one query more: how many sheets there are already."""
+    """A participant costs two queries more: their link, and how many sheets there are already."""
     world.round = world.make_round(raters=3, name="Wide")
     member = sign_in(world.people[0])
     participant = come_in(make_link(world, required_items=3)[1])[0]
@@ -203,7 +202,7 @@ def test_a_submission_asks_no_more_of_the_database_for_members(
         with django_assert_max_num_queries(60) as asked:
             assert send(client, world, sheet).status_code == 200
         counts.append(len(asked))
-    assert counts[1] <= counts[0] + 1
+    assert counts[1] <= counts[0] + 2
 
 
 def test_a_round_that_closes_amid_the_work_is_a_fault_and_before_it_no_work(world, inside):
@@ -233,7 +232,7 @@ def test_who_does_not_qualify_is_screened_out(db):
     secret = create_link(round_, researcher)[1]
     unknown = Client()
     start = unknown.get(reverse("join", args=[secret]), IDS, follow=True).text
-    assert "One sheet of practice comes first" in " ".join(start.split())
+    assert "You start with 1 practice sheet." in " ".join(start.split())
     client = come_in(secret)[0]
     sheet = sheet_at(round_, client.get(work_page(round_)))
     assert sheet.is_example
@@ -243,7 +242,7 @@ def test_who_does_not_qualify_is_screened_out(db):
     # Every page leads to the code, and none back to work.
     practice = client.get(address("score_form", round_, sheet.public_id)).text
     for text in (practice, client.get(work_page(round_)).text):
-        assert "part ends here" in " ".join(text.split())
+        assert "participation ends here" in " ".join(text.split())
         assert "can let you go on" not in text
     assert "items to go" not in client.get(DONE).text
     first = client.get(home).text

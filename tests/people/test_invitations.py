@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from cqa_site.people.actions.invitations import (
+from cqa_site.people.actions import (
     InvitationSpent,
     accept_as_new_person,
     create_invitation,
@@ -53,6 +53,12 @@ def make(client, study, /, **fields):
         reverse("invitation_new", args=[study.public_id]),
         {"role": "annotator", "note": "a colleague", "days": "7"} | fields,
     )
+
+
+def test_no_label_stands_beside_what_is_hidden(admin, study):
+    page = admin.get(reverse("members", args=[study.public_id])).text
+    assert 'name="leads_to"' in page
+    assert "Leads to" not in page
 
 
 def test_admin_makes_a_link_that_is_shown_once(admin, study, other_study, people):

@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError
 from django.urls import reverse
 
-from cqa_site.people.actions.members import LastAdmin, change_role, deactivate_member
+from cqa_site.people.actions import LastAdmin, change_role, deactivate_member
 from cqa_site.people.models import AuditEvent, Membership, Role, User
 from tests import cast
 

@@ -5,10 +5,10 @@ import re
 import pytest
 from django.urls import get_resolver, reverse
 
-from annotation.answers.models.answers import System
-from annotation.corpus.models.questions import Comparison, Question
-from cqa_site.web.navigation.menu import ANY_STUDY, entries, entry_at, inside
-from cqa_site.web.navigation.search import SHOWN
+from annotation.answers.models import System
+from annotation.corpus.models import Comparison, Question
+from cqa_site.runs.kinds import KINDS, run_entries
+from cqa_site.web.navigation import ANY_STUDY, GROUPS, SHOWN, entries, entry_at, inside, paths
 from tests.cast import make_member, sign_in
 from tests.security.matrix import STUDY_ROUTES
 
@@ -166,3 +166,27 @@ def test_a_page_says_nothing_of_a_tour_that_nobody_takes(study, researcher):
     page = annotator.get(reverse("study", args=[study.public_id]) + "?tour=1").text
     assert "Take the tour" not in page
     assert 'class="tour"' not in page
+
+
+def test_a_study_shows_what_its_question_needs_and_the_rest_behind_more(study):
+    boss = make_member(study, "admin")
+    client, address = sign_in(boss), reverse("study", args=[study.public_id])
+    assert 'data-group="others"' not in client.get(address).text
+    known = {each.key for each in GROUPS}
+    for path in paths():
+        assert path.groups < known
+        study.goal = path.key
+        study.save()
+        before, _more, behind = client.get(address).text.partition('data-group="others"')
+        shown = set(re.findall(r'data-group="(\w+)"', before))
+        assert shown == path.groups
+        assert set(re.findall(r'data-group="(\w+)"', behind)) == known - path.groups
+    # The page at hand is never hidden.
+    page = client.get(reverse("systems", args=[study.public_id])).text
+    assert re.search(r'data-group="others"\s+open', page)
+
+
+def test_lists_of_runs_stand_in_the_order_in_which_their_kinds_are_told():
+    """A set would give another order in every process."""
+    homes = dict.fromkeys(kind.home.route for kind in KINDS.values())
+    assert [each.page for each in run_entries()] == [*homes, "prompts", "endpoints"]

@@ -10,18 +10,17 @@ from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
 from annotation.figures.actions import CAMPAIGNS
-from annotation.judges.reports.judged import judged_rounds
+from annotation.judges.reports.results import judged_rounds
 from annotation.labelling.actions.answering import Answer, answer
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.campaigns import Campaign
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Campaign
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 from cqa_site.runs.models import Job, Run
-from cqa_site.web.navigation.paths import _PATHS, Step, path_of, paths
+from cqa_site.web.navigation import _PATHS, Step, path_of, paths
 from tests import cast
 from tests.annotation.voting import label_by_machine
 from tests.flat import flat
@@ -120,7 +119,7 @@ def test_labels_are_in_when_all_of_them_are(researcher, study, people):
     campaign.slots.update(state="done")
     assert "Read the figures" in next_card(overview(researcher, study))
     campaign.refresh_from_db()
-    keeping.refresh(CAMPAIGNS, campaign)
+    snapshots.refresh(CAMPAIGNS, campaign)
     assert 'aria-current="step"' not in overview(researcher, study)
 
 
@@ -177,6 +176,14 @@ def test_a_judge_is_compared_with_three_people_at_least(researcher, study, peopl
     assert "2 people labelled. Three people at least" in overview(researcher, study)
     vote(campaign, people["admin"], 2)
     assert "Connect a model" in next_card(overview(researcher, study))
+
+
+def test_where_arguments_are_a_judges_first_step_is_a_round_of_them(researcher, study):
+    Study.objects.filter(pk=study.pk).update(goal="judge")
+    assert "Import labels or arguments" in next_card(overview(researcher, study))
+    cast.make_arguments(study, 1)
+    url = reverse("campaign_new", args=[study.public_id])
+    assert f'href="{url}"' in next_card(overview(researcher, study))
 
 
 def test_what_is_under_way_says_when_it_ends(researcher, study, people):
@@ -330,7 +337,7 @@ def test_figures_that_nobody_opened_are_named_until_somebody_does(researcher, st
     assert f'<a href="{page}">From a file</a>' in part
     assert "Labels · not computed yet: opening the page computes them" in flat(part)
     assert "Empty one" not in part
-    keeping.refresh(CAMPAIGNS, campaign)
+    snapshots.refresh(CAMPAIGNS, campaign)
     part = newest_results(researcher, study)
     assert "computed" in part
     assert "not computed yet" not in part

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.consensus.reports import agreed_labels
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.rounds.forms.extent import Extent
+from cqa_site.rounds.forms import Extent
 from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.models import Round
 from tests import cast

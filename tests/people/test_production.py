@@ -49,7 +49,7 @@ def long(*values):
         long({"SECRET_KEY": None}, "PRODUCTION needs SECRET_KEY with at least 50 characters"),
         ({"SECRET_KEY": "short"}, "PRODUCTION needs SECRET_KEY with at least 50 characters"),
         long({"ALLOWED_HOSTS": None}, "PRODUCTION needs ALLOWED_HOSTS"),
-        ({"ALLOWED_HOSTS": "*"}, "PRODUCTION needs ALLOWED_HOSTS"),
+        long({"ALLOWED_HOSTS": "*"}, "PRODUCTION needs ALLOWED_HOSTS"),
         long({"DEBUG": "true"}, "PRODUCTION and DEBUG cannot both be true"),
     ],
 )

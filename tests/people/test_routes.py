@@ -10,11 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from cqa_site.people.actions.invitations import create_invitation
+from cqa_site.people.access import create_token
+from cqa_site.people.actions import create_invitation
 from cqa_site.people.models import Role
-from cqa_site.people.tokens import create_token
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 from tests import cast
 from tests.security.world import parameters
 

@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
+from cqa_site.rounds.lifecycle import open_round
 from tests import cast
 
 
@@ -98,3 +99,20 @@ def test_whoever_opens_no_study_gets_back_to_the_list(study):
     client = cast.sign_in(cast.make_member(study, "admin"))
     page = client.get(reverse("study_new")).text
     assert page.count(f'href="{reverse("home")}?all=1"') == 2
+
+
+def test_who_works_in_two_studies_sees_on_the_first_page_what_waits(study):
+    member = cast.make_member(study, "annotator")
+    other = cast.make_study("Study B")
+    other.memberships.create(user=member, role=Role.ANNOTATOR)
+    for each, name in ((study, "Everyday choices"), (other, "Winter")):
+        campaign = cast.make_campaign(each, name=name)
+        open_round(round_=campaign, actor=cast.make_member(each, "researcher"))
+    closed = cast.make_campaign(other, name="Last year", state="closed")
+    page = cast.sign_in(member).get("/").text
+    assert page.index("Everyday choices") < page.index("Winter")
+    assert page.count("Start labelling") == 2
+    assert (
+        reverse("label", args=[other.public_id, other.rounds.get(name="Winter").public_id]) in page
+    )
+    assert closed.name not in page

@@ -6,21 +6,17 @@ from django.apps import apps
 from benchmark.preferences.actions import Plan as PairPlan
 from benchmark.preferences.actions import plan_round as plan_pairs
 from cqa_site.rounds.kind import kind_of, kinds
-from cqa_site.rounds.opening import close_round, open_round
+from cqa_site.rounds.lifecycle import close_round, open_round
 from tests import cast
 from tests.flat import flat
 from tests.people.works import address, fill_answers
 from tests.rounds.made_work import JSON, KINDS, World
+from tests.rows import rows_of
 
 
 def stored():
-    """Every row of every table."""
-    rows = {}
-    for model in apps.get_models():
-        # Signing in and pages looked at belong to sessions, not to the study.
-        if model._meta.app_label != "sessions":
-            rows[model._meta.label] = list(model._base_manager.order_by("pk").values_list())
-    return rows
+    """Every row of every table; signing in and pages looked at belong to sessions."""
+    return rows_of(each for each in apps.get_models() if each._meta.app_label != "sessions")
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -11,10 +11,10 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from annotation.labelling.views import label as label_views
-from cqa_site.people.tokens import create_token
-from cqa_site.rounds.opening import open_round
-from cqa_site.web import health
-from cqa_site.web.unavailable import Unavailable, error_500, is_away
+from cqa_site.people.access import create_token
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.web import outages
+from cqa_site.web.outages import Unavailable, error_500, is_away
 from tests import cast
 
 
@@ -114,7 +114,7 @@ def test_the_api_is_503_for_the_connection_only(db, study, people, monkeypatch):
     client = Client(headers={"authorization": f"Bearer {secret}"})
     client.raise_request_exception = False
     for error, status in ((AWAY[0], 503), (AWAY[5], 503), (WRONG[2], 500)):
-        monkeypatch.setattr("cqa_site.people.tokens.hash_secret", failing(error))
+        monkeypatch.setattr("cqa_site.people.access.hash_secret", failing(error))
         response = client.get("/api/v1/me/")
         assert response.status_code == status
         assert ("Retry-After" in response) == (status == 503)
@@ -125,6 +125,20 @@ def failing(error):
         raise error
 
     return fail
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["account_login", "account_reset_password"])
+def test_signing_in_is_503_while_the_cache_is_away(settings, name):
+    """Rate limits cannot be counted then, and nobody passes without."""
+    backend = "django.core.cache.backends.redis.RedisCache"
+    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": "redis://127.0.0.1:9/0"}}
+    client = Client()
+    client.raise_request_exception = False
+    fields = {"login": "a@site.example", "password": "a wrong one", "email": "a@site.example"}
+    response = client.post(reverse(name), fields)
+    assert response.status_code == 503
+    assert int(response["Retry-After"]) > 0
 
 
 def test_errors_outside_of_views_are_503_too():
@@ -138,9 +152,9 @@ def test_errors_outside_of_views_are_503_too():
 
 @pytest.fixture
 def pulse(monkeypatch):
-    made = health.Pulse()
-    monkeypatch.setattr(health, "pulse", made)
-    monkeypatch.setattr("cqa_site.web.unavailable.pulse", made)
+    made = outages.Pulse()
+    monkeypatch.setattr(outages, "pulse", made)
+    monkeypatch.setattr("cqa_site.web.outages.pulse", made)
     return made
 
 
@@ -152,7 +166,7 @@ def test_health_is_ok_with_a_database(pulse):
 
 def test_health_says_within_a_second_that_the_database_hangs(pulse, monkeypatch):
     asked = []
-    monkeypatch.setattr(health, "ask_database", lambda: asked.append(1) or time.sleep(3))
+    monkeypatch.setattr(outages, "ask_database", lambda: asked.append(1) or time.sleep(3))
     started = time.monotonic()
     assert_busy(Client().get("/healthz"))
     assert time.monotonic() - started < 1.5
@@ -161,9 +175,9 @@ def test_health_says_within_a_second_that_the_database_hangs(pulse, monkeypatch)
 
 
 def test_health_asks_again_after_a_failure(pulse, monkeypatch):
-    monkeypatch.setattr(health, "ask_database", failing(AWAY[0]))
+    monkeypatch.setattr(outages, "ask_database", failing(AWAY[0]))
     assert_busy(Client().get("/healthz"))
-    monkeypatch.setattr(health, "ask_database", lambda: None)
+    monkeypatch.setattr(outages, "ask_database", lambda: None)
     assert Client().get("/healthz").status_code == 200
 
 
@@ -173,9 +187,9 @@ def test_requests_do_not_wait_for_a_database_known_to_be_away(pulse, monkeypatch
     request = RequestFactory().get("/")
     assert middleware.process_exception(request, ValueError()) is None
     assert_busy(middleware.process_exception(request, AWAY[0]))
-    monkeypatch.setattr(health, "ask_database", failing(AWAY[0]))
+    monkeypatch.setattr(outages, "ask_database", failing(AWAY[0]))
     assert_busy(middleware(request))
     assert not tried
-    monkeypatch.setattr(health, "ask_database", lambda: None)
+    monkeypatch.setattr(outages, "ask_database", lambda: None)
     middleware(request)
     assert tried == [request]

@@ -1,9 +1,9 @@
 """A study with rows of each kind of figures, and one more row that moves them."""
 
 from annotation.figures.actions import CAMPAIGNS
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, VoteEvent
 from argsum.leaderboard.actions import KEY_POINTS
-from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.board import board_choice
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.people.models import Rater

@@ -9,9 +9,9 @@ from django.template.loader import render_to_string
 from django.urls import path
 
 from cqa_site.home import pages as home
+from cqa_site.results.boards import joined, turned
 from cqa_site.results.figures import Figure, Files, figure_file
-from cqa_site.results.page_tables import joined, turned
-from cqa_site.web.charts.intervals import intervals
+from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.tables import TableData, one_line
 from cqa_site.web.templatetags.figures import paragraphs
 from tests.flat import flat

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from annotation.judges.reports.finding import trained_finding
-from annotation.judges.reports.found import TrainedFigures
-from argsum.leaderboard.methods.system_board import FIGURES, SystemRow
+from annotation.judges.reports.charts import trained_finding
+from annotation.judges.reports.results import TrainedFigures
+from argsum.leaderboard.methods import FIGURES, SystemRow
 from argsum.leaderboard.reports.board import SummaryBoard
-from argsum.leaderboard.reports.finding import board_finding, people_finding, why_no_interval
+from argsum.leaderboard.reports.charts import board_finding, people_finding, why_no_interval
 from argsum.leaderboard.reports.people_agreement import DimensionAgreement, PeopleAgreement
-from argsum.metrics.methods.correlation import RaterPairs
-from cqa_site.results.finding import in_words, level_of, listed, short, why_less
-from cqa_site.stats.clustered import clustered_mean
+from argsum.metrics.methods import RaterPairs
+from cqa_site.results.boards import in_words, level_of, listed, short, why_less
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
+from cqa_site.stats.means import clustered_mean
 
 
 @dataclass

@@ -7,9 +7,14 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from cqa_site.people.models import AuditEvent
-from cqa_site.results import keeping
-from cqa_site.results.checking import archive_of, check_archive, check_snapshot, find_violations
-from cqa_site.results.kind import KINDS
+from cqa_site.results import snapshots
+from cqa_site.results.snapshots import (
+    KINDS,
+    archive_of,
+    check_archive,
+    check_snapshot,
+    find_violations,
+)
 from tests.benchmark.leaderboard.conftest import none_computed
 from tests.cast import make_member, make_study
 
@@ -25,7 +30,7 @@ class World:
         study = make_study(f"Study of a {kind}")
         self.boss = make_member(study, "researcher")
         self.made = MADE[kind](study)
-        self.live = keeping.refresh(self.made.kind, self.made.subject)
+        self.live = snapshots.refresh(self.made.kind, self.made.subject)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -63,7 +68,7 @@ def live(world):
 
 def freeze(made, boss, number=1, **said):
     said = {"note": "", **said}
-    return keeping.freeze(made.kind, owner=made.owner, number=number, actor=boss, **said)
+    return snapshots.freeze(made.kind, owner=made.owner, number=number, actor=boss, **said)
 
 
 def test_every_kind_is_registered_and_made_here():
@@ -71,16 +76,16 @@ def test_every_kind_is_registered_and_made_here():
 
 
 def test_the_live_one_keeps_its_number_and_the_next_gets_the_next(made, boss, live):
-    assert keeping.refresh(made.kind, made.subject).computed_at == live.computed_at
+    assert snapshots.refresh(made.kind, made.subject).computed_at == live.computed_at
     made.move()
-    again = keeping.refresh(made.kind, made.subject)
+    again = snapshots.refresh(made.kind, made.subject)
     assert (again.pk, again.number) == (live.pk, 1)
     assert again.sha256 != live.sha256
     frozen = freeze(made, boss, note="Table 2")
     before = made.kind.Model.objects.values().get(pk=frozen.pk)
     assert (before["note"], before["frozen_by_id"]) == ("Table 2", boss.pk)
     made.move()
-    assert keeping.refresh(made.kind, made.subject).number == 2
+    assert snapshots.refresh(made.kind, made.subject).number == 2
     assert made.kind.Model.objects.values().get(pk=frozen.pk) == before
 
 
@@ -90,14 +95,14 @@ def test_freezing_is_said_in_the_history_and_happens_once(made, boss, live):
     assert event.subject == f"{made.kind.about(live)} #1"
     assert event.details["sha256"] == live.sha256
     for number in (1, 2):
-        with pytest.raises(keeping.SnapshotNotReady):
+        with pytest.raises(snapshots.SnapshotNotReady):
             freeze(made, boss, number)
 
 
 def test_what_nobody_looked_at_is_not_frozen(made, boss, live):
     made.move()
-    keeping.refresh(made.kind, made.subject)
-    with pytest.raises(keeping.SnapshotNotReady, match="other figures"):
+    snapshots.refresh(made.kind, made.subject)
+    with pytest.raises(snapshots.SnapshotNotReady, match="other figures"):
         freeze(made, boss, seen=live.seal)
     seen = made.kind.live(made.subject).get().seal
     assert not freeze(made, boss, seen=seen).public_token
@@ -105,15 +110,15 @@ def test_what_nobody_looked_at_is_not_frozen(made, boss, live):
 
 def test_a_public_address_is_only_for_frozen_ones_and_never_comes_again(made, boss, live):
     which = {"owner": made.owner, "number": 1, "actor": boss}
-    with pytest.raises(keeping.SnapshotNotReady):
-        keeping.publish(made.kind, **which)
+    with pytest.raises(snapshots.SnapshotNotReady):
+        snapshots.publish(made.kind, **which)
     with pytest.raises(IntegrityError), transaction.atomic():
         made.kind.Model.objects.filter(pk=live.pk).update(public_token=live.public_id)
     freeze(made, boss)
-    token = keeping.publish(made.kind, **which).public_token
-    assert keeping.publish(made.kind, **which).public_token == token
-    assert keeping.withdraw(made.kind, **which).public_token is None
-    assert keeping.publish(made.kind, **which).public_token != token
+    token = snapshots.publish(made.kind, **which).public_token
+    assert snapshots.publish(made.kind, **which).public_token == token
+    assert snapshots.withdraw(made.kind, **which).public_token is None
+    assert snapshots.publish(made.kind, **which).public_token != token
     verbs = AuditEvent.objects.filter(verb__startswith=f"{made.kind.name}_").order_by("pk")
     names = [
         each.removeprefix(f"{made.kind.name}_") for each in verbs.values_list("verb", flat=True)
@@ -134,7 +139,7 @@ def test_figures_that_are_no_json_are_not_stored(made, live):
     computed = made.kind.compute(made.subject)
     computed.figures["odd"] = float("nan")
     with pytest.raises(ValueError, match="JSON"):
-        keeping.store_live(made.kind, made.subject, computed)
+        snapshots.store_live(made.kind, made.subject, computed)
     assert made.kind.live(made.subject).get().sha256 == live.sha256
 
 

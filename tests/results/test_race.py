@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connection, connections
 
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from tests.cast import make_member, make_study
 
 from .made_kinds import MADE
@@ -48,13 +48,13 @@ def test_one_live_snapshot_and_one_freezing(name):
     made = MADE[name](study)
     subject = made.subject
     computed = made.kind.compute(subject)
-    stored = at_once(lambda: keeping.store_live(made.kind, subject, computed))
+    stored = at_once(lambda: snapshots.store_live(made.kind, subject, computed))
     assert [each.number for each in stored] == [1] * AT_ONCE
 
     said = {"owner": made.owner, "number": 1, "note": "", "actor": boss}
-    frozen = at_once(lambda: keeping.freeze(made.kind, **said))
-    refused = [each for each in frozen if isinstance(each, keeping.SnapshotNotReady)]
+    frozen = at_once(lambda: snapshots.freeze(made.kind, **said))
+    refused = [each for each in frozen if isinstance(each, snapshots.SnapshotNotReady)]
     assert len(refused) == AT_ONCE - 1
     del said["note"]
-    tokens = at_once(lambda: keeping.publish(made.kind, **said).public_token)
+    tokens = at_once(lambda: snapshots.publish(made.kind, **said).public_token)
     assert len(set(tokens)) == 1

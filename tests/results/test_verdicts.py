@@ -13,9 +13,17 @@ FAR = 4
 KNOWN = list(simulations())
 
 
-@pytest.mark.parametrize(
-    "simulation", [each for _room, _at, each in KNOWN], ids=lambda each: each.says
-)
+def one_of_each():
+    """The first of every rule of a room and of what it counts; the others in the long test."""
+    seen = set()
+    for room, _at, each in KNOWN:
+        kind = room, each.rule, each.counts
+        marks = [pytest.mark.long] if kind in seen else []
+        yield pytest.param(each, marks=marks, id=each.says)
+        seen.add(kind)
+
+
+@pytest.mark.parametrize("simulation", one_of_each())
 def test_a_verdict_keeps_its_limit_at_its_smallest_n(simulation):
     share = run(simulation, simulation.sizes[0], max(10, simulation.quick // 8))
     # Some intervals are seldom printed at their smallest n: the full run draws enough of them.

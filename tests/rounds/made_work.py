@@ -10,15 +10,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.editing.actions.kind import EditContent
-from argsum.counting.actions.kind import CountContent
+from argsum.counting.actions.rounds import CountContent
 from benchmark.preferences.kind import PreferenceContent
-from benchmark.scoring.actions.kind import ScoreContent
-from cqa_site.people.actions.raters import rater_for
+from benchmark.scoring.actions import ScoreContent
+from cqa_site.people.actions import rater_for
+from cqa_site.rounds.drafts import DraftSubmission, save_draft, submit_sheet
 from cqa_site.rounds.kind import TaskKind, kind_of
+from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Place
-from cqa_site.rounds.opening import open_round
-from cqa_site.rounds.saving import Sent, save_draft, submit_sheet
-from cqa_site.rounds.serving import next_sheet
+from cqa_site.rounds.queue import next_sheet
 from tests.annotation import editing_cast
 from tests.argsum.counting.made_counting import marked_form, open_counting
 from tests.argsum.made_cells import make_dataset, make_set
@@ -104,13 +104,13 @@ class World:
 
     def save(self, sheet: Any, content: Any, base: int = 0, **page: Any) -> Any:
         """Save a content as the page of a sheet does."""
-        return save_draft(sheet=self.again(sheet), sent=Sent(content, base, **page))
+        return save_draft(sheet=self.again(sheet), sent=DraftSubmission(content, base, **page))
 
     def submit(self, sheet: Any, content: Any = None, *, key: str = "", **page: Any) -> Any:
         """Submit a content, the full one if none is given."""
         stored = self.again(sheet)
         base = page.pop("base", stored.version)
-        sent = Sent(content or self.work.full, base, **page)
+        sent = DraftSubmission(content or self.work.full, base, **page)
         submitted = submit_sheet(sheet=stored, sent=sent, key=key or f"key {next(KEYS)}")
         return self.again(submitted)
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.access import count_examples, decide_rater, held_back
+from cqa_site.rounds.drafts import RoundNotOpen
+from cqa_site.rounds.lifecycle import find_violations, open_round
 from cqa_site.rounds.models import COUNTED, Place
-from cqa_site.rounds.opening import open_round
-from cqa_site.rounds.qualifying import count_examples, decide_rater, held_back
-from cqa_site.rounds.saving import RoundNotOpen
 
 from .made_work import SERVED, World
 

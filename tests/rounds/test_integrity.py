@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.lifecycle import find_violations
 
 from .made_work import SHEETS, Sitting
 

@@ -4,15 +4,16 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
+from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.models import Round
-from cqa_site.rounds.opening import (
+from cqa_site.rounds.lifecycle import (
     close_round,
     delete_round,
     open_round,
     pause_round,
     reopen_round,
 )
+from cqa_site.rounds.models import Round
 from tests.cast import sign_in
 from tests.people.test_plans import address, begun
 
@@ -65,19 +66,33 @@ def test_a_draft_that_opens_gets_the_slots_it_asks_for(world, draft):
     assert verbs(world, draft) == [world.kind.audit.of_round("open")]
 
 
-def test_a_round_is_closed_and_opened_again_or_closed_for_good(world):
-    is_for_good = world.name == "label"
+def test_a_round_is_closed_and_opened_again(world):
     assert moved(world, close_round, world.round) == "closed"
     assert world.kind.Round.objects.get(pk=world.round.pk).closed_at
-    if is_for_good:
-        with pytest.raises(RoundNotReady, match="closed for good"):
-            moved(world, reopen_round, world.round)
-    else:
-        assert moved(world, reopen_round, world.round) == "open"
-        assert world.kind.Round.objects.get(pk=world.round.pk).closed_at is None
+    assert moved(world, reopen_round, world.round) == "open"
+    assert world.kind.Round.objects.get(pk=world.round.pk).closed_at is None
     closed, opened = (world.kind.audit.of_round(state) for state in ("closed", "open"))
-    logged = verbs(world, world.round)
-    assert logged == ([opened, closed] if is_for_good else [opened, closed, opened])
+    assert verbs(world, world.round) == [opened, closed, opened]
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_a_name_and_instructions_are_corrected_while_people_work(world, is_closed):
+    """Of every kind, by its page; the history keeps both."""
+    if is_closed:
+        moved(world, close_round, world.round)
+    client = sign_in(world.researcher)
+    name = world.kind.audit.round
+    page = reverse(f"{name}_correct", args=[world.round.study.public_id, world.round.public_id])
+    asked = client.get(page).context["form"]
+    values = {each: asked[each].value() or "" for each in asked.fields} | {"name": "Second name"}
+    if "instructions" in asked.fields:
+        values["instructions"] = "Read it twice."
+    assert client.post(page, values).status_code == 302
+    row = world.kind.Round.objects.get(pk=world.round.pk)
+    assert row.name == "Second name"
+    assert row.instructions in ("", "Read it twice.")
+    logged = AuditEvent.objects.get(verb=world.kind.audit.of_round("corrected"))
+    assert logged.details["after"]["name"] == "Second name"
 
 
 def test_only_labels_pause(world):

@@ -2,10 +2,9 @@
 
 import pytest
 
-from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.drafts import RoundNotOpen, StaleDraft, content_of, take_kept
 from cqa_site.rounds.kind import SheetNotValid
-from cqa_site.rounds.opening import close_round, reopen_round
-from cqa_site.rounds.saving import RoundNotOpen, StaleDraft, content_of, take_kept
+from cqa_site.rounds.lifecycle import close_round, find_violations, reopen_round
 
 from .made_work import SERVED, SHEETS, Sitting
 

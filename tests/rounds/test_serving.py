@@ -7,11 +7,10 @@ import pytest
 from django.db.models.functions import Now
 
 from cqa_site.rounds.access import shown_sheets
-from cqa_site.rounds.how_far import how_far
-from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.lifecycle import close_round, find_violations
 from cqa_site.rounds.models import COUNTED
-from cqa_site.rounds.opening import close_round
-from cqa_site.rounds.serving import own_sheets
+from cqa_site.rounds.progress import how_far
+from cqa_site.rounds.queue import own_sheets
 
 from .made_work import ITEMS, SERVED, World
 

@@ -8,10 +8,9 @@ from urllib.parse import urlencode
 import pytest
 from django.urls import reverse
 
-from cqa_site.rounds.integrity import find_violations
-from cqa_site.rounds.opening import close_round
-from cqa_site.rounds.qualifying import decide_rater
-from cqa_site.rounds.saving import content_of
+from cqa_site.rounds.access import decide_rater
+from cqa_site.rounds.drafts import content_of
+from cqa_site.rounds.lifecycle import close_round, find_violations
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 
@@ -193,7 +192,7 @@ def test_the_page_says_why_nothing_comes(world, client):
 
 
 # Queries of the form and of a submission, which prepares the next sheet.
-COSTS = {"score": (10, 24), "prefer": (10, 24), "count": (12, 24), "edit": (13, 21)}
+COSTS = {"score": (8, 21), "prefer": (8, 21), "count": (10, 21), "edit": (11, 18)}
 
 
 def test_serving_and_saving_take_few_queries(world, client, django_assert_max_num_queries):

@@ -7,23 +7,23 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.faithfulness.actions.coherence_judge import PROMPTS as COHERENCE_PROMPTS
-from annotation.faithfulness.actions.coherence_texts import target_of as cited_in
+from annotation.faithfulness.actions.coherence import PROMPTS as COHERENCE_PROMPTS
+from annotation.faithfulness.actions.coherence import target_of as cited_in
 from annotation.judges.actions.relevance_judge import target_of as sentences_of
-from argsum.analysis.actions import tools
-from argsum.counting.actions.prompts import COVERAGE
-from argsum.counting.actions.prompts import PROMPTS as COUNTING_PROMPTS
-from argsum.counting.actions.targets import target_of as sets_of
-from argsum.keypoints.actions import system_inputs
-from argsum.writing.actions.kind import target_of as clusters_of
+from argsum.analysis.actions import analyses
+from argsum.counting.actions.judge import COVERAGE
+from argsum.counting.actions.judge import PROMPTS as COUNTING_PROMPTS
+from argsum.counting.actions.judge import target_of as sets_of
+from argsum.keypoints.actions import solver
 from argsum.writing.actions.prompts import OF_VARIANT
 from argsum.writing.actions.prompts import PROMPTS as WRITING_PROMPTS
-from benchmark.preferences.judge import PROMPTS as PREFERENCE_PROMPTS
-from benchmark.preferences.judge import target_of as pairs_of
+from argsum.writing.actions.runs import target_of as clusters_of
+from benchmark.preferences.kind import PROMPTS as PREFERENCE_PROMPTS
+from benchmark.preferences.kind import target_of as pairs_of
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Role, Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
 from tests.annotation.faithfulness.made_faithfulness import compute, make_faithful, say
@@ -142,7 +142,7 @@ def writing() -> World:
     """A run of a system that waits, with two clusters in each of two cells."""
     study, researcher, endpoint = people()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(system_inputs, "match_scorer_of", lambda _scorer: made_runs.PlaceScorer())
+        patch.setattr(solver, "match_scorer_of", lambda _scorer: made_runs.PlaceScorer())
         waiting = made_runs.make_run(make_dataset(study), researcher, variant="global")
     prompts = {each.kind: each for each in first_prompts(study, WRITING_PROMPTS, researcher)}
     prompt = prompts[OF_VARIANT[waiting.variant]]
@@ -158,7 +158,7 @@ def point_writing() -> World:
     cell = make_cell(study)
     fill(cell)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("argsum.analysis.methods.finding.find_points", found_by_word)
+        patch.setattr("argsum.analysis.methods.key_points.find_points", found_by_word)
         analysis = analyse(cell, researcher)
     plan = plan_for(analysis, endpoint, researcher)
     body = {"analysis": str(analysis.public_id)}
@@ -212,5 +212,5 @@ CASES = {
 
 def without_models(patch: pytest.MonkeyPatch) -> None:
     """What jobs after a run would ask of a model, they read from words."""
-    patch.setattr(system_inputs, "match_scorer_of", lambda _scorer: made_runs.PlaceScorer())
-    patch.setattr(tools.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))
+    patch.setattr(solver, "match_scorer_of", lambda _scorer: made_runs.PlaceScorer())
+    patch.setattr(analyses.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))

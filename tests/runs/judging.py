@@ -8,8 +8,7 @@ import pytest
 from annotation.judges.actions.relevance_judge import PROMPTS, target_of
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.models import Role, Study, User
-from cqa_site.runs.actions.endpoints import create_endpoint
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import create_endpoint, first_prompts
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint, Run

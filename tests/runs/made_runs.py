@@ -9,14 +9,12 @@ from unittest import mock
 from annotation.judges.actions.relevance_judge import PROMPTS, SINGLE, target_of
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.endpoints import create_endpoint
-from cqa_site.runs.actions.first_prompts import first_prompts
-from cqa_site.runs.actions.prompts import save_prompt
+from cqa_site.runs.actions.endpoints import create_endpoint, first_prompts, save_prompt
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.carrying import clients
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
-from cqa_site.runs.planning.planning import write_calls
+from cqa_site.runs.planning import write_calls
 from tests.judging.scripted import ScriptedClient
 from tests.runs.judging import answer_by_text
 

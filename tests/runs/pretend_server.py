@@ -58,7 +58,7 @@ def main(how):
         time.sleep(60)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print(server.server_port, flush=True)
-    server.serve_forever()
+    server.serve_forever(0.01)
 
 
 if __name__ == "__main__":

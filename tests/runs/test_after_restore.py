@@ -6,12 +6,12 @@ import pytest
 from django.urls import reverse
 
 from cqa_site.runs.actions import runs as control
-from cqa_site.runs.actions.after_restore import ENDED, Held, hold_back
-from cqa_site.runs.carrying import provider_batches
+from cqa_site.runs.actions.runs import ENDED, PausedWork, hold_back
+from cqa_site.runs.carrying import clients
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.jobs import enqueue
 from cqa_site.runs.models import Call, Endpoint, Job, ProviderBatch, Run
-from cqa_site.runs.planning.planning import write_calls
+from cqa_site.runs.planning import write_calls
 from cqa_site.runs.tasks import wake
 from tests.cast import sign_in
 from tests.judging.llmstub import StubServer
@@ -52,7 +52,7 @@ def planned(lab: Lab, **values) -> Run:
 def batched(lab: Lab, **values) -> Run:
     """A run whose calls lie at the provider."""
     run = planned(lab, mode="batch", **values)
-    provider_batches.tend()
+    clients.tend()
     ProviderBatch.objects.update(check_after="2026-01-01T00:00Z")
     assert ProviderBatch.objects.get(run=run).state == ProviderBatch.State.SUBMITTED
     return run
@@ -64,19 +64,19 @@ def asked(stub: StubServer) -> int:
 
 def test_a_restored_run_says_why_it_waits_and_what_nobody_would_send_stays_as_it_is(lab):
     run = planned(lab)
-    assert hold_back("default") == Held(runs=1, jobs=0)
+    assert hold_back("default") == PausedWork(runs=1, jobs=0)
     address = reverse("run", args=[lab.study.public_id, run.public_id])
     shown = sign_in(lab.researcher).get(address).text
     assert "was restored from a backup" in shown
     assert 'id="resume"' in shown
     for state, reason in (("checked", ""), ("paused", "person"), ("done", "")):
         Run.objects.filter(pk=run.pk).update(state=state, pause_reason=reason)
-        assert hold_back("default") == Held(runs=0, jobs=0)
+        assert hold_back("default") == PausedWork(runs=0, jobs=0)
         run.refresh_from_db()
         assert (run.state, run.pause_reason) == (state, reason)
 
 
-@pytest.mark.parametrize("state", ["running", "paused"])
+@pytest.mark.parametrize("state", ["running", pytest.param("paused", marks=pytest.mark.long)])
 def test_a_batch_at_its_provider_is_asked_about_when_its_run_is_resumed(lab, stub, state):
     run = batched(lab)
     Run.objects.filter(pk=run.pk).update(state=state)
@@ -96,7 +96,7 @@ def test_a_batch_of_a_cancelled_run_is_given_up(lab, stub):
     run = batched(lab)
     control.cancel_run(run=run, actor=lab.researcher)
     before = asked(stub)
-    assert hold_back("default") == Held(runs=0, jobs=0)
+    assert hold_back("default") == PausedWork(runs=0, jobs=0)
     wake()
     assert asked(stub) == before
     run.refresh_from_db()
@@ -109,7 +109,7 @@ def test_a_batch_of_a_cancelled_run_is_given_up(lab, stub):
 def test_a_draft_is_planned_when_somebody_says_so(lab, monkeypatch, commits):
     client = script(monkeypatch, answer_by_text)
     run = lab.start()
-    assert hold_back("default") == Held(runs=0, jobs=1)
+    assert hold_back("default") == PausedWork(runs=0, jobs=1)
     wake()
     assert client.requests == []
     address = reverse("run", args=[lab.study.public_id, run.public_id])

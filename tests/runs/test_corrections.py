@@ -5,7 +5,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from cqa_site.judging.chat import CallFailed, Failure
+from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.actions.corrections import Correction, correct_run, suggested
 from cqa_site.runs.actions.runs import RunRefused
@@ -111,6 +111,7 @@ def test_calls_given_up_because_every_request_was_refused_are_asked_again(
     assert list(find_violations()) == []
 
 
+@pytest.mark.long
 def test_replies_of_the_corrected_request_are_found_again(lab, monkeypatch, commits):
     client = script(monkeypatch, refuse("temperature"))
     first = start(lab, commits)
@@ -162,6 +163,74 @@ def test_runs_send_what_the_probe_found(lab, monkeypatch, commits):
     assert run.state == Run.State.DONE
     assert client.requests[0].params == {"max_completion_tokens": 150, "seed": 1}
     assert run.spec["params_left_out"] == {"temperature": 0}
+
+
+def cut_below(limit):
+    """Answers well with room enough; cuts every third argument's reply below it."""
+
+    def answer(request):
+        is_third = sum(map(ord, request.messages[-1]["content"])) % 3 == 0
+        if is_third and request.params["max_tokens"] < limit:
+            return ChatReply(text='{"reason": "It', finish_reason="length")
+        return answer_by_text(request)
+
+    return answer
+
+
+def test_a_limit_that_cut_replies_is_raised_on_the_page_of_the_run(lab, monkeypatch, commits):
+    client = script(monkeypatch, cut_below(1_000))
+    run = start(lab, commits)
+    cut = run.calls.filter(state=Call.State.UNSCORED, reason="truncated").count()
+    assert (run.state, 0 < cut < 30) == (Run.State.DONE, True)
+    before = {call.pk: call.reserve_micro for call in run.calls.filter(reason="truncated")}
+    browser, here = sign_in(lab.researcher), [lab.study.public_id, run.public_id]
+    page = browser.get(reverse("run", args=here)).content.decode()
+    assert "Raise the token limit" in page
+    assert "It is 200 now" in page
+    assert 'value="800"' in page
+    asked = len(client.requests)
+    for wrong in ("200", "100001", ""):
+        browser.post(reverse("run_correct", args=here), {"limit": wrong})
+    run.refresh_from_db()
+    assert (run.state, run.amendments, len(client.requests)) == (Run.State.DONE, [], asked)
+    with commits(execute=True):
+        browser.post(reverse("run_correct", args=here), {"limit": "1000"})
+    run.refresh_from_db()
+    # Only what was cut is asked again, with the new limit and the money for it.
+    assert {one.params["max_tokens"] for one in client.requests[asked:]} == {1_000}
+    assert len(client.requests) == asked + cut
+    assert run.calls.filter(state=Call.State.DONE).count() == 30
+    for call in run.calls.filter(pk__in=before):
+        assert call.reserve_micro == before[call.pk] + 800 * 2
+    (amendment,) = run.amendments
+    assert (amendment["reason"], amendment["done_before"]) == ("truncated", 30 - cut)
+    assert run.spec["params"]["max_tokens"] == 200
+    page = browser.get(reverse("run", args=here)).content.decode()
+    assert "The reply was cut by the token limit." in page
+    assert "Raise the token limit" not in page
+    assert list(find_violations()) == []
+
+
+def test_a_sample_that_was_cut_is_looked_at_once_more_with_the_higher_limit(
+    lab, monkeypatch, commits
+):
+    script(monkeypatch, cut_below(1_000))
+    run = start(lab, commits, preflight="ask")
+    assert (run.state, run.preflight["problems"][0]) == (Run.State.CHECKED, "invalid")
+    raised = Correction(values={"max_tokens": 1_000})
+    for wrong in (
+        Correction(),
+        Correction(values={"max_tokens": 200}),
+        Correction(values={"max_tokens": 1_000_000}),
+        Correction(values={"max_tokens": 1_000, "temperature": 1}),
+        Correction(("temperature",), values={"max_tokens": 1_000}),
+    ):
+        with pytest.raises(RunRefused):
+            correct_run(run=run, actor=lab.researcher, correction=wrong)
+    run = correct(lab, run, commits, raised)
+    assert (run.state, run.preflight["valid"]) == (Run.State.CHECKED, 20)
+    with pytest.raises(RunRefused, match="Only a run that is paused"):
+        correct_run(run=run, actor=lab.researcher, correction=raised)
 
 
 def test_the_page_offers_the_correction_and_takes_it(lab, monkeypatch, commits):

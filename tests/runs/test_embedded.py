@@ -22,8 +22,12 @@ from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 from cqa_site.runs.model_box import embedded
 from cqa_site.runs.model_box import server as server_program
-from cqa_site.runs.model_box.embedded import DEMO_MODEL, EmbeddedClient
-from cqa_site.runs.model_box.process import ModelProcess, ServerNotStarted
+from cqa_site.runs.model_box.embedded import (
+    DEMO_MODEL,
+    EmbeddedClient,
+    ModelProcess,
+    ServerNotStarted,
+)
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs import without_model
 from tests.runs.judging import Lab

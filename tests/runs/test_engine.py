@@ -65,7 +65,8 @@ def test_the_batch_form_reads_each_item_apart(lab, monkeypatch, commits):
     client = script(monkeypatch, answer)
     run = run_to_end(lab, commits, prompt=lab.batch)
     assert run.planned == 2
-    assert len(client.requests) == 6
+    # At temperature 0 the same request is sent twice, no more.
+    assert len(client.requests) == 4
     rows = JudgeLabel.objects.filter(run=run)
     assert rows.count() == 30
     assert {row.reason for row in rows if row.label is None} == {"out_of_set"}

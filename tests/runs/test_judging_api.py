@@ -12,10 +12,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
-from cqa_site.runs import bell, handlers, keys
-from cqa_site.runs.carrying import clients, webhooks
+from cqa_site.runs import jobs as bell
+from cqa_site.runs.carrying import clients, worker
+from cqa_site.runs.ledger import gates
 from cqa_site.runs.models import Call, Endpoint, Job, Run
-from cqa_site.web.rest.throttle import CourtesyThrottle
+from cqa_site.web.limits import CourtesyThrottle
 from tests.api.conftest import client_of
 from tests.api.routes import ENDPOINT, PROMPT
 from tests.cast import make_study
@@ -25,7 +26,7 @@ from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 
-assert handlers  # registers the jobs these tests run
+assert worker  # registers the jobs these tests run
 
 SECRET = "a secret of more than sixteen characters"
 
@@ -94,7 +95,7 @@ def test_a_key_goes_in_and_only_its_end_comes_out(program):
     assert made["origin"] == "https://lab.example:443"
     assert (made["price_in"], made["extra_params"]) == ("0.150000", {"top_p": 0.5})
     stored = Endpoint.objects.get(public_id=made["id"])
-    assert keys.open_key(stored) == SENTINEL
+    assert gates.open_key(stored) == SENTINEL
     here = f"endpoints/{made['id']}/"
     kept = program.patch(here, 200, model="other", key="")
     assert (kept["model"], kept["has_key"], kept["name"]) == ("other", True, "Lab")
@@ -145,7 +146,13 @@ def test_a_probe_is_a_job_whose_findings_the_endpoint_shows(program, monkeypatch
     assert (found["state"], found["error"]) == ("failed", "certificate: Self-signed.")
     Endpoint.objects.update(capabilities={"seed": {"works": True, "evidence": "twice the same"}})
     shown = program.get(here)["capabilities"]
-    found = {"works": True, "evidence": "twice the same", "refused": False, "parameter": ""}
+    found = {
+        "works": True,
+        "evidence": "twice the same",
+        "refused": False,
+        "parameter": "",
+        "proposed": 0,
+    }
     assert shown == {"seed": found}
 
 
@@ -249,7 +256,7 @@ def test_unscored_requests_keep_their_replies_and_are_asked_again(program, monke
     assert calls["count"] == 30
     assert program.get(f"{here}calls/?state=done")["count"] == 0
     call = program.get(f"{here}calls/{calls['results'][0]['id']}/")
-    assert [attempt["outcome"] for attempt in call["attempts"]] == ["replied"] * 3
+    assert [attempt["outcome"] for attempt in call["attempts"]] == ["replied"] * 2
     assert {attempt["unusable"] for attempt in call["attempts"]} == {"no_json"}
     reply = call["attempts"][0]["reply"]
     assert (reply["text"], reply["body"], reply["model"]) == ("None.", '{"x": "None."}', "m")
@@ -259,7 +266,7 @@ def test_unscored_requests_keep_their_replies_and_are_asked_again(program, monke
     assert (label["label"], label["reason"]) == (None, "no_json")
     assert [label["argument"]] == call["arguments"]
     replies = program.get(f"{here}replies/?page_size=200")
-    assert replies["count"] == 90
+    assert replies["count"] == 60
     assert "body" not in replies["results"][0]["reply"]
     of_call = program.get(f"{here}replies/?call={call['id']}")["results"]
     assert [row["reply"]["id"] for row in of_call] == [
@@ -269,7 +276,7 @@ def test_unscored_requests_keep_their_replies_and_are_asked_again(program, monke
     assert "unscored" in program.post(f"{here}retry/", 409, reasons=["refused"])["detail"]
     assert program.move(run, "retry", reasons=["no_json"])["unscored"] == 0
     assert program.get(f"{here}labels/?is_unscored=true")["count"] == 0
-    assert program.get(f"{here}replies/?call={call['id']}")["count"] == 4
+    assert program.get(f"{here}replies/?call={call['id']}")["count"] == 3
 
 
 def test_a_refused_key_pauses_and_everything_can_be_steered(program, monkeypatch):
@@ -330,7 +337,7 @@ def test_a_run_that_cannot_be_is_409_with_the_sentence(program):
 def test_a_draft_says_why_it_could_not_be_prepared(program, monkeypatch):
     script(monkeypatch, answer_by_text)
     with monkeypatch.context() as patch:
-        patch.setattr(handlers, "write_calls", lambda run: 1 / 0)
+        patch.setattr(worker, "write_calls", lambda run: 1 / 0)
         run = program.start()
     assert (run["state"], run["planned"]) == ("draft", 0)
     assert "unexpected error" in run["planning_error"]
@@ -394,10 +401,10 @@ class Receiver(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def receiver(settings, monkeypatch):
-    monkeypatch.setattr(webhooks, "WAITS", (0, 0, 0))
+    monkeypatch.setattr(worker, "WAITS", (0, 0, 0))
     Receiver.heard, Receiver.statuses = [], []
     server = HTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     settings.EGRESS_ALLOW = f"127.0.0.1/32:{server.server_port}"
     yield f"http://127.0.0.1:{server.server_port}/ended?from=counterpoint"
     server.shutdown()
@@ -490,3 +497,19 @@ def test_a_message_is_asked_for_in_the_transaction_that_ends_the_run(program, la
     assert response.status_code == 200
     assert Job.objects.get(kind="run_webhook").state == Job.State.READY
     assert Call.objects.count() == 0
+
+
+def test_a_limit_that_cut_replies_is_raised_by_a_program(program, monkeypatch):
+    def answer(request):
+        if request.params["max_tokens"] < 1_000:
+            return ChatReply(text='{"reason": "It', finish_reason="length")
+        return answer_by_text(request)
+
+    script(monkeypatch, answer)
+    run = program.start(preflight="off")
+    here = f"runs/{run['id']}/"
+    assert program.get(here)["progress"]["reasons"] == {"truncated": 30}
+    assert "only" in program.post(f"{here}correct/", 409)["detail"]
+    raised = program.post(f"{here}correct/", 200, values={"max_tokens": 1_000})
+    assert raised["state"] in ("running", "done")
+    assert program.get(here)["done"] == 30

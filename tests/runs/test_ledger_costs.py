@@ -10,13 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from cqa_site.judging.chat import ChatReply, Failure
-from cqa_site.judging.estimating import cost_micro
-from cqa_site.runs import bell
+from cqa_site.judging.endpoints import cost_micro
+from cqa_site.runs import jobs
 from cqa_site.runs.actions import runs as control
-from cqa_site.runs.carrying import draining
+from cqa_site.runs.carrying import worker
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.ledger.money import affordable
-from cqa_site.runs.ledger.storing import Finished
+from cqa_site.runs.ledger.gates import affordable
+from cqa_site.runs.ledger.replies import Finished
 from cqa_site.runs.ledger.turns import Turn
 from cqa_site.runs.models import Budget, Call, Run
 from tests.runs.judging import Lab, good
@@ -141,23 +141,23 @@ def queries_of_each_turn(lab: Lab, size: int) -> dict[str, int]:
 def test_a_bell_heard_while_this_process_drains_rings_no_other(lab, run, monkeypatch):
     """Else the second thread of a worker would ring and hear as fast as the broker can."""
     rung = []
-    monkeypatch.setattr(bell, "ring", lambda: rung.append(1))
-    with draining.ONE_DRAIN:
-        assert draining.drain_runs() == 0
-        draining.carry_on()
+    monkeypatch.setattr(jobs, "ring", lambda: rung.append(1))
+    with worker.ONE_DRAIN:
+        assert worker.drain_runs() == 0
+        worker.carry_on()
     assert rung == []
-    draining.carry_on()
+    worker.carry_on()
     assert rung == [1]
 
 
 def test_endpoints_are_busy_as_long_as_something_is_left_of_their_runs(lab, run):
     other = lab.make_endpoint("Other")
-    assert draining.busy_endpoints() == [lab.endpoint]
+    assert worker.busy_endpoints() == [lab.endpoint]
     turn(lab, room=1)
     control.pause_run(run=run, actor=lab.researcher)
-    assert draining.busy_endpoints() == [lab.endpoint]
+    assert worker.busy_endpoints() == [lab.endpoint]
     Call.objects.filter(state="leased").update(state="ready", lease_until=None)
-    assert draining.busy_endpoints() == []
+    assert worker.busy_endpoints() == []
     assert other.pk != lab.endpoint.pk
 
 

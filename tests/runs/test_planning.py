@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from annotation.judges.actions.relevance_judge import RelevanceKind, chosen_arguments, target_of
 from annotation.labelling.models.campaigns import Item
-from cqa_site.judging.estimating import estimate
+from cqa_site.judging.endpoints import estimate
+from cqa_site.runs import planning
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.actions.runs import draft
 from cqa_site.runs.kinds import Subject, Subjects
-from cqa_site.runs.ledger.claiming import key_of, requests_for
-from cqa_site.runs.ledger.money import prices_of
+from cqa_site.runs.ledger.gates import prices_of
+from cqa_site.runs.ledger.lease import key_of, requests_for
 from cqa_site.runs.models import Call, Run
-from cqa_site.runs.planning import planning
-from cqa_site.runs.planning.planning import estimate_run, write_calls
+from cqa_site.runs.planning import estimate_run, write_calls
 from tests.cast import make_arguments
 from tests.runs.judging import Lab
 from tests.runs.turns import planned
@@ -105,7 +105,7 @@ def test_keys_and_estimates_are_those_of_the_requests_as_they_leave(lab, form):
     ]
     assert run.estimate == {
         name: sum(getattr(one, name) for one in singles)
-        for name in ("requests", "tokens_in", "tokens_out", "cost_micro")
+        for name in ("requests", "tokens_in", "tokens_out", "cost_micro", "most_micro")
     }
     assert estimate_run(run)[0].requests == run.planned
 
@@ -187,7 +187,7 @@ def test_a_sample_is_the_one_its_seed_always_chose(lab):
 def test_planning_holds_some_bytes_a_call(monkeypatch):
     """A call is a kilobyte or two as a row in memory, and its prompt another three."""
     monkeypatch.setattr(planning, "AT_ONCE", 50)
-    monkeypatch.setattr("cqa_site.runs.ledger.writing.AT_ONCE", 50)
+    monkeypatch.setattr("cqa_site.runs.ledger.gates.AT_ONCE", 50)
     lab = Lab(items=100)
     small = peak_of(lab.start())
     add_pair(lab, ("oak", "pine"), 400)

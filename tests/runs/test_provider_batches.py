@@ -4,8 +4,8 @@ import pytest
 
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.runs.actions.runs import cancel_run, pause_run, resume_run
-from cqa_site.runs.carrying import clients, provider_batches
-from cqa_site.runs.carrying.draining import drain_inline, has_work
+from cqa_site.runs.carrying import clients
+from cqa_site.runs.carrying.worker import drain_inline, has_work
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Call, Endpoint, ProviderBatch, Run
 from tests.judging.llmstub import StubServer
@@ -49,7 +49,7 @@ def start(lab, capture, **values) -> Run:
 def finish(run: Run, stub) -> None:
     """Submit, wait for the provider, collect, and ask live what it left out."""
     for _ in range(6):
-        provider_batches.tend()
+        clients.tend()
         come_due()
     drain_inline()
     run.refresh_from_db()
@@ -71,11 +71,11 @@ def test_a_batch_run_ends_with_a_label_for_every_argument(lab, stub, commits):
 def test_what_the_provider_left_out_is_asked_live(lab, stub, commits):
     stub.conduct.batch_unfinished = 0.5
     run = start(lab, commits)
-    provider_batches.tend()
+    clients.tend()
     # Nothing spins while a batch is away.
     assert not has_work()
     come_due()
-    provider_batches.tend()
+    clients.tend()
     assert run.calls.filter(state=Call.State.DONE).count() == 15
     run.calls.filter(state=Call.State.READY).update(run_after="2026-01-01T00:00Z")
     drain_inline()
@@ -87,7 +87,7 @@ def test_what_the_provider_left_out_is_asked_live(lab, stub, commits):
 
 def test_a_process_that_died_after_submitting_finds_its_batch_again(lab, stub, commits):
     run = start(lab, commits)
-    provider_batches.tend()
+    clients.tend()
     # The crash: the provider has the batch, the database does not know it.
     ProviderBatch.objects.update(
         state=ProviderBatch.State.PREPARED, batch_id="", check_after="2026-01-01T00:00Z"
@@ -107,7 +107,7 @@ def test_a_provider_that_refuses_gives_the_calls_back(lab, stub, monkeypatch, co
 
     monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, lambda endpoint: Refusing())
     run = start(lab, commits)
-    provider_batches.tend()
+    clients.tend()
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
     assert run.calls.filter(state=Call.State.READY, batch=None).count() == 30
@@ -117,12 +117,12 @@ def test_a_provider_that_refuses_gives_the_calls_back(lab, stub, monkeypatch, co
 
 def test_a_batch_that_was_not_sent_waits_with_its_run(lab, stub, commits):
     run = start(lab, commits)
-    provider_batches.prepare(run)
+    clients.prepare(run)
     # Somebody looked for what is due a moment before the run was paused.
     (batch,) = ProviderBatch.objects.select_related("run__endpoint")
     pause_run(run=run, actor=lab.researcher)
-    provider_batches._step(batch)
-    provider_batches.tend()
+    clients._step(batch)
+    clients.tend()
     assert len(stub.stub.batches.batches) == 0
     resume_run(run=run, actor=lab.researcher)
     finish(run, stub)
@@ -133,9 +133,9 @@ def test_a_batch_that_was_not_sent_waits_with_its_run(lab, stub, commits):
 @pytest.mark.parametrize("was_sent", [False, True])
 def test_of_a_cancelled_run_nothing_is_sent_and_what_was_is_kept(lab, stub, commits, was_sent):
     run = start(lab, commits)
-    batch = provider_batches.prepare(run)
+    batch = clients.prepare(run)
     if was_sent:  # by a process that died before it could say so
-        provider_batches.tend()
+        clients.tend()
         ProviderBatch.objects.update(state=ProviderBatch.State.PREPARED, batch_id="")
         come_due()
     cancel_run(run=run, actor=lab.researcher)

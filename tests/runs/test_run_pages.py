@@ -10,12 +10,13 @@ from django.contrib.messages import get_messages
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.corpus.models.questions import Argument
-from annotation.judges.forms.judging import RunForm
+from annotation.corpus.models import Argument
+from annotation.judges.forms import RunForm
 from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import ChatReply, Failure
 from cqa_site.judging.extraction import Unscored
-from cqa_site.runs import keys, words
+from cqa_site.runs import progress
+from cqa_site.runs.ledger import gates
 from cqa_site.runs.models import (
     Attempt,
     Call,
@@ -169,6 +170,15 @@ def test_a_tight_limit_for_a_batch_is_pointed_out(lab):
     assert lab.estimate(max_tokens="2000", **batch).context["tokens_wanted"] is None
 
 
+def test_the_limit_that_a_probe_proposes_is_shown_before_a_run_starts(lab):
+    endpoint = lab.study.endpoints.get()
+    found = {"token_limit": {"works": True, "evidence": "cut", "proposed": 2_600}}
+    Endpoint.objects.filter(pk=endpoint.pk).update(capabilities=found)
+    assert "a token limit of 2,600 or more" in lab.get("endpoint", endpoint.public_id).text
+    assert "about 2,600 tokens" in lab.estimate(max_tokens="400").text
+    assert lab.estimate(max_tokens="3000").context["tokens_wanted"] is None
+
+
 @pytest.mark.parametrize(
     ("values", "field", "text"),
     [
@@ -212,7 +222,7 @@ def test_the_webhook_secret_passes_the_question_without_being_shown(lab):
     sealed = re.search(r'name="webhook_sealed" value="([^"]+)"', response.text).group(1)
     lab.new_run(**hook, webhook_sealed=sealed, agreed=agreed)
     run = lab.study.runs.get()
-    assert keys.unseal(run.webhook_ciphertext) == "a-very-long-secret-1"
+    assert gates.unseal(run.webhook_ciphertext) == "a-very-long-secret-1"
 
 
 # -- the page of a run ---------------------------------------------------------------------------
@@ -427,7 +437,7 @@ def test_a_call_shows_request_attempts_raw_reply_and_reading(lab):
     call = run.calls.get(reason="no_json")
     response = lab.get("run_call", run.public_id, call.public_id)
     assert response.context["asked"].is_same
-    assert len(response.context["attempts"]) == 3
+    assert len(response.context["attempts"]) == 2
     assert "tea beats coffee in point 7." in response.text
     assert "=== begin " in response.text
     assert "&lt;script&gt;alert(1)" in response.text
@@ -525,10 +535,10 @@ def test_replicates_count_with_their_most_frequent_label(few):
 
 def test_every_reason_has_a_sentence():
     for name in [*Failure, *Unscored, "poison"]:
-        sentence = words.reason_in_words(name.value if hasattr(name, "value") else name)
+        sentence = progress.reason_in_words(name.value if hasattr(name, "value") else name)
         assert sentence.endswith(".")
         assert "_" not in sentence.replace("EGRESS_ALLOW", "")
-    assert words.reason_in_words("parser_keyerror").endswith("(keyerror).")
+    assert progress.reason_in_words("parser_keyerror").endswith("(keyerror).")
 
 
 def test_every_state_and_pause_has_a_sentence():
@@ -540,9 +550,9 @@ def test_every_state_and_pause_has_a_sentence():
     ]
     pauses += [f"{failure}: detail" for failure in Failure]
     for state in Run.State:
-        assert words.state_in_words(Run(state=state, pause_reason="person")).endswith(".")
+        assert progress.state_in_words(Run(state=state, pause_reason="person")).endswith(".")
     for reason in pauses:
-        sentence = words.pause_in_words(Run(state="paused", pause_reason=reason))
+        sentence = progress.pause_in_words(Run(state="paused", pause_reason=reason))
         assert sentence.startswith(("The", "No", "What", "This", "Somebody"))
 
 
@@ -556,7 +566,7 @@ def test_every_state_and_pause_has_a_sentence():
     ],
 )
 def test_the_detail_of_a_failure_is_a_sentence_of_its_own(stored, shown):
-    assert words.failure_in_words(stored).endswith(shown)
+    assert progress.failure_in_words(stored).endswith(shown)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cqa_site.runs.planning.spread import Dominant, alike, are_alike, dominant, dominates
+from cqa_site.runs.planning import Dominant, alike, are_alike, dominant, dominates
 
 
 @pytest.mark.parametrize(

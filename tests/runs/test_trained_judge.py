@@ -12,16 +12,16 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.actions import KeptVectors
-from annotation.corpus.models.embeddings import TextEmbedding
+from annotation.corpus.actions import StoredVectors
+from annotation.corpus.models import TextEmbedding
 from annotation.judges.actions import judge_training, trained_judge
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import serving
 from annotation.labelling.models.campaigns import Campaign, Item
-from annotation.labelling.views.label_payload import item_payload
+from annotation.labelling.views.label_page import item_payload
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 from tests.annotation.judges.methods.relevance_toys import LetterEmbedder
@@ -235,6 +235,7 @@ def test_cold_start_on_another_scale_works_by_similarity(shop, letters):
     assert letters.read > 0
 
 
+@pytest.mark.long
 def test_vectors_are_read_once(shop, letters):
     shop.label()
     shop.train()
@@ -251,7 +252,7 @@ def test_vectors_are_read_once(shop, letters):
 def test_kept_vectors_come_back_in_order_and_by_model():
     texts = [f"text {chr(97 + n % 26)} {n}" for n in range(600)]
     embedder = WordEmbedder()
-    kept = KeptVectors(embedder)
+    kept = StoredVectors(embedder)
     seen = []
     expected = WordEmbedder().encode(texts)
     assert np.array_equal(kept.encode(texts, lambda done, total: seen.append(done)), expected)
@@ -261,7 +262,7 @@ def test_kept_vectors_come_back_in_order_and_by_model():
     assert embedder.read == 600
     other = WordEmbedder()
     other.name = "other"
-    KeptVectors(other).encode(texts[:3])
+    StoredVectors(other).encode(texts[:3])
     assert other.read == 3
     assert kept.encode([]).shape == (0, 26)
 

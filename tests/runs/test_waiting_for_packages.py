@@ -9,7 +9,7 @@ from cqa_site.judging.packages import Part, Stage, State
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.endpoints import embedded_endpoint
-from cqa_site.runs.carrying.draining import busy_endpoints
+from cqa_site.runs.carrying.worker import busy_endpoints
 from cqa_site.runs.models import Job, Run
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint, make_run

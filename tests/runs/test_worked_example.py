@@ -1,4 +1,4 @@
-"""The program in docs/api.md, run as it stands against a server."""
+"""The programs in docs/api.md, run as they stand against a server."""
 
 import os
 import re
@@ -8,21 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from cqa_site.runs import bell, handlers, jobs
-from cqa_site.runs.carrying import draining
+from cqa_site.runs import jobs
+from cqa_site.runs.carrying import worker
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import progress_of
-from cqa_site.web.rest.throttle import CourtesyThrottle
+from cqa_site.web.limits import CourtesyThrottle
 from tests.api.conftest import client_of
 from tests.runs.judging import Lab, answer_by_text, script
 
-assert handlers  # registers the jobs this test runs
+assert worker  # registers the jobs this test runs
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "api.md"
 
 
-def program() -> str:
-    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.S)
+def program(heading: str) -> str:
+    """The code below a heading of the document."""
+    section = DOCUMENT.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", section, re.S)
     return code.replace("time.sleep(2)", "time.sleep(0.1)")
 
 
@@ -35,13 +37,14 @@ def worker_comes_late(monkeypatch):
         asked.append(run)
         if len(asked) > 1:
             jobs.drain()
-            draining.drain_inline()
+            worker.drain_inline()
         return progress_of(run)
 
-    monkeypatch.setattr(bell, "ring", lambda: None)
+    monkeypatch.setattr(jobs, "ring", lambda: None)
     monkeypatch.setattr("cqa_site.runs.api.runs.progress_of", late)
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_the_documented_program_starts_and_watches_a_run(
     live_server, monkeypatch, worker_comes_late
@@ -50,7 +53,7 @@ def test_the_documented_program_starts_and_watches_a_run(
     client = script(monkeypatch, answer_by_text)
     lab = Lab(items=25)
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program()],
+        [sys.executable, "-I", "-c", program("Judge runs")],
         env=os.environ
         | {
             "COUNTERPOINT_STUDY": f"{live_server.url}/api/v1/studies/{lab.study.public_id}",

@@ -3,11 +3,10 @@
 from datetime import timedelta
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
-from cqa_site.runs.ledger.settling import read
-from cqa_site.runs.ledger.storing import Finished
+from cqa_site.runs.ledger.replies import Finished, read
 from cqa_site.runs.ledger.turns import Turn, take_turn
 from cqa_site.runs.models import Call, Run
-from cqa_site.runs.planning.planning import write_calls
+from cqa_site.runs.planning import write_calls
 from tests.runs.judging import Lab, good
 
 A_DAY = timedelta(days=1)

@@ -27,6 +27,8 @@ OPENED = {
     """,
     RESEARCHERS: """
         members audit study_api study_api_address job_progress packages_state crowd_links
+        campaign_correct editing_round_correct scoring_round_correct preference_round_correct
+        counting_round_correct
         campaigns campaign_new campaign campaign_edit campaign_items guidelines guideline_new
         guideline label_trial label_trial_next score_trial count_trial prefer_trial desk_trial
         quality quality_exclude_low exclusion_figure annotator control editing_rounds
@@ -63,7 +65,7 @@ OPENED = {
         import_summary_scores import_key_points import_qualities
     """,
     ADMINS: """
-        study_settings
+        study_settings study_delete
     """,
     RATERS: """
         label label_next label_answers score score_own score_form prefer prefer_own prefer_form
@@ -74,12 +76,10 @@ OPENED = {
     """,
 }
 SENT = {
-    EXPERTS: """
-        adjudication_skip adjudication_undo
-    """,
     RESEARCHERS: """
         crowd_link_close participant_release participant_fault campaign_extent campaign_delete
-        campaign_control campaign_open campaign_pause campaign_close label_trial_answer
+        campaign_control campaign_open campaign_pause campaign_close campaign_reopen
+        campaign_item_retire label_trial_answer
         label_trial_alive score_trial_save score_trial_submit count_trial_save
         count_trial_submit prefer_trial_save prefer_trial_submit desk_trial_save
         desk_trial_submit exclusion_undo editing_round_extent editing_round_delete
@@ -87,10 +87,11 @@ SENT = {
         final_labels_settings final_labels_adopt labels_preferred final_labels_withdraw
         final_labels_recompute import_upload import_batch_check import_batch_apply
         import_batch_discard import_check import_origin import_kind import_group
-        import_sample_take import_matches import_apply import_discard corpus_upload
+        import_reading import_sample_take import_matches import_apply import_discard corpus_upload
         corpus_check corpus_load corpus_delete cam_service find_take cam_take snapshot_freeze
         faithfulness_compute faithfulness_cancel coherence_run_estimate train_judge
-        train_cancel endpoint_embedded endpoint_probe endpoint_archive prompt_preview
+        train_cancel endpoint_embedded endpoint_probe endpoint_archive
+        endpoint_offer endpoint_add prompt_preview
         run_estimate run_go_on run_pause run_resume run_cancel run_limits run_correct run_retry
         run_again generation_estimate generation_launch_cap generation_launch_go
         generation_launch_pause generation_launch_resume generation_launch_cancel
@@ -109,7 +110,8 @@ SENT = {
         summary_metrics_compute counting_run_estimate
     """,
     ADMINS: """
-        member_role member_active invitation_new invitation_revoke
+        member_role member_active invitation_new invitation_revoke study_archive
+        study_unarchive
     """,
     RATERS: """
         label_answer label_alive score_save score_submit score_settle prefer_save prefer_submit
@@ -131,7 +133,8 @@ ANONYMOUS = {
     "in": """
         home help help_page account account_keys site_state site_backups site_backup_new
         site_backup_file site_backup_check site_job_progress token_new token_lend token_revoke
-        study_new participation_end participation_stop participation_fault mfa_index sessions_end
+        study_new study_deletion participation_end participation_stop participation_fault
+        mfa_index sessions_end
         provider_disconnect provider_once_more account_reauthenticate mfa_reauthenticate
         mfa_reauthenticate_webauthn mfa_activate_totp mfa_deactivate_totp
         mfa_view_recovery_codes mfa_generate_recovery_codes mfa_add_webauthn mfa_edit_webauthn
@@ -142,6 +145,10 @@ ANONYMOUS = {
         health metrics work_worker account_login account_inactive account_reset_password
         account_reset_password_done account_reset_password_from_key
         account_reset_password_from_key_done participation_back
+    """,
+    # Without the link from the terminal, on a site that has no administrator yet.
+    "403": """
+        first_administrator first_link
     """,
     # Of a password that was right, or of a provider that the site has.
     "302": """

@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db

@@ -99,6 +99,15 @@ def walk(patterns=None, known=frozenset()):
             yield from walk(entry.url_patterns, params)
 
 
+def views(patterns=None):
+    """Yield (name, view) of every address."""
+    for entry in get_resolver().url_patterns if patterns is None else patterns:
+        if isinstance(entry, URLPattern):
+            yield entry.name, entry.callback
+        else:
+            yield from views(entry.url_patterns)
+
+
 # Of two addresses with one name, the first.
 PARAMETERS = dict(reversed(list(walk())))
 

@@ -87,6 +87,7 @@ def test_fleiss_refuses_unequal_items_or_drops_them_on_request():
     kept = fleiss_kappa(ratings_of(rows), drop_unequal=True)
     assert kept.value == pytest.approx(fleiss_kappa(ratings_of(rows[:3])).value)
     assert (kept.n_pairable_items, kept.n_dropped_items) == (3, 2)
+    assert (kept.n_raters, kept.n_values) == (3, 9)
     # Of two sizes that are equally frequent the larger one stays.
     rows = [[0, 0, 1], [1, 2, 1], [2, 2, None], [0, 1, None], *[[3, None, None]] * 4]
     for found, dropped in ((kept, 2), (fleiss_kappa(ratings_of(rows), drop_unequal=True), 6)):

@@ -5,13 +5,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cqa_site.stats import coefficients
 from cqa_site.stats.agreement import krippendorff_alpha
+from cqa_site.stats.cross_alpha import alpha_difference, alpha_interval, cross_alpha
 from cqa_site.stats.estimate import NO_VALUES
 from cqa_site.stats.intervals import mean_interval
-from cqa_site.stats.ratings import Ratings
-from cqa_site.stats.reliability import alpha
-from cqa_site.stats.reliability.coincidence import (
+from cqa_site.stats.ratings import (
     LEVELS,
+    Ratings,
     alpha_from_counts,
     alphas_left_out,
     coincidence_matrix,
@@ -20,7 +21,6 @@ from cqa_site.stats.reliability.coincidence import (
     pairable_counts,
     row_kinds,
 )
-from cqa_site.stats.reliability.cross_alpha import alpha_difference, alpha_interval, cross_alpha
 from tests.stats.tables import ratings_of, ratings_of_grid, simulated, simulated_grid
 
 
@@ -39,7 +39,7 @@ def test_the_value_equals_the_krippendorff_package(level, n_items, n_raters):
 def test_large_scales_take_the_sum_over_kinds_and_agree(level, monkeypatch):
     ratings = simulated(60, 4, 0.2)
     packaged = krippendorff_alpha(ratings, level)
-    monkeypatch.setattr(alpha, "_PACKAGE_CELLS", 0)
+    monkeypatch.setattr(coefficients, "_PACKAGE_CELLS", 0)
     monkeypatch.setattr(krippendorff, "alpha", None)
     assert krippendorff_alpha(ratings, level).value == pytest.approx(packaged.value, abs=1e-12)
 
@@ -72,7 +72,7 @@ def test_a_value_without_interval_says_why(level, rows, reason):
 def test_counts_of_the_ratings_behind_it():
     found = krippendorff_alpha(ratings_of([[0, 1, 1], [2, None, 2], [3, None, None]]), "ordinal")
     counts = (found.n_items, found.n_pairable_items, found.n_raters, found.n_values)
-    assert counts == (3, 2, 3, 6)
+    assert counts == (3, 2, 3, 5)
 
 
 def test_more_confidence_is_a_wider_interval_around_the_same_value():

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from cqa_site.stats.as_json import ONLY_IF_KNOWN, StoredError, from_json, to_json
+from cqa_site.stats.estimate import ONLY_IF_KNOWN, StoredError, from_json, to_json
 
 
 class Mean(NamedTuple):

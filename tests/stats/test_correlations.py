@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from cqa_site.stats.bland_altman import bland_altman
-from cqa_site.stats.correlation import Pairs, correlation
-from cqa_site.stats.estimate import NO_VALUES
-from cqa_site.stats.ranks.system_correlation import FEW_SYSTEMS, NO_SPREAD, within_and_across
-from cqa_site.stats.weighted_correlation import (
+from cqa_site.stats.correlation import (
     CORRELATIONS,
+    Pairs,
+    bland_altman,
+    correlation,
     weighted_correlations,
     weighted_mid_ranks,
 )
+from cqa_site.stats.estimate import NO_VALUES
+from cqa_site.stats.ranking import FEW_SYSTEMS, NO_SPREAD, within_and_across
 
 TOO_FEW_QUESTIONS = "an interval needs 10 or more questions"
 

@@ -15,9 +15,9 @@ from cqa_site.stats.agreement import (
     krippendorff_alpha,
     percent_agreement,
 )
-from cqa_site.stats.bland_altman import bland_altman
-from cqa_site.stats.clustered import clustered_mean
+from cqa_site.stats.correlation import bland_altman
 from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, ONE_VALUE
+from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ratings import Ratings
 from tests.stats.tables import long_table, ratings_of
 

@@ -8,12 +8,11 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from cqa_site.stats.ratings import Ratings
-from cqa_site.stats.reliability.alpha import krippendorff_alpha
-from cqa_site.stats.reliability.alternative_annotator import alternative_annotator_test
-from cqa_site.stats.reliability.coincidence import LEVELS
-from cqa_site.stats.reliability.replacement import replace_one_vote
-from cqa_site.stats.reliability.shuffled import concatenated_alpha, shuffled_baseline
+from cqa_site.stats.alternative_annotator import alternative_annotator_test
+from cqa_site.stats.coefficients import krippendorff_alpha
+from cqa_site.stats.cross_alpha import concatenated_alpha, shuffled_baseline
+from cqa_site.stats.disagreement import replace_one_vote
+from cqa_site.stats.ratings import LEVELS, Ratings
 from tests.stats.tables import ratings_of
 
 

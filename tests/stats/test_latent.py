@@ -9,9 +9,8 @@ import pytest
 from crowdkit.aggregation import MACE as CrowdKitMace
 from crowdkit.aggregation import DawidSkene as CrowdKitDawidSkene
 
-from cqa_site.stats.latent.aggregation import majority, split_pattern
-from cqa_site.stats.latent.dawid_skene import dawid_skene
-from cqa_site.stats.latent.mace import mace
+from cqa_site.stats.disagreement import majority, split_pattern
+from cqa_site.stats.latent import dawid_skene, mace
 from cqa_site.stats.ratings import Ratings, RatingsError, UnknownCategoryError
 from tests.stats.tables import knowing_crowd, ratings_of
 

@@ -15,7 +15,6 @@ from cqa_site.stats.calibrated_mean import (
     TOO_FEW_OTHERS,
     calibrated_mean,
 )
-from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import NO_VALUES, Estimate
 from cqa_site.stats.intervals import (
     UndefinedIntervalError,
@@ -23,6 +22,7 @@ from cqa_site.stats.intervals import (
     jackknife_t_interval,
     mean_interval,
 )
+from cqa_site.stats.means import clustered_mean
 from tests.stats.tables import ratings_of
 
 TOO_FEW_QUESTIONS = "an interval needs 10 or more questions"

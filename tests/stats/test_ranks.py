@@ -12,14 +12,10 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
-from cqa_site.stats.ranks.multiple_tests import benjamini_yekutieli, holm
-from cqa_site.stats.ranks.paired_differences import (
-    smallest_detectable,
-    tie_groups,
-)
-from cqa_site.stats.ranks.ranking import NO_SYSTEMS, TOO_FEW_QUESTIONS, rank_systems
-from cqa_site.stats.skewed_means import mean_bounds, mean_p, with_skewness, without_skewness
-from cqa_site.stats.verdicts import RULES, least_to_differ
+from cqa_site.stats.intervals import mean_bounds, mean_p, with_skewness, without_skewness
+from cqa_site.stats.means import smallest_detectable, tie_groups
+from cqa_site.stats.ranking import NO_SYSTEMS, TOO_FEW_QUESTIONS, rank_systems
+from cqa_site.stats.verdicts import RULES, benjamini_yekutieli, holm, least_to_differ
 
 
 def board(rows, names="abcdefgh", **options):
@@ -147,7 +143,7 @@ def _all_means_differ(grid):
 
 
 def test_the_order_of_questions_and_chunks_do_not_matter(monkeypatch):
-    from cqa_site.stats.ranks import paired_differences
+    from cqa_site.stats import means as paired_differences
 
     whole = board(simulated())
     monkeypatch.setattr(paired_differences, "_CHUNK_CELLS", 100)

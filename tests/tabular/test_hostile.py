@@ -89,7 +89,7 @@ CORPUS = {
     "text named xlsx": ("a.xlsx", b"a,b\n1,2\n", "is named .xlsx but holds plain text"),
     "JSON named csv": ("a.csv", b'[{"a": 1}]', "is named .csv but holds JSON"),
     "csv named JSON": ("a.json", b"a,b\n1,2\n", "is named .json but holds plain text"),
-    "old workbook": ("a.xls", OLE + bytes(600), "old .xls"),
+    "old workbook": ("a.xls", OLE + bytes(600), "not a readable workbook"),
     "encrypted workbook": (
         "a.xlsx",
         OLE + bytes(600) + "EncryptedPackage".encode("utf-16-le"),
@@ -113,8 +113,6 @@ CORPUS = {
     "5,000 digits": ("a.json", f'[{{"a": {LONG}}}]'.encode(), "64 bits"),
     "2^63": ("a.json", b'[{"a": 9223372036854775808}]', "64 bits"),
     "infinite exponent": ("a.json", b'[{"a": 1e999}]', "too large"),
-    "NaN": ("a.json", b'[{"a": NaN}]', "NaN is not a JSON number"),
-    "infinity": ("a.jsonl", b'{"a": -Infinity}\n', "-Infinity is not a JSON number"),
     "repeated key": ("a.json", b'[{"a": 1, "a": 2}]', "occurs twice"),
     "repeated outer key": ("a.json", b'{"a": 1, "a": [{"b": 1}]}', "occurs twice"),
     "escaped NUL": ("a.json", b'[{"a": "x\\u0000"}]', "NUL character"),
@@ -244,7 +242,7 @@ def growth_when_refused(path, name, limits):
 
 
 # What takes a second or two to make or to read; smaller files say the same.
-DEAR = {"many rows", "large zip bomb", "huge directory", "far cell"}
+DEAR = {"many rows", "large zip bomb", "huge directory"}
 CASES = [pytest.param(name, marks=[pytest.mark.long] if name in DEAR else []) for name in CORPUS]
 
 
@@ -263,7 +261,7 @@ NEEDS_CHILD = {
 @pytest.mark.parametrize("case", CASES)
 def test_refused_clearly_without_growth(tmp_path, monkeypatch, case):
     if case not in NEEDS_CHILD:
-        monkeypatch.setattr("cqa_site.tabular.workbook._start_child", FinishedChild)
+        monkeypatch.setattr("cqa_site.tabular.binary_formats._start_child", FinishedChild)
     refuse_case(tmp_path, case)
 
 
@@ -377,7 +375,7 @@ def test_the_child_sees_nothing_of_the_environment(tmp_path, monkeypatch):
 def test_reading_waits_for_a_slow_consumer(tmp_path, monkeypatch):
     """Its clock goes on between rows alone: counted, the first row would be over the limit."""
     clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr("cqa_site.tabular.workbook.time", clock)
+    monkeypatch.setattr("cqa_site.tabular.binary_formats.time", clock)
     path = saved(tmp_path, busy_workbook(LONGER_THAN_A_PIPE))
     rows = 0
     with open_table(path, name="a.xlsx", limits=Limits(child_wait_seconds=20)) as table:

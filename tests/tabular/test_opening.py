@@ -16,7 +16,7 @@ from .files import HEADER, SECOND, FinishedChild, cell, saved, workbook
 def _child_here(request, monkeypatch):
     """One process for all but the tests that ask for the child."""
     if "child" not in request.fixturenames:
-        monkeypatch.setattr("cqa_site.tabular.workbook._start_child", FinishedChild)
+        monkeypatch.setattr("cqa_site.tabular.binary_formats._start_child", FinishedChild)
 
 
 @pytest.fixture
@@ -180,14 +180,14 @@ def test_kind_overrides_the_name_but_not_the_content(tmp_path):
     assert (
         "was to be read as json but holds plain text" in refused(path, "a.csv", kind="json").reason
     )
-    assert "not an .xlsx" in refused(path, "a.csv", kind="xlsx").reason
+    assert "is no workbook" in refused(path, "a.csv", kind="xlsx").reason
 
 
 @pytest.mark.parametrize(
     ("text", "row", "words"),
     [
-        ("a,b\n1,2\n3\n", 3, "1 cells but the header has 2"),
-        ("a,b\n1,2,3\n", 2, "3 cells but the header has 2"),
+        ("a,b\n1,2\n3\n", 3, "1 cell but the header has 2"),
+        ("a,b\n1,2,3\n4,5\n", 2, "3 cells but the header has 2"),
         ('a,b\n1,"x\n2,y\n3,z\n', 2, "never closed"),
         ('a,b\n1,"x"y\n', 2, "closing quotation mark"),
     ],

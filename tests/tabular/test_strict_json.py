@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.tabular.headers import unique_headers
-from cqa_site.tabular.strict_json import StrictJsonError, loads
+from cqa_site.tabular.cells import StrictJsonError, loads
+from cqa_site.tabular.layout import unique_headers
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"))
 SCALARS = (
@@ -92,10 +92,22 @@ FORBIDDEN = ("django", "celery", "openpyxl", "pyarrow", "numpy", "pandas")
 
 
 def test_importing_the_readers_is_light():
-    papers = "annotation.imports.methods.toloka, annotation.corpus.methods.generic_table"
+    papers = "annotation.imports.methods.votes, annotation.corpus.methods.generic_table"
     modules = f"cqa_site.tabular, {papers}"
     program = f"import {modules}, sys; print(*sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True
     )
     assert not set(FORBIDDEN) & set(done.stdout.split())
+
+
+def test_line_breaks_inside_texts_are_taken_where_they_are_asked_for():
+    document = '{"a": "x\r\n\ty"}'
+    assert loads(document, raw_lines=True) == {"a": "x\r\n\ty"}
+    for refused, more in (
+        (document, {}),
+        ('{"a": "x\x00"}', {"raw_lines": True}),
+        ('{"a": "x\x1b"}', {"raw_lines": True}),
+    ):
+        with pytest.raises(StrictJsonError):
+            loads(refused, **more)

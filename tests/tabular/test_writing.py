@@ -21,7 +21,7 @@ from cqa_site.tabular import (
     write_parquet,
     write_xlsx,
 )
-from cqa_site.tabular.sheet_text import from_sheet_text, to_sheet_text
+from cqa_site.tabular.export import from_sheet_text, to_sheet_text
 
 from .test_hostile import MEGABYTE, reset_peak, resident_peak
 

@@ -21,13 +21,14 @@ VERSIONS = sorted(path.stem for path in HERE.glob("*.zip"))
 # Migrations as they were released, by path: later ones are added, these stay.
 MIGRATIONS = HERE / "migrations.sha256"
 TOLERANCE = 1e-6
-# What later versions tell anew, on purpose: intervals, tests and the sentences on them. Every
-# value itself, and the intervals of frozen boards, are told as they were.
+# What later versions tell anew, on purpose: intervals, tests and the sentences on them, and how
+# many values stand beside an agreement (only those that entered it). Every value itself, and the
+# intervals of frozen boards, are told as they were.
 TOLD_ANEW = {
     "0.1.0": re.compile(
         r"/(analyses|key-points|label-rounds|preferences|score-agreement)/.*"
         r"/(low|high|interval|reason|recipe|rank_low|rank_high|tie_group|test|p_alone"
-        r"|result|finding|note)"
+        r"|result|finding|note|agreement/n_values)"
         r"|/boards/[0-9a-f-]+//warnings"
     )
 }

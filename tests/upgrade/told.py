@@ -83,8 +83,7 @@ def _look_at_pages(member: Any) -> None:
 
 def _compute_again() -> None:
     """Compare the figures of every snapshot with its rows; ends where they differ."""
-    from cqa_site.results.checking import check_snapshot
-    from cqa_site.results.kind import KINDS
+    from cqa_site.results.snapshots import KINDS, check_snapshot
 
     for kind in KINDS.values():
         for snapshot in kind.Model._default_manager.filter(computed_at__isnull=False):

@@ -12,10 +12,11 @@ from django.db import connections
 from annotation.judges.actions.relevance_judge import target_of
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.models import User
-from cqa_site.runs import bell, keys
+from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunPlan, start_run
+from cqa_site.runs.ledger import gates
 from cqa_site.runs.models import Endpoint, Run
-from cqa_site.upkeep.backups.databases import SQLITE, registered, with_file
+from cqa_site.upkeep.backups.tables import SQLITE, registered, with_file
 from tests import cast
 from tests.annotation.retrieval.made_retrieval import make_corpus
 from tests.conftest import written_by_hand
@@ -24,6 +25,7 @@ from tests.runs.made_runs import first_prompt, make_endpoint
 PASSPHRASE = "correct horse battery"
 SECRET = "sk-a-key-of-an-endpoint-0123"
 TEXT = "Tea – “naïve” 𝕏,\n\ttwo lines\\ and a \\. of COPY"
+UPLOAD = b"object1,object2\n" * 5000
 NUMBERS = {"b": [1.0, 1e16, -0.0, 2.5e-7, 10**20], "a": {"z": None, "y": TEXT}, "ä": True}
 
 
@@ -38,7 +40,7 @@ def make_lab() -> Endpoint:
     endpoint = make_endpoint(study, boss, price_in="0.123456")
     start_under_way(campaign, endpoint, boss)
     endpoint.capabilities = NUMBERS
-    keys.set_key(endpoint, SECRET)
+    gates.set_key(endpoint, SECRET)
     endpoint.save()
     return endpoint
 
@@ -52,7 +54,7 @@ def start_under_way(campaign: Campaign, endpoint: Endpoint, actor: User) -> None
         target=target_of(campaign),
         params={"max_tokens": 200},
     )
-    with mock.patch.object(bell, "ring"):
+    with mock.patch.object(jobs, "ring"):
         run = start_run(study=campaign.study, actor=actor, plan=plan)
     Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
 

@@ -1,15 +1,21 @@
-"""What an examination finds, lines of the log as a machine reads them, fresh figures."""
+"""What an examination finds, lines of the log as a machine reads them, fresh figures, backups."""
 
 import io
 import json
 import logging
 
 import pytest
+from django.core.management import call_command
+from django.test import override_settings
 
+from cqa_site.upkeep.backups import backup as making
+from cqa_site.upkeep.backups import files
 from cqa_site.upkeep.doctor import examinations
-from cqa_site.upkeep.doctor.examining import EXAMINATIONS, look_at
+from cqa_site.upkeep.doctor.examination import EXAMINATIONS, look_at
 from cqa_site.upkeep.watching import figures, views
 from cqa_site.web.logging import SECURITY, JsonLines
+
+from .backup_sites import PASSPHRASE, UPLOAD, make_empty, make_lab
 
 assert examinations  # they register themselves
 
@@ -63,3 +69,39 @@ def fresh():
 def finds():
     """A function from the key of an examination to what it finds now."""
     return lambda key: look_at(EXAMINATIONS[key])
+
+
+@pytest.fixture(scope="module")
+def cheap_passphrases():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "COST", 2**8)
+        yield
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("files/imports/one", "scorers/a/model.safetensors", "scores/computed.npy"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(UPLOAD)
+    with override_settings(DATA_DIR=folder):
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def backup(cheap_passphrases, data_dir, django_db_setup, django_db_blocker, tmp_path_factory):
+    """A backup of the lab, made once; the database is empty again afterwards."""
+    path = tmp_path_factory.mktemp("backups") / "lab.zip"
+    with django_db_blocker.unblock():
+        make_lab()
+        making.make_backup(path, keys=files.keys_here(), passphrase=PASSPHRASE)
+        call_command("flush", interactive=False, verbosity=0)
+    return path
+
+
+@pytest.fixture(scope="module")
+def empty(django_db_setup, django_db_blocker, tmp_path_factory):
+    path = tmp_path_factory.mktemp("empty") / "site.sqlite3"
+    with django_db_blocker.unblock():
+        make_empty(path)
+    return path

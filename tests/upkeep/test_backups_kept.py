@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent, User
 from cqa_site.runs.models import Job
-from cqa_site.upkeep.backups import handlers, kept, making
+from cqa_site.upkeep.backups import backup as handlers
+from cqa_site.upkeep.backups import backup as kept
 from cqa_site.upkeep.backups.archive import FORMAT, MANIFEST, Archive, Manifest, Writer
-from cqa_site.upkeep.backups.refusals import BackupRefused
-from cqa_site.web.housekeeping import CHORES
+from cqa_site.upkeep.backups.tables import BackupRefused
+from cqa_site.web.database import CHORES
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +56,7 @@ def about():
 
 def put(folder, made_at):
     folder.mkdir(exist_ok=True)
-    path = folder / f"counterpoint-{made_at:{kept.STAMP}}Z.zip"
+    path = folder / f"counterpoint-{made_at:{handlers.STAMP}}Z.zip"
     with path.open("wb") as target, Writer(target, about()):
         pass
     return path
@@ -71,7 +72,7 @@ def test_of_each_day_and_each_week_the_newest_stays(folder, settings):
     earlier_that_day = put(folder, NOW - timedelta(hours=2))
     foreign = folder / "somebody's.zip"
     foreign.touch()
-    gone = kept.throw_away_old()
+    gone = handlers.throw_away_old()
     left = {path.name for path in folder.iterdir()}
     # Wednesday to Monday, then the Sundays that end the two weeks before.
     stay = {paths[0].name, paths[1].name, paths[2].name, paths[3].name, paths[10].name}
@@ -82,14 +83,14 @@ def test_of_each_day_and_each_week_the_newest_stays(folder, settings):
 def test_the_newest_stays_and_what_is_not_whole_counts_for_nothing(folder):
     """So do backups of long ago, while no others come."""
     paths = put_days(folder, 5)
-    assert kept.throw_away_old() == []
-    assert kept.newest() == NOW
-    assert [each.path for each in kept.all_kept()] == paths
+    assert handlers.throw_away_old() == []
+    assert handlers.newest() == NOW
+    assert [each.path for each in handlers.all_kept()] == paths
     damaged = put(folder, NOW + timedelta(days=2))
     damaged.write_bytes(damaged.read_bytes()[:-200])
-    assert kept.newest() == NOW
-    assert kept.all_kept()[0].manifest is None
-    assert kept.throw_away_old() == []
+    assert handlers.newest() == NOW
+    assert handlers.all_kept()[0].manifest is None
+    assert handlers.throw_away_old() == []
 
 
 def test_the_newest_is_found_without_opening_those_before_it(folder, monkeypatch):
@@ -103,7 +104,7 @@ def test_the_newest_is_found_without_opening_those_before_it(folder, monkeypatch
         return Archive(path)
 
     monkeypatch.setattr(kept, "Archive", open_it)
-    assert kept.newest() == NOW
+    assert handlers.newest() == NOW
     assert len(opened) == 2
 
 
@@ -116,24 +117,24 @@ def test_odd_files_in_the_folder_keep_nobody_from_the_rest(admin, folder):
         content = json.dumps({"format": FORMAT, "version": version})
         with zipfile.ZipFile(folder / f"counterpoint-2027010{day}T000000Z.zip", "w") as odd:
             odd.writestr(MANIFEST, content)
-    assert kept.newest() == NOW
+    assert handlers.newest() == NOW
     shown = admin.get(reverse("site_backups")).text
     assert path.name in shown
     assert shown.count("Damaged") == 3
-    assert kept.throw_away_old() == []
+    assert handlers.throw_away_old() == []
 
 
 def test_a_backup_is_due_when_the_newest_is_older_than_the_schedule(settings, folder, quick):
     settings.BACKUP_EVERY_HOURS = 24
-    assert kept.is_due(None)
-    assert kept.is_due(timezone.now() - timedelta(hours=25))
-    assert not kept.is_due(timezone.now() - timedelta(hours=23))
+    assert handlers.is_due(None)
+    assert handlers.is_due(timezone.now() - timedelta(hours=25))
+    assert not handlers.is_due(timezone.now() - timedelta(hours=23))
     assert CHORES["scheduled backups"]() == 1
     assert Job.objects.get().study is None
     # Never two at a time.
     assert handlers.ask_for_backup() == Job.objects.get()
     settings.BACKUP_EVERY_HOURS = 0
-    assert not kept.is_due(None)
+    assert not handlers.is_due(None)
 
 
 def test_an_administrator_makes_checks_and_takes_one(
@@ -207,7 +208,7 @@ def test_scheduled_backups_seal_keys_where_a_passphrase_is_set(settings, folder,
     (tmp_path / "passphrase").write_text("a long passphrase\n")
     settings.BACKUP_PASSPHRASE_FILE = str(tmp_path / "passphrase")
     handlers.back_up(_Work())
-    (backup,) = kept.all_kept()
+    (backup,) = handlers.all_kept()
     assert backup.manifest.keys
     settings.BACKUP_PASSPHRASE_FILE = str(tmp_path / "gone")
     with pytest.raises(handlers.JobRefused, match="cannot be read"):
@@ -221,10 +222,10 @@ class _Work:
 
 def test_half_a_file_of_a_worker_that_died_goes_later(folder):
     put(folder, NOW)
-    old, new = (folder / f"counterpoint-x.zip.{n}{making.UNFINISHED}" for n in "ab")
+    old, new = (folder / f"counterpoint-x.zip.{n}{handlers.UNFINISHED}" for n in "ab")
     old.touch()
     new.touch()
     os.utime(old, (0, 0))
-    kept.throw_away_old()
+    handlers.throw_away_old()
     assert not old.exists()
     assert new.exists()

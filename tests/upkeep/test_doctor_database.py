@@ -12,7 +12,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent
-from cqa_site.upkeep.doctor.examinations import clock, database
+from cqa_site.upkeep.doctor.examinations import installation, work
 from cqa_site.upkeep.doctor.findings import State
 
 pytestmark = pytest.mark.django_db
@@ -47,8 +47,10 @@ def test_a_server_that_does_not_answer(finds, monkeypatch):
     assert finds("database.answers").state == State.WELL
     place = {"HOST": "127.0.0.1", "PORT": "5433", "NAME": "lab", "PASSWORD": "hunter2"}
     away = SimpleNamespace(vendor="postgresql", settings_dict=place)
-    monkeypatch.setattr(database, "connection", away)
-    monkeypatch.setattr(database, "ask_database", mock.Mock(side_effect=OperationalError("gone")))
+    monkeypatch.setattr(installation, "connection", away)
+    monkeypatch.setattr(
+        installation, "ask_database", mock.Mock(side_effect=OperationalError("gone"))
+    )
     found = finds("database.answers")
     assert found.state == State.WRONG
     assert "PostgreSQL on 127.0.0.1 (database lab) does not answer" in found.says
@@ -70,12 +72,12 @@ def test_a_damaged_file(finds, file):
 @on_sqlite
 def test_a_file_in_wal_mode_is_safe_with_a_new_library_only(file):
     old = (3, 40, 1)
-    assert database.wal_fault(file, old) is None
+    assert installation.wal_fault(file, old) is None
     with sqlite3.connect(file) as made:
         made.execute("PRAGMA journal_mode=WAL")
     made.close()
-    assert database.wal_fault(file, (3, 51, 3)) is None
-    found = database.wal_fault(file, old)
+    assert installation.wal_fault(file, (3, 51, 3)) is None
+    found = installation.wal_fault(file, old)
     assert found.state == State.WRONG
     assert "3.40.1" in found.says
     assert "journal_mode=TRUNCATE" in found.command
@@ -88,9 +90,9 @@ def test_a_file_on_a_network_file_system(tmp_path):
     mounts.write_text(
         f"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n36 22 0:9 / {tmp_path}/share rw - nfs4 host:/x rw\n"
     )
-    assert database.file_system(tmp_path / "share" / "site.sqlite3", mounts) == "nfs4"
-    assert database.file_system(tmp_path / "site.sqlite3", mounts) == "ext4"
-    assert "nfs4" in database.REMOTE_FILES
+    assert installation.file_system(tmp_path / "share" / "site.sqlite3", mounts) == "nfs4"
+    assert installation.file_system(tmp_path / "site.sqlite3", mounts) == "ext4"
+    assert "nfs4" in installation.REMOTE_FILES
 
 
 @pytest.fixture
@@ -147,7 +149,7 @@ def test_a_clock_that_is_not_the_servers(finds, monkeypatch, seconds, state, wor
         def now(cls, tz=None):
             return datetime.now(tz) + timedelta(seconds=seconds)
 
-    monkeypatch.setattr(clock, "datetime", Off)
+    monkeypatch.setattr(work, "datetime", Off)
     found = finds("database.clock")
     assert found.state == state
     assert word in found.says

@@ -24,16 +24,17 @@ from django.utils import timezone
 
 from argsum.scorers.actions.models import SHIPPED
 from argsum.scorers.models import SHIPPED_MATCH
-from cqa_site.files.models import ImportFile
+from cqa_site.files.actions.files import store_upload, stored_path
 from cqa_site.judging import packages
 from cqa_site.people.models import User
 from cqa_site.runs import processes
 from cqa_site.runs.jobs import UNEXPECTED
-from cqa_site.runs.keys import seal
+from cqa_site.runs.ledger.gates import seal
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
+from cqa_site.upkeep.doctor.examinations.files import _with_files
 from cqa_site.upkeep.doctor.findings import State
-from cqa_site.web.housekeeping import CHORES, keep_house, kept_at
+from cqa_site.web.database import CHORES, keep_house, kept_at
 from tests.cast import make_study
 from tests.runs.judging import Lab
 
@@ -74,16 +75,22 @@ def test_uploads_that_cannot_be_written(finds, settings, tmp_path):
 
 def test_files_of_rows_that_are_missing(finds, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
-    study = make_study()
-    for name in ("here.csv", "gone.csv"):
-        ImportFile.objects.create(study=study, kind="votes", name=name, size=1, stored_as=name)
-        (tmp_path / name).write_text("a")
+    stored = [
+        store_upload(study=make_study(name), kind="votes", name=name, chunks=[b"a"], actor=None)
+        for name in ("here", "gone")
+    ]
     assert finds("files.stored").state == State.WELL
-    (tmp_path / "gone.csv").unlink()
+    stored_path(stored[1]).rename(tmp_path / "elsewhere")
     found = finds("files.stored")
     assert found.state == State.WRONG
     assert "1 file" in found.says
-    assert "gone.csv" in found.command
+    assert f"-name {stored[1].stored_as} " in found.command
+
+
+def test_every_table_of_files_says_where_they_lie():
+    tables = list(_with_files())
+    assert {model.__name__ for model in tables} >= {"ImportFile", "Corpus", "ExportFile"}
+    assert all(isinstance(model.STORED_IN, str) for model in tables)
 
 
 def test_static_files_of_another_version(finds, settings, tmp_path):
@@ -245,7 +252,7 @@ def test_packages_that_are_not_those_that_were_tried(finds, settings, tmp_path):
 
 def test_language_packages_may_be_on_their_way(finds, monkeypatch):
     coming = partial(packages.State, stage=packages.Stage.FETCHING, done=3, total=14)
-    monkeypatch.setattr("cqa_site.upkeep.doctor.examinations.packages.state", coming)
+    monkeypatch.setattr("cqa_site.upkeep.doctor.examinations.installation.state", coming)
     found = finds("models.language_packages")
     assert found.state == State.LOOK
     assert "3 of 14" in found.says

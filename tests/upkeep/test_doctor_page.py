@@ -17,8 +17,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from cqa_site.people.models import Role, User
-from cqa_site.upkeep.doctor import examining, starting
-from cqa_site.upkeep.doctor.examining import EXAMINATIONS, Examination, Family, examine
+from cqa_site.upkeep.doctor import examination
+from cqa_site.upkeep.doctor import findings as starting
+from cqa_site.upkeep.doctor.examination import EXAMINATIONS, Examination, Family, examine
 from cqa_site.upkeep.doctor.findings import State, look, well, wrong
 from tests.cast import make_member, make_study, sign_in
 from tests.people.test_production import long
@@ -30,7 +31,7 @@ OLD = look("The newest backup is <old>.", "Make one.")
 
 def only(monkeypatch, *looks, **values):
     """Let these functions be all that is examined."""
-    monkeypatch.setattr(examining, "_RUNNING", {})
+    monkeypatch.setattr(examination, "_RUNNING", {})
     for key in list(EXAMINATIONS):
         monkeypatch.delitem(EXAMINATIONS, key)
     for number, each in enumerate(looks):
@@ -53,6 +54,14 @@ class TestPage:
         assert 'value="du -x / | sort -h"' in page
         assert "One thing is wrong." in page
         assert "1 of 3 things" in " ".join(page.split())
+
+    def test_what_could_not_be_examined_is_not_called_well(self, admin, monkeypatch):
+        def broken():
+            raise OSError(5, "Input/output error")
+
+        only(monkeypatch, lambda: well("All is there."), broken)
+        page = " ".join(admin.get(reverse("site_state")).text.split())
+        assert "Nothing is wrong as far as could be examined; one thing could not." in page
 
     def test_the_whole_site_is_examined_and_no_secret_shown(self, admin, settings):
         settings.CELERY_BROKER_TRANSPORT = None
@@ -193,7 +202,7 @@ def doctor(folder, *arguments, **environment):
 @pytest.mark.parametrize(
     ("environment", "words", "remedy"),
     [
-        ({"PRODUCTION": "true"}, "PRODUCTION needs SECRET_KEY", "secrets.token_urlsafe(64)"),
+        long({"PRODUCTION": "true"}, "PRODUCTION needs SECRET_KEY", "secrets.token_urlsafe(64)"),
         ({"DATABASE_URL": "mysql://u:hunter2@h/d"}, "must begin with sqlite://", ".env"),
         long({"DATABASE_URL": "postgres://u:hunter2/x@h/d"}, "DATABASE_URL", ".env"),
         long({"EXPORT_RETENTION_DAYS": "hunter2"}, "EXPORT_RETENTION_DAYS", ".env"),
@@ -210,6 +219,7 @@ def test_settings_that_are_refused_are_named(tmp_path, environment, words, remed
     assert "hunter2" not in found.stdout
 
 
+@pytest.mark.long
 def test_a_package_that_is_missing(tmp_path):
     """A module of its name that cannot be found stands before the real one."""
     (tmp_path / "csp.py").write_text("raise ModuleNotFoundError('gone', name='csp')")

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.core.wsgi import get_wsgi_application
 
-from cqa_site.upkeep.doctor.examinations import mail, web
+from cqa_site.upkeep.doctor.examinations import web
 from cqa_site.upkeep.doctor.findings import State
 
 
@@ -63,7 +63,7 @@ def mailbox(settings):
     """A mail server that the settings name, and whose password is right."""
     with serving(MailServer(("127.0.0.1", 0), Mailbox)) as server:
         server.lets_in, server.messages = True, []
-        settings.EMAIL_BACKEND = mail.SMTP
+        settings.EMAIL_BACKEND = web.SMTP
         settings.EMAIL_HOST, settings.EMAIL_PORT = server.server_address
         settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False
         settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "site", "s3cret-word"
@@ -80,12 +80,12 @@ class TestMail:
     def test_it_leaves(self, finds, mailbox):
         assert finds("mail.delivery").state == State.WELL
         assert mailbox.messages == []
-        assert mail.send_to("reader@lab.example").state == State.WELL
+        assert web.send_to("reader@lab.example").state == State.WELL
         assert b"To: reader@lab.example" in mailbox.messages[0]
 
     def test_nobody_listens(self, finds, settings, mailbox):
         settings.EMAIL_PORT = closed_port()
-        for found in (finds("mail.delivery"), mail.send_to("reader@lab.example")):
+        for found in (finds("mail.delivery"), web.send_to("reader@lab.example")):
             assert found.state == State.WRONG
             assert "nothing listens" in found.says
             assert "EMAIL_URL" in found.remedy

@@ -8,12 +8,12 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from cqa_site.people.access import record
+from cqa_site.people.access import create_token, record, revoke_token
 from cqa_site.people.models import ApiToken
-from cqa_site.people.tokens import create_token, revoke_token
-from cqa_site.runs import bell, handlers, jobs
+from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import set_cap
-from cqa_site.runs.carrying.draining import drain_runs
+from cqa_site.runs.carrying import worker
+from cqa_site.runs.carrying.worker import drain_runs
 from cqa_site.runs.models import Run
 from cqa_site.web.logging import PlainLines, around, hide
 from tests.cast import make_member, make_study, sign_in
@@ -22,7 +22,7 @@ from tests.runs.made_runs import scripted
 
 pytestmark = pytest.mark.django_db
 
-assert handlers  # registers the jobs these tests run
+assert worker  # registers the jobs these tests run
 
 ACCESS = "counterpoint.access"
 PRIVATE = "PRIVATE-SECRET-0123456789"
@@ -86,7 +86,7 @@ def test_lines_in_a_request_say_which_and_after_it_none(lines):
 def test_one_id_leads_from_the_click_to_the_job_and_to_each_call(lines, monkeypatch, settings):
     """The worker has nothing of the request but what the rows say."""
     settings.JOBS_INLINE = False
-    monkeypatch.setattr(bell, "send", lambda: None)
+    monkeypatch.setattr(jobs, "send", lambda: None)
     lab = Lab(items=3)
     first = lab.start()
     click = sign_in(lab.researcher).post(
@@ -134,7 +134,7 @@ def test_what_a_job_says_of_an_error_names_the_job(lines, study, monkeypatch):
 
 def test_no_line_about_a_refusal_has_its_path(lines, alone, monkeypatch):
     """Links with a secret are paths."""
-    monkeypatch.setattr("cqa_site.web.health.pulse.reaches_database", lambda: 1 / 0, raising=True)
+    monkeypatch.setattr("cqa_site.web.outages.pulse.reaches_database", lambda: 1 / 0, raising=True)
     client = Client(raise_request_exception=False, enforce_csrf_checks=True)
     logging.getLogger("django.request").setLevel(logging.INFO)
     refused = {

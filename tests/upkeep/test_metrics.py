@@ -17,12 +17,12 @@ from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, VoteEvent
 from cqa_site.people.models import Rater
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
-from cqa_site.upkeep.watching import counting, figures, scraping, views
-from cqa_site.upkeep.watching.scraping import Scrape, time_limit
+from cqa_site.upkeep.watching import counting, figures, views
+from cqa_site.upkeep.watching.figures import Scrape, time_limit
 from tests.cast import make_study, sign_in
 from tests.runs.judging import Lab, answer_by_text
 from tests.runs.made_runs import scripted
@@ -314,14 +314,14 @@ def test_several_looks_within_seconds_are_one(monkeypatch):
     monkeypatch.setattr(figures, "compute", lambda seconds: looks.append(seconds) or [])
     for _thrice in range(3):
         Client().get("/metrics")
-    assert looks == [scraping.LIMIT_SECONDS]
+    assert looks == [figures.LIMIT_SECONDS]
 
 
 @pytest.mark.long
 def test_while_the_database_is_away_the_last_figures_stand(monkeypatch):
     assert samples()[("counterpoint_database_up",)] == 1
-    monkeypatch.setattr(scraping.pulse, "reaches_database", lambda: False)
-    monkeypatch.setattr(scraping, "KEPT_SECONDS", -1)
+    monkeypatch.setattr(figures.pulse, "reaches_database", lambda: False)
+    monkeypatch.setattr(figures, "KEPT_SECONDS", -1)
     monkeypatch.setattr(figures, "compute", lambda seconds: 1 / 0)
     found = samples()
     assert found[("counterpoint_database_up",)] == 0

@@ -22,7 +22,7 @@ import django
 django.setup()
 from unittest import mock
 from django.test import Client
-from cqa_site.web import health
+from cqa_site.web.outages import health
 from cqa_site.web.logging import around
 import logging
 client = Client(raise_request_exception=False)
@@ -60,7 +60,7 @@ class Receiver(BaseHTTPRequestHandler):
 def receiver():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     server.got = []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     yield server
     server.shutdown()
     server.server_close()
@@ -83,6 +83,7 @@ def do(script, folder, **environment):
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_lines_are_few_and_for_people_and_in_production_for_machines(tmp_path):
     script = """
 from django.conf import settings
@@ -93,6 +94,7 @@ print(settings.LOG_LEVEL, settings.LOGGING["handlers"]["console"]["formatter"])
     assert do(script, tmp_path, LOG_LEVEL="", **production) == ["INFO json"]
 
 
+@pytest.mark.long
 def test_the_address_of_traces_may_stand_in_a_file(tmp_path):
     """Without the path that standard variables add, or with another one."""
     script = "from django.conf import settings; print(settings.TRACES_ENDPOINT)"

@@ -7,7 +7,7 @@ they are where this says is measured in a browser (`tests/browser/test_chart_box
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
-from cqa_site.web.charts.measure import text_width
+from cqa_site.web.charts.vega import text_width
 
 HEIGHT = 14
 # What no word has to keep off: lines of the axes, shaded cells and bars.

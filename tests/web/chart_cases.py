@@ -3,24 +3,23 @@
 from datetime import date
 from types import SimpleNamespace as Made
 
-from annotation.faithfulness.reports import charts as faithfulness
-from annotation.faithfulness.reports import expert_agreement_tables as experts
+from annotation.faithfulness.reports import expert_agreement as experts
+from annotation.faithfulness.reports import tables as faithfulness
 from annotation.figures.reports import charts as figures
 from annotation.judges.reports import charts as judges
-from annotation.quality.reports import exclusion
-from argsum.analysis.reports import charts as comparing
-from argsum.keypoints.reports import key_points, setting_curve
+from annotation.quality.reports import controls
+from argsum.analysis.reports import counts as comparing
+from argsum.keypoints.reports import key_points, system_runs
 from argsum.leaderboard.reports import charts as summaries
 from argsum.scorers import reports as scorers
-from benchmark.agreement.methods.figures import Beside
-from benchmark.agreement.reports import charts as agreement
-from benchmark.leaderboard.reports import charts as boards
-from benchmark.leaderboard.reports import pairs
-from benchmark.preferences import charts as preferences
-from cqa_site.web.charts.beside import beside
-from cqa_site.web.charts.heatmap import heatmap
-from cqa_site.web.charts.intervals import intervals, parts
-from cqa_site.web.charts.ranked import ranked_dots
+from benchmark.agreement.methods.figures import JudgeAlphas
+from benchmark.agreement.reports import summary as agreement
+from benchmark.leaderboard.reports import part_tables
+from benchmark.leaderboard.reports import summary as boards
+from benchmark.preferences import finding as preferences
+from cqa_site.web.charts.bars import heatmap
+from cqa_site.web.charts.dot_rows import intervals, parts, ranked_dots
+from cqa_site.web.charts.points import beside
 
 NUMBERS = (2, 8, 40)
 KINDS = ("recall", "llm", "human")
@@ -224,7 +223,7 @@ def of_figures(slug):
     return lambda n, size: figures.CHARTS[slug].draw(figures_of(n), size)
 
 
-class Both(Beside):
+class Both(JudgeAlphas):
     """A judge beside people, with nothing else of it."""
 
     def __init__(self, found):
@@ -329,12 +328,12 @@ def settings(n, size):
         {"value": at / n, "with_zeros": 0.4 + at / 3 / n, "including": 0.3 + at / 3 / n}
         for at in range(n)
     ]
-    return setting_curve.curve_spec("distance_threshold_of_the_clusters", rows, size)
+    return system_runs.curve_spec("distance_threshold_of_the_clusters", rows, size)
 
 
 def pair(n, size):
     rows = [Made(difference=n / 2 - at) for at in range(n)]
-    return pairs.pair_chart(Made(rows=rows, first=names(1)[0]), size)
+    return part_tables.pair_chart(Made(rows=rows, first=names(1)[0]), size)
 
 
 def clump(n, size):
@@ -410,7 +409,7 @@ CASES = {
     },
     "experts": lambda n, size: experts.chart_spec(experts_of(n), size),
     **{
-        f"exclusion {name}": lambda n, size, name=name: exclusion.curve_chart(
+        f"exclusion {name}": lambda n, size, name=name: controls.curve_chart(
             campaign(n), curve_of(n), name, size
         )
         for name in ("figures", "labels")

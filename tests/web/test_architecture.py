@@ -4,8 +4,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.planted.faults import FAULTS
 from cqa_site.rounds.kind import SheetKind, TaskKind, kinds
-from cqa_site.rounds.policies import OneByOne
+from cqa_site.rounds.lifecycle import OneByOne
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/architecture.md"
@@ -46,3 +47,11 @@ def test_every_kind_has_what_the_contract_asks_for():
         assert {each.name for each in kind.Sheet._meta.get_fields()} >= {"events", "kept", "slot"}
         for name in kind.settled:
             kind.Sheet._meta.get_field(name)
+
+
+def test_every_planted_fault_can_still_be_planted():
+    """Otherwise nobody knows any more which test would notice it."""
+    for fault in FAULTS:
+        count = (ROOT / fault.file).read_text(encoding="utf-8").count(fault.old)
+        assert count == 1, f"{fault.name}: the old text stands {count} times in {fault.file}"
+        assert all((ROOT / aim).exists() for aim in fault.aims), fault.name

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cqa_site.web.charts import drawing
+from cqa_site.web.charts import vega
 from tests.web.chart_boxes import boxes_of
 from tests.web.chart_cases import CASES, NUMBERS, names
 
@@ -14,8 +14,8 @@ LEAST = 10
 
 
 def few(size):
-    """All where it is narrowest, one elsewhere."""
-    return NUMBERS if size == "narrow" else NUMBERS[1:2]
+    """Few and many where it is narrowest, some where it is widest."""
+    return {"narrow": (NUMBERS[0], NUMBERS[-1]), "wide": NUMBERS[1:2]}.get(size, ())
 
 
 def many(_size):
@@ -23,13 +23,13 @@ def many(_size):
 
 
 @pytest.mark.parametrize("numbers", [few, pytest.param(many, marks=pytest.mark.long)])
-@pytest.mark.parametrize("size", drawing.WIDTHS)
+@pytest.mark.parametrize("size", vega.WIDTHS)
 @pytest.mark.parametrize("kind", CASES)
 def test_every_word_of_a_chart_has_its_own_place(kind, size, numbers):
     for n in numbers(size):
         found = boxes_of(CASES[kind](n, size))
         assert found.words, n
-        assert found.width == drawing.WIDTHS[size], n
+        assert found.width == vega.WIDTHS[size], n
         assert list(faults_of(found)) == [], n
 
 
@@ -69,7 +69,7 @@ def leaves(box, whole):
 @pytest.mark.parametrize(
     "kind", ["ranked", "summaries weighted", "board scenarios", "raters", "agreement ceiling"]
 )
-@pytest.mark.parametrize("size", drawing.WIDTHS)
+@pytest.mark.parametrize("size", vega.WIDTHS)
 def test_every_name_of_forty_letters_can_be_read(kind, size):
     for n in NUMBERS:
         words = [text for text, _box in boxes_of(CASES[kind](n, size)).words]
@@ -78,14 +78,14 @@ def test_every_name_of_forty_letters_can_be_read(kind, size):
 
 
 def test_words_are_large_enough_where_a_page_is_narrowest():
-    styles = drawing._config(drawing.THEMES["light"], is_transparent=True)["style"]
+    styles = vega._config(vega.THEMES["light"], is_transparent=True)["style"]
     sizes = {style["fontSize"] for style in styles.values() if "fontSize" in style}
-    assert min(sizes) * NARROWEST / drawing.WIDTHS["narrow"] >= LEAST
+    assert min(sizes) * NARROWEST / vega.WIDTHS["narrow"] >= LEAST
 
 
 def test_a_name_that_is_cut_keeps_its_end_and_stands_in_the_words_of_the_chart():
     long = [f"{'Retrieval-augmented generation ' * 6}{end}" for end in ("one", "two")]
-    from cqa_site.web.charts.ranked import ranked_dots
+    from cqa_site.web.charts.dot_rows import ranked_dots
 
     rows = [{"name": name, "value": 1, "low": None, "high": None, "group": None} for name in long]
     words = [text for text, _box in boxes_of(ranked_dots(rows, title="Mean", size="wide")).words]

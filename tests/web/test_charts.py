@@ -11,13 +11,11 @@ from django.template.defaultfilters import floatformat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.web.charts import drawing as charts
-from cqa_site.web.charts.axis import axis_of
-from cqa_site.web.charts.bars import histogram
+from cqa_site.web.charts import vega as charts
+from cqa_site.web.charts.bars import heatmap, histogram
 from cqa_site.web.charts.dot_rows import number_of
-from cqa_site.web.charts.heatmap import heatmap
-from cqa_site.web.latex import booktabs, escape
-from cqa_site.web.tables import TableData, text_of
+from cqa_site.web.charts.vega import axis_of
+from cqa_site.web.tables import TableData, booktabs, escape, text_of
 from cqa_site.web.templatetags.figures import heat, percent
 from tests.web.chart_cases import CASES
 
@@ -26,7 +24,16 @@ BARS = CASES["figures labels"](2, "wide")
 
 @pytest.mark.parametrize("theme", charts.THEMES)
 @pytest.mark.parametrize("size", charts.WIDTHS)
-@pytest.mark.parametrize("name", ["judges judges", "raters", "board beside", "figures time"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "judges judges",
+        *(
+            pytest.param(each, marks=pytest.mark.long)
+            for each in ("raters", "board beside", "figures time")
+        ),
+    ],
+)
 def test_every_chart_is_drawn_in_every_look(name, size, theme):
     cache.clear()
     spec = CASES[name](2, size)

@@ -10,8 +10,8 @@ from django.test import RequestFactory
 from django.urls import reverse
 
 from cqa_site.rounds.kind import kinds
-from cqa_site.web.glossary import glossary
-from cqa_site.web.navigation.paths import paths
+from cqa_site.web.navigation import paths
+from cqa_site.web.pages import glossary
 from tests.cast import make_member, make_study, sign_in
 
 TAG = re.compile(r"\{% (term|words_here) ([^%]*)%\}")

@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 
 from cqa_site.home.help import pages, search
-from cqa_site.web.glossary import glossary
-from cqa_site.web.navigation.menu import GROUPS
+from cqa_site.web.navigation import GROUPS
+from cqa_site.web.pages import glossary
 from cqa_site.web.templatetags.markdown import markdown, pictures
 from tests.cast import make_member, make_study, sign_in
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from cqa_site.home.interface import choices_of, kind_of, operations
+from cqa_site.people.access import LENT_LIFETIME
 from cqa_site.people.models import ApiToken
-from cqa_site.people.tokens import LENT_LIFETIME
 from tests.api.routes import EVERY
 from tests.cast import make_member, make_study, sign_in
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cqa_site import leash
-from tests.web.test_site_command import is_alive
+from tests.people.test_site_command import is_alive
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 ROOT = Path(__file__).resolve().parents[2]

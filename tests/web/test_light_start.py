@@ -20,7 +20,7 @@ import django; django.setup()
 import cqa_site.urls
 from django.core.handlers.wsgi import WSGIHandler
 WSGIHandler()
-assert "annotation.figures.views.files" in sys.modules and "annotation.api_urls" in sys.modules
+assert "annotation.figures.views" in sys.modules and "annotation.api_urls" in sys.modules
 """
 WORKER = """
 from cqa_site.celery import app
@@ -36,7 +36,7 @@ import os
 assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
 assert os.environ["NUMBA_CACHE_DIR"].startswith(os.environ["DATA_DIR"])
 """
-LABELLING = "import annotation.quality.actions.quality, annotation.quality.reports.controls"
+LABELLING = "import annotation.quality.actions, annotation.quality.reports.controls"
 FIGURES = "import annotation.figures.reports.units"
 REPORT = f"print(*(name for name in {HEAVY!r} if name in sys.modules))"
 
@@ -60,18 +60,17 @@ def loaded(folder, *steps: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory):
-    """What a web process has loaded after its start, before labels are looked at, for a figure."""
-    return loaded(tmp_path_factory.mktemp("web"), WEB, LABELLING, FIGURES)
+    """What a process has loaded after each step, as a web process and as a worker as well."""
+    return loaded(tmp_path_factory.mktemp("web"), WEB, WORKER, LABELLING, FIGURES)
 
 
-def test_starting_loads_no_heavy_package(web, tmp_path):
-    assert web[0] == []
-    assert loaded(tmp_path, WORKER) == [[]]
+def test_starting_loads_no_heavy_package(web):
+    assert web[:2] == [[], []]
 
 
 def test_labelling_loads_no_heavy_package(web):
-    assert web[1] == []
+    assert web[2] == []
 
 
 def test_a_figure_loads_what_it_needs(web):
-    assert "pandas" in web[2]
+    assert "pandas" in web[3]

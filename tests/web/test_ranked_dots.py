@@ -2,9 +2,8 @@
 
 import pytest
 
-from cqa_site.web.charts.axis import axis_of
-from cqa_site.web.charts.measure import text_width, wrap
-from cqa_site.web.charts.ranked import ranked_dots
+from cqa_site.web.charts.dot_rows import ranked_dots
+from cqa_site.web.charts.vega import axis_of, text_width, wrap
 
 LONG = "Retrieval-augmented generation with it, "
 

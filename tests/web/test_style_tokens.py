@@ -4,7 +4,7 @@ import re
 
 from django.conf import settings
 
-from cqa_site.web.charts.drawing import THEMES
+from cqa_site.web.charts.vega import THEMES
 
 SHEETS = settings.BASE_DIR / "static" / "css"
 # The sentence to label is set large; the letters of counting have colours of their own.
@@ -44,7 +44,7 @@ def test_a_tap_leaves_no_button_grey_and_undo_stays_under_the_thumb():
     base = (SHEETS / "counterpoint.css").read_text()
     outside = re.sub(r"@media \(hover: hover\) \{.*?\n\}", "", base, flags=re.S)
     assert not re.findall(r"^(?:\.button|button)[^{\n]*:hover", outside, flags=re.M)
-    assert re.search(r"@media \(pointer: coarse\) \{[^}]*> kbd[^}]*display: none", base)
+    assert re.search(r"@media \(pointer: coarse\)[^{]*\{[^}]*> kbd[^}]*display: none", base)
     for sheet in ("score.css", "count.css", "editing.css"):
         for line in (SHEETS / "work_pages" / sheet).read_text().splitlines():
             is_for_fingers = re.search(r"\.(point|count-mark|reason-chip):hover", line)

@@ -14,6 +14,8 @@ COMMENT = re.compile(r"\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.S)
 TAG = re.compile(r"\{%\s*(\w+)(.*?)%\}", re.S)
 QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 MARKED = re.compile(r"_\((\"[^\"]*\"|'[^']*')\)")
+# Files without a match hold no text for people; most are none.
+SAYS = re.compile(r"\b(_|lazy|n?gettext(_lazy)?)\(|\b(help|help_text|description)=")
 HTML = re.compile(r"<[^>]*>", re.S)
 
 
@@ -47,7 +49,8 @@ def of_python() -> Iterator[tuple[str, str]]:
 
 
 def _of_module(file: Path) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    source = file.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)) if SAYS.search(source) else ():
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in GETTEXT:
             asked: list[ast.expr] = node.args
         elif isinstance(node, ast.keyword) and node.arg in ("help", "help_text", "description"):

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.methods.conditions import NEWEST
-from annotation.answers.reports.argument_lists import labelled_campaigns, labels_name
+from annotation.answers.reports import labelled_campaigns, labels_name
 from cqa_site.people.models import Study
 
 

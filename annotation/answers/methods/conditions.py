@@ -7,7 +7,7 @@ that mix them describe neither. The seed is no part of a condition: it draws, it
 from collections.abc import Mapping
 from typing import Any
 
-from cqa_site.judging.identity import digest
+from cqa_site.judging.chat import digest
 
 Part = dict[str, Any]
 

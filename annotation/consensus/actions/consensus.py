@@ -1,4 +1,4 @@
-"""Final labels: rows derived from votes, expert campaigns and decisions, in the background."""
+"""Derive final labels in the background, and choose the labels that a study uses."""
 
 from __future__ import annotations
 
@@ -12,25 +12,29 @@ from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.consensus.models import FinalLabel
+from annotation.consensus.models import FinalLabel, PreferredLabels
 from annotation.consensus.reports import (
     adjudication_table,
     adoption_table,
     counted_votes,
+    label_source,
     override_table,
     vote_table,
 )
-from annotation.labelling.models.campaigns import Campaign
-from annotation.labelling.models.votes import VoteEvent
+from annotation.labelling.models.campaigns import Campaign, VoteEvent
 from cqa_site.people.access import record
-from cqa_site.people.models import User
+from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annotation.consensus.methods.consensus import Method
+    from annotation.consensus.methods import Method
+
+
+# Final labels: rows derived from votes, expert campaigns and decisions, in the background.
+
 
 JOB = "final_labels"
 COMPARED: tuple[Method, ...] = ("dawid_skene", "mace")
@@ -208,11 +212,11 @@ def derive_labels(
     compared: Sequence[Method] = (),
     work: Work | None = None,
 ) -> pd.DataFrame:
-    """What the final labels are now, by argument; see `annotation.consensus.methods.consensus`.
+    """What the final labels are now, by argument; see `annotation.consensus.methods`.
 
     ``adopted`` stands in for the adoptions in force. Nothing is stored.
     """
-    from annotation.consensus.methods.consensus import final_labels
+    from annotation.consensus.methods import final_labels
 
     _say(work, 0, _("Reading votes"))
     units = list(
@@ -280,3 +284,31 @@ def _is_overtaken(work: Work) -> bool:
 def _say(work: Work | None, done: int, note: str) -> None:
     if work:
         work.progress(done, 3, note)
+
+
+# Choosing whose final labels a study uses wherever it needs one label for a sentence.
+
+
+class LabelsNotOfStudy(Exception):
+    """The campaign belongs to another study."""
+
+
+@transaction.atomic
+def prefer_labels(*, study: Study, campaign: Campaign | None, actor: User) -> None:
+    """Use one campaign's final labels; with None, of each sentence the newest there is."""
+    if campaign is not None and campaign.study_id != study.pk:
+        raise LabelsNotOfStudy
+    before = label_source(study)
+    if before == campaign:
+        return
+    PreferredLabels.objects.filter(study=study).delete()
+    if campaign is not None:
+        PreferredLabels.objects.create(study=study, campaign=campaign)
+    record(
+        study=study,
+        actor=actor,
+        verb="preferred_labels_chosen",
+        subject=study.name,
+        before=before.name if before else "",
+        after=campaign.name if campaign else "",
+    )

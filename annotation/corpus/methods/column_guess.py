@@ -1,9 +1,22 @@
-"""A first guess which column of a table is which field, from the headers alone."""
+"""A first guess which column of a table is which field, from the headers and the first values."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
-from .generic_table import FIELDS, VOTE_FIELDS
+from cqa_site.tabular import Row, Value
+from cqa_site.tabular.cells import as_number, is_missing
+
+from .generic_table import (
+    CELL_READERS,
+    FIELDS,
+    LABELS_OF,
+    RELEVANCE_SCALE,
+    REQUIRED_FIELDS,
+    VOTE_FIELDS,
+    labels_by_rater,
+    parse_label,
+)
 
 # Headers of our own votes export; a table with all of them needs no guessing.
 EXPORT_COLUMNS = {
@@ -29,15 +42,43 @@ LATER_EXPORT_COLUMNS = ("is_excluded", "skip_reason", "is_flagged", "comment")
 _KNOWN_AS = {
     "object1": ("object1", "obj1", "objecta", "firstobject", "a"),
     "object2": ("object2", "obj2", "objectb", "secondobject", "b"),
-    "text": ("text", "argument", "arguments", "sentence", "content"),
+    "text": ("text", "argument", "arguments", "sentence", "content", "statement"),
     "source_url": ("sourceurl", "url", "source", "link", "document"),
-    "external_id": ("itemid", "taskid", "externalid", "id", "item", "task"),
+    "external_id": ("itemid", "taskid", "hitid", "externalid", "id", "item", "task"),
     "label": ("label", "relevance", "vote", "rating", "score", "value"),
-    "rater": ("raterid", "rater", "workerid", "worker", "annotatorid", "annotator", "user"),
+    "rater": (
+        *("raterid", "rater", "workerid", "worker", "annotatorid", "annotator", "user"),
+        *("coder", "judge", "completedby", "username", "reviewer", "labeler", "labeller"),
+    ),
     "control_label": ("controllabel", "golden", "knownlabel", "expected"),
-    "started": ("answeredat", "started", "submittedat", "timestamp", "createdat", "time", "date"),
+    "started": (
+        *("answeredat", "started", "submittedat", "submittime", "timestamp", "createdat"),
+        *("time", "date"),
+    ),
     "comment": ("comment", "comments", "note", "remark"),
+    "state": ("state", "assignmentstatus", "status"),
 }
+# Two columns that differ in nothing else hold the two objects.
+_PAIRS = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("one", "two"))
+# Of what crowd platforms were given, and of what people answered there.
+_PARTED = re.compile(r"(?:input|answer)\.", re.IGNORECASE)
+_RATER_COLUMN = re.compile(r"(?:rater|annotator|coder|worker|judge|expert|label|vote|r)[_ .-]?\w+")
+# Texts of other kinds of files.
+_NO_SENTENCES = (
+    "comparison",
+    "answer",
+    "answertext",
+    "summary",
+    "keypoint",
+    "question",
+    "wording",
+)
+_LONGEST_OBJECT = 80
+# Characters, on average.
+_SHORTEST_SENTENCE = 15
+# So many of the cells have to fit.
+_MOST, _HALF = 0.8, 0.5
+_FEWEST_LABELS, _LARGEST_LABEL = 3, 10
 
 
 def is_own_export(columns: Sequence[str]) -> bool:
@@ -51,8 +92,20 @@ def is_own_export(columns: Sequence[str]) -> bool:
     return set(EXPORT_COLUMNS.values()) <= set(columns)
 
 
-def guess_mapping(columns: Sequence[str]) -> dict[str, str]:
+def guess_mapping(
+    columns: Sequence[str], rows: Sequence[Row] = (), *, has_rater: bool = False
+) -> dict[str, str]:
     """Field to column, each column at most once; what is unclear stays open.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The headers.
+    rows : sequence of Row
+        The first rows: a column whose values do not fit a field is not proposed for it. Without
+        a header that says it, they show the objects, the sentence and the labels.
+    has_rater : bool
+        Whether somebody named the one rater of all rows.
 
     Examples
     --------
@@ -62,14 +115,154 @@ def guess_mapping(columns: Sequence[str]) -> dict[str, str]:
     if is_own_export(columns):
         later = {name: name for name in LATER_EXPORT_COLUMNS if name in columns}
         return EXPORT_COLUMNS | later
-    bare = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(columns)}
+    table = _Values(columns, rows)
     guess: dict[str, str] = {}
     for field in FIELDS:
-        names = _KNOWN_AS.get(field, (field.replace("_", ""),))
-        found = next((bare[name] for name in names if name in bare), None)
+        found = table.named(field)
         if found is not None and found not in guess.values():
             guess[field] = found
-    if not all(field in guess for field in VOTE_FIELDS):
+    if not {"object1", "object2"} <= set(guess):
+        guess |= table.pair(guess)
+    if "text" not in guess and {"object1", "object2"} <= set(guess):
+        guess |= table.longest(guess)
+    if "rater" in guess and "label" not in guess and (shown := table.labels(guess)):
+        guess["label"] = shown[0]
+    if not all(field in guess for field in VOTE_FIELDS) and not (has_rater and "label" in guess):
         # A label without its rater cannot be imported, so neither is proposed.
         guess = {field: column for field, column in guess.items() if field not in VOTE_FIELDS}
-    return guess
+        guess |= table.labels_of_raters(guess)
+    elif table.is_of_votes(guess.get("external_id")):
+        del guess["external_id"]
+    return {field: guess[field] for field in (*FIELDS, *guess) if field in guess}
+
+
+def unread_labels(
+    columns: Sequence[str], rows: Sequence[Row], mapping: Mapping[str, str]
+) -> list[str]:
+    """Columns that may be labels and are not read, because nothing says whose they are."""
+    if "label" in mapping or labels_by_rater(mapping):
+        return []
+    table = _Values(columns, rows)
+    named = table.named("label")
+    return [named] if named and named not in mapping.values() else table.labels(mapping)
+
+
+class _Values:
+    """The columns of a table with their first values."""
+
+    def __init__(self, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        self._values = {
+            column: [row.values[column] for row in rows if not is_missing(row.values[column])]
+            for column in columns
+        }
+        self._names: dict[str, str] = {}
+        for column in reversed(columns):
+            own = _PARTED.sub("", column)
+            for name in (own.partition(".")[0], own, column):
+                self._names[_bare(name)] = column
+
+    def named(self, field: str) -> str | None:
+        """The column of a name that says it, if its values fit."""
+        names = _KNOWN_AS.get(field, (field.replace("_", ""),))
+        found = (self._names[name] for name in names if name in self._names)
+        return next((column for column in found if self._fits(field, column)), None)
+
+    def _fits(self, field: str, column: str) -> bool:
+        values = self._values[column]
+        if field in ("label", "control_label"):
+            return _share(as_label, values) >= _HALF
+        if field in REQUIRED_FIELDS:
+            return not values or _share(_as_sentence, values) >= _HALF
+        return _share(CELL_READERS[field], values) >= _MOST
+
+    def pair(self, taken: Mapping[str, str]) -> dict[str, str]:
+        """Two columns of short texts whose names differ as a and b, or 1 and 2."""
+        for one in self._values:
+            for first, second in _PAIRS:
+                for other in self._values:
+                    is_pair = _is_pair(_bare(one), _bare(other), first, second)
+                    is_free = not {one, other} & set(taken.values())
+                    if is_pair and is_free and all(map(self._are_objects, (one, other))):
+                        return {"object1": one, "object2": other}
+        return {}
+
+    def _are_objects(self, column: str) -> bool:
+        values = self._values[column]
+        short = [each for each in values if isinstance(each, str) and len(each) < _LONGEST_OBJECT]
+        return len(short) == len(values) and _share(as_number, values) < _HALF
+
+    def longest(self, taken: Mapping[str, str]) -> dict[str, str]:
+        """The column with the longest texts."""
+        taken_names = {*taken.values(), *(self._names.get(name) for name in _NO_SENTENCES)}
+        left = [column for column in self._values if column not in taken_names]
+        lengths = {column: sum(map(_length, self._values[column])) for column in left}
+        best = max(lengths, key=lambda column: lengths[column], default="")
+        number = len(self._values.get(best, ())) or 1
+        return {"text": best} if lengths.get(best, 0) / number > _SHORTEST_SENTENCE else {}
+
+    def labels(self, taken: Mapping[str, str]) -> list[str]:
+        """Columns of few whole numbers."""
+        left = (column for column in self._values if column not in taken.values())
+        return [column for column in left if self._holds_labels(column)]
+
+    def _holds_labels(self, column: str) -> bool:
+        values = self._values[column]
+        if not values or _share(as_label, values) < 1:
+            return False
+        labels = {as_label(value) for value in values}
+        return len(labels) < len(values) or len(values) < _FEWEST_LABELS
+
+    def labels_of_raters(self, taken: Mapping[str, str]) -> dict[str, str]:
+        """Several columns of labels, if their names or the labels together show that they are."""
+        found = self.labels(taken)
+        named = [column for column in found if _RATER_COLUMN.fullmatch(column.lower())]
+        if len(named) > 1:
+            found = named
+        labels = {as_label(value) for column in found for value in self._values[column]}
+        is_scale = labels <= set(RELEVANCE_SCALE) and len(labels) >= _FEWEST_LABELS
+        if len(found) < 2 or not (is_scale or len(named) > 1):
+            return {}
+        return {f"{LABELS_OF}{column}": column for column in found}
+
+    def is_of_votes(self, column: str | None) -> bool:
+        """Whether an id is a row's own although other columns say that rows share an item."""
+        values = self._values.get(column or "", [])
+        texts = self._values.get(self.named("text") or "", [])
+        has_own = len(set(map(str, values))) == len(values) > 1
+        return has_own and len(set(map(str, texts))) < len(texts)
+
+
+def as_label(value: Value) -> int | None:
+    """A small whole number; raises ValueError for anything else."""
+    return parse_label(value, range(-_LARGEST_LABEL, _LARGEST_LABEL + 1))
+
+
+def _as_sentence(value: Value) -> str:
+    if not isinstance(value, str | int | float):
+        raise ValueError("is no text")
+    return str(value)
+
+
+def _share(read: Callable[[Value], object], values: Sequence[Value]) -> float:
+    """How many of the values can be read; all where there is none."""
+    fitting = 0
+    for value in values:
+        with suppress(ValueError):
+            read(value)
+            fitting += 1
+    return fitting / len(values) if values else 1
+
+
+def _is_pair(one: str, other: str, first: str, second: str) -> bool:
+    if one.endswith(first) and other.endswith(second):
+        return one.removesuffix(first) == other.removesuffix(second)
+    has_words = one.startswith(first) and other.startswith(second) and len(first) > 1
+    return has_words and one.removeprefix(first) == other.removeprefix(second)
+
+
+def _length(value: Value) -> int:
+    return len(value) if isinstance(value, str) else 0
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,14 +1,160 @@
-"""Arguments and votes from any table, once a person has said which column is what."""
+"""Arguments and votes from any table: its cells, its label scale and its rows."""
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
-from cqa_site.tabular import Problem, Row, Table, UnreadableFile, Value
+from cqa_site.tabular import Problem, ReadingLog, Row, Table, UnreadableFile, Value
+from cqa_site.tabular.cells import (
+    LONGEST_VALUE,
+    as_flag,
+    as_moment,
+    as_name,
+    as_text,
+    as_whole,
+    as_words,
+    is_missing,
+    single,
+)
+from cqa_site.tabular.cells import trimmed as trimmed_text
+from cqa_site.tabular.shapes import counted
 
-from .label_scale import RELEVANCE_SCALE, parse_label
-from .table_cells import CELL_READERS, FLAGS, as_text
+# Relevance labels as whole numbers of a scale, from text or sheet cells.
+
+
+RELEVANCE_SCALE = range(4)
+# "2 - relevant": a label with its name.
+_NAMED = re.compile(r"\s*([+-]?\d{1,9})\s*[-–—:=.)]\s*[^\W\d].*", re.DOTALL)
+
+
+def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int | None:
+    """The label in a cell, None for one that says nothing.
+
+    Parameters
+    ----------
+    value : Value
+        Text ("2", "2.0" or "2 - relevant"), a number, "NA" or None; or a list of one label, as
+        annotation tools write it.
+    scale : collection of int
+        Labels that exist.
+
+    Raises
+    ------
+    ValueError
+        With a reason naming the scale; a label is never rounded or clipped.
+
+    Examples
+    --------
+    >>> parse_label("0"), parse_label(3.0), parse_label("2.0"), parse_label(" "), parse_label("NA")
+    (0, 3, 2, None, None)
+    """
+    try:
+        given = single(value)
+        if is_missing(given):
+            return None
+        found = _NAMED.fullmatch(given) if isinstance(given, str) else None
+        number = as_whole(found[1] if found else given)
+    except ValueError:
+        number = None
+    if number is None or number not in scale:
+        offered = ", ".join(str(label) for label in sorted(scale))
+        raise ValueError(f"{str(value)[:40]!a} is not a label of the scale {offered}")
+    return number
+
+
+# Cells of any table as values of our fields; a cell that does not fit raises ValueError.
+
+
+FLAGS = ("is_extra", "is_excluded", "is_flagged")
+RATER_KINDS = ("person", "expert", "model", "classifier", "reference")
+STATES = ("served", "answered", "skipped", "expired", "void")
+# What crowd platforms call work that counts, and work that does not.
+FOREIGN_STATES = {
+    **dict.fromkeys(("approved", "accepted", "submitted", "completed"), "answered"),
+    **dict.fromkeys(("rejected", "returned", "timed-out"), "void"),
+}
+SKIP_REASONS = ("unclear", "broken", "unknown", "offensive", "other")
+_LONGEST_URL = 2_000
+_LARGEST_NUMBER = 2**31 - 1
+
+
+def _object(value: Value) -> str:
+    text = as_name(value)
+    if text is None:
+        raise ValueError("is empty")
+    return text
+
+
+def _argument(value: Value) -> str:
+    return as_text(value) or ""
+
+
+def _optional(value: Value) -> str | None:
+    text = as_text(value)
+    return text if text and text.strip() else None
+
+
+def _url(value: Value) -> str | None:
+    """An http(s) address; anything else could become a harmful link on a page."""
+    address = as_name(value)
+    if address is None:
+        return None
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc or len(address) > _LONGEST_URL:
+        raise ValueError("is not an http(s) address")
+    return address
+
+
+def _one_of(
+    *offered: str, words: Mapping[str, str] | None = None
+) -> Callable[[Value], str | None]:
+    def read(value: Value) -> str | None:
+        given = as_name(value)
+        word = given.lower() if given else None
+        word = (words or {}).get(word or "", word)
+        if word is not None and word not in offered:
+            raise ValueError(f"{str(given)[:40]!a} is none of {', '.join(offered)}")
+        return word
+
+    return read
+
+
+def _count(value: Value) -> int | None:
+    try:
+        number = as_whole(value)
+    except ValueError:
+        number = -1
+    if number is not None and not 0 <= number <= _LARGEST_NUMBER:
+        raise ValueError(f"{str(value)[:40]!a} is no whole number of zero or more")
+    return number
+
+
+CELL_READERS: Mapping[str, Callable[[Value], object]] = {
+    "object1": _object,
+    "object2": _object,
+    "text": _argument,
+    "source_url": _url,
+    "external_id": as_name,
+    "rater": as_name,
+    "started": as_moment,
+    "comment": _optional,
+    "rater_kind": _one_of(*RATER_KINDS),
+    "state": _one_of(*STATES, words=FOREIGN_STATES),
+    **dict.fromkeys(FLAGS, as_flag),
+    "skip_reason": _one_of(*SKIP_REASONS),
+    "active_ms": _count,
+    "block": _count,
+    "position": _count,
+}
+
+
+# Arguments and votes from any table, once a person has said which column is what.
+
 
 REQUIRED_FIELDS = ("object1", "object2", "text")
 VOTE_FIELDS = ("label", "rater")
@@ -30,6 +176,19 @@ FIELDS = (
     "block",
     "position",
 )
+# Without one of these a row is still an argument or a vote.
+OPTIONAL_FIELDS = (
+    "source_url",
+    "external_id",
+    "started",
+    "comment",
+    "active_ms",
+    "block",
+    "position",
+)
+# "label:Ann" in a mapping names the column with the labels that Ann gave.
+LABELS_OF = "label:"
+_TRIMMED = ("object1", "object2", "rater")
 
 
 @dataclass(frozen=True)
@@ -41,7 +200,7 @@ class GenericRecord:
     row : int
         Row as a person sees it in the file.
     object1, object2, text : str
-        As in the file, white space untouched.
+        Objects without white space around them, the text as in the file.
     is_blank : bool
         The text has no visible character.
     started : datetime or None
@@ -57,6 +216,10 @@ class GenericRecord:
         Time spent, in milliseconds.
     block, position : int or None
         Where in the rater's work the vote stood.
+    labels : tuple of (rater, label)
+        Of a table with a column for each rater.
+    attributes : dict
+        What stands in the other columns, by their names, if it was asked for.
     """
 
     row: int
@@ -80,18 +243,47 @@ class GenericRecord:
     active_ms: int | None = None
     block: int | None = None
     position: int | None = None
+    labels: tuple[tuple[str, int], ...] = ()
+    attributes: Mapping[str, str] = dataclass_field(default_factory=dict)
 
 
-def check_mapping(columns: Collection[str], mapping: Mapping[str, str]) -> list[str]:
-    """What is wrong with a choice of columns, as sentences; empty if nothing is."""
-    wrong = [f"there is no field {field!a}" for field in mapping if field not in FIELDS]
+@dataclass(frozen=True)
+class Remark:
+    """A cell that does not fit and was left out of a row that is kept."""
+
+    row: int
+    column: str
+    reason: str
+
+
+def labels_by_rater(mapping: Mapping[str, str]) -> dict[str, str]:
+    """Rater → column, of a table with a column for each rater."""
+    named = {field: column for field, column in mapping.items() if field.startswith(LABELS_OF)}
+    return {field.removeprefix(LABELS_OF).strip(): column for field, column in named.items()}
+
+
+def check_mapping(
+    columns: Collection[str], mapping: Mapping[str, str], *, has_rater: bool = False
+) -> list[str]:
+    """What is wrong with a choice of columns, as sentences; empty if nothing is.
+
+    ``has_rater`` says that somebody named the one rater of all rows.
+    """
+    wide = labels_by_rater(mapping)
+    known = (*FIELDS, *(f"{LABELS_OF}{rater}" for rater in wide))
+    wrong = [f"there is no field {field!a}" for field in mapping if field not in known]
+    if "" in wide:
+        wrong.append("name the rater of each column of labels: label:NAME")
+    if wide and "label" in mapping:
+        wrong.append("choose one column of labels, or one for each rater, not both")
     wrong += [f"choose a column for {field}" for field in REQUIRED_FIELDS if field not in mapping]
     wrong += [
         f"there is no column {column!a} for {field}"
         for field, column in mapping.items()
         if column not in columns
     ]
-    if len([field for field in VOTE_FIELDS if field in mapping]) == 1:
+    votes = [field for field in VOTE_FIELDS if field in mapping]
+    if len(votes) == 1 and not (has_rater and votes == ["label"]) and not wide:
         wrong.append("label and rater go together: choose both columns or neither")
     if len(set(mapping.values())) < len(mapping):
         wrong.append("one column is chosen for two fields")
@@ -99,8 +291,14 @@ def check_mapping(columns: Collection[str], mapping: Mapping[str, str]) -> list[
 
 
 def read_generic_table(
-    table: Table, mapping: Mapping[str, str], *, scale: Collection[int] = RELEVANCE_SCALE
-) -> Iterator[GenericRecord | Problem]:
+    table: Table,
+    mapping: Mapping[str, str],
+    *,
+    scale: Collection[int] = RELEVANCE_SCALE,
+    rater: str = "",
+    attributes: Collection[str] = (),
+    log: ReadingLog | None = None,
+) -> Iterator[GenericRecord | Problem | Remark]:
     """Read records by a mapping of field to column; the table is closed at the end.
 
     Parameters
@@ -112,11 +310,17 @@ def read_generic_table(
         label and rater go together.
     scale : collection of int
         Labels that votes and control items may carry.
+    rater : str
+        The one rater of all rows, where no column names any.
+    attributes : collection of str
+        Columns that are kept beside the argument as they are.
+    log : ReadingLog, optional
+        Is told how many cells were trimmed.
 
     Yields
     ------
-    GenericRecord or Problem
-        In file order. A row gives either one record or all its problems.
+    GenericRecord, Problem or Remark
+        In file order. A row gives either one record, perhaps after remarks, or all its problems.
 
     Raises
     ------
@@ -124,30 +328,78 @@ def read_generic_table(
         For a mapping that does not fit the table, and as `Table` does.
     """
     with table:
-        wrong = check_mapping(table.columns, mapping)
+        wrong = check_mapping(table.columns, mapping, has_rater=bool(rater))
         if wrong:
             raise UnreadableFile(table.name, "; ".join(wrong))
+        asked = _Asked(table.name, mapping, scale, rater, attributes, labels_by_rater(mapping))
         for row in table.rows:
-            yield from _read_row(row, table.name, mapping, scale)
+            yield from _read_row(row, asked)
+        if log is not None:
+            log.notes += [_of_trimmed(column, cells) for column, cells in asked.trimmed.items()]
 
 
-def _read_row(
-    row: Row, file: str, mapping: Mapping[str, str], scale: Collection[int]
-) -> Iterator[GenericRecord | Problem]:
+@dataclass(frozen=True)
+class _Asked:
+    """How the rows of one table are read, and how many cells were trimmed by column."""
+
+    file: str
+    mapping: Mapping[str, str]
+    scale: Collection[int]
+    rater: str
+    attributes: Collection[str]
+    raters: Mapping[str, str]
+    trimmed: Counter[str] = dataclass_field(default_factory=Counter)
+
+
+def _of_trimmed(column: str, cells: int) -> str:
+    return f"{counted(cells, 'cell', 'cells')} of “{column}” had spaces at the ends: taken off."
+
+
+def _read_row(row: Row, asked: _Asked) -> Iterator[GenericRecord | Problem | Remark]:
     read: dict[str, Any] = {}
     problems = []
+    mapping = asked.mapping
     for field, column in mapping.items():
+        value = row.values[column]
         try:
-            read[field] = _read_field(field, row.values[column], scale)
+            read[field] = _read_field(field, value, asked.scale)
         except ValueError as error:
-            problems.append(Problem(file, row.number, column, str(error)))
+            if field in OPTIONAL_FIELDS:
+                yield Remark(row.number, column, f"{error}: left out")
+            else:
+                problems.append(Problem(asked.file, row.number, column, str(error)))
+        if field in _TRIMMED and isinstance(value, str) and value != trimmed_text(value):
+            asked.trimmed[column] += 1
+    if asked.rater and "rater" not in mapping and read.get("label") is not None:
+        read["rater"] = asked.rater
+    if "state" in mapping:
+        _without_void_label(read, row.values[mapping["state"]])
     if not problems:
-        problems = [Problem(file, row.number, mapping[at], why) for at, why in _conflicts(read)]
+        found = _conflicts(read)
+        problems = [Problem(asked.file, row.number, mapping[at], why) for at, why in found]
     if problems:
         yield from problems
         return
-    is_blank = not str(read["text"]).strip()
-    yield GenericRecord(row=row.number, is_blank=is_blank, **read)
+    given = ((name, read.pop(f"{LABELS_OF}{name}")) for name in asked.raters)
+    labels = tuple((name, label) for name, label in given if label is not None)
+    kept = {column: as_words(row.values[column]).strip() for column in asked.attributes}
+    yield GenericRecord(
+        row=row.number,
+        is_blank=not str(read["text"]).strip(),
+        labels=labels,
+        attributes={column: words[:LONGEST_VALUE] for column, words in kept.items() if words},
+        **read,
+    )
+
+
+def _without_void_label(read: dict[str, Any], said: Value) -> None:
+    """A label of work that a crowd platform's requester rejected stays as a comment."""
+    is_foreign = isinstance(said, str) and trimmed_text(said).lower() in FOREIGN_STATES
+    if is_foreign and read.get("state") == "void" and read.get("label") is not None:
+        read["comment"] = f"Status {said} in the source, label {read['label']}."
+        read["label"] = None
+    if is_foreign and read.get("state") == "answered" and read.get("label") is None:
+        read["state"] = None
 
 
 def _conflicts(read: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -166,8 +418,6 @@ def _conflicts(read: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 
 def _read_field(field: str, value: Value, scale: Collection[int]) -> object:
-    if field in ("label", "control_label"):
+    if field in ("label", "control_label") or field.startswith(LABELS_OF):
         return parse_label(value, scale)
-    if field in FLAGS and isinstance(value, bool):
-        return value
-    return CELL_READERS[field](as_text(value))
+    return CELL_READERS[field](value)

@@ -1,8 +1,4 @@
-"""An invented study to try everything on: comparisons, sentences, simulated annotators.
-
-Nothing here comes from a data set; the votes are drawn by a seeded simulation
-through the same actions that serve real annotators.
-"""
+"""Build the demo study: comparisons, simulated annotators and an editing round."""
 
 import random
 import secrets
@@ -13,25 +9,55 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
-from annotation.answers.actions.lists import argument_list
-from annotation.answers.models.answers import Answer, System
+from annotation.answers.actions import argument_list
+from annotation.answers.models import Answer, System
 from annotation.consensus.actions.consensus import recompute_final_labels
-from annotation.corpus.models.questions import Argument, Comparison, Question, text_key
+from annotation.corpus.models import Argument, Comparison, Question, text_key
+from annotation.editing.actions.rounds import Plan, plan_round
+from annotation.editing.models import EditingRound
 from annotation.figures.actions import CAMPAIGNS
-from annotation.generation.actions.kind import condition
+from annotation.generation.actions.answer_runs import condition
 from annotation.labelling.actions import answering, campaigns, serving
-from annotation.labelling.actions.guidelines import default_guideline
-from annotation.labelling.models.campaigns import Campaign, Item
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.actions.campaigns import default_guideline
+from annotation.labelling.models.campaigns import Assignment, Campaign, Item
 from cqa_site.people.models import Membership, Rater, Role, Study, User
-from cqa_site.results import keeping
-from cqa_site.rounds.opening import close_round, open_round
-from cqa_site.rounds.serving import place_for
+from cqa_site.results import snapshots as keeping
+from cqa_site.rounds.lifecycle import close_round, open_round
+from cqa_site.rounds.queue import place_for
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 
-from .answer_texts import SYSTEMS, TEXTS
-from .editing import demo_round
-from .texts import PAIRS
+from .texts import PAIRS, SYSTEMS, TEXTS
+
+# An editing round for the demo study: its expert finds answers on the desk.
+
+
+SEED = 7
+
+
+def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
+    """Open a round with every answer that was written with arguments and a structure."""
+    plan = Plan(
+        name=_("Gold answers"),
+        seed=SEED,
+        experts=(expert,),
+        calibration=study.answers.filter(scenario=Answer.Scenario.FULL).count(),
+        individual=0,
+        scenario=Answer.Scenario.FULL,
+        instructions=_(
+            "Keep what is right and say it clearly. Every claim cites the argument that it rests "
+            "on; take out what no argument supports."
+        ),
+    )
+    planned = plan_round(study=study, plan=plan, actor=researcher)
+    open_round(round_=planned, actor=researcher)
+    return planned
+
+
+# An invented study to try everything on: comparisons, sentences, simulated annotators.
+#
+# Nothing here comes from a data set; the votes are drawn by a seeded simulation
+# through the same actions that serve real annotators.
+
 
 PEOPLE = [
     ("admin@counterpoint.example", Role.ADMIN, "Admin"),
@@ -39,7 +65,6 @@ PEOPLE = [
     ("expert@counterpoint.example", Role.EXPERT, "Expert"),
     ("annotator@counterpoint.example", Role.ANNOTATOR, "Annotator"),
 ]
-SEED = 7
 # How often a simulated annotator gives the intended label; the last one guesses.
 SKILLS = [0.9, 0.85, 0.8, 0.8, 0.75, 0.7, 0.6, 0.25]
 # What other apps add, by dotted path: ``part(study=…, users=…)`` with the people by role.

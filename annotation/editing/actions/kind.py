@@ -1,4 +1,4 @@
-"""Editing as a kind of work: answers on experts' desks, drawn with the round for each of them."""
+"""Editing as a kind of work: sheets on desks, drafts, and checks of a text."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.corpus.models.questions import text_key
+from annotation.answers.actions import numbered_texts
+from annotation.corpus.models import text_key
 from annotation.editing.models import (
     EarlierDraft,
     EditingItem,
@@ -19,16 +20,59 @@ from annotation.editing.models import (
     KeptText,
     Revision,
 )
-from annotation.editing.reports.integrity import find_editing_violations
+from annotation.editing.reports.versions import find_editing_violations
 from cqa_site.people.models import Membership, Role, User
+from cqa_site.rounds.drafts import DraftSubmission, is_same_page
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
-from cqa_site.rounds.policies import Desk
+from cqa_site.rounds.lifecycle import Desk
 from cqa_site.rounds.progress import SUBMITTED, count_of
-from cqa_site.rounds.save_order import is_same_page
-from cqa_site.rounds.saving import Sent
 
-from .checks import arguments_of, read_text
-from .expert_answers import make_expert_answers
+from .rounds import make_expert_answers
+
+# The answer checklist on one sheet's text: what it counts, and where.
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text as the checklist reads it.
+
+    Parameters
+    ----------
+    checks
+        Results in the order of the checklist; see `annotation.answers.methods.checklist.Check`.
+    cited
+        Numbers of arguments that the text cites, ascending.
+    """
+
+    checks: list
+    cited: list[int]
+
+    def snapshot(self) -> dict[str, bool | None]:
+        """{name of a check: passed}, as a revision keeps it."""
+        return {check.name: check.is_passed for check in self.checks}
+
+
+def arguments_of(sheet: EditingSheet) -> dict[int, str]:
+    """Number → sentence of the arguments that the sheet's answer was written from."""
+    key = sheet.answer.argument_list_id
+    return numbered_texts([key])[key] if key else {}
+
+
+def read_text(sheet: EditingSheet, text: str, arguments: dict[int, str]) -> Reading:
+    """Run the checklist over a text of the sheet."""
+    from annotation.answers.methods.answer_text import find_citations
+    from annotation.answers.methods.checklist import check_answer
+
+    comparison = sheet.answer.question.comparison
+    cited = {number for citation in find_citations(text) for number in citation.numbers}
+    return Reading(
+        checks=check_answer(text, arguments, comparison.object1, comparison.object2),
+        cited=sorted(cited),
+    )
+
+
+# Editing as a kind of work: answers on experts' desks, drawn with the round for each of them.
+
 
 KEEP_EVERY = 20
 CALIBRATION, ALONE = Q(is_calibration=True), Q(is_calibration=False)
@@ -136,7 +180,7 @@ class Editing(Desk):
             "active_seconds": sheet.active_seconds,
         }
 
-    def keep_earlier(self, sheet: EditingSheet, sent: Sent) -> None:
+    def keep_earlier(self, sheet: EditingSheet, sent: DraftSubmission) -> None:
         """Drafts of other pages, every twentieth one, and what may be deleted by mistake."""
         if sheet.draft is None or sheet.saved_at is None:
             return

@@ -1,20 +1,99 @@
-"""The texts of one sheet over time, and the changes between two of them."""
+"""Sheets of a round, their experts, the versions of a text, and integrity checks."""
 
+import hashlib
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from annotation.answers.methods.length import count_words
-from annotation.editing.methods.lines import align_lines
-from annotation.editing.models import EditingRound, EditingSheet, Revision, RoundComment
-from cqa_site.people.models import User
+from annotation.answers.methods.answer_text import count_words
+from annotation.answers.models import Answer
+from annotation.editing.methods import align_lines
+from annotation.editing.models import EditingRound, EditingSheet, KeptText, Revision, RoundComment
+from cqa_site.people.models import Study, User
+from cqa_site.rounds.progress import count_of
 from cqa_site.runs.text_diff import AROUND, MOST_LINES, Line, compare_texts
 
-from .editing import expert_name, expert_numbers
+# Texts that people made from machine answers: which ones count.
+
+
+def newest_revisions(study: Study) -> QuerySet[Revision]:
+    """The newest revision of each sheet; the earlier ones stay in its history."""
+    newer = Revision.objects.filter(sheet=OuterRef("sheet"), number__gt=OuterRef("number"))
+    return Revision.objects.filter(~Exists(newer), sheet__answer__study=study).order_by("pk")
+
+
+def passed(checks: dict[str, bool | None]) -> int:
+    """How many checks a text passed."""
+    return sum(value is True for value in checks.values())
+
+
+# Who edits what in a round, and under which name a reader may know whom.
+
+
+SUBMITTED = Q(submitted_at__isnull=False)
+
+
+def expert_name(number: int) -> str:
+    """A name for other experts that says nothing about the person."""
+    return _("Expert %d") % number
+
+
+def expert_numbers(editing_round: EditingRound) -> dict[Any, int]:
+    """Key of each editor of the round → number from 1 on, always the same."""
+    editors = editing_round.places.order_by("pk").values_list("rater__user", flat=True)
+    return {editor: number for number, editor in enumerate(editors, 1)}
+
+
+def calibration_answers(editing_round: EditingRound) -> QuerySet[EditingSheet]:
+    """One sheet for each calibration answer, with how many experts submitted it and comments."""
+    same = EditingSheet.objects.filter(
+        round=editing_round, answer=OuterRef("answer"), is_calibration=True
+    )
+    first = same.order_by("pk").values("pk")[:1]
+    comments = RoundComment.objects.filter(editing_round=editing_round, answer=OuterRef("answer"))
+    return (
+        editing_round.sheets.filter(is_calibration=True, pk=Subquery(first))
+        .select_related("answer__question__comparison")
+        .annotate(
+            submitted=count_of(same.filter(SUBMITTED), "answer"),
+            comments=count_of(comments, "answer"),
+        )
+        .order_by("answer__question__comparison__object1", "answer__question", "answer")
+    )
+
+
+def sheets_with_revisions(editing_round: EditingRound) -> QuerySet[EditingSheet]:
+    """Every sheet of the round with its number of revisions, expert by expert."""
+    revisions = Revision.objects.filter(sheet=OuterRef("pk"))
+    return (
+        editing_round.sheets.select_related("rater__user", "answer__question__comparison")
+        .defer("submitted_text", "answer__text")
+        .annotate(revision_count=count_of(revisions, "sheet"))
+        .order_by("rater", "place")
+    )
+
+
+def desk_of(user: User, study: Study) -> QuerySet[EditingSheet]:
+    """The person's own sheets of rounds that were opened, running rounds first."""
+    waiting = KeptText.objects.filter(sheet=OuterRef("pk"))
+    return (
+        EditingSheet.objects.filter(study=study, rater__user=user)
+        .exclude(round__state=EditingRound.State.DRAFT)
+        .select_related("round", "answer__question__comparison")
+        .defer("submitted_text", "answer__text")
+        .annotate(has_kept=Exists(waiting))
+        .order_by("-round__state", "-round__opened_at", "round", "place")
+    )
+
+
+# The texts of one sheet over time, and the changes between two of them.
+
 
 MACHINE, DRAFT = "machine", "draft"
 MOST_EARLIER = 40
@@ -215,3 +294,35 @@ def _name(user: User | None, number: int | None, sees_names: bool) -> str:
         return str(user) if sees_names else _("Researcher")
     numbered = expert_name(number)
     return f"{user} ({numbered})" if sees_names else numbered
+
+
+# Invariants of editing, checked in the database; each finding is one sentence.
+
+
+def find_editing_violations() -> Iterator[str]:
+    """Yield every broken invariant; nothing when all is well."""
+    yield from _changed_revisions()
+    yield from _gaps_between_revisions()
+    yield from _answers_unlike_their_revision()
+
+
+def _changed_revisions() -> Iterator[str]:
+    for revision in Revision.objects.only("content", "text_sha256").iterator(500):
+        if hashlib.sha256(revision.text.encode()).hexdigest() != revision.text_sha256:
+            yield f"revision {revision.pk} no longer matches its hash"
+
+
+def _gaps_between_revisions() -> Iterator[str]:
+    rows = Revision.objects.order_by().values("sheet")
+    for row in rows.annotate(n=Count("pk"), last=Max("number")).exclude(n=F("last")):
+        yield f"edit sheet {row['sheet']} has {row['n']} revisions up to number {row['last']}"
+
+
+def _answers_unlike_their_revision() -> Iterator[str]:
+    unlike = Answer.objects.filter(revision__isnull=False).exclude(
+        text_sha256=F("revision__text_sha256"),
+        question=F("revision__sheet__answer__question"),
+        study=F("revision__sheet__answer__study"),
+    )
+    for pk in unlike.order_by("pk").values_list("pk", flat=True):
+        yield f"answer {pk} is not what its revision says"

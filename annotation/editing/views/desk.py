@@ -1,27 +1,141 @@
-"""The editing desk: arguments, the text, live checks."""
+"""The editing desk, its access rules, and the history of a text."""
 
+import json
+import uuid
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
+from django.urls import path
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
-from annotation.answers.reports.beside import listed_arguments
-from annotation.editing.actions.checks import arguments_of, read_text
-from annotation.editing.actions.choice import settle_text
-from annotation.editing.actions.kind import EDITING, EditContent
+from annotation.answers.actions import relevance_of
+from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_arguments
+from annotation.corpus.models import ListedArgument
+from annotation.editing.actions.draft_conflict import settle_text
+from annotation.editing.actions.kind import EDITING, EditContent, Reading, arguments_of, read_text
 from annotation.editing.forms import EditForm, SettleForm
-from annotation.editing.models import EditingSheet, KeptText, Revision
-from annotation.editing.reports.versions import changes
-from cqa_site.people.models import Role
+from annotation.editing.models import EditingRound, EditingSheet, KeptText, Revision
+from annotation.editing.reports.check_titles import TITLES
+from annotation.editing.reports.versions import (
+    Version,
+    changes,
+    expert_name,
+    expert_numbers,
+    find_version,
+    versions_of,
+)
+from cqa_site.people.access import EXPERTS, StudyRequest, study_page
+from cqa_site.people.models import Role, Study
+from cqa_site.rounds.drafts import RoundNotOpen, StaleDraft
 from cqa_site.rounds.pages.replies import closed_reply, errors_of, see_other
-from cqa_site.rounds.pages.trial import trial_urls
-from cqa_site.rounds.pages.work import Face, address_of, work_urls
-from cqa_site.rounds.saving import RoundNotOpen, StaleDraft
+from cqa_site.rounds.pages.rounds import trial_urls
+from cqa_site.rounds.pages.work import TaskPages, address_of, work_urls
 from cqa_site.runs.text_diff import Line
 
-from .payload import checklist, desk_arguments
+# Whose sheet may be read by whom; everybody else hears that it does not exist.
+
+
+def readable_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> EditingSheet:
+    """A sheet that the person may read; raises Http404.
+
+    Researchers read all of them, experts their own ones, and after the round
+    closed those of others about calibration answers that they edited too.
+    """
+    sheets = opened_sheets(study)
+    if not request.membership.is_researcher:
+        sheets = sheets.filter(Q(rater__user=request.user) | _shared_with(request))
+    return get_object_or_404(sheets, public_id=sheet_id)
+
+
+def sees_others(request: StudyRequest, editing_round: EditingRound) -> bool:
+    """Whether what other experts wrote about calibration answers may be shown."""
+    return request.membership.is_researcher or editing_round.state == EditingRound.State.CLOSED
+
+
+def opened_sheets(study: Study) -> QuerySet[EditingSheet]:
+    """Sheets of rounds that were opened."""
+    sheets = EDITING.sheets().select_related("rater__user").filter(study=study)
+    return sheets.exclude(round__state=EditingRound.State.DRAFT)
+
+
+def _shared_with(request: StudyRequest) -> Q:
+    own = EditingSheet.objects.filter(
+        round=OuterRef("round"),
+        answer=OuterRef("answer"),
+        rater__user=request.user,
+        is_calibration=True,
+    )
+    is_closed = Q(round__state=EditingRound.State.CLOSED)
+    return Q(Exists(own), is_calibration=True) & is_closed
+
+
+# What the desk may know: allow-lists without the system, the file and other people's work.
+
+
+@dataclass(frozen=True)
+class DeskCheck:
+    """One line of the checklist; ``places`` are character ranges as JSON."""
+
+    name: str
+    title: str | Promise
+    is_passed: bool | None
+    counted: str
+    wanted: str
+    places: str
+    is_marked: bool
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """Every line, and how many of those that could be judged are passed."""
+
+    lines: list[DeskCheck]
+
+    @property
+    def passed(self) -> int:
+        """Lines that are passed."""
+        return sum(line.is_passed is True for line in self.lines)
+
+    @property
+    def judged(self) -> int:
+        """Lines that could be judged."""
+        return sum(line.is_passed is not None for line in self.lines)
+
+
+def desk_arguments(
+    sheet: EditingSheet, entries: list[ListedArgument], reading: Reading
+) -> list[ArgumentBeside]:
+    """Arguments with label, source and whether the text cites them."""
+    labels = relevance_of(sheet.round.study, {entry.argument_id for entry in entries})
+    return arguments_beside(sheet.answer, entries, reading.cited, labels)
+
+
+def checklist(reading: Reading) -> Checklist:
+    """The checklist with titles."""
+    return Checklist(
+        [
+            DeskCheck(
+                name=check.name,
+                title=TITLES[check.name],
+                is_passed=check.is_passed,
+                counted=check.counted,
+                wanted=check.wanted,
+                places=json.dumps(check.places),
+                is_marked=bool(check.places),
+            )
+            for check in reading.checks
+        ]
+    )
+
+
+# The editing desk: arguments, the text, live checks.
 
 
 def _shown(sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
@@ -97,7 +211,7 @@ def _settle(request: HttpRequest, sheet: EditingSheet, kept: KeptText) -> HttpRe
     return see_other(address_of(sheet))
 
 
-FACE = Face(
+FACE = TaskPages(
     kind=EDITING,
     form=EditForm,
     shown=_shown,
@@ -113,9 +227,57 @@ FACE = Face(
     roles=(Role.EXPERT,),
 )
 ROUNDS = "editing/rounds/<uuid:round_id>/desk/"
-urlpatterns = trial_urls(FACE, ROUNDS) + work_urls(
+desk_urls = trial_urls(FACE, ROUNDS) + work_urls(
     FACE,
     rounds=ROUNDS,
     sheets="editing/<uuid:task_id>/",
     kept="conflicts/<uuid:conflict_id>/",
 )
+
+
+# Every version of one answer, and the changes between any two of them.
+
+
+@study_page(*EXPERTS)
+@require_safe
+def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
+    """Show what changed from ?from= to ?to=, by default from the machine's text to the newest."""
+    sheet = readable_sheet(request, study, task_id)
+    is_own = sheet.rater.user_id == request.user.pk
+    versions = versions_of(sheet, with_drafts=is_own or request.membership.is_researcher)
+    before, after = _chosen(request, versions)
+    context = {
+        "study": study,
+        "sheet": sheet,
+        "editing_round": sheet.round,
+        "editor_name": _editor_name(request, sheet),
+        "versions": versions,
+        "before": before,
+        "after": after,
+        "lines": changes(before.text, after.text),
+        "is_own": is_own,
+        "may_restore": is_own and sheet.round.state == EditingRound.State.OPEN,
+    }
+    return render(request, "annotation/editing/history.html", context)
+
+
+def _chosen(request: StudyRequest, versions: list[Version]) -> tuple[Version, Version]:
+    """The two versions of the address; raises Http404 for one that is not there."""
+    submitted = [each for each in versions if each.revision] or versions[:1]
+    newest = find_version(versions, "draft") or submitted[-1]
+    first, second = request.GET.get("from"), request.GET.get("to")
+    before = find_version(versions, first) if first else versions[0]
+    after = find_version(versions, second) if second else newest
+    if before is None or after is None:
+        raise Http404
+    return before, after
+
+
+def _editor_name(request: StudyRequest, sheet: EditingSheet) -> str:
+    """The name for researchers, a number for other experts."""
+    if request.membership.is_researcher:
+        return str(sheet.rater.user)
+    return expert_name(expert_numbers(sheet.round)[sheet.rater.user_id])
+
+
+history_urls = [path("editing/<uuid:task_id>/history/", editing_history, name="editing_history")]

@@ -1,30 +1,81 @@
-"""Editing rounds for researchers: draw the desks, look at them, open, close, watch."""
+"""Pages of editing rounds, and the discussion of calibration answers."""
 
 import uuid
 from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
-from annotation.answers.forms.conditions import MIXED, PLAIN_ONLY
-from annotation.answers.models.answers import Answer
-from annotation.answers.reports.conditions import ALL, names_of
-from annotation.editing.actions.expert_answers import make_expert_answers, waiting_revisions
-from annotation.editing.actions.rounds import CHUNK, Plan, experts_of, matching_answers
-from annotation.editing.forms import RoundForm
+from annotation.answers.forms.questions import MIXED, PLAIN_ONLY
+from annotation.answers.models import Answer
+from annotation.answers.reports import ALL, names_of
+from annotation.editing.actions.rounds import (
+    CHUNK,
+    Plan,
+    add_comment,
+    experts_of,
+    make_expert_answers,
+    matching_answers,
+    waiting_revisions,
+)
+from annotation.editing.forms import CommentForm, RoundForm
 from annotation.editing.models import EditingRound, EditingSheet
-from annotation.editing.reports.editing import calibration_answers, sheets_with_revisions
-from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from annotation.editing.reports.versions import (
+    calibration_answers,
+    desk_of,
+    discussion,
+    shared_versions,
+    sheets_with_revisions,
+)
+from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.rounds.pages.rounds import RoundFace, round_in, round_urls, to_round
+from cqa_site.rounds.pages.rounds import RoundPages, round_in, round_urls, to_round
 from cqa_site.rounds.progress import TO_DO
+
+from .desk import opened_sheets, sees_others
+
+# Where editing begins: an expert's own answers; researchers go to the rounds of the study.
+
+
+@study_page(*EXPERTS)
+@require_safe
+def editing(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the expert's answers by round."""
+    if request.membership.is_researcher:
+        return redirect("editing_rounds", study.public_id)
+    sheets = desk_of(request.user, study)
+    rounds = [
+        _own_round(editing_round, list(own))
+        for editing_round, own in groupby(sheets, key=lambda sheet: sheet.round)
+    ]
+    context = {"study": study, "rounds": rounds}
+    return render(request, "annotation/editing/own.html", context)
+
+
+def _own_round(editing_round: EditingRound, sheets: list[EditingSheet]) -> dict[str, Any]:
+    waiting = [sheet for sheet in sheets if sheet.is_to_do]
+    is_open = editing_round.state == EditingRound.State.OPEN
+    return {
+        "round": editing_round,
+        "sheets": sheets,
+        "done": sum(sheet.submitted_at is not None for sheet in sheets),
+        "next": waiting[0] if waiting and is_open else None,
+    }
+
+
+start_urls = [path("editing/", editing, name="editing")]
+
+
+# Editing rounds for researchers: draw the desks, look at them, open, close, watch.
 
 
 def _more(row: EditingRound) -> dict[str, Any]:
@@ -72,7 +123,7 @@ def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
     }
 
 
-FACE = RoundFace(
+FACE = RoundPages(
     form=RoundForm,
     initial=_initial,
     template="annotation/editing/round.html",
@@ -102,11 +153,68 @@ def editing_round_answers(
     return to_round(row)
 
 
-urlpatterns = [
+round_urlpatterns = [
     *round_urls(FACE, "editing/rounds/", "round_id"),
     path(
         "editing/rounds/<uuid:round_id>/answers/",
         editing_round_answers,
         name="editing_round_answers",
+    ),
+]
+
+
+# One calibration answer: everybody's version and the discussion, blind until the round closes.
+
+
+@study_page(*EXPERTS)
+def editing_discussion(
+    request: StudyRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
+) -> HttpResponse:
+    """Show the versions and comments that the person may see, and take a comment."""
+    editing_round = get_object_or_404(EditingRound, study=study, public_id=round_id)
+    sheet = _calibration_sheet(request, study, editing_round, answer_id)
+    form = CommentForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        add_comment(
+            editing_round=editing_round,
+            answer=sheet.answer,
+            author=request.user,
+            text=form.cleaned_data["text"],
+        )
+        return redirect("editing_discussion", study.public_id, round_id, answer_id)
+    seen: dict[str, Any] = {
+        "reader": request.user,
+        "sees_all": sees_others(request, editing_round),
+        "sees_names": request.membership.is_researcher,
+    }
+    context = {
+        "study": study,
+        "editing_round": editing_round,
+        "sheet": sheet,
+        "sees_all": seen["sees_all"],
+        "versions": shared_versions(editing_round, sheet.answer_id, **seen),
+        "words": discussion(editing_round, sheet.answer_id, **seen),
+        "form": form,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/editing/discussion.html", context, status=status)
+
+
+def _calibration_sheet(
+    request: StudyRequest, study: Study, editing_round: EditingRound, answer_id: uuid.UUID
+) -> EditingSheet:
+    """The person's own sheet on the answer, or for researchers anybody's; raises Http404."""
+    sheets = opened_sheets(study).filter(round=editing_round, is_calibration=True)
+    sheets = sheets.filter(answer__public_id=answer_id)
+    if not request.membership.is_researcher:
+        return get_object_or_404(sheets, rater__user=request.user)
+    return get_object_or_404(sheets.order_by("pk")[:1])
+
+
+discussion_urls = [
+    path(
+        "editing/rounds/<uuid:round_id>/answers/<uuid:answer_id>/",
+        editing_discussion,
+        name="editing_discussion",
     ),
 ]

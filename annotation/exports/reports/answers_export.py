@@ -16,9 +16,9 @@ from typing import Any
 from django.db.models.fields.json import KT
 from django.utils.translation import gettext_lazy as _
 
-from annotation.corpus.models.questions import ListedArgument
+from annotation.corpus.models import ListedArgument
 from annotation.editing.models import Revision
-from cqa_site.files.sending import FileTable, Row
+from cqa_site.files.actions.exports import FileTable, Row
 from cqa_site.people.models import Study
 
 from .tables import in_pieces
@@ -46,6 +46,7 @@ ARGUMENT_COLUMNS: dict[str, tuple[str, type]] = {
     "argument_id": ("argument__public_id", str),
     "text": ("argument__text", str),
     "source_url": ("argument__source_url", str),
+    "attributes": ("argument__attributes", dict),
     "recipe": ("argument_list__recipe", dict),
 }
 ANSWER_COLUMNS: dict[str, tuple[str, type]] = {
@@ -99,7 +100,7 @@ REVISION_COLUMNS: dict[str, tuple[Any, type]] = {
 
 
 @dataclass(frozen=True)
-class Wish:
+class ExportRequest:
     """Whose rows, and how they are shown."""
 
     study: Study
@@ -111,23 +112,23 @@ class Wish:
         return "E-" + hmac.new(self.salt, str(person).encode(), hashlib.sha256).hexdigest()[:12]
 
 
-def questions(wish: Wish) -> FileTable:
+def questions(wish: ExportRequest) -> FileTable:
     """Every question of the study."""
     return _table(wish.study.questions, QUESTION_COLUMNS)
 
 
-def arguments(wish: Wish) -> FileTable:
+def arguments(wish: ExportRequest) -> FileTable:
     """Every numbered place of every list that answers cite."""
     rows = ListedArgument.objects.filter(argument_list__question__study=wish.study)
     return _table(rows, ARGUMENT_COLUMNS)
 
 
-def answers(wish: Wish) -> FileTable:
+def answers(wish: ExportRequest) -> FileTable:
     """Every answer with its text as it was written."""
     return _table(wish.study.answers, ANSWER_COLUMNS)
 
 
-def revisions(wish: Wish) -> FileTable:
+def revisions(wish: ExportRequest) -> FileTable:
     """Every submitted version of an answer, oldest first."""
     rows = Revision.objects.filter(sheet__answer__study=wish.study)
     hidden = () if wish.with_comments else ("comment",)
@@ -159,7 +160,7 @@ def _minute(moment: datetime) -> datetime:
 
 
 _SHOWN: dict[type, Callable[[Any], Any]] = {str: str, datetime: _minute}
-TABLES: dict[str, Callable[[Wish], FileTable]] = {
+TABLES: dict[str, Callable[[ExportRequest], FileTable]] = {
     "questions": questions,
     "arguments": arguments,
     "answers": answers,

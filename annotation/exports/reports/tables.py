@@ -1,16 +1,11 @@
-"""What exports contain: columns and rows of each kind, read from one snapshot as a stream.
-
-Nothing here reads users. Raters appear under a pseudonym that only holds
-within one set of files, because its salt is thrown away; times are rounded to
-the minute; free text is left out unless somebody asked for it.
-"""
+"""Columns and rows of each export of a campaign, streamed from one snapshot."""
 
 import csv
 import gzip
 import hashlib
 import hmac
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
@@ -22,9 +17,74 @@ from annotation.consensus.reports import FINAL_PATHS
 from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import is_counted
-from cqa_site.files.sending import FileTable, Row
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.files.actions.exports import FileTable, Row
 
-from .columns import ANNOTATOR_TYPES, CROWDKIT_TYPES, FIGURE_TYPES, FINAL_TYPES, VOTE_TYPES
+# Columns of every export with the type of their values, in the order written.
+
+
+VOTE_TYPES: dict[str, type] = {
+    "item_id": str,
+    "object1": str,
+    "object2": str,
+    "text": str,
+    "source_url": str,
+    "control_label": int,
+    "rater_id": str,
+    "rater_kind": str,
+    "label": int,
+    "state": str,
+    "is_extra": bool,
+    "is_excluded": bool,
+    "answered_at": datetime,
+    "active_ms": int,
+    "skip_reason": str,
+    "is_flagged": bool,
+    "comment": str,
+    "block": int,
+    "position": int,
+    "guideline": int,
+}
+ANNOTATOR_TYPES: dict[str, type] = {
+    "rater_id": str,
+    "rater_kind": str,
+    "votes": int,
+    "extra_votes": int,
+    "skipped": int,
+    "flagged": int,
+    "control_votes": int,
+    "control_correct": int,
+    "control_accuracy": float,
+    "median_active_ms": float,
+    "is_excluded": bool,
+}
+FINAL_TYPES: dict[str, type] = {
+    "object1": str,
+    "object2": str,
+    "text": str,
+    "label": int,
+    "provenance": str,
+    "majority": int,
+    "dawid_skene": int,
+    "mace": int,
+    "expert": int,
+    "adopted": int,
+    "adjudicated": int,
+    "votes": int,
+    "pattern": str,
+    "is_tied": bool,
+    "spread": int,
+}
+FIGURE_TYPES: dict[str, type] = {"figure": str, "number": float, "text": str}
+CROWDKIT_TYPES: dict[str, type] = {"task": str, "worker": str, "label": int}
+
+
+# What exports contain: columns and rows of each kind, read from one snapshot as a stream.
+#
+# Nothing here reads users. Raters appear under a pseudonym that only holds
+# within one set of files, because its salt is thrown away; times are rounded to
+# the minute; free text is left out unless somebody asked for it.
+
 
 Record = dict[str, str]
 Content = ExportFile.Content
@@ -59,11 +119,49 @@ def votes(source: Source) -> FileTable:
     """Every answer of the snapshot, skips and extras included."""
     hidden = () if source.with_comments else ("comment",)
     types = {name: kind for name, kind in VOTE_TYPES.items() if name not in hidden}
-    return FileTable(types, (_vote(source, record, types) for record in source.records()))
+    campaign = source.snapshot.campaign
+    versions, attributes = _guidelines(campaign), Attributes(campaign)
+    rows = (
+        _vote(source, each, types, versions) + attributes.of(each["item_id"])
+        for each in source.records()
+    )
+    return FileTable(types | attributes.types, rows)
 
 
-def _vote(source: Source, record: Record, types: dict[str, type]) -> Row:
-    shown = record | {"rater_id": source.pseudonym(record["rater_id"])}
+class Attributes:
+    """Further columns of the files that arguments came in, as columns of an export.
+
+    Those that the arguments have now: a snapshot does not hold them.
+    """
+
+    def __init__(self, campaign: Campaign) -> None:
+        items = campaign.items.exclude(argument__attributes={})
+        self._of = dict(items.values_list("external_id", "argument__attributes"))
+        self._names = sorted({name for each in self._of.values() for name in each})
+        self.types: dict[str, type] = {f"attribute: {name}": str for name in self._names}
+
+    def of(self, item: str) -> Row:
+        """The values of an item, by its id in the round."""
+        return self.among(self._of.get(item, {}))
+
+    def among(self, values: Mapping[str, str]) -> Row:
+        """The values in the order of the columns."""
+        return tuple(values.get(name) for name in self._names)
+
+
+def _guidelines(campaign: Campaign) -> list[tuple[datetime, str]]:
+    """From when on people had which version of the guideline, newest first."""
+    uses = campaign.guideline_uses.order_by("-since").values_list("since", "guideline__number")
+    first = (datetime.min.replace(tzinfo=UTC), campaign.guideline.number)
+    return [(since, str(number)) for since, number in uses or [first]]
+
+
+def _vote(
+    source: Source, record: Record, types: dict[str, type], versions: list[tuple[datetime, str]]
+) -> Row:
+    at = record["answered_at"] and datetime.fromisoformat(record["answered_at"])
+    had = next((number for since, number in versions if at and since <= at), versions[-1][1])
+    shown = record | {"rater_id": source.pseudonym(record["rater_id"]), "guideline": had}
     return tuple(_READ[kind](shown[name]) for name, kind in types.items())
 
 
@@ -129,8 +227,12 @@ class _Tally:
 
 def final_labels(source: Source) -> FileTable:
     """The label of every argument with where it came from, as last computed."""
-    rows = source.snapshot.campaign.final_labels.order_by("pk").values_list("pk", *FINAL_PATHS)
-    return FileTable(FINAL_TYPES, (row[1:] for row in in_pieces(rows)))
+    campaign = source.snapshot.campaign
+    attributes = Attributes(campaign)
+    paths = ("pk", *FINAL_PATHS, "argument__attributes")
+    found = in_pieces(campaign.final_labels.order_by("pk").values_list(*paths))
+    rows = (row[1:-1] + attributes.among(row[-1]) for row in found)
+    return FileTable(FINAL_TYPES | attributes.types, rows)
 
 
 def in_pieces(rows: QuerySet) -> Iterator[Row]:

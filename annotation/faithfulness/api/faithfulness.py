@@ -1,4 +1,4 @@
-"""Faithfulness of answers, verdicts on their citations, and the agreement of experts."""
+"""REST views of faithfulness, verdicts and expert agreement, and run starts."""
 
 import uuid
 from typing import Any
@@ -9,41 +9,50 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.answers.reports.argument_lists import whose_labels
+from annotation.answers.reports import whose_labels
 from annotation.editing.models import EditingRound
-from annotation.faithfulness.actions import faithfulness as actions
+from annotation.faithfulness.actions import figures as actions
 from annotation.faithfulness.actions.texts import embedding_of, freshness
-from annotation.faithfulness.api.bodies import (
+from annotation.faithfulness.api.serializers import (
     AgreementSerializer,
+    CoherenceRunInput,
     EditedTextSerializer,
     FaithfulnessSerializer,
+    FiguresFilter,
+    FiguresInput,
     FiguresSerializer,
+    VerdictFilter,
     VerdictSerializer,
 )
-from annotation.faithfulness.api.filters import FiguresFilter, VerdictFilter
-from annotation.faithfulness.api.inputs import FiguresInput
+from annotation.faithfulness.forms import CoherenceForm
 from annotation.faithfulness.models import CoherenceVerdict, EditedText, FaithfulnessFigures
-from annotation.faithfulness.reports.coherence_rows import Wanted as WantedVerdicts
-from annotation.faithfulness.reports.coherence_rows import verdicts_of
-from annotation.faithfulness.reports.edited_pairs import edited_of
+from annotation.faithfulness.reports.edited import edited_of
 from annotation.faithfulness.reports.expert_agreement import ExpertAgreement, agreement_of
-from annotation.faithfulness.reports.rows import Wanted, answer_of, relabelled_rows, rows_of
-from annotation.faithfulness.reports.versions import (
+from annotation.faithfulness.reports.faithfulness import (
     Choice,
     chosen_run,
     groups_of,
     judge_runs,
     state_of,
 )
-from cqa_site.api.inputs import NothingInput
-from cqa_site.api.requests import Request
-from cqa_site.api.views import StudyViews
+from annotation.faithfulness.reports.tables import (
+    TextSelection,
+    answer_of,
+    relabelled_rows,
+    rows_of,
+)
+from annotation.faithfulness.reports.texts import VerdictSelection as WantedVerdicts
+from annotation.faithfulness.reports.texts import verdicts_of
+from cqa_site.api.base import NothingInput, Request, StudyViews
 from cqa_site.people.models import Study, User
-from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.runs.api.calls import RunPartViews
+from cqa_site.runs.api.bodies import Given, JobSerializer, Start, as_typed, keys_of
+from cqa_site.runs.api.runs import RunPartViews
+from cqa_site.runs.forms.plan import PlanForm
 from cqa_site.runs.models import Run
-from cqa_site.web.rest.problems import Conflict
-from cqa_site.web.rest.strict_filters import refuse_unknown
+from cqa_site.web.rest.queries import Conflict, refuse_unknown
+
+# Faithfulness of answers, verdicts on their citations, and the agreement of experts.
+
 
 MODE = OpenApiParameter("mode", str, enum=FaithfulnessFigures.Mode.values, default="sound")
 CONDITION = OpenApiParameter(
@@ -125,8 +134,8 @@ class FiguresViews(StudyViews):
             row.about = answer_of(row)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    def _wanted(self, choice: Choice) -> tuple[Wanted, Run | None]:
-        wanted = Wanted.from_query(self.request.query_params, choice.mode, choice.labels)
+    def _wanted(self, choice: Choice) -> tuple[TextSelection, Run | None]:
+        wanted = TextSelection.from_query(self.request.query_params, choice.mode, choice.labels)
         return wanted, chosen_run(list(judge_runs(self.study)), choice)
 
 
@@ -208,3 +217,14 @@ def _told(found: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
         "pairs": pairs,
         "work": work,
     }
+
+
+# Addresses of faithfulness of answers.
+
+
+def _coherence(study: Study, actor: User, given: Given) -> PlanForm:
+    given["systems"] = keys_of(study.systems, given.pop("systems", []))
+    return CoherenceForm(as_typed(CoherenceForm, study, given), study=study, actor=actor)
+
+
+COHERENCE = Start(CoherenceRunInput, _coherence)

@@ -1,24 +1,34 @@
-"""Faithfulness of a study's answers by system and condition, with intervals over questions."""
+"""Faithfulness by system and condition with intervals, cached by state of the data."""
 
+from __future__ import annotations
+
+import hashlib
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
-from django.db.models import Count
+from django.core.cache import cache
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import QueryDict
+from django.utils.translation import get_language
 
-from annotation.answers.models.answers import System
-from annotation.answers.models.conditions import Condition
-from annotation.editing.reports.edited_texts import newest_revisions
+from annotation.answers.models import Condition, System
+from annotation.editing.reports.versions import newest_revisions
 from annotation.faithfulness.methods.faithfulness import Figures, pool
-from annotation.faithfulness.models import FaithfulnessFigures
+from annotation.faithfulness.models import CoherenceVerdict, EditedText, FaithfulnessFigures
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
-from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.means import clustered_mean
 
-from .labels import Relabel
+from .texts import Relabel, known_labels, mark_of_labels
+
+# Faithfulness of a study's answers by system and condition, with intervals over questions.
+
 
 Part = tuple[float, int]
 COHERENCE = "coherence"
@@ -80,7 +90,7 @@ class GroupFigures:
     verdicts: Verdicts
 
 
-class Said(NamedTuple):
+class VerdictTally(NamedTuple):
     """Equal verdicts on citations of one text; ``text`` is answer and revision, or None."""
 
     question: int
@@ -164,8 +174,8 @@ def _figures(
     system: System,
     condition: Condition,
     members: Members,
-    share: Callable[[Iterable[Said]], Estimate],
-    verdicts: list[Said],
+    share: Callable[[Iterable[VerdictTally]], Estimate],
+    verdicts: list[VerdictTally],
     *,
     is_edited: bool,
 ) -> GroupFigures:
@@ -214,19 +224,19 @@ def _by_question(questions: Sequence[int], parts: Sequence[Part]) -> dict[int, f
     return {question: sums[question] / n for question, n in counts.items() if n}
 
 
-def _verdicts(run: Run | None) -> dict[Group, list[Said]]:
-    found: dict[Group, list[Said]] = defaultdict(list)
+def _verdicts(run: Run | None) -> dict[Group, list[VerdictTally]]:
+    found: dict[Group, list[VerdictTally]] = defaultdict(list)
     if run is None:
         return found
     about = ("answer__system", "answer__condition", "answer__question", "answer", "revision")
     rows = run.coherence_verdicts.order_by().values_list(*about, "is_coherent", "reason")
     for system, condition, question, answer, revision, *said in rows.annotate(Count("pk")):
         group = Group(system, condition, revision is not None)
-        found[group].append(Said(question, (answer, revision), *said))
+        found[group].append(VerdictTally(question, (answer, revision), *said))
     return found
 
 
-def _share_of_citations(verdicts: Iterable[Said]) -> Estimate:
+def _share_of_citations(verdicts: Iterable[VerdictTally]) -> Estimate:
     """Share of coherent ones among all verdicts of a group; an unscored one is none."""
     scored = [each for each in verdicts if each.is_coherent is not None]
     return _estimate(
@@ -235,12 +245,12 @@ def _share_of_citations(verdicts: Iterable[Said]) -> Estimate:
     )
 
 
-def _mean_of_texts(verdicts: Iterable[Said]) -> Estimate:
+def _mean_of_texts(verdicts: Iterable[VerdictTally]) -> Estimate:
     """Mean over texts of each text's own share, so that a text counts once however much it cites.
 
     The relevance paper's argument-answer coherence (section 5.1).
     """
-    texts: dict[tuple[int, Any], list[Said]] = defaultdict(list)
+    texts: dict[tuple[int, Any], list[VerdictTally]] = defaultdict(list)
     for each in verdicts:
         if each.is_coherent is not None:
             texts[each.question, each.text].append(each)
@@ -252,16 +262,138 @@ def _mean_of_texts(verdicts: Iterable[Said]) -> Estimate:
 
 
 # How a group's verdicts become its coherence, by mode.
-SHARES: dict[str, Callable[[Iterable[Said]], Estimate]] = {
+SHARES: dict[str, Callable[[Iterable[VerdictTally]], Estimate]] = {
     FaithfulnessFigures.Mode.SOUND: _share_of_citations,
     FaithfulnessFigures.Mode.PAPER: _mean_of_texts,
 }
 
 
-def _counts(verdicts: Sequence[Said]) -> Verdicts:
+def _counts(verdicts: Sequence[VerdictTally]) -> Verdicts:
     unscored: Counter[str] = Counter()
     for each in verdicts:
         if each.is_coherent is None:
             unscored[each.reason] += each.number
     asked = sum(each.number for each in verdicts)
     return Verdicts(scored=asked - unscored.total(), unscored=dict(unscored))
+
+
+# Which state of figures and verdicts a dashboard shows; what was computed is kept by it.
+
+
+VERSION = 4
+COHERENCE_KIND = "coherence"
+KEPT_SECONDS = 24 * 3600
+SOUND, PAPER = FaithfulnessFigures.Mode.SOUND, FaithfulnessFigures.Mode.PAPER
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What somebody wants to look at: a mode, and whose verdicts on coherence."""
+
+    mode: str = SOUND
+    run: str = ""
+    # Which groups are shown: "plain", the id of a condition, or all.
+    condition: str = ""
+    # Whose labels precision, recall and F1 are by: a campaign's, "newest", or the study's choice.
+    labels: str = ""
+
+    @classmethod
+    def from_query(cls, query: QueryDict, study: Study | None = None) -> Self:
+        """Read the part of an address behind the question mark; labels only with a study."""
+        mode = PAPER if query.get("mode") == PAPER else SOUND
+        labels = known_labels(study, query.get("labels", "")) if study else ""
+        return cls(mode, query.get("run", "")[:36], _condition(query), labels)
+
+    @property
+    def query(self) -> str:
+        """The same choice as part of an address."""
+        chosen = QueryDict(mutable=True)
+        named = {"mode": "" if self.mode == SOUND else self.mode, "run": self.run}
+        named |= {"condition": self.condition, "labels": self.labels}
+        chosen.update({name: value for name, value in named.items() if value})
+        return chosen.urlencode()
+
+
+PLAIN = "plain"
+
+
+def _condition(query: QueryDict) -> str:
+    return query.get("condition", "")[:36]
+
+
+def shown_groups(groups: list[GroupFigures], choice: Choice) -> list[GroupFigures]:
+    """The groups of the chosen condition; none is ever mixed of several."""
+    if not choice.condition:
+        return groups
+    if choice.condition == PLAIN:
+        return [group for group in groups if group.is_plain]
+    return [group for group in groups if group.condition == choice.condition]
+
+
+def state_of(study: Study, whose: str = "") -> str:
+    """A short name that changes when figures, comparisons, verdicts or chosen labels change."""
+    figures = FaithfulnessFigures.objects.all()
+    about = [
+        figures.filter(answer__study=study),
+        figures.filter(revision__sheet__answer__study=study),
+        EditedText.objects.filter(before__study=study),
+        CoherenceVerdict.objects.filter(run__study=study),
+    ]
+    # A system can be renamed.
+    names: list[Any] = list(study.systems.values_list("pk", "name"))
+    # Names of conditions are said in a language.
+    names.append(get_language())
+    if whose:
+        names.append(mark_of_labels(study, whose))
+    seen = [VERSION, names, *(_mark(rows) for rows in about)]
+    return hashlib.sha256(json.dumps(seen, default=str).encode()).hexdigest()[:16]
+
+
+def _mark(rows: QuerySet) -> tuple[Any, ...]:
+    found = rows.aggregate(n=Count("pk"), last=Max("at"), newest=Max("pk"))
+    return tuple(found.values())
+
+
+def judge_runs(study: Study) -> QuerySet[Run]:
+    """Runs that judged the coherence of citations, newest first."""
+    runs = study.runs.filter(kind=COHERENCE_KIND).exclude(state=Run.State.DRAFT)
+    return runs.select_related("prompt", "endpoint").order_by("-number")
+
+
+def counted_runs(study: Study) -> QuerySet[Run]:
+    """The same, those still being prepared too, with ``scored`` verdicts and those ``left``."""
+    verdicts = CoherenceVerdict.objects.filter(run=OuterRef("pk")).order_by().values("run")
+    scored = verdicts.annotate(n=Count("is_coherent")).values("n")
+    unscored = verdicts.filter(is_coherent__isnull=True).annotate(n=Count("pk")).values("n")
+    return (
+        study.runs.filter(kind=COHERENCE_KIND)
+        .select_related("prompt")
+        .annotate(scored=Coalesce(Subquery(scored), 0), left=Coalesce(Subquery(unscored), 0))
+        .order_by("-number")
+    )
+
+
+def chosen_run(runs: list[Run], choice: Choice) -> Run | None:
+    """The run that was asked for, else the newest one."""
+    newest = runs[0] if runs else None
+    return next((run for run in runs if str(run.public_id) == choice.run), newest)
+
+
+def version_of(state: str, choice: Choice, run: Run | None) -> str:
+    """A short name of exactly what a picture shows, for its address."""
+    chosen = f"-{choice.condition[:8]}" if choice.condition else ""
+    labels = f"-by-{choice.labels[:8]}" if choice.labels else ""
+    return f"{state}-{choice.mode}-{run.number if run else 0}{chosen}{labels}"
+
+
+def groups_of(study: Study, choice: Choice, run: Run | None, state: str) -> list[GroupFigures]:
+    """The figures of a choice in this state, computed now or kept from an earlier time."""
+    everything = replace(choice, condition="")
+    key = f"faithfulness-groups:{study.pk}:{version_of(state, everything, run)}"
+    groups: list[GroupFigures] | None = cache.get(key)
+    if groups is None:
+        pass
+
+        groups = compute_groups(study, choice.mode, run, choice.labels)
+        cache.set(key, groups, KEPT_SECONDS)
+    return shown_groups(groups, choice)

@@ -1,19 +1,35 @@
-"""Faithfulness by system and condition as a table, for the page and to take away."""
+"""Tables, charts and rows of faithfulness figures, and subjects of coherence calls."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
+from django.db.models import Avg, F, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Cast
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.reports.argument_lists import labels_name
+from annotation.answers.models import Answer
+from annotation.answers.reports import labels_name
+from annotation.editing.models import Revision
+from annotation.editing.reports.versions import newest_revisions
+from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
+from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.models import Call, Run
+from cqa_site.web.charts.dot_rows import intervals
+from cqa_site.web.charts.points import MOST, distinct, of_all
+from cqa_site.web.charts.vega import Spec
+from cqa_site.web.rest.queries import id_from
 from cqa_site.web.tables import TableData
 
-from .faithfulness import COHERENCE, GroupFigures
-from .versions import Choice
+from .faithfulness import COHERENCE, Choice, GroupFigures
+from .texts import SCORES, CitationSubject, Relabel, RelabelledRows, answer_of
+
+# Faithfulness by system and condition as a table, for the page and to take away.
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +165,262 @@ def _row(group: GroupFigures) -> list[Any]:
         cells += [found.value, found.low, found.high, found.n_values]
     words = "; ".join(f"{text}: {count}" for count, text in skipped_in_words(group.skipped))
     return [*cells, words, group.out_of_range, group.malformed]
+
+
+# Faithfulness by system and condition as charts, each with its numbers in words.
+
+
+BOUNDS = ("value", "low", "high")
+
+
+def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") -> Spec:
+    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
+    return intervals(
+        chart_rows(groups, name),
+        y="who",
+        series="measure",
+        title=of_all(CHARTS[name][1](), len(_known(groups, name))),
+        size=size,
+    )
+
+
+def chart_alt(groups: Sequence[GroupFigures], name: str) -> str:
+    """What the chart shows, in numbers, for people who do not see it."""
+    known = [row for row in chart_rows(groups, name) if row["value"] is not None]
+    parts = [f"{row['who']}, {row['measure']}: {row['value']:.3f}" for row in known]
+    return f"{CHARTS[name][1]()}. {'; '.join(parts)}."
+
+
+def chart_table(groups: Sequence[GroupFigures], name: str) -> TableData:
+    """The chart in numbers."""
+    columns = {"who": _("System, condition"), "measure": _("Measure"), "value": _("Mean")}
+    columns |= {"low": _("low"), "high": _("high")}
+    rows = chart_rows(groups, name)
+    title = str(CHART_TITLES[name])
+    return TableData.of_rows(rows, columns, caption=title, name=f"faithfulness-{name}")
+
+
+def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]]:
+    """Measures of a chart for each group that has one of them; none if there is nothing."""
+    known = _known(groups, name)[:MOST]
+    return [
+        {
+            "who": who,
+            "measure": str(MEASURES[measure].title),
+            **{part: getattr(group.measures[measure], part) for part in BOUNDS},
+        }
+        for who, group in zip(distinct(map(_name, known)), known, strict=True)
+        for measure in CHARTS[name][0]
+    ]
+
+
+def _known(groups: Sequence[GroupFigures], name: str) -> list[GroupFigures]:
+    """Groups that have one of the measures of a chart."""
+    return [
+        group
+        for group in groups
+        if any(group.measures[measure].value is not None for measure in CHARTS[name][0])
+    ]
+
+
+def _name(group: GroupFigures) -> str:
+    where = f" {group.scenario}" if group.scenario else ""
+    if not group.is_plain:
+        where = f" · {group.condition_name}"
+    return f"{group.name}{where}{' ' + _('edited') if group.is_edited else ''}"
+
+
+CHART_TITLES = {
+    "relevance": lazy("Cited and relevant arguments"),
+    "coherence": lazy("Coherence of citations"),
+}
+# What stands side by side in a chart, and the title of its axis.
+CHARTS: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
+    "relevance": (("precision", "recall"), lambda: _("Mean, 95 % interval")),
+    "coherence": ((COHERENCE,), lambda: _("Share, 95 % interval")),
+}
+
+
+# The texts behind a faithfulness figure: filtered, sorted and written to a file.
+
+
+SORTED = (*MEASURES, "segments", "out_of_range", "malformed")
+ROW_TITLES = {name: measure.title for name, measure in MEASURES.items()} | {
+    "segments": lazy("Segments"),
+    "out_of_range": lazy("No such argument"),
+    "malformed": lazy("Malformed"),
+}
+PROBLEMS = ("out_of_range", "malformed", "unscored")
+
+
+@dataclass(frozen=True, slots=True)
+class TextSelection:
+    """Which texts, in which order; ``sort`` names a column, with a minus from high to low."""
+
+    mode: str
+    is_edited: bool = False
+    system: uuid.UUID | None = None
+    scenario: int | None = None
+    condition: uuid.UUID | None = None
+    problem: str = ""
+    sort: str = ""
+    # Whose labels the scores are by; empty takes them as they are stored.
+    labels: str = ""
+
+    @classmethod
+    def from_query(cls, query: QueryDict, mode: str, labels: str = "") -> Self:
+        """Read the part of an address behind the question mark; the unknown narrows nothing."""
+        scenario, sort = query.get("scenario", ""), query.get("sort", "")
+        problem = query.get("problem", "")
+        return cls(
+            mode=mode,
+            is_edited=query.get("texts") == "edited",
+            system=id_from(query.get("system", "")),
+            scenario=int(scenario) if scenario in map(str, Answer.Scenario.values) else None,
+            condition=id_from(query.get("condition", "")),
+            problem=problem if problem in PROBLEMS else "",
+            sort=sort if sort.removeprefix("-") in SORTED else "",
+            labels=labels,
+        )
+
+
+def rows_of(study: Study, wanted: TextSelection, run: Run | None) -> QuerySet[FaithfulnessFigures]:
+    """Figures of single texts with ``coherence``, the share of the run's verdicts that say yes."""
+    rows = FaithfulnessFigures.objects.filter(mode=wanted.mode)
+    path = "revision__sheet__answer" if wanted.is_edited else "answer"
+    if wanted.is_edited:
+        rows = rows.filter(revision__in=newest_revisions(study).order_by().values("pk"))
+        rows = rows.select_related("revision__sheet__rater__user")
+    else:
+        rows = rows.filter(answer__study=study)
+    if wanted.system is not None:
+        rows = rows.filter(**{f"{path}__system__public_id": wanted.system})
+    if wanted.scenario is not None:
+        rows = rows.filter(**{f"{path}__scenario": wanted.scenario})
+    if wanted.condition is not None:
+        rows = rows.filter(**{f"{path}__condition__public_id": wanted.condition})
+    rows = _with_problem(rows, wanted.problem).annotate(coherence=_coherence(run, wanted))
+    rows = rows.select_related(
+        f"{path}__system", f"{path}__condition", f"{path}__question__comparison"
+    )
+    return rows.order_by(*_order(wanted.sort), f"{path}__question", f"{path}__choice", "pk")
+
+
+def relabelled_rows(
+    study: Study, wanted: TextSelection, run: Run | None
+) -> QuerySet[FaithfulnessFigures] | RelabelledRows:
+    """The same, by the labels that are wanted: scores of other labels are not stored."""
+    if not wanted.labels:
+        return rows_of(study, wanted, run)
+    only_unscored = wanted.problem == "unscored"
+    by_score = wanted.sort.removeprefix("-") in SCORES
+    everything = replace(
+        wanted,
+        problem="" if only_unscored else wanted.problem,
+        sort="" if by_score else wanted.sort,
+    )
+    return RelabelledRows(
+        rows_of(study, everything, run),
+        Relabel(study, wanted.mode, wanted.labels),
+        path="revision__sheet__answer" if wanted.is_edited else "answer",
+        sort=wanted.sort,
+        only_unscored=only_unscored,
+    )
+
+
+def _with_problem(rows: QuerySet, problem: str) -> QuerySet:
+    if problem == "unscored":
+        return rows.filter(f1__isnull=True)
+    return rows.filter(**{f"{problem}__gt": 0}) if problem else rows
+
+
+def _order(sort: str) -> list[Any]:
+    if not sort:
+        return []
+    column = F(sort.removeprefix("-"))
+    is_down = sort.startswith("-")
+    return [column.desc(nulls_last=True) if is_down else column.asc(nulls_last=True)]
+
+
+def _coherence(run: Run | None, wanted: TextSelection) -> Subquery:
+    verdicts = CoherenceVerdict.objects.filter(run=run, is_coherent__isnull=False)
+    if wanted.is_edited:
+        same = verdicts.filter(revision=OuterRef("revision"))
+    else:
+        same = verdicts.filter(answer=OuterRef("answer"), revision__isnull=True)
+    said = Avg(Cast("is_coherent", IntegerField()))
+    return Subquery(same.order_by().values("run").annotate(share=said).values("share"))
+
+
+def rows_table(rows: QuerySet[FaithfulnessFigures] | RelabelledRows, mode: str) -> TableData:
+    """Every text with its figures, for a file."""
+    columns = [
+        _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Choice"),
+        _("Object 1"), _("Object 2"), _("Aspect"), _("Segments"),
+        *(str(one.title) for one in MEASURES.values()),
+        _("Cited"), _("Cited numbers without an argument"), _("Malformed citations"),
+        _("Left out"), _("Embedding model"),
+    ]  # fmt: skip
+    return TableData(columns, list(_written(rows)), name=f"faithfulness-texts-{mode}")
+
+
+def _written(rows: QuerySet[FaithfulnessFigures] | RelabelledRows) -> Iterator[list[Any]]:
+    for row in rows.iterator(500):
+        answer, values = answer_of(row), row.values
+        pair = answer.question.comparison
+        left_out = "; ".join(f"{name} {count}" for name, count in values["skipped"].items())
+        yield [
+            str(answer.public_id),
+            str(row.revision.public_id) if row.revision else "",
+            answer.system.name,
+            str(answer.scenario),
+            answer.condition.name,
+            str(answer.choice),
+            pair.object1,
+            pair.object2,
+            answer.question.aspect,
+            row.segments,
+            *(getattr(row, name) for name in MEASURES),
+            " ".join(map(str, values["cited"])),
+            " ".join(map(str, values["out_of_range"])),
+            " ".join(values["malformed"]),
+            left_out,
+            row.embedding,
+        ]
+
+
+# What requests of the coherence judge are about, and what was read from their replies.
+
+
+def _citations(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+    cited = {call.pk: CitationSubject(*call.subject_ids) for call in calls}
+    answers = study.answers.select_related("question__comparison")
+    found = answers.in_bulk({each.answer for each in cited.values()})
+    revisions = Revision.objects.in_bulk({each.revision for each in cited.values()})
+    verdicts = CoherenceVerdict.objects.filter(call__in=[call.pk for call in calls])
+    said = {verdict.call_id: verdict for verdict in verdicts}
+    return {
+        pk: [_citation(found.get(each.answer), revisions.get(each.revision), each, said.get(pk))]
+        for pk, each in cited.items()
+    }
+
+
+def _citation(
+    answer: Answer | None,
+    revision: Revision | None,
+    cited: CitationSubject,
+    said: CoherenceVerdict | None,
+) -> Item | None:
+    if answer is None or (cited.revision and revision is None):
+        return None
+    text = (revision or answer).text[cited.start : cited.end]
+    context = f"[{cited.number}] · {answer.question}"
+    if said is None:
+        return Item(text, context)
+    words = {True: _("coherent"), False: _("not coherent"), None: ""}
+    return Item(text, context, words[said.is_coherent], said.rationale, said.reason)
+
+
+COHERENCE_CALLS = CallSubjects(
+    Titles(lazy("Segment"), lazy("Verdict"), lazy("The judge's reason")), _citations
+)

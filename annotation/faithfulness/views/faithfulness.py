@@ -1,42 +1,39 @@
-"""Faithfulness of a study's answers: figures by system and condition, made in the background."""
+"""Pages of faithfulness by system and condition, and of the coherence judge."""
 
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
 from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Avg, Count, IntegerField
+from django.db.models.functions import Cast
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.answers.forms.labels import label_choices
-from annotation.answers.reports.conditions import used_conditions
-from annotation.faithfulness.actions import faithfulness as actions
+from annotation.answers.models import Answer
+from annotation.answers.reports import ALL, names_of, used_conditions
+from annotation.faithfulness.actions import figures as actions
+from annotation.faithfulness.actions.coherence import (
+    KIND,
+    count_other_conditions,
+    has_citations,
+    without_figures,
+)
 from annotation.faithfulness.actions.texts import embedding_of, freshness
-from annotation.faithfulness.forms import FiguresForm
-from annotation.faithfulness.reports.charts import (
-    CHARTS,
-    TITLES,
-    chart_alt,
-    chart_rows,
-    chart_spec,
-    chart_table,
-)
-from annotation.faithfulness.reports.faithfulness import GroupFigures
-from annotation.faithfulness.reports.finding import faithfulness_finding
-from annotation.faithfulness.reports.tables import (
-    INTERVALS,
-    MODES,
-    faithfulness_table,
-    measures_of,
-    skipped_in_words,
-    text_of_group,
-)
-from annotation.faithfulness.reports.versions import (
+from annotation.faithfulness.forms import CoherenceForm, FiguresForm
+from annotation.faithfulness.reports.edited import faithfulness_finding
+from annotation.faithfulness.reports.faithfulness import (
     Choice,
+    GroupFigures,
     chosen_run,
     counted_runs,
     groups_of,
@@ -44,18 +41,44 @@ from annotation.faithfulness.reports.versions import (
     state_of,
     version_of,
 )
+from annotation.faithfulness.reports.tables import (
+    CHART_TITLES,
+    CHARTS,
+    INTERVALS,
+    MODES,
+    chart_alt,
+    chart_rows,
+    chart_spec,
+    chart_table,
+    faithfulness_table,
+    measures_of,
+    skipped_in_words,
+    text_of_group,
+)
+from annotation.faithfulness.reports.texts import (
+    VerdictSelection,
+    shown,
+    verdicts_of,
+    verdicts_table,
+)
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.results.figures import Figure, Files, figure_file, table_file
+from cqa_site.runs.forms.plan import PlanForm
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import with_planning
+from cqa_site.runs.views.runs import run_context
+from cqa_site.runs.views.start import PER_PAGE, RunPages, RunScope, run_urls
+
+# Faithfulness of a study's answers: figures by system and condition, made in the background.
+
 
 RUNS = 10
 
 
 @dataclass(frozen=True)
-class Shown:
+class FaithfulnessPageState:
     """What the address asks for: the groups of one state, and whose verdicts they count."""
 
     study: Study
@@ -101,7 +124,7 @@ class Shown:
     def _chart(self, name: str, files: Files) -> Figure:
         return Figure(
             slug=name,
-            title=TITLES[name],
+            title=CHART_TITLES[name],
             recipe=INTERVALS,
             table=chart_table(self.groups, name),
             alt=chart_alt(self.groups, name),
@@ -113,7 +136,7 @@ class Shown:
 @study_page(*RESEARCHERS)
 def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the stored figures, and how many texts wait for theirs."""
-    job, shown = actions.latest_job(study), Shown.from_request(request, study)
+    job, shown = actions.latest_job(study), FaithfulnessPageState.from_request(request, study)
     measures, *charts = shown.figures()
     context = {
         "study": study,
@@ -144,7 +167,7 @@ def faithfulness_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
     """Send the table of all measures, or one chart."""
-    figures = Shown.from_request(request, study).figures()
+    figures = FaithfulnessPageState.from_request(request, study).figures()
     return figure_file(request, figures, figure, format)
 
 
@@ -183,11 +206,116 @@ def _shown(group: GroupFigures, measures: Iterable[str]) -> dict[str, Any]:
     }
 
 
-urlpatterns = [
+faithfulness_urls = [
     path("faithfulness/", faithfulness, name="faithfulness"),
     path("faithfulness/compute/", faithfulness_compute, name="faithfulness_compute"),
     path("faithfulness/cancel/", faithfulness_cancel, name="faithfulness_cancel"),
     path(
         "faithfulness/<slug:figure>.<str:format>", faithfulness_figure, name="faithfulness_figure"
     ),
+]
+
+
+# The coherence judge: its runs, the page of one, and the verdicts behind a share.
+
+
+def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
+    """One request for each citation, and texts that are left out for their condition."""
+    n = count_other_conditions(study, form.target)
+    words = ngettext(
+        "%(n)s text is left out because its answer was written under another condition.",
+        "%(n)s texts are left out because their answers were written under other conditions.",
+        n,
+    )
+    notes = [words % {"n": f"{n:,}"}] if n else []
+    return RunScope([(lazy("Requests, one for each citation and reply"), requests)], notes)
+
+
+def _left_out(study: Study) -> str:
+    """How many answers no run can judge yet."""
+    n = without_figures(study)
+    words = ngettext(
+        "%(n)s answer is left out: its citations are not known yet.",
+        "%(n)s answers are left out: their citations are not known yet.",
+        n,
+    )
+    return words % {"n": f"{n:,}"} if n else ""
+
+
+FACE = RunPages(
+    kind=KIND,
+    name="coherence",
+    form=CoherenceForm,
+    heading=lazy("Whose citations"),
+    rows=(("texts",), ("systems",), ("sample",)),
+    has_things=has_citations,
+    left_out=_left_out,
+    taken=_taken,
+    about=lazy("Language models judge citations; faithfulness shows the shares that they find."),
+    new=lazy("Judge coherence"),
+    lead=lazy(
+        "A model says for each citation whether the citing segment follows from the cited "
+        "argument and speaks for the same object."
+    ),
+    nothing=lazy("A judge reads texts with figures that cite an argument."),
+    starts=(("faithfulness", lazy("Bring the figures up to date first")),),
+)
+
+
+@study_page(*RESEARCHERS)
+def coherence_verdicts(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """List the verdicts of a run with segment and argument; all of them as a file."""
+    run = get_object_or_404(study.runs.filter(kind=KIND), public_id=run_id)
+    wanted = VerdictSelection.from_query(request.GET)
+    rows = verdicts_of(run, wanted)
+    if request.GET.get("format") == "csv":
+        return table_file(verdicts_table(run, rows), "csv")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "run": run,
+        "wanted": wanted,
+        "page": page,
+        "rows": shown(list(page)),
+        "systems": study.systems.all(),
+        "scenarios": Answer.Scenario.choices,
+        "conditions": used_conditions(study),
+    }
+    return render(request, "annotation/faithfulness/coherence_verdicts.html", context)
+
+
+def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
+    """One run: where it is, what it may do, what it was asked, what it said."""
+    target = run.spec["target"]
+    systems = study.systems.filter(public_id__in=target["systems"])
+    context = run_context(study, run) | {
+        "systems": systems,
+        "scenarios": [Answer.Scenario(number).label for number in target["scenarios"]],
+        "conditions": names_of(study, target.get("conditions", [])),
+        "is_mixed": ALL in target.get("conditions", [ALL]),
+        "said": _said(run),
+    }
+    return render(request, "annotation/faithfulness/coherence_run.html", context)
+
+
+def _said(run: Run) -> dict[str, Any]:
+    """Counts of verdicts, and both shares: of citations, and of an answer on average."""
+    texts = run.coherence_verdicts.exclude(is_coherent=None).values("answer", "revision")
+    of_texts = texts.order_by().annotate(share=Avg(Cast("is_coherent", IntegerField())))
+    counts = dict(
+        run.coherence_verdicts.order_by().values_list("is_coherent").annotate(Count("pk"))
+    )
+    yes, no = counts.get(True, 0), counts.get(False, 0)
+    return {
+        "yes": yes,
+        "no": no,
+        "none": counts.get(None, 0),
+        "share": yes / (yes + no) if yes + no else None,
+        "of_texts": of_texts.aggregate(mean=Avg("share"), n=Count("share")),
+    }
+
+
+coherence_urls = [
+    *run_urls(FACE, "coherence/"),
+    path("coherence/runs/<uuid:run_id>/verdicts/", coherence_verdicts, name="coherence_verdicts"),
 ]

@@ -9,25 +9,25 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.answers.forms.labels import label_choices
-from annotation.answers.models.answers import Answer
-from annotation.answers.reports.argument_lists import labels_name
-from annotation.answers.reports.conditions import used_conditions
+from annotation.answers.models import Answer
+from annotation.answers.reports import labels_name, used_conditions
 from annotation.editing.models import Revision
-from annotation.faithfulness.reports.detail import detail_of
-from annotation.faithfulness.reports.faithfulness import COHERENCE
-from annotation.faithfulness.reports.rows import (
+from annotation.faithfulness.reports.faithfulness import COHERENCE, Choice, chosen_run, judge_runs
+from annotation.faithfulness.reports.tables import (
+    MEASURES,
+    MODES,
+    ROW_TITLES,
     SORTED,
-    TITLES,
-    Wanted,
+    TextSelection,
     answer_of,
     relabelled_rows,
     rows_table,
+    skipped_in_words,
 )
-from annotation.faithfulness.reports.tables import MEASURES, MODES, skipped_in_words
-from annotation.faithfulness.reports.versions import Choice, chosen_run, judge_runs
+from annotation.faithfulness.reports.texts import detail_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import table_file
+from cqa_site.results.figures import table_file
 
 PER_PAGE = 50
 
@@ -38,7 +38,7 @@ def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
     choice = Choice.from_query(request.GET, study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
-    wanted = Wanted.from_query(request.GET, choice.mode, choice.labels)
+    wanted = TextSelection.from_query(request.GET, choice.mode, choice.labels)
     rows: Any = relabelled_rows(study, wanted, run)
     if request.GET.get("format") == "csv":
         return table_file(rows_table(rows, choice.mode), "csv")
@@ -66,7 +66,7 @@ def _column(name: str, sort: str) -> dict[str, Any]:
     """A heading: a click sorts from high to low, the next one the other way round."""
     sorted_now = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
     return {
-        "title": TITLES[name],
+        "title": ROW_TITLES[name],
         "sorted": sorted_now,
         "next": name if sorted_now == "descending" else f"-{name}",
     }

@@ -1,12 +1,9 @@
-"""Every figure of a campaign, computed from the snapshot's table of votes alone.
+"""Compute every figure of a campaign from the vote table of a snapshot."""
 
-What is undefined is None beside a reason, never NaN. Rows of the table are described in
-`annotation.figures.reports.snapshots`.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from annotation.consensus.reports import MACHINES
@@ -16,26 +13,244 @@ from cqa_site.stats.agreement import (
     fleiss_kappa,
     gwet_ac,
     krippendorff_alpha,
+    pairwise_agreement,
+    pairwise_matrix,
+    per_item_disagreement,
     per_label_agreement,
     percent_agreement,
 )
+from cqa_site.stats.disagreement import majority
 from cqa_site.stats.estimate import Estimate
-from cqa_site.stats.latent.aggregation import majority
 from cqa_site.stats.ratings import Ratings
 
-from .kept import (
+from .snapshots import (
+    Annotator,
     Confusion,
+    DisputedItem,
     Figures,
     LabelAgreement,
     LabelItems,
     LabelVotes,
     Majority,
     MedianOfPairs,
+    OverTime,
+    Pairs,
     Progress,
+    Quartiles,
+    SecondsBin,
+    TimeBin,
+    Times,
+    counted,
 )
-from .raters import annotators, hardest_items, number, pair_matrix, weighted_kappa
-from .snapshots import counted
-from .times import time_per_label, votes_over_time
+
+# Figures about time: seconds per label, and votes over time.
+
+
+WIDTHS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300)
+MOST_BINS = 24
+STEPS = (("hour", "h", 60), ("day", "D", 62), ("week", "W-SUN", 104), ("month", "MS", 10_000))
+
+
+def time_per_label(used: pd.DataFrame, values: Sequence[int]) -> Times:
+    """Median, quartiles and histogram of the active seconds browsers reported."""
+    timed = used[used["active_ms"].notna()]
+    seconds = timed["active_ms"].to_numpy(dtype=float) / 1000
+    by_label = {value: seconds[(timed["label"] == value).to_numpy(dtype=bool)] for value in values}
+    return Times(
+        n_untimed=len(used) - len(timed),
+        all=_quartiles(seconds),
+        labels=tuple(_quartiles(by_label[value], value) for value in values),
+        histogram=tuple(_histogram(seconds)),
+        reason=None if len(seconds) else "no vote came with a time",
+    )
+
+
+def _quartiles(seconds: np.ndarray, label: int | None = None) -> Quartiles:
+    if len(seconds) == 0:
+        return Quartiles(label=label, n=0, q1=None, median=None, q3=None)
+    q1, median, q3 = (float(value) for value in np.quantile(seconds, [0.25, 0.5, 0.75]))
+    return Quartiles(label=label, n=len(seconds), q1=q1, median=median, q3=q3)
+
+
+def _histogram(seconds: np.ndarray) -> list[SecondsBin]:
+    """Equal bins up to where 98 % of the votes are; the last one is open to the right."""
+    if len(seconds) == 0:
+        return []
+    reach = float(np.quantile(seconds, 0.98))
+    width = next((width for width in WIDTHS if reach / width < MOST_BINS), WIDTHS[-1])
+    bins = min(int(reach // width) + 1, MOST_BINS)
+    places = np.minimum(seconds // width, bins - 1).astype(int)
+    counts = np.bincount(places, minlength=bins)
+    return [
+        {
+            "from": place * width,
+            "to": (place + 1) * width if place < bins - 1 else None,
+            "votes": int(count),
+        }
+        for place, count in enumerate(counts)
+    ]
+
+
+def votes_over_time(used: pd.DataFrame) -> OverTime:
+    """Counted votes by hour, day, week or month (UTC), gaps filled with zeros."""
+    times = used["answered_at"].dropna()
+    undated = len(used) - len(times)
+    if times.empty:
+        return OverTime(step=None, bins=(), n_undated=undated, reason="no vote has a date")
+    hours = (times.max() - times.min()).total_seconds() / 3600
+    lengths = {"hour": 1, "day": 24, "week": 168, "month": 730}
+    step, rule = next((name, rule) for name, rule, most in STEPS if hours / lengths[name] <= most)
+    counts = pd.Series(1, index=times).resample(rule, closed="left", label="left").sum()
+    form = "%Y-%m-%d %H:00" if step == "hour" else "%Y-%m-%d"
+    bins = tuple(
+        TimeBin(start=start.strftime(form), votes=int(count), total=int(total))
+        for start, count, total in zip(counts.index, counts, counts.cumsum(), strict=True)
+    )
+    return OverTime(step=step, bins=bins, n_undated=undated, reason=None)
+
+
+# Figures about raters and items: pairs of raters, hardest items, the table of annotators.
+
+
+MATRIX_RATERS = 15
+HARDEST = 20
+LISTED_RATERS = 500
+SHOWN_TEXT = 400
+
+
+def weighted_kappa(ratings: Ratings, min_shared: int) -> MedianOfPairs:
+    """Median quadratically weighted kappa over the pairs of raters who share enough items."""
+    pairs = pairwise_agreement(ratings, "cohen_kappa_quadratic", min_shared)
+    values = pairs["value"].dropna().to_numpy(dtype=float)
+    low, median, high = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else [None] * 3
+    reason = None if len(values) else f"no two annotators share {min_shared} items or more"
+    return MedianOfPairs(
+        statistic="Cohen's kappa, quadratic weights, median of pairs",
+        level="interval",
+        value=number(median),
+        low=number(low),
+        high=number(high),
+        interval="quartiles over pairs of annotators",
+        recipe=(
+            f"median over {len(values)} of {len(pairs)} pairs of annotators, those who share "
+            f"at least {min_shared} items and used more than one label there"
+        ),
+        reason=reason,
+        n_items=ratings.n_items,
+        n_pairable_items=int((ratings.values_per_item >= 2).sum()),
+        n_raters=ratings.n_raters,
+        n_values=ratings.n_values,
+        n_pairs=len(values),
+    )
+
+
+def pair_matrix(ratings: Ratings, min_shared: int) -> Pairs:
+    """Ordinal alpha of each two of the most active raters, with the items they share."""
+    sizes = pd.Series(np.bincount(ratings.rater_codes, minlength=ratings.n_raters), ratings.raters)
+    order = sizes.reset_index(name="n").sort_values(["n", "rater"], ascending=[False, True])
+    active = order["rater"].head(MATRIX_RATERS).tolist()
+    matrix = pairwise_matrix(ratings.subset(raters=active), "alpha_ordinal", min_shared)
+    values = matrix.values.reindex(index=active, columns=active)
+    shared = matrix.n_shared.reindex(index=active, columns=active)
+    return Pairs(
+        raters=tuple(active),
+        n_raters=ratings.n_raters,
+        statistic="Krippendorff's alpha, ordinal",
+        min_shared=min_shared,
+        values=tuple(tuple(map(number, row)) for row in values.to_numpy(dtype=object)),
+        n_shared=tuple(map(tuple, shared.astype(int).to_numpy().tolist())),
+    )
+
+
+def hardest_items(used: pd.DataFrame, ratings: Ratings) -> tuple[DisputedItem, ...]:
+    """The items whose votes lie furthest apart, most disputed first."""
+    table = per_item_disagreement(ratings, "ordinal")
+    table = table[table["mean_distance"] > 0].head(HARDEST)
+    texts = used[used["item_id"].isin(table.index)].sort_values("label", kind="stable")
+    groups = dict(iter(texts.groupby("item_id")))
+    labels = majority(ratings).loc[table.index, "label"]
+    return tuple(
+        DisputedItem(
+            item=str(item),
+            object1=groups[item]["object1"].iloc[0],
+            object2=groups[item]["object2"].iloc[0],
+            text=groups[item]["text"].iloc[0][:SHOWN_TEXT],
+            is_control=bool(groups[item]["control_label"].notna().iloc[0]),
+            votes=tuple(groups[item]["label"].astype(int).tolist()),
+            majority=int(labels[item]),
+            spread=int(row["spread"]),
+            relative=number(row["relative"]),
+        )
+        for item, row in table.iterrows()
+    )
+
+
+def annotators(votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings) -> tuple[Annotator, ...]:
+    """One row for each rater, most counted votes first; excluded ones are listed, too."""
+    table = votes.groupby("rater_id").agg(
+        kind=("rater_kind", "first"), is_excluded=("is_excluded", "max")
+    )
+    table["votes"] = used.groupby("rater_id").size()
+    table["skipped"] = votes[votes["state"] == "skipped"].groupby("rater_id").size()
+    table["extra"] = votes[votes["is_extra"]].groupby("rater_id").size()
+    controls = used[used["control_label"].notna()]
+    table["controls"] = controls.groupby("rater_id").size()
+    right = controls[controls["label"] == controls["control_label"]]
+    table["controls_right"] = right.groupby("rater_id").size()
+    compared = _agrees_with_others(ratings)
+    table["compared"] = compared.groupby("rater").size()
+    table["agreeing"] = compared.groupby("rater")["agrees"].sum()
+    seconds = used["active_ms"].astype("Float64") / 1000
+    table["seconds"] = seconds.groupby(used["rater_id"]).median()
+    counts = [name for name in table.columns if name not in ("kind", "is_excluded", "seconds")]
+    table[counts] = table[counts].fillna(0).astype(int)
+    table = table.reset_index().sort_values(["votes", "rater_id"], ascending=[False, True])
+    return tuple(_annotator(row) for row in table.head(LISTED_RATERS).to_dict("records"))
+
+
+def _annotator(row: Mapping[Hashable, Any]) -> Annotator:
+    compared = int(row["compared"])
+    return Annotator(
+        rater=row["rater_id"],
+        kind=row["kind"],
+        is_excluded=bool(row["is_excluded"]),
+        votes=int(row["votes"]),
+        skipped=int(row["skipped"]),
+        extra=int(row["extra"]),
+        controls=int(row["controls"]),
+        controls_right=int(row["controls_right"]),
+        compared=compared,
+        agreement=int(row["agreeing"]) / compared if compared else None,
+        median_seconds=number(row["seconds"]),
+    )
+
+
+def _agrees_with_others(ratings: Ratings) -> pd.DataFrame:
+    """For each vote on an item others voted on: does it equal the majority of the *others*?
+
+    Counting the rater's own vote would make everybody agree with themselves.
+    """
+    scale = ratings.categories()
+    others = ratings.counts(scale)[ratings.item_codes]
+    own = ratings.value_codes(scale)
+    others[np.arange(len(own)), own] -= 1
+    several = others.sum(axis=1) > 0
+    # The last maximum: of equally frequent labels the higher one counts.
+    best = len(scale) - 1 - others[:, ::-1].argmax(axis=1) if len(own) else own
+    rater = ratings.raters[ratings.rater_codes]
+    return pd.DataFrame({"rater": rater, "agrees": best == own})[several]
+
+
+def number(value: Any) -> float | None:
+    """None for what is missing."""
+    return None if value is None or pd.isna(value) else float(value)
+
+
+# Every figure of a campaign, computed from the snapshot's table of votes alone.
+#
+# What is undefined is None beside a reason, never NaN. Rows of the table are described in
+# `annotation.figures.reports.snapshots`.
+
 
 SCOPES = ("all", "ordinary")
 ALPHA_LEVELS: tuple[Level, ...] = ("ordinal", "nominal", "interval")

@@ -8,20 +8,18 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 
 from annotation.answers.methods.conditions import FILTERS, LABELS
-from annotation.corpus.methods.seeded_sample import seeded_places
+from annotation.corpus.methods.sentences import seeded_places
 from annotation.generation.models import GenerationLaunch, GenerationRun
-from cqa_site.judging.estimating import Estimate
-from cqa_site.judging.identity import digest
+from cqa_site.judging.chat import digest
+from cqa_site.judging.endpoints import Estimate
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions import runs as engine
 from cqa_site.runs.actions.runs import RunPlan, RunRefused
 from cqa_site.runs.models import Budget, Run
-from cqa_site.runs.planning.planning import estimate_run
+from cqa_site.runs.planning import estimate_run
 
-from .argument_drawing import draw
-from .prompts import WITH_ARGUMENTS
-from .targets import NAMED, chosen_questions
+from .prompts import NAMED, WITH_ARGUMENTS, chosen_questions, draw
 
 # Six models under four scenarios are 24; more than this nobody looks at one by one.
 MOST_RUNS = 96

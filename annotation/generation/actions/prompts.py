@@ -1,18 +1,39 @@
-"""The four scenarios: their prompts, and what a request for one answer says."""
+"""What a run asks of a model: prompts, questions, and the arguments drawn for each."""
 
-from collections.abc import Mapping
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.models.answers import Answer
-from annotation.corpus.models.questions import Question
-from cqa_site.judging.neutral import Neutral, fence_items, fence_token, neutralise, quote
-from cqa_site.judging.prompts import Layout, PromptParts, render
+from annotation.answers.actions import argument_list, relevance_of, whose_labels
+from annotation.answers.methods.conditions import MOST_ARGUMENTS as ARGUMENTS
+from annotation.answers.models import Answer
+from annotation.answers.reports import learned_questions
+from annotation.corpus.methods.sentences import seeded_places
+from annotation.corpus.models import Argument, ArgumentList, Question
+from annotation.generation.methods import favoured_object
+from cqa_site.judging.prompts import (
+    Layout,
+    Neutral,
+    PromptParts,
+    fence_items,
+    fence_token,
+    neutralise,
+    quote,
+    render,
+)
+from cqa_site.people.models import Study
 from cqa_site.runs import kinds
-from cqa_site.runs.kind_parts import PromptKind
-from cqa_site.runs.models import PromptVersion
+from cqa_site.runs.kinds import PromptKind
+from cqa_site.runs.models import PromptVersion, Run
+
+# The four scenarios: their prompts, and what a request for one answer says.
+
 
 FOLDER = Path(__file__).parents[1] / "prompts"
 
@@ -74,3 +95,248 @@ def _details(question: Question, target: Mapping[str, Any]) -> str:
     if target["uses_wording"] and question.wording:
         lines.append(f"The question as it was asked: {quote(neutralise(question.wording).text)}")
     return "".join(f"\n{line}" for line in lines)
+
+
+# Drawing the arguments that a model writes an answer from: filters, order, and what was left out.
+#
+# The same seed, arguments and labels give the same lists, whichever other questions are asked.
+
+
+# Final labels that may be used, by the name of the choice.
+RELEVANCE: dict[str, frozenset[int] | None] = {
+    "any": None,
+    "3": frozenset({3}),
+    "2-3": frozenset({2, 3}),
+    "0-1": frozenset({0, 1}),
+}
+FAVOURED: dict[str, int | None] = {"any": None, "object1": 1, "object2": 2}
+# Why an argument is not shown to the model; the last one counts questions without any.
+REASONS = ("blank", "unlabelled", "relevance", "unclear", "other_object", "too_many", "questions")
+# Below what any model takes; a list of the paper has 3 to 17.
+MOST_ARGUMENTS = 200
+AT_ONCE = 200
+
+
+@dataclass(slots=True)
+class ArgumentDraw:
+    """The arguments drawn for one question, and how many were not, by reason."""
+
+    question: Question
+    arguments: list[Argument]
+    left_out: Counter[str] = field(default_factory=Counter)
+    # Whose labels filtered them; empty where none did.
+    whose: str = ""
+
+    @property
+    def numbered(self) -> list[tuple[int, Argument]]:
+        """The arguments under the numbers by which an answer cites them, from 1."""
+        return list(enumerate(self.arguments, start=1))
+
+
+def draw(
+    study: Study, questions: Iterable[Question], target: Mapping[str, Any], seed: int
+) -> Iterator[ArgumentDraw]:
+    """Draw the arguments of each question; a bounded number of queries for every few hundred.
+
+    ``target`` names ``relevance``, ``favoured`` and ``most_arguments``, and with a filter by
+    label whose ``labels``; see `target_of` in `annotation.generation.actions.prompts`.
+    """
+    stream = iter(questions)
+    while together := list(islice(stream, AT_ONCE)):
+        found = _arguments(study, together)
+        wanted = RELEVANCE[target["relevance"]]
+        whose = "" if wanted is None else whose_labels(study, target.get("labels", ""))
+        labels = _labels(study, found, whose) if whose else {}
+        for question in together:
+            drawn = ArgumentDraw(question, [], whose=whose)
+            kept = _kept(found[question.comparison_id], drawn, labels, target)
+            chooser = random.Random(f"{seed}:{question.public_id}")  # noqa: S311 - reproducible
+            # One draw does both: which ones, if there are too many, and in which order.
+            drawn.arguments = chooser.sample(kept, min(len(kept), target["most_arguments"]))
+            drawn.left_out["too_many"] += len(kept) - len(drawn.arguments)
+            yield drawn
+
+
+def keep_list(drawn: ArgumentDraw, target: Mapping[str, Any], seed: int) -> ArgumentList:
+    """Store the list of a question with how it was drawn."""
+    names = ("relevance", "favoured", "most_arguments")
+    left_out = {name: count for name, count in drawn.left_out.items() if count}
+    recipe = {name: target[name] for name in names} | {"seed": seed, "left_out": left_out}
+    if drawn.whose:
+        recipe["labels"] = drawn.whose
+    return argument_list(drawn.question, drawn.numbered, recipe)
+
+
+def count_left_out(lists: Iterable[ArgumentDraw]) -> dict[str, int]:
+    """How many arguments were not drawn, by reason, and how many questions have none at all."""
+    found: Counter[str] = Counter()
+    for drawn in lists:
+        found.update(drawn.left_out)
+        found["questions"] += not drawn.arguments
+    return {reason: found[reason] for reason in REASONS if found[reason]}
+
+
+def _arguments(study: Study, questions: Sequence[Question]) -> dict[int, list[Argument]]:
+    """Comparison → its arguments in a fixed order."""
+    comparisons = {question.comparison_id for question in questions}
+    found: dict[int, list[Argument]] = defaultdict(list)
+    rows = Argument.objects.filter(study=study, comparison__in=comparisons).order_by("pk")
+    for argument in rows.only("comparison_id", "text"):
+        found[argument.comparison_id].append(argument)
+    return found
+
+
+def _labels(
+    study: Study, arguments: Mapping[int, Sequence[Argument]], whose: str
+) -> Mapping[int, int | None]:
+    keys = [one.pk for several in arguments.values() for one in several]
+    return relevance_of(study, keys, whose)
+
+
+def _kept(
+    arguments: Sequence[Argument],
+    drawn: ArgumentDraw,
+    labels: Mapping[int, int | None],
+    target: Mapping[str, Any],
+) -> list[Argument]:
+    """What passes the filters; counts the rest by the first filter that it fails."""
+    kept = []
+    for argument in arguments:
+        if reason := _why_not(argument, drawn.question, labels, target):
+            drawn.left_out[reason] += 1
+        else:
+            kept.append(argument)
+    return kept
+
+
+def _why_not(
+    argument: Argument,
+    question: Question,
+    labels: Mapping[int, int | None],
+    target: Mapping[str, Any],
+) -> str:
+    """The first reason against an argument; empty if there is none."""
+    if argument.is_blank:
+        return "blank"
+    wanted = RELEVANCE[target["relevance"]]
+    if wanted is not None and (label := labels[argument.pk]) not in wanted:
+        return "unlabelled" if label is None else "relevance"
+    side = FAVOURED[target["favoured"]]
+    if side is None:
+        return ""
+    pair = question.comparison
+    favoured = favoured_object(argument.text, pair.object1, pair.object2)
+    if favoured is None:
+        return "unclear"
+    return "" if favoured == side else "other_object"
+
+
+# Which questions a run of answers asks, and from which arguments it lets a model write.
+
+
+# Of a launch: a sample that all of its runs ask, so that they can be compared.
+NAMED = "named"
+MOST_CHOICES = 5
+
+
+def target_of(
+    *,
+    questions: str = "all",
+    comparisons: Sequence[str] = (),
+    sample: int = 0,
+    uses_aspect: bool = True,
+    uses_wording: bool = True,
+    relevance: str = "any",
+    favoured: str = "any",
+    most_arguments: int = ARGUMENTS,
+    labels: str = "",
+) -> dict[str, Any]:
+    """What a run of answers asks about, as its spec keeps it.
+
+    Parameters
+    ----------
+    questions
+        ``all``, ``comparisons`` or ``sample``: all of the study, those of some comparisons, or a
+        seeded sample.
+    comparisons
+        Public ids, for the second choice.
+    sample
+        Size, for the third.
+    uses_aspect, uses_wording
+        Whether a request names a question's aspect and its own wording, where it has them.
+    relevance, favoured
+        Which arguments may be used; see `annotation.generation.actions.prompts`.
+    most_arguments
+        Beyond it a random choice is used.
+    labels
+        Whose final labels ``relevance`` means: see `whose_labels`. Empty, as in specs from
+        before there was a choice, means what the study's choice is when arguments are drawn.
+    """
+    target = {
+        "questions": questions,
+        "comparisons": sorted(map(str, comparisons)),
+        "sample": sample,
+        "uses_aspect": uses_aspect,
+        "uses_wording": uses_wording,
+        "relevance": relevance,
+        "favoured": favoured,
+        "most_arguments": most_arguments,
+    }
+    return target | ({"labels": labels} if labels and relevance != "any" else {})
+
+
+def chosen_questions(
+    study: Study, target: Mapping[str, Any], seed: int, model: str = ""
+) -> list[Question]:
+    """The questions of a run with their comparisons, in the order in which they are asked.
+
+    What the model was trained on is none of them, however it is asked for.
+    """
+    rows = study.questions.select_related("comparison").order_by("comparison", "pk")
+    if target["questions"] == NAMED:
+        rows = rows.filter(public_id__in=target["named"])
+    rows = rows.exclude(pk__in=learned_questions(study, model).values("pk"))
+    if target["questions"] == "comparisons":
+        rows = rows.filter(comparison__public_id__in=target["comparisons"])
+    found = list(rows)
+    if target["questions"] != "sample":
+        return found
+    return [found[place] for place in seeded_places(len(found), target["sample"], seed)]
+
+
+def drawn_lists(run: Run) -> Iterator[ArgumentDraw]:
+    """The arguments of each question of a run, as its seed draws them now.
+
+    A random sample is drawn from the questions that can be asked, those for which an argument is
+    left; the others come after it, without anything to say but that they are none.
+    """
+    target, seed = run.spec["target"], run.spec["seed"]
+    model = run.spec["model"]
+    if target["questions"] != "sample":
+        return draw(run.study, chosen_questions(run.study, target, seed, model), target, seed)
+    return _sampled(run.study, target, seed, model)
+
+
+def _sampled(
+    study: Study, target: Mapping[str, Any], seed: int, model: str
+) -> Iterator[ArgumentDraw]:
+    """Two passes, so that one sample's arguments are held and not those of the whole study."""
+    everything = chosen_questions(study, {**target, "questions": "all"}, seed, model)
+    can_be_asked: list[Question] = []
+    empty: list[Question] = []
+    for drawn in draw(study, everything, target, seed):
+        (can_be_asked if drawn.arguments else empty).append(drawn.question)
+    places = seeded_places(len(can_be_asked), target["sample"], seed)
+    yield from draw(study, [can_be_asked[place] for place in places], target, seed)
+    yield from (ArgumentDraw(question, []) for question in empty)
+
+
+def count_learned(run: Run) -> dict[str, int]:
+    """How many questions of a run's choice are not asked because its model learned from them."""
+    rows, target = learned_questions(run.study, run.spec["model"]), run.spec["target"]
+    if target["questions"] == NAMED:
+        rows = rows.filter(public_id__in=target["named"])
+    if target["questions"] == "comparisons":
+        rows = rows.filter(comparison__public_id__in=target["comparisons"])
+    count = rows.count()
+    return {"learned": count} if count else {}

@@ -1,21 +1,256 @@
-"""Answers: known by the file they came with, their place in it and their choice."""
+"""Find or add the questions, systems, argument lists and answers of files."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.answers.models.answers import Answer
-from annotation.answers.models.learned import LearnedComparison
-from annotation.corpus.models.questions import text_key
-from annotation.generation.actions.kind import condition
+from annotation.answers.actions import list_key
+from annotation.answers.models import Answer, LearnedComparison, System
+from annotation.corpus.models import ArgumentList, ListedArgument, Question, text_key
+from annotation.generation.actions.answer_runs import condition
 
-from ..actions.rows import AnswerEntry
+from ..actions.entries import AnswerEntry, QuestionEntry
+from .arguments import Pair
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import StudyReconciliation
+    from ..actions.reconciliation import StudyReconciliation
+
+
+# Questions and systems named by files with answers: found, or made.
+
+
+Asked = tuple[str, str, str, str]
+Asking = AnswerEntry | QuestionEntry
+
+
+class SystemBook:
+    """Systems named by the file; without a key while new and not written."""
+
+    def __init__(self, work: "StudyReconciliation") -> None:
+        self.work = work
+        self.known: dict[str, System] = {}
+
+    def take(self, entries: list[AnswerEntry]) -> None:
+        """Find the systems of a piece, or make them; the kind of a known one stays."""
+        fresh = {entry.system: entry for entry in entries if entry.system not in self.known}
+        if not fresh:
+            return
+        stored = System.objects.filter(study=self.work.study, name__in=fresh)
+        found = {system.name: system for system in stored}
+        for name, entry in fresh.items():
+            self.work.result("systems", "same" if name in found else "new")
+            if name not in found:
+                self._add(entry)
+        self.known |= found
+
+    def _add(self, entry: AnswerEntry) -> None:
+        made = System(study=self.work.study, name=entry.system, kind=entry.system_kind)
+        if self.work.write:
+            made.save()
+        self.known[entry.system] = made
+
+
+class QuestionBook:
+    """Questions named by the file; without a key while new and not written.
+
+    A file without a wording means the first question about the pair and
+    aspect. A file with one means the question so worded, else the one that
+    has no wording yet, else a new one. A list of questions means exactly what it says.
+    """
+
+    def __init__(self, work: "StudyReconciliation") -> None:
+        self.work = work
+        self._known: dict[Asked, Question] = {}
+        self._about: dict[tuple[Pair, str], list[Question]] = {}
+        self._loaded: set[Pair] = set()
+
+    def take(self, entries: Sequence[Asking]) -> None:
+        """Find the questions of a piece, or make them; their comparisons are known by now."""
+        self._load({(entry.object1, entry.object2) for entry in entries} - self._loaded)
+        new = []
+        for entry in entries:
+            asked = _asked(entry)
+            if asked in self._known:
+                continue
+            about = self._about.setdefault((asked[:2], entry.aspect), [])
+            is_listed = isinstance(entry, QuestionEntry)
+            question = _meant(about, entry.wording, exactly=is_listed)
+            if question is None:
+                question = self._made(entry)
+                about.append(question)
+                new.append(question)
+                self.work.result("questions", "new")
+            else:
+                self._compare(entry, question)
+            self._known[asked] = question
+        if self.work.write:
+            Question.objects.bulk_create(new)
+
+    def of(self, entry: AnswerEntry) -> Question:
+        """The question an entry taken before is about."""
+        return self._known[_asked(entry)]
+
+    def _load(self, pairs: set[Pair]) -> None:
+        known = self.work.comparisons.known
+        of_comparison = {known[pair]: pair for pair in pairs if known[pair] is not None}
+        stored = Question.objects.filter(comparison__in=of_comparison).order_by("pk")
+        for question in stored:
+            pair = of_comparison[question.comparison_id]
+            self._about.setdefault((pair, question.aspect), []).append(question)
+        self._loaded |= pairs
+
+    def _made(self, entry: Asking) -> Question:
+        return Question(
+            study=self.work.study,
+            comparison_id=self.work.comparisons.known[entry.object1, entry.object2],
+            aspect=entry.aspect,
+            wording=entry.wording,
+        )
+
+    def _compare(self, entry: Asking, question: Question) -> None:
+        is_changed = bool(entry.wording) and question.wording != entry.wording
+        self.work.result("questions", "changed" if is_changed else "same")
+        if not is_changed:
+            return
+        shown = self.work.changed(question.wording or _("no wording"))
+        self.work.mention(entry.row, "question", shown)
+        if self.work.update_changed:
+            question.wording = entry.wording
+            if self.work.write:
+                question.save(update_fields=["wording"])
+
+
+def _asked(entry: Asking) -> Asked:
+    return entry.object1, entry.object2, entry.aspect, entry.wording
+
+
+def _meant(about: list[Question], wording: str, *, exactly: bool) -> Question | None:
+    exact = [question for question in about if question.wording == wording]
+    if exactly:
+        return exact[0] if exact else None
+    unworded = [question for question in about if not question.wording]
+    if exact or not about:
+        return exact[0] if exact else None
+    if wording:
+        return unworded[0] if unworded else None
+    return about[0]
+
+
+# The numbered arguments that imported answers cite: with the file, or those of the same pair.
+
+
+# Number, key of the argument (None in a dry run that would make it), sentence.
+Numbered = tuple[tuple[int, int | None, str], ...]
+
+
+class ListBook:
+    """Lists that answers of the file cite; without a key while new and not written."""
+
+    def __init__(self, work: "StudyReconciliation") -> None:
+        self.work = work
+        self._known: dict[tuple[int, str], ArgumentList] = {}
+        self._of_pair: dict[Pair, dict[int, Numbered]] = {}
+
+    def take(self, entries: list[AnswerEntry]) -> None:
+        """Find the lists of a piece, or make them; questions and arguments are known by now."""
+        self._load_pairs({(e.object1, e.object2) for e in entries if e.joins_arguments})
+        fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]] = {}
+        for entry in entries:
+            numbered = self._numbered(entry)
+            if numbered:
+                key = self._key(entry, numbered)
+                if key not in self._known:
+                    fresh.setdefault(key, (entry, numbered))
+        self._find(fresh)
+        self._add({key: value for key, value in fresh.items() if key not in self._known})
+
+    def of(self, entry: AnswerEntry) -> ArgumentList | None:
+        """The list an answer cites; None where it has nothing to cite."""
+        numbered = self._numbered(entry)
+        return self._known[self._key(entry, numbered)] if numbered else None
+
+    def _key(self, entry: AnswerEntry, numbered: Numbered) -> tuple[int, str]:
+        # By identity: in a dry run a new question has no key of its own yet.
+        question = self.work.questions.of(entry)
+        return id(question), list_key((number, text) for number, _pk, text in numbered)
+
+    def _numbered(self, entry: AnswerEntry) -> Numbered:
+        if entry.joins_arguments:
+            return self._joined(entry)
+        pair = (entry.object1, entry.object2)
+        known = self.work.arguments.known
+        return tuple(
+            (number, known[(*pair, text_key(text))], text) for number, text in entry.arguments
+        )
+
+    def _joined(self, entry: AnswerEntry) -> Numbered:
+        """The imported list of the question, else the first of its pair."""
+        lists = self._of_pair.get((entry.object1, entry.object2), {})
+        question = self.work.questions.of(entry).pk
+        return lists.get(question) or next(iter(lists.values()), ())
+
+    def _load_pairs(self, pairs: set[Pair]) -> None:
+        known = self.work.comparisons.known
+        fresh = {known[pair]: pair for pair in pairs - set(self._of_pair)}
+        self._of_pair |= {pair: {} for pair in fresh.values()}
+        entries = ListedArgument.objects.filter(
+            argument_list__question__comparison__in=set(fresh) - {None},
+            argument_list__recipe__has_key="source",
+        )
+        rows = entries.order_by("argument_list", "number").values_list(
+            "argument_list__question__comparison_id",
+            "argument_list__question_id",
+            "argument_list_id",
+            "number",
+            "argument_id",
+            "argument__text",
+        )
+        first: dict[int, int] = {}
+        for comparison, question, pk, number, argument, text in rows:
+            if first.setdefault(question, pk) == pk:
+                of_pair = self._of_pair[fresh[comparison]]
+                of_pair[question] = (
+                    *of_pair.get(question, ()),
+                    (number, argument, text),
+                )
+
+    def _find(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
+        asked = [self.work.questions.of(entry) for entry, _numbered in fresh.values()]
+        questions = {question.pk: question for question in asked if question.pk is not None}
+        stored = ArgumentList.objects.filter(
+            question__in=questions, sha256__in={key for _question, key in fresh}
+        )
+        for found in stored:
+            key = (id(questions[found.question_id]), found.sha256)
+            if key in fresh:
+                self._known[key] = found
+
+    def _add(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
+        made = {
+            key: ArgumentList(
+                question=self.work.questions.of(entry),
+                sha256=key[1],
+                recipe={"source": entry.source},
+            )
+            for key, (entry, _numbered) in fresh.items()
+        }
+        self._known |= made
+        if not self.work.write:
+            return
+        ArgumentList.objects.bulk_create(made.values())
+        ListedArgument.objects.bulk_create(
+            ListedArgument(argument_list=made[key], number=number, argument_id=argument)
+            for key, (_entry, numbered) in fresh.items()
+            for number, argument, _text in numbered
+        )
+
+
+# Answers: known by the file they came with, their place in it and their choice.
+
 
 Place = tuple[str, int, int]
 # Question, system, scenario, choice and text: what makes two files' answers one.

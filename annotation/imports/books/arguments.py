@@ -1,20 +1,34 @@
-"""Comparisons and arguments: known by the pair and by the sentence's hash."""
+"""Find or add comparisons, arguments and campaigns, and match damaged sentences."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.corpus.models.questions import Argument, Comparison
+from annotation.corpus.models import Argument, Comparison
+from annotation.imports.methods.votes import match_key
+from annotation.labelling.actions.campaigns import default_guideline
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.files.actions.imports import Flag, ImportRefused, Line
+from cqa_site.people.models import Study, User
 
-from ..actions.rows import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, unit_of
+from ..actions.entries import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, unit_of
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import StudyReconciliation
+    from ..actions.reconciliation import StudyReconciliation
+
+
+# Comparisons and arguments: known by the pair and by the sentence's hash.
+
 
 Pair = tuple[str, str]
 REPEATED_SHOWN = 10
+# What a file may say of an argument beside its text.
+_COMPARED = ("source_url", "external_id", "attributes")
 Paired = ArgumentEntry | AnswerEntry | QuestionEntry
 
 
@@ -98,10 +112,10 @@ class ArgumentBook:
             comparison_id__in={self.work.comparisons.known[unit[:2]] for unit in fresh} - {None},
             text_sha256__in={unit[2] for unit in fresh},
         )
-        fields = ("pk", "comparison_id", "text_sha256", "source_url", "external_id")
+        fields = ("pk", "comparison_id", "text_sha256", *_COMPARED)
         found = {
-            (*pairs[comparison], key): (pk, url, name)
-            for pk, comparison, key, url, name in stored.values_list(*fields)
+            (*pairs[comparison], key): (pk, dict(zip(_COMPARED, values, strict=True)))
+            for pk, comparison, key, *values in stored.values_list(*fields)
         }
         new = {unit: entry for unit, entry in fresh.items() if unit not in found}
         for unit, entry in fresh.items():
@@ -125,6 +139,7 @@ class ArgumentBook:
                 text_sha256=unit[2],
                 source_url=entry.source_url,
                 external_id=entry.argument_id,
+                attributes=dict(entry.attributes),
             )
             for unit, entry in new.items()
         )
@@ -150,16 +165,15 @@ class ArgumentBook:
         if self._first_rows.setdefault(unit, entry.row) != entry.row:
             self._repeated[entry.row] = None
 
-    def _compare_argument(self, entry: ArgumentEntry, pk: int, url: str, name: str) -> None:
+    def _compare_argument(self, entry: ArgumentEntry, pk: int, stored: dict[str, Any]) -> None:
         """An empty cell says nothing, so it never counts as a change."""
-        change = {}
-        if entry.source_url and entry.source_url != url:
-            change["source_url"] = entry.source_url
-        if entry.argument_id and entry.argument_id != name:
-            change["external_id"] = entry.argument_id
+        attributes = {**stored["attributes"], **entry.attributes}
+        given = zip(_COMPARED, (entry.source_url, entry.argument_id, attributes), strict=True)
+        change = {name: value for name, value in given if value and value != stored[name]}
         self.work.result("arguments", "changed" if change else "same")
         if change:
-            self.work.remark(entry, ", ".join(change), self.work.changed(url or name or "–"))
+            before = next((stored[name] for name in change if stored[name]), "–")
+            self.work.remark(entry, ", ".join(change), self.work.changed(before))
         if change and self.work.write and self.work.update_changed:
             Argument.objects.filter(pk=pk).update(**change)
 
@@ -167,3 +181,99 @@ class ArgumentBook:
 def _folded(pair: Pair) -> frozenset[str]:
     one, two = (" ".join(part.split()).casefold() for part in pair)
     return frozenset({one, two}) if one != two else frozenset({one, two, ""})
+
+
+# Meet sentences whose characters were damaged on their way through a workbook.
+
+
+def match_to_study(study: Study, lines: Iterable[Line]) -> Iterator[Line]:
+    """Give workbook rows the study's own spelling of the same sentence.
+
+    Only the reading differs (an encoding misread, runs of white space), so the
+    stored sentence is taken and the row flagged.
+    """
+    stream = iter(lines)
+    while chunk := list(islice(stream, 2_000)):
+        yield from _matched(study, chunk)
+
+
+def _matched(study: Study, chunk: list[Line]) -> Iterator[Line]:
+    entries = [line for line in chunk if isinstance(line, ArgumentEntry)]
+    spellings = _spellings(study, {(entry.object1, entry.object2) for entry in entries})
+    for line in chunk:
+        stored = _stored_text(line, spellings) if isinstance(line, ArgumentEntry) else None
+        if isinstance(line, ArgumentEntry) and stored is not None:
+            reason = _("Matched a sentence of the study that differs in damaged characters only.")
+            yield Flag(line.row, line.place, reason)
+            yield replace(line, text=stored)
+        else:
+            yield line
+
+
+def _spellings(study: Study, pairs: set[Pair]) -> dict[tuple[str, str, str], set[str]]:
+    rows = Argument.objects.filter(
+        study=study,
+        comparison__object1__in={one for one, _two in pairs},
+        comparison__object2__in={two for _one, two in pairs},
+    )
+    found: dict[tuple[str, str, str], set[str]] = {}
+    for one, two, text in rows.values_list("comparison__object1", "comparison__object2", "text"):
+        found.setdefault((one, two, match_key(text)), set()).add(text)
+    return found
+
+
+def _stored_text(
+    entry: ArgumentEntry, spellings: dict[tuple[str, str, str], set[str]]
+) -> str | None:
+    """The one other spelling in the study; None for an exact or a doubtful match."""
+    texts = spellings.get((entry.object1, entry.object2, match_key(entry.text)), set())
+    return next(iter(texts)) if len(texts) == 1 and entry.text not in texts else None
+
+
+# Campaigns that hold imported votes: found or made by name.
+
+
+class CampaignBook:
+    """Campaigns named by the file; None while new and not written."""
+
+    def __init__(self, work: "StudyReconciliation", actor: User | None) -> None:
+        self.work = work
+        self.actor = actor
+        self.known: dict[str, Campaign | None] = {}
+
+    @property
+    def ids(self) -> list[int]:
+        """Keys of the campaigns, in the order in which the file named them."""
+        return [campaign.pk for campaign in self.known.values() if campaign is not None]
+
+    def pk(self, name: str) -> int | None:
+        """The key of a campaign, or None in a dry run before it exists."""
+        campaign = self.known[name]
+        return campaign.pk if campaign else None
+
+    def take(self, entries: list[ArgumentEntry]) -> None:
+        """Find the campaigns of a piece, or make them."""
+        for name in dict.fromkeys(entry.campaign for entry in entries):
+            if name not in self.known:
+                self.known[name] = self._find_or_make(name)
+
+    def _find_or_make(self, name: str) -> Campaign | None:
+        found = Campaign.objects.filter(study=self.work.study, name=name).first()
+        if found is not None and found.is_live:
+            raise ImportRefused(
+                _("“%s” is a round run here. Choose another name for the imported votes.") % name
+            )
+        self.work.result("label_rounds", "same" if found else "new")
+        if found is not None or not self.work.write:
+            return found
+        now = timezone.now()
+        return Campaign.objects.create(
+            study=self.work.study,
+            name=name,
+            origin=Campaign.Origin.IMPORTED,
+            state=Campaign.State.CLOSED,
+            guideline=default_guideline(self.work.study, actor=self.actor),
+            created_by=self.actor,
+            closed_at=now,
+            **Campaign.USUAL,
+        )

@@ -1,21 +1,228 @@
-"""Votes: known by their own id where the source has one, else by item and rater."""
+"""Find or add the items, raters and votes of imported campaigns."""
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Max, Q
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, Item, VoteEvent
+from cqa_site.files.actions.imports import Reconciliation
+from cqa_site.people.models import Rater
+from cqa_site.rounds.models import Place
 
-from ..actions.rows import ArgumentEntry, ItemKey, RaterKey, Vote, item_of, rater_of
+from ..actions.entries import (
+    ArgumentEntry,
+    ItemKey,
+    RaterKey,
+    Unit,
+    Vote,
+    item_of,
+    rater_of,
+    unit_of,
+)
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import StudyReconciliation
+    from ..actions.reconciliation import StudyReconciliation
+
+
+# Items of imported campaigns: the argument behind an id, and its known label.
+
+
+@dataclass(frozen=True, slots=True)
+class KnownItem:
+    """An item as the file first named it; ``pk`` is None while not written."""
+
+    pk: int | None
+    unit: Unit
+    control_label: int | None
+
+
+class ItemBook:
+    """Items named by the file, by campaign name and item id."""
+
+    def __init__(self, work: "StudyReconciliation") -> None:
+        self.work = work
+        self.known: dict[ItemKey, KnownItem] = {}
+        self._next_rank: dict[str, int] = {}
+
+    def take(self, entries: list[ArgumentEntry]) -> list[ArgumentEntry]:
+        """Compare or make the items of a piece; give back the entries that fit theirs."""
+        keyed = [(item_of(entry), entry) for entry in entries]
+        fresh: dict[ItemKey, ArgumentEntry] = {}
+        for key, entry in keyed:
+            if key not in self.known:
+                fresh.setdefault(key, entry)
+        for name in dict.fromkeys(name for name, _id in fresh):
+            self._take_campaign(name, {key: e for key, e in fresh.items() if key[0] == name})
+        return [entry for key, entry in keyed if self._fits(key, entry)]
+
+    def _take_campaign(self, name: str, fresh: dict[ItemKey, ArgumentEntry]) -> None:
+        stored = {}
+        campaign_id = self.work.campaigns.pk(name)
+        if campaign_id is not None:
+            fields = ("external_id", "pk", "argument_id", "imported_control_label")
+            items = Item.objects.filter(
+                campaign_id=campaign_id, external_id__in=[key[1] for key in fresh]
+            )
+            stored = {row[0]: row[1:] for row in items.values_list(*fields)}
+        new = {key: entry for key, entry in fresh.items() if key[1] not in stored}
+        for key, entry in fresh.items():
+            self.work.remark_blank(entry)
+            if key[1] in stored:
+                self._compare(key, entry, *stored[key[1]])
+        self._add(name, campaign_id, new)
+
+    def _compare(
+        self, key: ItemKey, entry: ArgumentEntry, pk: int, argument_id: int, control: int | None
+    ) -> None:
+        unit = unit_of(entry)
+        if self.work.arguments.known[unit] != argument_id:
+            # A unit nobody has: every row with this id is then rejected by `_fits`.
+            self.known[key] = KnownItem(pk, ("", "", ""), control)
+            return
+        self.known[key] = KnownItem(pk, unit, entry.control_label)
+        is_changed = control != entry.control_label
+        self.work.result("items", "changed" if is_changed else "same")
+        if is_changed:
+            shown = _("no control label") if control is None else control
+            self.work.remark(entry, "control label", self.work.changed(shown))
+        if is_changed and self.work.write and self.work.update_changed:
+            label = entry.control_label
+            Item.objects.filter(pk=pk).update(control_label=label, imported_control_label=label)
+
+    def _add(self, name: str, campaign_id: int | None, new: dict[ItemKey, ArgumentEntry]) -> None:
+        self.work.outcome.counts["items"]["new"] += len(new)
+        keys: list[int | None] = [None] * len(new)
+        if self.work.write:
+            rows = Item.objects.bulk_create(
+                Item(
+                    campaign_id=campaign_id,
+                    argument_id=self.work.arguments.known[unit_of(entry)],
+                    external_id=key[1],
+                    rank=self._rank(name, campaign_id),
+                    control_label=entry.control_label,
+                    imported_control_label=entry.control_label,
+                    is_retired=entry.is_retired,
+                )
+                for key, entry in new.items()
+            )
+            keys = [row.pk for row in rows]
+        for (key, entry), pk in zip(new.items(), keys, strict=True):
+            self.known[key] = KnownItem(pk, unit_of(entry), entry.control_label)
+
+    def _rank(self, name: str, campaign_id: int | None) -> int:
+        if name not in self._next_rank:
+            last = Item.objects.filter(campaign_id=campaign_id).aggregate(last=Max("rank"))["last"]
+            self._next_rank[name] = 0 if last is None else last + 1
+        self._next_rank[name] += 1
+        return self._next_rank[name] - 1
+
+    def _fits(self, key: ItemKey, entry: ArgumentEntry) -> bool:
+        item = self.known[key]
+        if item.unit != unit_of(entry):
+            reason = _("item %s already stands for another sentence") % key[1]
+            self.work.reject(entry, "item", reason)
+            return False
+        if item.control_label != entry.control_label:
+            reason = _("item %s has another control label in an earlier row") % key[1]
+            self.work.reject(entry, "control label", reason)
+            return False
+        return True
+
+
+# Raters, and their place in each campaign.
+
+
+class RaterBook:
+    """Raters named by the file; None while new and not written."""
+
+    def __init__(self, work: Reconciliation) -> None:
+        self.work = work
+        self.known: dict[RaterKey, int | None] = {}
+
+    def find(self, named: dict[RaterKey, str]) -> None:
+        """Find raters by kind and id, or make them by the name that stands with each."""
+        fresh = {key: name for key, name in named.items() if key not in self.known}
+        if not fresh:
+            return
+        stored = Rater.objects.filter(
+            study=self.work.study,
+            kind__in={kind for kind, _id in fresh},
+            external_id__in={name for _kind, name in fresh},
+        )
+        found = {
+            (kind, name): pk
+            for pk, kind, name in stored.values_list("pk", "kind", "external_id")
+            if (kind, name) in fresh
+        }
+        new = {key: name for key, name in fresh.items() if key not in found}
+        self.work.outcome.counts["raters"]["new"] += len(new)
+        self.work.outcome.counts["raters"]["same"] += len(found)
+        self.known |= dict.fromkeys(new) | found
+        if self.work.write:
+            rows = Rater.objects.bulk_create(
+                Rater(study=self.work.study, kind=kind, external_id=key, name=name)
+                for (kind, key), name in new.items()
+            )
+            self.known |= {(row.kind, row.external_id): row.pk for row in rows}
+
+
+class PlacedRaterBook(RaterBook):
+    """Raters of votes, and their place in each campaign."""
+
+    work: "StudyReconciliation"
+
+    def __init__(self, work: "StudyReconciliation") -> None:
+        super().__init__(work)
+        self._places: set[tuple[str, RaterKey]] = set()
+
+    def take(self, entries: list[ArgumentEntry]) -> None:
+        """Find the raters of a piece, or make them, with their places."""
+        self.find({rater_of(vote): vote.rater_name for entry in entries for vote in entry.votes})
+        self._take_places(entries)
+
+    def _take_places(self, entries: list[ArgumentEntry]) -> None:
+        """Let researchers see and exclude imported raters like those who worked here."""
+        fresh = {
+            (entry.campaign, rater_of(vote)): vote.is_rater_excluded
+            for entry in entries
+            for vote in entry.votes
+            if (entry.campaign, rater_of(vote)) not in self._places
+        }
+        self._places |= set(fresh)
+        if not self.work.write or not fresh:
+            return
+        wanted = {
+            (self.work.campaigns.pk(name), self.known[rater]): is_excluded
+            for (name, rater), is_excluded in fresh.items()
+        }
+        stored = Place.objects.filter(
+            round__in={campaign for campaign, _rater in wanted},
+            rater_id__in={rater for _campaign, rater in wanted},
+        )
+        there = set(stored.values_list("round_id", "rater_id"))
+        Place.objects.bulk_create(
+            _place(*key, is_excluded) for key, is_excluded in wanted.items() if key not in there
+        )
+
+
+def _place(campaign_id: Any, rater_id: Any, is_excluded: bool) -> Place:
+    row = Place(round_id=campaign_id, rater_id=rater_id)
+    if is_excluded:
+        row.excluded_at = timezone.now()
+        row.exclusion_reason = _("Excluded in the imported file.")
+        row.is_decided_by_person = True
+    return row
+
+
+# Votes: known by their own id where the source has one, else by item and rater.
+
 
 State = Assignment.State
-Pair = tuple[ItemKey, RaterKey]
+VoteKey = tuple[ItemKey, RaterKey]
 
 
 @dataclass(slots=True)
@@ -33,8 +240,8 @@ class VoteBook:
 
     def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
-        self._live: dict[Pair, StoredVote] = {}
-        self._void: dict[Pair, int] = defaultdict(int)
+        self._live: dict[VoteKey, StoredVote] = {}
+        self._void: dict[VoteKey, int] = defaultdict(int)
         self._ids: dict[tuple[str, str], StoredVote] = {}
         self._copies: list[tuple[StoredVote, ArgumentEntry, Vote]] = []
 
@@ -59,7 +266,7 @@ class VoteBook:
         stored: "_Stored",
         new: list[tuple[Assignment, StoredVote]],
     ) -> None:
-        pair: Pair = (item_of(entry), rater_of(vote))
+        pair: VoteKey = (item_of(entry), rater_of(vote))
         earlier = self._earlier(entry, vote, pair)
         if earlier is not None:
             self._compare_in_file(entry, vote, earlier)
@@ -78,12 +285,14 @@ class VoteBook:
             self.work.result("votes", "new")
             new.append((self._assignment(entry, vote, pair), known))
 
-    def _earlier(self, entry: ArgumentEntry, vote: Vote, pair: Pair) -> StoredVote | None:
+    def _earlier(self, entry: ArgumentEntry, vote: Vote, pair: VoteKey) -> StoredVote | None:
         if vote.external_id and (entry.campaign, vote.external_id) in self._ids:
             return self._ids[entry.campaign, vote.external_id]
         return None if vote.state == State.VOID else self._live.get(pair)
 
-    def _remember(self, entry: ArgumentEntry, vote: Vote, pair: Pair, known: StoredVote) -> None:
+    def _remember(
+        self, entry: ArgumentEntry, vote: Vote, pair: VoteKey, known: StoredVote
+    ) -> None:
         if vote.external_id:
             self._ids[entry.campaign, vote.external_id] = known
         if vote.state == State.VOID:
@@ -128,7 +337,7 @@ class VoteBook:
             comment=_("Changed by an import from %s.") % found.label,
         )
 
-    def _assignment(self, entry: ArgumentEntry, vote: Vote, pair: Pair) -> Assignment:
+    def _assignment(self, entry: ArgumentEntry, vote: Vote, pair: VoteKey) -> Assignment:
         answered = vote.at if vote.state in (State.ANSWERED, State.SKIPPED) else None
         return Assignment(
             campaign_id=self.work.campaigns.pk(entry.campaign),
@@ -182,8 +391,8 @@ class _Stored:
 
     def __init__(self, work: "StudyReconciliation", entries: list[ArgumentEntry]) -> None:
         self._by_id: dict[tuple[str, str], StoredVote] = {}
-        self._live: dict[Pair, StoredVote] = {}
-        self._void: dict[Pair, list[StoredVote]] = defaultdict(list)
+        self._live: dict[VoteKey, StoredVote] = {}
+        self._void: dict[VoteKey, list[StoredVote]] = defaultdict(list)
         # Ids of votes that the file gives to another item or rater than the database.
         self.foreign: set[tuple[str, str]] = set()
         for name in dict.fromkeys(entry.campaign for entry in entries):
@@ -212,7 +421,7 @@ class _Stored:
             else:
                 self.foreign.add((name, external_id))
 
-    def _add(self, name: str, external_id: str, vote: StoredVote, pair: Pair) -> None:
+    def _add(self, name: str, external_id: str, vote: StoredVote, pair: VoteKey) -> None:
         if external_id:
             self._by_id[name, external_id] = vote
         if vote.state == State.VOID:
@@ -221,7 +430,7 @@ class _Stored:
             self._live[pair] = vote
 
     def find(
-        self, entry: ArgumentEntry, vote: Vote, pair: Pair, seen_void: int
+        self, entry: ArgumentEntry, vote: Vote, pair: VoteKey, seen_void: int
     ) -> StoredVote | None:
         """The stored vote this one is; the n-th void one of a pair where they have no ids."""
         if vote.external_id and (entry.campaign, vote.external_id) in self._by_id:

@@ -1,9 +1,4 @@
-"""Lists of comparative questions: one row a question, with or without arguments.
-
-Columns are found by their headers: both objects are needed, aspect and wording are optional, and
-every column whose header begins with "argument" or "sentence" holds one sentence. A JSON record
-may hold a list of sentences there instead.
-"""
+"""Read lists of comparative questions, and split each into objects and aspect."""
 
 import json
 import os
@@ -11,19 +6,84 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from annotation.corpus.methods.table_cells import as_text
 from cqa_site.tabular import (
-    DEFAULT_LIMITS,
-    Limits,
     Problem,
+    ReadingLog,
     Row,
     UnreadableFile,
     Value,
     open_table,
 )
+from cqa_site.tabular.cells import as_text
 
-from .record_values import BadValue
+from .releases import BadValue
+
+# Comparative questions in plain English as two objects and, if they name one, an aspect.
+
+
+_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+_VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
+_FOR = r"(?:for|in terms of|regarding|with regard to|when it comes to)"
+# Tried in order: "Which is better for X: A or B?", "Is A or B better for X?", "A or B?".
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE | re.DOTALL)
+    for form in (
+        rf"(?:which|what|who)\b.*?(?:\b{_FOR}\s+(?P<aspect>[^:,]+?))?\s*[:,]\s*"
+        r"(?P<one>[^,:?]+?),?\s+or\s+(?P<two>[^,:?]+?)\s*\?*",
+        rf"(?:which|what|who)\b[^:,]*[:,]\s*(?P<one>[^,:?]+?),?\s+or\s+(?P<two>[^,:?]+?),?\s+"
+        rf"{_FOR}\s+(?P<aspect>[^?]+?)\s*\?*",
+        r"(?:is|are|do|does|did|can|will|would|should)\s+(?P<one>[^,:?]+?)\s+or\s+(?P<two>[^,:?]+?)"
+        rf"\s+(?:the\s+)?(?:better|best|preferable|superior)(?:\s+{_FOR}\s+(?P<aspect>[^?]+?))?\s*\?*",
+        rf"(?:is|are)\s+(?P<one>[^,:?]+?)\s+(?:better|preferable|superior)\s+(?:than|to)\s+"
+        rf"(?P<two>[^,:?]+?)(?:\s+{_FOR}\s+(?P<aspect>[^?]+?))?\s*\?+",
+        r"(?!(?:should|can|could|do|does|is|are|will|would|which|what|who)\b)"
+        r"(?P<one>[^,:?]+?)\s+or\s+(?P<two>[^,:?]+?)\s*\?+",
+    )
+)
+# As this site words a question that has no wording of its own.
+_OWN = re.compile(
+    r"Which is better(?: for (?P<aspect>.+?))?: (?P<one>[^:?]+?) or (?P<two>[^:?]+?)\?"
+)
+
+
+def asked(text: str) -> dict[str, str]:
+    """Objects, aspect and wording of a question; {} of a text that names no two objects.
+
+    A wording is kept where this site would put the question otherwise.
+
+    Examples
+    --------
+    >>> asked("Which is better for long trips: train or plane?")
+    {'object1': 'train', 'object2': 'plane', 'aspect': 'long trips'}
+    >>> asked("Is a bus or a tram better?")["object2"], asked("tea vs coffee"), asked("Tea.")
+    ('tram', {'object1': 'tea', 'object2': 'coffee'}, {})
+    """
+    line = " ".join(text.split())
+    pair = _VERSUS.split(line, maxsplit=1)
+    if len(pair) == 2 and all(pair):
+        return {"object1": pair[0], "object2": pair[1]}
+    for form in (_OWN, *_FORMS):
+        if found := form.fullmatch(line):
+            parts = found.groupdict()
+            named = {"object1": _bare_object(parts["one"]), "object2": _bare_object(parts["two"])}
+            if aspect := (parts.get("aspect") or "").strip():
+                named["aspect"] = aspect
+            return named if form is _OWN else named | {"wording": line}
+    return {}
+
+
+def _bare_object(name: str) -> str:
+    return _ARTICLE.sub("", name.strip())
+
+
+# Lists of comparative questions: one row a question, with or without arguments.
+#
+# Columns are found by their headers: both objects are needed, aspect and wording are optional, and
+# every column whose header begins with "argument" or "sentence" holds one sentence. A JSON record
+# may hold a list of sentences there instead.
+
 
 _KNOWN_AS = {
     "object1": ("object1", "obj1", "objecta", "firstobject", "a"),
@@ -52,11 +112,10 @@ def read_question_list(
     path: str | os.PathLike[str],
     *,
     name: str | None = None,
-    encoding: str | None = None,
-    sheet: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    log: ReadingLog | None = None,
+    **how: Any,
 ) -> Iterator[ListedQuestion | Problem]:
-    """Read the rows in file order.
+    """Read the rows in file order; ``log`` and ``how`` are for `cqa_site.tabular.open_table`.
 
     Yields
     ------
@@ -69,17 +128,19 @@ def read_question_list(
         At the first step if no column is an object, later if the file is damaged.
     """
     shown_name = name or Path(path).name
-    opened = open_table(path, name=shown_name, encoding=encoding, sheet=sheet, limits=limits)
-    with opened as table:
+    with open_table(path, name=shown_name, log=log, **how) as table:
         columns = question_columns(table.columns)
         missing = [field for field in ("object1", "object2") if field not in columns]
-        if missing:
+        if missing and "wording" not in columns:
             raise UnreadableFile(
                 table.name,
                 f"no column {' or '.join(missing)}; a list of questions has object1, object2 and, "
                 "if wanted, aspect, wording and columns of arguments",
             )
-        sentences = [each for each in table.columns if _bare(each).startswith(_SENTENCES)]
+        sentences = [each for each in table.columns if _bare_header(each).startswith(_SENTENCES)]
+        if log is not None:
+            read = {*columns.values(), *sentences}
+            log.unread += [each for each in table.columns if each not in read]
         for row in table.rows:
             try:
                 yield _read_row(row, columns, sentences)
@@ -93,7 +154,7 @@ def question_columns(columns: Sequence[str]) -> dict[str, str]:
     >>> question_columns(["Object 1", "obj2", "Aspect", "note"])
     {'object1': 'Object 1', 'object2': 'obj2', 'aspect': 'Aspect'}
     """
-    bare = {_bare(column): column for column in reversed(columns)}
+    bare = {_bare_header(column): column for column in reversed(columns)}
     found = {
         field: next((bare[name] for name in names if name in bare), None)
         for field, names in _KNOWN_AS.items()
@@ -103,11 +164,15 @@ def question_columns(columns: Sequence[str]) -> dict[str, str]:
 
 def _read_row(row: Row, columns: dict[str, str], sentences: Sequence[str]) -> ListedQuestion:
     read = {field: _text(row, column) for field, column in columns.items()}
+    if not read.get("object1") and not read.get("object2"):
+        # The question itself names them.
+        read |= asked(read.get("wording", ""))
     for field in ("object1", "object2"):
-        if not read[field]:
-            raise BadValue(columns[field], "is empty")
+        if not read.get(field):
+            raise BadValue(columns.get(field, columns.get("wording", field)), _missing(read))
     if read["object1"] == read["object2"]:
-        raise BadValue(columns["object2"], "is the same as the other object")
+        column = columns.get("object2", columns.get("wording", ""))
+        raise BadValue(column, "is the same as the other object")
     return ListedQuestion(
         row=row.number,
         object1=read["object1"],
@@ -116,6 +181,13 @@ def _read_row(row: Row, columns: dict[str, str], sentences: Sequence[str]) -> Li
         wording=read.get("wording", ""),
         arguments=tuple(text for column in sentences for text in _texts(row, column)),
     )
+
+
+def _missing(read: dict[str, str]) -> str:
+    said = " ".join(filter(None, read.values()))[:80]
+    if not said:
+        return "is empty"
+    return f"is empty: “{said}” names one object; write “A vs B” or “Which is better: A or B?”"
 
 
 def _text(row: Row, column: str) -> str:
@@ -137,7 +209,8 @@ def pasted_list(text: str) -> tuple[str, bytes]:
     """A list as it was typed or pasted: the name of a file that holds it, and its bytes.
 
     A text with headers is a table. Without them, a line is one question: both objects, aspect and
-    wording between tabs, or "A vs B". It becomes a record, so rows are the lines of the text.
+    wording between tabs, "A vs B", or the question itself, such as "Which is better for X, A or
+    B?". It becomes a record, so rows are the lines of the text.
 
     >>> pasted_list("tea vs coffee\\tprice")
     ('pasted-questions.jsonl', b'{"object1": "tea", "object2": "coffee", "aspect": "price"}')
@@ -152,10 +225,11 @@ def pasted_list(text: str) -> tuple[str, bytes]:
 
 def _pasted(line: str) -> dict[str, str]:
     cells = [cell.strip() for cell in line.split("\t")]
-    pair = _BETWEEN.split(cells[0], maxsplit=1)
-    cells = [*pair, *cells[1:]] if len(pair) == 2 else cells
-    return dict(zip(_PASTED, cells, strict=False)) | ({} if len(cells) > 1 else {"object2": ""})
+    if "\t" not in line.strip() or _BETWEEN.search(cells[0]):
+        named = asked(cells[0]) or {"object1": cells[0], "object2": ""}
+        return named | dict(zip(_PASTED[2:], cells[1:], strict=False))
+    return dict(zip(_PASTED, cells, strict=False))
 
 
-def _bare(name: str) -> str:
+def _bare_header(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -13,22 +13,21 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from annotation.corpus.actions import KeptVectors
-from annotation.corpus.methods.label_scale import RELEVANCE_SCALE
-from annotation.corpus.models.questions import Argument
+from annotation.corpus.actions import StoredVectors
+from annotation.corpus.methods.generic_table import RELEVANCE_SCALE
+from annotation.corpus.models import Argument
 from annotation.judges.methods.classifier import TooFewLabelsError, fit, grouped_out_of_fold
-from annotation.judges.methods.features import describe_sentences, pair_key
-from annotation.judges.methods.lexical import lexical_features
-from annotation.judges.methods.probabilities import median_label
-from annotation.judges.methods.storage import load_model, save_model
-from annotation.judges.methods.zero_shot import (
+from annotation.judges.methods.features import describe_sentences, lexical_features, pair_key
+from annotation.judges.methods.probabilities import (
     LevelDescription,
+    median_label,
     rule_probabilities,
     similarity_probabilities,
 )
+from annotation.judges.methods.storage import load_model, save_model
 from annotation.judges.models import TrainedJudge
 from annotation.judges.reports.agreement import final_labels_of, label_rows, paired
-from annotation.judges.reports.found import TrainedFigures
+from annotation.judges.reports.results import TrainedFigures
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.judging.embedding import (
     EmbeddingsUnavailable,
@@ -49,7 +48,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Predicted:
+class JudgePrediction:
     """The judge's word on one argument; see `annotation.judges.models.JudgeLabel`."""
 
     argument: int
@@ -59,7 +58,7 @@ class Predicted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trained:
+class TrainingResult:
     """Everything about one version that `trained_judge.store` keeps."""
 
     kind: str
@@ -67,7 +66,7 @@ class Trained:
     sha256: str
     recipe: dict[str, Any]
     figures: TrainedFigures
-    labels: list[Predicted]
+    labels: list[JudgePrediction]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +88,7 @@ class Task:
     campaign: Campaign
     source: Campaign
     units: pd.DataFrame
-    embedder: KeptVectors | None
+    embedder: StoredVectors | None
     say: Say
 
     @property
@@ -107,7 +106,7 @@ class Task:
         return lambda done, total: self.say(done, total, note)
 
 
-def train(campaign: Campaign, source: Campaign, say: Say) -> Trained:
+def train(campaign: Campaign, source: Campaign, say: Say) -> TrainingResult:
     """Learn from the final labels of ``source`` and label the arguments of ``campaign``.
 
     Without any final label there is a cold start, see `_cold`.
@@ -117,7 +116,7 @@ def train(campaign: Campaign, source: Campaign, say: Say) -> Trained:
     JobRefused
         With too few labels, or without embeddings where nothing else can be done.
     """
-    embedder = KeptVectors(SentenceEmbedder()) if embeddings_available() else None
+    embedder = StoredVectors(SentenceEmbedder()) if embeddings_available() else None
     units = _units(campaign, source)
     task = Task(campaign=campaign, source=source, units=units, embedder=embedder, say=say)
     try:
@@ -142,7 +141,7 @@ def _units(campaign: Campaign, source: Campaign) -> pd.DataFrame:
     return table[table["is_own"] | table["final"].notna()]
 
 
-def _trained(task: Task) -> Trained:
+def _trained(task: Task) -> TrainingResult:
     require_packages()
     labelled = task.labelled
     labels, groups = labelled["final"].astype(int).tolist(), labelled["group"].tolist()
@@ -171,7 +170,7 @@ def _trained(task: Task) -> Trained:
         predicted += [
             replace(row, is_out_of_fold=is_new) for row, is_new in zip(rows, fresh, strict=True)
         ]
-    return Trained(
+    return TrainingResult(
         kind=TrainedJudge.Kind.TRAINED,
         model=content,
         sha256=stored.sha256,
@@ -181,12 +180,12 @@ def _trained(task: Task) -> Trained:
     )
 
 
-def _cold(task: Task) -> Trained:
+def _cold(task: Task) -> TrainingResult:
     """A start without labels; the whole campaign is looked at together.
 
     On the 0-3 relevance scale the guideline works as a rule, which on the paper's release
     came close to a trained judge, where similarity was at chance; see
-    `annotation.judges.methods.zero_shot`. Other scales have similarity only.
+    `annotation.judges.methods.probabilities`. Other scales have similarity only.
     """
     if task.units.empty:
         raise JobRefused(_("The round has no sentence to look at."))
@@ -194,7 +193,7 @@ def _cold(task: Task) -> Trained:
     probabilities = _by_rule(task) if has_rule else _by_similarity(task)
     predicted = _predicted(task, task.units, probabilities, is_out_of_fold=False)
     works_from = "the guideline as a rule" if has_rule else "similarity to the level descriptions"
-    return Trained(
+    return TrainingResult(
         kind=TrainedJudge.Kind.COLD,
         model=b"",
         sha256="",
@@ -243,16 +242,16 @@ def _parts(units: pd.DataFrame) -> list[pd.DataFrame]:
 
 def _predicted(
     task: Task, units: pd.DataFrame, probabilities: FloatArray, *, is_out_of_fold: bool
-) -> list[Predicted]:
+) -> list[JudgePrediction]:
     labels = median_label(probabilities, task.levels).tolist()
     rounded = probabilities.round(6).tolist()
     return [
-        Predicted(int(argument), label, row, is_out_of_fold)
+        JudgePrediction(int(argument), label, row, is_out_of_fold)
         for argument, label, row in zip(units.index, labels, rounded, strict=True)
     ]
 
 
-def _figures(task: Task, predicted: list[Predicted], *, folds: int) -> TrainedFigures:
+def _figures(task: Task, predicted: list[JudgePrediction], *, folds: int) -> TrainedFigures:
     """Out-of-fold labels beside the final ones, and how many arguments were predicted."""
     labels = pd.Series({row.argument: row.label for row in predicted}, dtype=float)
     both = pd.DataFrame({"final": task.labelled["final"], "judge": labels}).dropna()

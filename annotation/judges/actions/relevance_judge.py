@@ -1,8 +1,4 @@
-"""The relevance judge: a language model labels the arguments of a campaign.
-
-Two forms, by the kind of the prompt version: one sentence a request, or several sentences of
-one comparison as a JSON batch, as in the paper.
-"""
+"""The relevance judge: a language model labels the arguments of a campaign."""
 
 from array import array
 from collections import Counter
@@ -11,30 +7,46 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.corpus.methods.seeded_sample import seeded_places
-from annotation.corpus.models.questions import Argument
+from annotation.corpus.methods.sentences import seeded_places
+from annotation.corpus.models import Argument
 from annotation.judges.models import JudgeLabel, RelevanceRun
+from annotation.labelling.actions.campaigns import default_levels
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
-from cqa_site.judging.identity import digest
-from cqa_site.judging.neutral import Neutral, fence, fence_items, fence_token, neutralise, quote
-from cqa_site.judging.parsing import (
+from cqa_site.judging.chat import digest
+from cqa_site.judging.labels import (
     PARSER_VERSION,
     Label,
     ReplyNotUsable,
     Unscored,
+    batch_schema,
+    label_schema,
     parse_batch,
     parse_single,
 )
-from cqa_site.judging.prompts import Layout, PromptParts, render
-from cqa_site.judging.schemas import batch_schema, label_schema
+from cqa_site.judging.prompts import (
+    Layout,
+    Neutral,
+    PromptParts,
+    fence,
+    fence_items,
+    fence_token,
+    neutralise,
+    quote,
+    render,
+)
 from cqa_site.people.models import Rater, Study
-from cqa_site.runs.kind_parts import PromptKind
-from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
-from cqa_site.runs.models import Call, Reply, Run
-from cqa_site.runs.planning.spread import MOST
+from cqa_site.runs.kinds import Ended, Previewed, PromptKind, Question, Reading, Subject, Subjects
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.planning import MOST
+
+# The relevance judge: a language model labels the arguments of a campaign.
+#
+# Two forms, by the kind of the prompt version: one sentence a request, or several sentences of
+# one comparison as a JSON batch, as in the paper.
+
 
 FOLDER = Path(__file__).parents[1] / "prompts"
 
@@ -56,7 +68,7 @@ BATCH_SIZE = 20
 CHUNK = 2_000
 
 
-class Shown(NamedTuple):
+class PromptArgument(NamedTuple):
     """What a request shows of an argument."""
 
     text: str
@@ -96,7 +108,7 @@ class RelevanceKind:
         rows = Argument.objects.filter(
             study=run.study_id, pk__in={pk for subject in subjects for pk in subject.ids}
         ).values_list("pk", "text", "comparison__object1", "comparison__object2")
-        shown = {pk: Shown(*texts) for pk, *texts in rows}
+        shown = {pk: PromptArgument(*texts) for pk, *texts in rows}
         levels = run.spec["target"]["levels"]
         rubric = Rubric(
             PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout),
@@ -232,7 +244,7 @@ def levels_text(levels: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _single(rubric: Rubric, shown: Sequence[Shown]) -> Question:
+def _single(rubric: Rubric, shown: Sequence[PromptArgument]) -> Question:
     neutral = neutralise(shown[0].text)
     sentence = fence(neutral.text, fence_token("single", neutral.text))
     values = _common(rubric, shown[0]) | {"sentence": sentence}
@@ -240,7 +252,7 @@ def _single(rubric: Rubric, shown: Sequence[Shown]) -> Question:
     return Question(messages, label_schema(rubric.allowed), _flags([neutral]))
 
 
-def _batch(rubric: Rubric, shown: Sequence[Shown]) -> Question:
+def _batch(rubric: Rubric, shown: Sequence[PromptArgument]) -> Question:
     neutral = [neutralise(one.text) for one in shown]
     texts = [one.text for one in neutral]
     numbered = list(enumerate(texts, start=1))
@@ -256,7 +268,7 @@ def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
     return tuple(name for text in texts for name in text.flags.names)
 
 
-def _common(rubric: Rubric, one: Shown) -> dict[str, str]:
+def _common(rubric: Rubric, one: PromptArgument) -> dict[str, str]:
     return {
         "levels": rubric.levels,
         "object1": _quoted(one.object1),
@@ -309,3 +321,32 @@ def _row(run: Run, campaign: int, one: Ended, argument: int) -> JudgeLabel:
         rationale="" if label is None else label.rationale,
         fence=one.fence,
     )
+
+
+# What prompts of the relevance judge are tried out on.
+
+
+# How many sentences of one comparison stand in the preview of a prompt for several.
+SHOWN_TOGETHER = 3
+
+
+def _arguments(study: Study) -> QuerySet[Argument]:
+    """Blank sentences are never judged."""
+    return study.arguments.exclude(text__regex=r"^\s*$").order_by("pk")
+
+
+def _relevance(
+    study: Study, version: PromptVersion, argument: Argument
+) -> tuple[Run, list[Argument]]:
+    """On the study's newest scale, with the next sentences of the comparison if they fit."""
+    arguments = [argument]
+    if version.kind == BATCH:
+        same = _arguments(study).filter(comparison=argument.comparison_id, pk__gte=argument.pk)
+        arguments = list(same[:SHOWN_TOGETHER])
+    guideline = study.guidelines.first()
+    levels = guideline.levels if guideline else default_levels()
+    spec = {"target": {"levels": levels}}
+    return Run(study=study, kind=KIND, prompt=version, spec=spec), arguments
+
+
+RELEVANCE = Previewed(lazy("Argument"), _arguments, _relevance)

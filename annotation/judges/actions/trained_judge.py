@@ -15,10 +15,10 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
-from cqa_site.stats.as_json import to_json
+from cqa_site.stats.estimate import to_json
 
 if TYPE_CHECKING:
-    from .judge_training import Say, Trained
+    from .judge_training import Say, TrainingResult
 
 JOB = "train_judge"
 CHUNK = 1_000
@@ -95,7 +95,7 @@ def train_now(*, campaign: Campaign, source: Campaign, say: Say) -> TrainedJudge
 
 
 @transaction.atomic
-def store(*, campaign: Campaign, trained: Trained, actor: User | None) -> TrainedJudge:
+def store(*, campaign: Campaign, trained: TrainingResult, actor: User | None) -> TrainedJudge:
     """Keep a version with its labels; numbers are given out under the campaign's lock."""
     Campaign.objects.select_for_update(of=("self",)).get(pk=campaign.pk)
     last = campaign.trained_judges.aggregate(last=Max("number"))["last"] or 0

@@ -20,10 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from annotation.judges.methods.classifier import LEXICAL, MENTIONS, RelevanceClassifier
-from annotation.judges.methods.lexical import FEATURE_NAMES
+from annotation.judges.methods.classifier import (
+    LEXICAL,
+    MENTIONS,
+    LinearMember,
+    RelevanceClassifier,
+)
+from annotation.judges.methods.features import FEATURE_NAMES
 from annotation.judges.methods.probabilities import FloatArray
-from annotation.judges.methods.regression import LinearMember
 
 FORMAT = "counterpoint-relevance-judge"
 FORMAT_VERSION = 1

@@ -1,29 +1,45 @@
-"""Every figure about the judges of a campaign, for pages, files and the API.
+"""Compute the figures about the judges of a campaign, and the rows behind them."""
 
-What is undefined is None beside a reason, never NaN.
-"""
+from dataclasses import dataclass
 
 import pandas as pd
+from django.utils.translation import gettext as _
 
-from annotation.corpus.models.questions import Argument
+from annotation.corpus.models import Argument
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.runs.models import Endpoint
 from cqa_site.stats.verdicts import LEVEL
+from cqa_site.web.tables import TableData
 
 from .agreement import (
-    Comparison,
+    Judge,
+    JudgeComparison,
     People,
     common_arguments,
     compare,
     confusion_of,
     difference_from_people,
+    judges_of,
     label_rows,
     narrowed,
     people_of,
+    rationales,
 )
-from .found import BestJudge, Common, Disagreement, Figures, JudgeFigures, PeopleFigures, Sentence
-from .judges import judges_of, rationales
-from .versions import Choice
+from .results import (
+    BestJudge,
+    Choice,
+    Common,
+    Disagreement,
+    Figures,
+    JudgeFigures,
+    PeopleFigures,
+    Sentence,
+)
+
+# Every figure about the judges of a campaign, for pages, files and the API.
+#
+# What is undefined is None beside a reason, never NaN.
+
 
 # A judge that gave no label for more than one in twenty is not ranked among the others.
 ENOUGH = 0.95
@@ -51,14 +67,14 @@ def compute_figures(campaign: Campaign, choice: Choice) -> Figures:
     )
 
 
-def _rank(comparison: Comparison) -> tuple[bool, float, str]:
+def _rank(comparison: JudgeComparison) -> tuple[bool, float, str]:
     """Enough coverage first, then the higher alpha; undefined ones at the end."""
     value = comparison.ordinal.value
     is_low = comparison.judge.coverage < ENOUGH
     return is_low, -value if value is not None else 2.0, comparison.judge.key
 
 
-def _best(compared: list[Comparison], people: People) -> BestJudge | None:
+def _best(compared: list[JudgeComparison], people: People) -> BestJudge | None:
     ranked = [
         each.judge
         for each in compared
@@ -71,8 +87,8 @@ def _best(compared: list[Comparison], people: People) -> BestJudge | None:
 
 
 def _chosen(
-    compared: list[Comparison], choice: Choice
-) -> tuple[Comparison | None, Comparison | None]:
+    compared: list[JudgeComparison], choice: Choice
+) -> tuple[JudgeComparison | None, JudgeComparison | None]:
     by_key = {each.judge.key: each for each in compared}
     chosen = by_key.get(choice.judge) or (compared[0] if compared else None)
     other = by_key.get(choice.other)
@@ -90,7 +106,7 @@ def _people(people: People) -> PeopleFigures:
     )
 
 
-def _judge(comparison: Comparison) -> JudgeFigures:
+def _judge(comparison: JudgeComparison) -> JudgeFigures:
     judge = comparison.judge
     run, trained = judge.run, judge.trained
     return JudgeFigures(
@@ -128,11 +144,11 @@ def _judge(comparison: Comparison) -> JudgeFigures:
     )
 
 
-def _hardest(comparison: Comparison, other: Comparison | None) -> list[Disagreement]:
+def _hardest(comparison: JudgeComparison, other: JudgeComparison | None) -> list[Disagreement]:
     far = comparison.hardest
     ids = far["argument"].tolist()
     texts = Argument.objects.select_related("comparison").in_bulk(ids)
-    votes = _votes_of(comparison.people, ids)
+    votes = _vote_labels(comparison.people, ids)
     reasons = rationales(comparison.judge, ids)
     others = other.judge.labels if other else pd.Series(dtype=float)
     other_reasons = rationales(other.judge, ids) if other else {}
@@ -160,9 +176,109 @@ def sentence(argument: Argument) -> Sentence:
     )
 
 
-def _votes_of(people: People, ids: list[int]) -> dict[int, list[int]]:
+def _vote_labels(people: People, ids: list[int]) -> dict[int, list[int]]:
     table = people.votes.to_frame()
     table = table[table["item"].isin(ids)].sort_values("value")
     return {
         int(item): values.astype(int).tolist() for item, values in table.groupby("item")["value"]
     }
+
+
+# The rows behind the figures about judges: arguments with every label people and judges gave.
+
+
+WRITTEN = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """Which arguments: those with this final label, this label of the judge, or any."""
+
+    judge: str = ""
+    final: int | None = None
+    label: int | None = None
+    is_common: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledArgument:
+    """Arguments with labels.
+
+    Attributes
+    ----------
+    judges
+        Every judge of the campaign, newest first.
+    table
+        One row an argument, indexed by its key and ascending: ``final``, and a column for
+        each judge under its key; missing where there is no label.
+    votes
+        People's votes, one a row: ``item`` (the key of the argument), ``value``.
+    """
+
+    judges: list[Judge]
+    table: pd.DataFrame
+    votes: pd.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Sentence):
+    """An argument with every label; those of judges in their order."""
+
+    votes: list[int]
+    final: int | None
+    labels: list[int | None]
+
+
+def labelled(campaign: Campaign, cell: Cell) -> LabelledArgument:
+    """The arguments of a cell that have a final label or a label of any judge."""
+    people, judges = people_of(campaign), judges_of(campaign)
+    columns = {judge.key: judge.labels for judge in judges}
+    table = pd.DataFrame({"final": people.final, **columns}).sort_index()
+    if cell.is_common:
+        table = table[table.index.isin(common_arguments(judges))]
+    if cell.final is not None:
+        table = table[table["final"] == cell.final]
+    if cell.judge in columns:
+        given = table[cell.judge]
+        table = table[given.notna() if cell.label is None else given == cell.label]
+    return LabelledArgument(judges=judges, table=table, votes=people.votes.to_frame())
+
+
+def shown_rows(found: LabelledArgument, start: int, count: int) -> list[Row]:
+    """Some of the arguments with their text; one query."""
+    part = found.table.iloc[start : start + count]
+    votes = _votes_of_arguments(found, part.index)
+    texts = Argument.objects.select_related("comparison").in_bulk(part.index.tolist())
+    return [
+        Row(
+            **vars(sentence(texts[int(pk)])),
+            votes=votes.get(int(pk), []),
+            final=_whole(row["final"]),
+            labels=[_whole(row[judge.key]) for judge in found.judges],
+        )
+        for pk, row in part.iterrows()
+    ]
+
+
+def _votes_of_arguments(found: LabelledArgument, arguments: pd.Index) -> dict[int, list[int]]:
+    """People's votes of some arguments, ascending; of a whole round they would take a second."""
+    votes = found.votes[found.votes["item"].isin(arguments)].sort_values("value")
+    groups = votes.groupby("item")["value"]
+    return {int(item): values.astype(int).tolist() for item, values in groups}
+
+
+def rows_table(campaign: Campaign, found: LabelledArgument) -> TableData:
+    """Every argument of the cell for a file, a thousand texts a query."""
+    columns = [_("Argument"), _("Object 1"), _("Object 2"), _("Sentence"), _("Votes")]
+    columns += [_("Final label"), *(f"{judge.name} ({judge.key[:12]})" for judge in found.judges)]
+    rows = []
+    for start in range(0, len(found.table), WRITTEN):
+        for row in shown_rows(found, start, WRITTEN):
+            about = [row.argument, row.object1, row.object2, row.text]
+            votes = " ".join(map(str, row.votes))
+            rows.append([*about, votes, row.final, *row.labels])
+    return TableData(columns, rows, caption=campaign.name, name="judges-rows")
+
+
+def _whole(label: float) -> int | None:
+    return None if pd.isna(label) else int(label)

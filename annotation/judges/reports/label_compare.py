@@ -13,16 +13,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.judges.models import RelevanceRun, TrainedJudge
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, Campaign, VoteEvent, campaigns_of
 from cqa_site.people.models import Rater, Study
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 
-from .agreement import confusion_of, paired
-from .found import Confusion
-from .judges import judges_of
+from .agreement import confusion_of, judges_of, paired
+from .results import Confusion
 
 # One source after the other, as they overrule each other; the last one is the final label.
 STEPS: dict[str, Any] = {
@@ -54,7 +52,7 @@ RECIPE = gettext_lazy(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class RaterLabels:
     """What one rater said: one label an argument, and every label of its copies."""
 
     labels: pd.Series
@@ -97,7 +95,7 @@ def _judge_choices(study: Study) -> list[tuple[str, str]]:
     return rows
 
 
-def said_by(study: Study, key: str) -> tuple[str, Said] | None:
+def said_by(study: Study, key: str) -> tuple[str, RaterLabels] | None:
     """Name and labels behind a key of `choices`, or of a person; None for an unknown one."""
     kind, _dash, rest = key.partition("-")
     if kind == "rater":
@@ -105,7 +103,7 @@ def said_by(study: Study, key: str) -> tuple[str, Said] | None:
     return _said_by_judge(study, key)
 
 
-def _said_in_campaign(study: Study, ids: str) -> tuple[str, Said] | None:
+def _said_in_campaign(study: Study, ids: str) -> tuple[str, RaterLabels] | None:
     campaign_id, _colon, rater_id = ids.partition(":")
     campaigns = {str(each.public_id): each for each in campaigns_of(study)}
     campaign = campaigns.get(campaign_id)
@@ -117,9 +115,9 @@ def _said_in_campaign(study: Study, ids: str) -> tuple[str, Said] | None:
     return f"{campaign} · {rater.described}", labels_of_rater(campaign, rater)
 
 
-def labels_of_rater(campaign: Campaign, rater: Rater) -> Said:
+def labels_of_rater(campaign: Campaign, rater: Rater) -> RaterLabels:
     """What a rater said in a campaign, excluded or not; two queries."""
-    from annotation.consensus.methods.consensus import label_votes
+    from annotation.consensus.methods import label_votes
 
     given = campaign.assignments.filter(
         rater=rater, state=Assignment.State.ANSWERED, item__is_retired=False
@@ -137,10 +135,10 @@ def labels_of_rater(campaign: Campaign, rater: Rater) -> Said:
     ]:
         copies.setdefault(argument, set()).add(label)
     labels = label_votes(table, "majority").astype(float)
-    return Said(labels=labels, copies=copies)
+    return RaterLabels(labels=labels, copies=copies)
 
 
-def _said_by_judge(study: Study, key: str) -> tuple[str, Said] | None:
+def _said_by_judge(study: Study, key: str) -> tuple[str, RaterLabels] | None:
     owners = Campaign.objects.filter(study=study).select_related("guideline", "study")
     name = dict(_judge_choices(study)).get(key)
     if name is None:
@@ -150,7 +148,7 @@ def _said_by_judge(study: Study, key: str) -> tuple[str, Said] | None:
     campaign = owners.get(**{where: public_id})
     for judge in judges_of(campaign):
         if judge.key == key:
-            return name, Said(labels=judge.labels, copies={})
+            return name, RaterLabels(labels=judge.labels, copies={})
     return None
 
 
@@ -185,7 +183,7 @@ class LabelSet:
     difference: float | None
 
 
-def compare_sets(campaign: Campaign, said: Said) -> list[LabelSet]:
+def compare_sets(campaign: Campaign, said: RaterLabels) -> list[LabelSet]:
     """Each label set beside the rater, in the order of `SETS`."""
     sets = label_sets(campaign)
     rows, previous = [], None
@@ -202,7 +200,7 @@ def _changed(previous: pd.Series | None, labels: pd.Series) -> int | None:
     return int((previous.fillna(-1) != labels.fillna(-1)).sum())
 
 
-def _beside(name: str, labels: pd.Series, changed: int | None, said: Said) -> LabelSet:
+def _beside(name: str, labels: pd.Series, changed: int | None, said: RaterLabels) -> LabelSet:
     both = pd.DataFrame({"label": labels, "rater": said.labels}).dropna()
     equal = sum(said.agrees(argument, int(label)) for argument, label in both["label"].items())
     n = len(both)
@@ -221,7 +219,7 @@ def _beside(name: str, labels: pd.Series, changed: int | None, said: Said) -> La
     )
 
 
-def confusion_with(campaign: Campaign, said: Said, chosen: str) -> Confusion:
+def confusion_with(campaign: Campaign, said: RaterLabels, chosen: str) -> Confusion:
     """Labels of one set (rows) against the rater's (columns)."""
     labels = label_sets(campaign)[chosen].dropna()
     used = {*labels.astype(int), *said.labels.dropna().astype(int)}

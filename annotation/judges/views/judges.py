@@ -1,30 +1,44 @@
-"""Judges beside people: how far each one agrees, and the rows behind every figure."""
+"""Pages of judges beside people, label comparisons and trained judges."""
 
 import uuid
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from annotation.consensus.actions.consensus import active_job, keep_current
-from annotation.judges.reports.charts import CHARTS
-from annotation.judges.reports.finding import judges_finding
-from annotation.judges.reports.found import Figures
-from annotation.judges.reports.kept import figures_of
+from annotation.judges.actions import trained_judge as actions
+from annotation.judges.forms import TrainingForm
+from annotation.judges.models import TrainedJudge
+from annotation.judges.reports.charts import CHARTS, figures_of, judges_finding, trained_finding
+from annotation.judges.reports.results import (
+    Choice,
+    Figures,
+    TrainedFigures,
+    model_card,
+    recipe_rows,
+    state_of,
+)
 from annotation.judges.reports.tables import TABLES, judge_table
-from annotation.judges.reports.versions import Choice, state_of
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.figures import Figure, Files, figure_file
-from cqa_site.results.files import table_file
+from cqa_site.results.figures import Figure, Files, figure_file, table_file
+from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Run
-from cqa_site.web.charts.chart import chart_of
+from cqa_site.stats.estimate import from_json
+from cqa_site.web.charts.points import chart_of
+
+# Judges beside people: how far each one agrees, and the rows behind every figure.
+
 
 PER_PAGE = 50
 SHORT = 6
@@ -70,7 +84,7 @@ def judges_card(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the arguments behind a figure with votes, final label and every judge's label."""
-    from annotation.judges.reports.rows import Cell, labelled, rows_table, shown_rows
+    from annotation.judges.reports.figures import Cell, labelled, rows_table, shown_rows
 
     campaign = campaign_or_404(study, campaign_id)
     choice = Choice.from_query(request.GET)
@@ -166,11 +180,208 @@ def judges_figure(
     return figure_file(request, cards, figure, format)
 
 
-BASE = "label-rounds/<uuid:campaign_id>/judges"
-urlpatterns = [
-    path(f"{BASE}/", judges, name="judges"),
-    path(f"{BASE}/fragment/", judges_fragment, name="judges_fragment"),
-    path(f"{BASE}/card/", judges_card, name="judges_card"),
-    path(f"{BASE}/rows/", judge_rows, name="judge_rows"),
-    path(f"{BASE}/<slug:figure>.<str:format>", judges_figure, name="judges_figure"),
+JUDGES_PATH = "label-rounds/<uuid:campaign_id>/judges"
+judge_urls = [
+    path(f"{JUDGES_PATH}/", judges, name="judges"),
+    path(f"{JUDGES_PATH}/fragment/", judges_fragment, name="judges_fragment"),
+    path(f"{JUDGES_PATH}/card/", judges_card, name="judges_card"),
+    path(f"{JUDGES_PATH}/rows/", judge_rows, name="judge_rows"),
+    path(f"{JUDGES_PATH}/<slug:figure>.<str:format>", judges_figure, name="judges_figure"),
+]
+
+
+# Label sets of a campaign beside any rater: the page and its tables as files.
+
+
+@study_page(*RESEARCHERS)
+def label_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Show each label set of a campaign beside the rater chosen, step by step."""
+    from annotation.judges.reports.label_compare import SETS, choices
+
+    campaign = _campaign(study, campaign_id)
+    offered = choices(study)
+    key = request.GET.get("with") or (offered[0][0] if offered else "")
+    context = {
+        "study": study,
+        "campaign": campaign,
+        "choices": offered,
+        "sets": SETS.items(),
+        "key": key,
+        "job": active_job(campaign),
+        **(_compared(campaign, key, _set_of(request)) if key else {}),
+    }
+    if key and key not in dict(offered):
+        context["choices"] = [*offered, (key, context["name"])]
+    return render(request, "annotation/judges/label_compare.html", context)
+
+
+@study_page(*RESEARCHERS)
+def label_compare_figure(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
+) -> HttpResponse:
+    """Send the sets or the confusion as CSV, LaTeX or Markdown."""
+    campaign, key = _campaign(study, campaign_id), request.GET.get("with", "")
+    cards = _compared(campaign, key, _set_of(request))["cards"]
+    return figure_file(request, cards, figure, format)
+
+
+def _compared(campaign: Campaign, key: str, chosen: str) -> dict[str, Any]:
+    from annotation.judges.reports.label_compare import (
+        RECIPE,
+        SETS,
+        compare_sets,
+        confusion_table,
+        confusion_with,
+        said_by,
+        steps_table,
+    )
+
+    found = said_by(campaign.study, key)
+    if found is None:
+        raise Http404
+    name, said = found
+    rows = compare_sets(campaign, said)
+    confusion = confusion_with(campaign, said, chosen)
+    place = (campaign.study.public_id, campaign.public_id)
+    files = Files(view="label_compare_figure", ids=place, query=urlencode({"with": key}))
+    sets = Figure(
+        slug="sets",
+        title=_("Step by step beside %s") % name,
+        recipe=RECIPE,
+        table=steps_table(campaign, name, rows),
+        body="annotation/judges/_label_sets.html",
+        data=rows,
+        files=files,
+    )
+    matrix = Figure(
+        slug="confusion",
+        title=SETS[chosen],
+        about=_("beside %s") % name,
+        recipe=_("Rows: the label set; columns: %s. Shares are of the row.") % name,
+        table=confusion_table(name, chosen, confusion),
+        body="annotation/judges/_label_confusion.html",
+        data=confusion,
+        files=replace(files, query=urlencode({"with": key, "set": chosen})),
+    )
+    return {"name": name, "chosen": chosen, "cards": [sets, matrix]}
+
+
+def _set_of(request: StudyRequest) -> str:
+    """The label set asked for; the final labels for anything else."""
+    from annotation.judges.reports.label_compare import SETS
+
+    asked = request.GET.get("set", "")
+    return asked if asked in SETS else "final"
+
+
+def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    campaigns = campaigns_of(study).select_related("guideline")
+    return get_object_or_404(campaigns, public_id=campaign_id)
+
+
+LABEL_COMPARE_PATH = "label-rounds/<uuid:campaign_id>/labels/compare"
+label_compare_urls = [
+    path(f"{LABEL_COMPARE_PATH}/", label_compare, name="label_compare"),
+    path(
+        f"{LABEL_COMPARE_PATH}/<slug:figure>.<str:format>",
+        label_compare_figure,
+        name="label_compare_figure",
+    ),
+]
+
+
+# The trained judge of a campaign: its versions, training a new one, and model cards.
+
+
+@study_page(*RESEARCHERS)
+def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List the versions with their figures; train the next one."""
+    campaign = campaign_or_404(study, campaign_id)
+    versions = campaign.trained_judges.select_related("created_by").defer("model")
+    context = {
+        "study": study,
+        "campaign": campaign,
+        "versions": [(each, from_json(TrainedFigures, each.figures)) for each in versions],
+        "form": TrainingForm(campaign=campaign),
+        "job": actions.latest_job(campaign),
+        "worker_alive": is_worker_alive(),
+    }
+    return render(request, "annotation/judges/trained_judges.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def train_judge(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Train the next version in the background."""
+    campaign = campaign_or_404(study, campaign_id)
+    form = TrainingForm(request.POST, campaign=campaign)
+    if not form.is_valid():
+        messages.error(request, _("Choose a round of this study with the same label scale."))
+    else:
+        actions.request_training(
+            campaign=campaign, source=form.cleaned_data["source"], actor=request.user
+        )
+        messages.success(request, _("The judge is being trained. Its figures will appear here."))
+    return redirect("trained_judges", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def train_cancel(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Stop a training that waits or runs; nothing of it is kept."""
+    campaign = campaign_or_404(study, campaign_id)
+    if actions.cancel_training(campaign=campaign, actor=request.user):
+        messages.success(request, _("The training was cancelled."))
+    else:
+        messages.error(request, _("No training is waiting or running."))
+    return redirect("trained_judges", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+def trained_judge(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+) -> HttpResponse:
+    """One version: what it was trained on, how, and how far it agrees out of fold."""
+    version = _version_or_404(study, campaign_id, number)
+    figures = from_json(TrainedFigures, version.figures)
+    context = {
+        "study": study,
+        "campaign": version.campaign,
+        "version": version,
+        "figures": figures,
+        "finding": trained_finding(figures, version.number),
+        "recipe": recipe_rows(version),
+    }
+    return render(request, "annotation/judges/trained_judge.html", context)
+
+
+@study_page(*RESEARCHERS)
+def trained_judge_card(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+) -> HttpResponse:
+    """Send the model card of one version as JSON."""
+    version = _version_or_404(study, campaign_id, number)
+    response = JsonResponse(model_card(version), json_dumps_params={"indent": 2})
+    name = f"trained-judge-v{version.number}.json"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _version_or_404(study: Study, campaign_id: uuid.UUID, number: int) -> TrainedJudge:
+    versions = TrainedJudge.objects.select_related("campaign__guideline", "rater", "created_by")
+    return get_object_or_404(
+        versions.defer("model"),
+        campaign__study=study,
+        campaign__public_id=campaign_id,
+        number=number,
+    )
+
+
+TRAINED_PATH = "label-rounds/<uuid:campaign_id>/judges/trained"
+trained_judge_urls = [
+    path(f"{TRAINED_PATH}/", trained_judges, name="trained_judges"),
+    path(f"{TRAINED_PATH}/train/", train_judge, name="train_judge"),
+    path(f"{TRAINED_PATH}/cancel/", train_cancel, name="train_cancel"),
+    path(f"{TRAINED_PATH}/<int:number>/", trained_judge, name="trained_judge"),
+    path(f"{TRAINED_PATH}/<int:number>/card.json", trained_judge_card, name="trained_judge_card"),
 ]

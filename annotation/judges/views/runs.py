@@ -1,18 +1,33 @@
-"""Runs of the relevance judge: their list, and the page of one."""
+"""Pages of the relevance judge's runs: list, new run, and two runs compared."""
+
+import uuid
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext_lazy as lazy
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
 
 from annotation.judges.actions.relevance_judge import KIND
-from annotation.labelling.models.campaigns import campaigns_of
-from cqa_site.people.access import StudyRequest
+from annotation.judges.forms import RunForm
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
-from cqa_site.runs.views.context import run_context
-from cqa_site.runs.views.face import ListFace, RunColumn, RunFilter, list_view
-from cqa_site.web.strict_query import id_from
+from cqa_site.runs.views.runs import run_context
+from cqa_site.runs.views.start import (
+    RunColumn,
+    RunFilter,
+    RunListPages,
+    estimate,
+    list_view,
+    start_page,
+)
+from cqa_site.web.rest.queries import id_from, whole_number
+
+# Runs of the relevance judge: their list, and the page of one.
+
 
 OFFERED_CAMPAIGNS = 50
 OTHERS = 20
@@ -27,7 +42,7 @@ def _campaigns(study: Study, wanted: str) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-FACE = ListFace(
+FACE = RunListPages(
     kind=KIND,
     has_things=lambda study: campaigns_of(study).exists(),
     about=lazy(
@@ -57,6 +72,84 @@ def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     return render(request, "annotation/judges/run.html", context)
 
 
-urlpatterns = [
+run_list_urls = [
     path("judges/", list_view(FACE), name="runs"),
+]
+
+
+# A new judge run over a campaign.
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+def run_new(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Choose what is judged by what; start it."""
+    campaign = _campaign(study, campaign_id)
+    form = RunForm(request.POST or None, campaign=campaign, actor=request.user)
+    context = {"campaign": campaign, "has_things": True}
+    return start_page(request, study, form, "annotation/judges/new.html", context)
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+@require_POST
+def run_estimate(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Return the fragment with what the run, as the form stands now, would take."""
+    form = RunForm(request.POST, campaign=_campaign(study, campaign_id), actor=request.user)
+    context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
+    return render(request, "runs/_kind_run_estimate.html", context)
+
+
+def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
+
+
+BASE = "label-rounds/<uuid:campaign_id>/judges"
+new_run_urls = [
+    path(f"{BASE}/new/", run_new, name="run_new"),
+    path(f"{BASE}/estimate/", run_estimate, name="run_estimate"),
+]
+
+
+# Two runs of a campaign side by side.
+
+
+OFFERED = 100
+
+
+@study_page(*RESEARCHERS)
+def run_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Choose two runs of the campaign and see how far they agree."""
+    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
+    runs = study.runs.filter(relevance__campaign=campaign).exclude(state=Run.State.DRAFT)
+    runs = runs.select_related("prompt", "endpoint")
+    offered = list(runs[:OFFERED])
+    first, second = (_chosen(runs, request.GET.get(name)) for name in ("a", "b"))
+    compared = None
+    if first and second and first != second:
+        from annotation.judges.reports.tables import compare_runs
+
+        compared = compare_runs(first, second)
+    context = {
+        "study": study,
+        "campaign": campaign,
+        "runs": offered,
+        "a": first or (offered[1] if len(offered) > 1 else None),
+        "b": second or (offered[0] if offered else None),
+        "is_same": first is not None and first == second,
+        "compared": compared,
+    }
+    return render(request, "annotation/judges/compare.html", context)
+
+
+def _chosen(runs, number: str | None) -> Run | None:
+    if not number:
+        return None
+    return get_object_or_404(runs, number=whole_number(number))
+
+
+run_compare_urls = [
+    path("label-rounds/<uuid:campaign_id>/judges/compare/", run_compare, name="run_compare")
 ]

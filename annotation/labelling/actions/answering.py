@@ -4,18 +4,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from annotation.labelling.models.campaigns import Campaign, Slot
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, Campaign, Slot, VoteEvent
 from cqa_site.people.models import Rater
 
 from .serving import DONE, FREE, take_slots
 
 MAX_ACTIVE_MS = 30 * 60 * 1000
 LATE = (Assignment.State.EXPIRED, Assignment.State.SKIPPED, Assignment.State.VOID)
+
+
+# What an answer changes in its row.
+ANSWER_FIELDS = (
+    "slot", "state", "label", "is_extra", "skip_reason", "comment", "is_flagged", "answered_at",
+    "active_ms",
+)  # fmt: skip
 
 
 class AnswerNotValid(Exception):
@@ -67,25 +72,20 @@ class Stored:
     is_first: bool
 
 
+@transaction.atomic
 def answer(*, rater: Rater, assignment: Assignment, given: Answer) -> Assignment:
     """Store the rater's answer to an assignment; see `store`."""
-    return store(rows=Assignment.objects.filter(pk=assignment.pk, rater=rater), given=given).row
+    rows = Assignment.objects.select_for_update(of=("self",)).select_related("campaign__guideline")
+    return store(rows.get(pk=assignment.pk, rater=rater), given).row
 
 
-@transaction.atomic
-def store(*, rows: QuerySet[Assignment], given: Answer) -> Stored:
-    """Store an answer to the only one of ``rows``; the same key and body again change nothing.
+def store(row: Assignment, given: Answer) -> Stored:
+    """Store an answer to a locked row; the same key and body again change nothing.
 
     A first answer is always kept: with a slot it counts, without one it is an
     extra. Another one is a change of the answer it names as ``known``, and of no other. Raises
-    Assignment.DoesNotExist, AnswerNotValid, KeyReused, RoundClosed or AnsweredMeanwhile.
+    AnswerNotValid, KeyReused, RoundClosed or AnsweredMeanwhile, before anything is written.
     """
-    row = (
-        rows.select_for_update(of=("self",))
-        .select_related("campaign__guideline", "item")
-        .defer("campaign__guideline__body")
-        .get()
-    )
     _check(given, row.campaign)
     was_answered = row.state in DONE
     # Events come with an answer only, so a first one has none to compare with.
@@ -104,7 +104,7 @@ def store(*, rows: QuerySet[Assignment], given: Answer) -> Stored:
     if not was_answered:
         row.answered_at = Now()
         row.active_ms = _bounded(given.active_ms)
-    row.save()
+    row.save(update_fields=ANSWER_FIELDS)
     _remember(row, given, was_answered)
     return Stored(row, is_first=not was_answered)
 

@@ -1,25 +1,40 @@
-"""The policy by which labels are served: blocks of items with control items hidden among them.
-
-`serving` and `answering` beside it do the work; here stands what the engine of rounds asks.
-"""
+"""Labels as a kind of work: blocks with control items, and campaign corrections."""
 
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
 
-from django.db.models import Avg, Count, OuterRef, Q
+from django.db import transaction
+from django.db.models import Avg, Count, OuterRef, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
-from annotation.labelling.models.campaigns import Campaign, Item, Slot
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import (
+    Assignment,
+    Campaign,
+    GuidelineUse,
+    Item,
+    Slot,
+    VoteEvent,
+)
 from annotation.labelling.reports import label_violations
-from cqa_site.people.models import Rater, User
-from cqa_site.rounds.kind import TaskKind
+from cqa_site.people.access import record
+from cqa_site.people.models import Rater, Study, User
+from cqa_site.rounds.kind import Audit, Card, RoundNotReady, TaskKind, Words
+from cqa_site.rounds.lifecycle import locked_round
 from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.progress import count_of
-from cqa_site.rounds.serving import place_for
+from cqa_site.rounds.queue import place_for
 
-from .how_far import how_far
-from .serving import DONE, FREE, lock_slots, next_work, take_slots
+from .campaigns import RUNNING, add_slots, freeze, prepare_campaign, require_live
+from .serving import DONE, FREE, how_far, lock_slots, next_work, take_slots
+
+# The policy by which labels are served: blocks of items with control items hidden among them.
+#
+# `serving` and `answering` beside it do the work; here stands what the engine of rounds asks.
+
 
 CHUNK = 500
 RESERVED = Q(state=Assignment.State.SERVED)
@@ -32,6 +47,8 @@ class Blocks(TaskKind):
     # Who answers too few control items as known.
     excludes_by_rule = True
     pauses = True
+
+    skipped = Q(state=Assignment.State.SKIPPED)
 
     def counts(self) -> dict[str, Any]:
         """Items and slots; ``votes`` are all labels, which imported campaigns have alone."""
@@ -76,7 +93,7 @@ class Blocks(TaskKind):
     def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
         """Of items labelled or skipped, control items too."""
         own = Assignment.objects.filter(campaign=round_.pk, state__in=DONE, **where)
-        skipped = Count("pk", filter=Q(state=Assignment.State.SKIPPED))
+        skipped = Count("pk", filter=self.skipped)
         rows = own.order_by().values_list("rater")
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
@@ -98,12 +115,13 @@ class Blocks(TaskKind):
 
         Reserved control items go, too: what is left of a block would be its controls.
         """
-        return _free_slots(place, HELD) if _is_running(self.own(place.round)) else 0
+        mine = Assignment.objects.filter(campaign=place.round_id, rater=place.rater_id)
+        return free_slots(mine.filter(HELD)) if _is_running(self.own(place.round)) else 0
 
     def stop(self, place: Place, *, withdraws: bool) -> None:
         """The history of votes keeps what was said; an answer under way finds a free slot."""
         mine = Assignment.objects.filter(campaign=place.round_id, rater=place.rater_id)
-        _free_slots(place, HELD if withdraws else RESERVED)
+        free_slots(mine.filter(HELD if withdraws else RESERVED))
         if withdraws:
             void = {"label": None, "is_extra": False, "state": Assignment.State.VOID}
             mine.filter(state__in=DONE).update(**void)
@@ -123,7 +141,7 @@ def _is_running(campaign: Campaign) -> bool:
 
 def _count_items(campaign: Campaign) -> dict[str, int]:
     return campaign.items.aggregate(
-        ordinary=Count("pk", filter=Q(control_label__isnull=True)),
+        ordinary=Count("pk", filter=Item.ORDINARY),
         controls=Count("pk", filter=Q(control_label__isnull=False, is_retired=False)),
     )
 
@@ -135,9 +153,8 @@ def _with_controls(campaign: Campaign, ordinary: int, items: dict[str, int]) -> 
     return allowed + min(items["controls"], blocks * campaign.controls_per_block)
 
 
-def _free_slots(place: Place, which: Q) -> int:
-    """Open the slots of such rows of the rater; return how many."""
-    held = Assignment.objects.filter(which, campaign=place.round_id, rater=place.rater_id)
+def free_slots(held: QuerySet[Assignment]) -> int:
+    """Open the slots of such rows; return how many. Reservations end, labels become extras."""
     rows = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
     slots = sorted(pk for pk in rows if pk)
     held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
@@ -175,3 +192,170 @@ def _take_slots(assignments: dict[int, int]) -> int:
     Slot.objects.filter(pk__in=ids).update(state=Slot.State.DONE, lease_until=None)
     rows = [Assignment(pk=assignments[slot.item_id], slot=slot, is_extra=False) for slot in taken]
     return Assignment.objects.bulk_update(rows, ["slot", "is_extra"])
+
+
+# Changes to a campaign that people work on: other votes, another wording, items out of it.
+
+
+def check_correction(campaign: Campaign, after: dict[str, Any]) -> None:
+    """Raise RoundNotReady for fewer votes than people may have given, and for another scale."""
+    if set(after) - {"name"}:
+        require_live(campaign)
+    if after.get("votes_per_item", campaign.votes_per_item) < campaign.votes_per_item:
+        raise RoundNotReady(
+            _("Votes per item can only be raised: people may have given all %d already.")
+            % campaign.votes_per_item
+        )
+    if after.get("guideline", campaign.guideline).values != campaign.guideline.values:
+        raise RoundNotReady(
+            _("Only the wording can change: labels given so far are on the scale of this round.")
+        )
+
+
+def correct_campaign(campaign: Campaign, before: dict[str, Any]) -> None:
+    """Ask for the added votes, and note from when on people have which wording."""
+    if "votes_per_item" in before:
+        items = campaign.items.filter(Item.ORDINARY).order_by("rank").values_list("pk", flat=True)
+        added = range(before["votes_per_item"] + 1, campaign.votes_per_item + 1)
+        add_slots(campaign, items.iterator(), added)
+    if "guideline" in before:
+        freeze(campaign.guideline)
+        if not campaign.guideline_uses.exists():
+            _note_use(campaign, before["guideline"], campaign.opened_at)
+        _note_use(campaign, campaign.guideline, timezone.now())
+
+
+def _note_use(campaign: Campaign, guideline: Any, since: Any) -> None:
+    GuidelineUse.objects.create(campaign=campaign, guideline=guideline, since=since)
+
+
+@transaction.atomic
+def retire_item(*, campaign: Campaign, item: Item, is_retired: bool, actor: User) -> None:
+    """Serve an ordinary item no more and count nothing about it, or take it back.
+
+    Who has it on the screen can still answer: that is kept as an extra.
+    Raises RoundNotReady for control items, which are retired where their accuracy is looked at.
+    """
+    campaign = locked_round(campaign, *RUNNING)
+    item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, campaign=campaign)
+    if item.is_control:
+        raise RoundNotReady(_("Control items are retired on the page Quality."))
+    if item.is_retired == is_retired:
+        return
+    item.is_retired = is_retired
+    item.save(update_fields=["is_retired"])
+    if is_retired:
+        free_slots(Assignment.objects.filter(RESERVED, item=item))
+        Slot.objects.filter(pk__in=lock_slots(Slot.objects.filter(FREE, item=item))).delete()
+    else:
+        _ask_again(campaign, item)
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb="item_retired" if is_retired else "item_taken_back",
+        subject=f"{campaign.name}: {item.external_id}",
+    )
+
+
+def _ask_again(campaign: Campaign, item: Item) -> None:
+    there = set(item.slots.values_list("number", flat=True))
+    wanted = range(1, campaign.votes_per_item + 1)
+    add_slots(campaign, [item.pk], [number for number in wanted if number not in there])
+
+
+# Labels as a kind of work: one sentence, one key, in blocks with control items.
+
+
+# What would be gone with a campaign: machines' labels, adopted labels, figures.
+MADE_OF_IT = ("judge_runs", "trained_judges", "adoptions", "lent_to", "snapshots")
+
+
+class Labelling(Blocks):
+    """Relevance labels of arguments."""
+
+    name = "label"
+    audit = Audit(
+        round="campaign",
+        person="rater",
+        decisions={"exclude": "excluded", "reinstate": "reinstated", "pause": "paused"},
+        noun="label_round",
+    )
+    words = Words(
+        rounds=lazy("Label rounds"),
+        about=lazy("A round collects labels for a set of arguments under one guideline."),
+        things=lazy("Arguments"),
+        results=lazy("Figures"),
+        work=lazy("Votes"),
+        new=lazy("New round"),
+    )
+    section = "label"
+    terms = ("item", "vote", "block", "control item", "judge")
+    work_page = "label"
+    answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
+    takes_crowd = True
+    crowd_head = "annotation/labelling/_campaign_head.html"
+    Round = Campaign
+    Item = Item
+    Slot = Slot
+    Event = VoteEvent
+    # Set by rooms above, like `after_closing`: what follows when somebody's block ended, with
+    # (campaign, place); ordinary items with those first that a machine is least sure of; and
+    # arguments with the labels that people agreed on, with (study, values of the scale).
+    after_block: tuple[Callable[..., object], ...] = ()
+    least_sure_first: Callable[[Campaign], list[int]] | None = None
+    agreed: Callable[[Study, list[int]], list[tuple[int, int]]] | None = None
+
+    def make_slots(self, round_: Campaign) -> None:
+        """In the order in which items are served."""
+        prepare_campaign(round_, self.least_sure_first)
+
+    def check_reopening(self, round_: Campaign) -> None:
+        """Not what came in a file."""
+        require_live(round_)
+
+    def check_correction(self, round_: Campaign, after: dict[str, Any]) -> None:
+        """A name always; votes only upwards, and a wording of the same scale."""
+        check_correction(round_, after)
+
+    def corrected(self, round_: Campaign, before: dict[str, Any]) -> None:
+        """More slots for more votes; which wording people had when."""
+        correct_campaign(round_, before)
+
+    def block_ended(self, campaign: Campaign, place: Place) -> None:
+        """Somebody answered the last item of a block."""
+        for follow in self.after_block:
+            follow(campaign=campaign, place=place)
+
+    def check_removal(self, round_: Campaign) -> None:
+        """Not if a judge labelled its sentences, or anything else was made of it."""
+        if any(getattr(round_, name).exists() for name in MADE_OF_IT):
+            raise RoundNotReady(_("Something was made of this round already; it stays."))
+
+    def card(self, done: int) -> Card:
+        """Words for a person's first page."""
+        if not done:
+            text = _(
+                "One sentence at a time, one key for each label. Every answer is saved at once."
+            )
+            return Card(text=text, button=_("Start labelling"), badge="")
+        return Card(
+            text=_("Go on where you stopped. Every answer is saved at once."),
+            button=_("Go on labelling"),
+            badge=ngettext("%d labelled by you", "%d labelled by you", done) % done,
+        )
+
+    def asks(self, items: int) -> str:
+        """How many sentences."""
+        text = ngettext(
+            "You will read %(items)s sentence and label it. Every answer is saved at once.",
+            "You will read %(items)s sentences and label each one. Every answer is saved at once.",
+            items,
+        )
+        return text % {"items": items}
+
+    def counted(self) -> str:
+        """Items."""
+        return _("Labelled or skipped items, control items included.")
+
+
+LABELS = Labelling()

@@ -1,22 +1,143 @@
-"""Planning and filling campaigns, and what makes one ready to open."""
+"""Write guidelines, and plan, fill and prepare campaigns."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.corpus.models.questions import Argument
+from annotation.corpus.models import Argument
 from annotation.labelling.models.campaigns import Campaign, Guideline, Item, Slot
+from annotation.labelling.models.scales import check_levels
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import locked_round
+from cqa_site.rounds.lifecycle import locked_round
 
-from .guidelines import default_guideline, freeze
+# Guidelines: a default in our own words, and versions that freeze once used.
+
+
+def default_levels() -> list[dict]:
+    """The 0–3 relevance scale (relevance paper, Table 1), ascending."""
+    return [
+        {
+            "value": 0,
+            "name": _("Not relevant"),
+            "meaning": _("Neither object appears, or nothing said helps to compare them."),
+            "example": _("Last winter we had tea with my aunt."),
+        },
+        {
+            "value": 1,
+            "name": _("One object only"),
+            "meaning": _(
+                "Something useful about one of the objects, a superlative, "
+                "or both objects each compared with something else."
+            ),
+            "example": _("Tea keeps well in a closed tin."),
+        },
+        {
+            "value": 2,
+            "name": _("Both, no clear reason"),
+            "meaning": _(
+                "Both objects are compared, but no reason is given, "
+                "or it stays open which one is favoured."
+            ),
+            "example": _("I like tea more than coffee."),
+        },
+        {
+            "value": 3,
+            "name": _("Both, with a reason"),
+            "meaning": _("Both objects are compared and the sentence says in what one is better."),
+            "example": _("Tea stains teeth less than coffee does."),
+        },
+    ]
+
+
+def default_body() -> str:
+    """Our own instructions for the 0–3 scale, with the paper's hard cases."""
+    return _(
+        """You see two objects and one sentence from the web. Decide how much the sentence helps
+somebody who has to choose between the two objects. Judge the sentence alone: it does not matter
+whether you agree with it or whether it is true.
+
+1. Find both objects in the sentence. A product, a close synonym or a clear reference counts as
+   the object ("the jet" for *plane*, a phone for its maker).
+2. Ask whether the two are compared **with each other**.
+3. Ask whether the sentence says **in what** one of them is better, worse or different.
+
+## Hard cases
+
+**Synonyms and parts.** *train / plane*: "The jet is far noisier than the train." Both objects are
+there and a property is named: **3**.
+
+**Indirect comparison.** *Model B / Model D*: "B is slower than C, but still quicker than D and E."
+From it follows that B is quicker than D: **3**. Other objects in the sentence do not matter.
+
+**Unclear preference.** *chess / draughts*: "Nobody should claim that chess is harder than
+draughts." Both are compared, but it stays open which one comes off better: **2**.
+
+**Superlative.** *chess / draughts*: "Chess is the hardest game there is." Only one of the objects
+is described; the other does not follow from it: **1**.
+
+**Separate comparisons.** *Model A / Model D*: "A is easier to carry than C, and B is quicker than
+D." Both objects occur, each beside something else, never beside each other: **1**.
+
+**Personal taste.** *cats / dogs*: "My brother likes cats more than dogs." A preference without a
+reason: **2**.
+
+**Mention without content.** *cats / dogs*: "We once had a cat and a dog." Nothing follows for the
+comparison: **0**.
+
+If you cannot read the sentence at all, skip it and say why; do not guess."""
+    )
+
+
+def default_draft(study: Study) -> Guideline:
+    """What the next version starts from: the newest one, or our default (not saved)."""
+    return study.guidelines.first() or Guideline(
+        study=study, title=_("Argument relevance"), body=default_body(), levels=default_levels()
+    )
+
+
+def default_guideline(study: Study, *, actor: User | None = None) -> Guideline:
+    """The study's newest guideline; writes version 1 from our default if there is none."""
+    draft = default_draft(study)
+    if draft.pk is not None:
+        return draft
+    return save_version(
+        study=study, title=draft.title, body=draft.body, levels=draft.levels, actor=actor
+    )
+
+
+@transaction.atomic
+def save_version(
+    *, study: Study, title: str, body: str, levels: list[dict], actor: User | None
+) -> Guideline:
+    """Store a new version; raises ScaleNotValid when the levels are no ordinal scale."""
+    check_levels(levels)
+    # Locking the study serialises two people who save at once: numbers stay gapless.
+    Study.objects.select_for_update().get(pk=study.pk)
+    last = study.guidelines.aggregate(last=Max("number"))["last"] or 0
+    return Guideline.objects.create(
+        study=study, number=last + 1, title=title, body=body, levels=levels, created_by=actor
+    )
+
+
+def freeze(guideline: Guideline) -> None:
+    """Mark the version as used; from now on a change means a new version."""
+    Guideline.objects.filter(pk=guideline.pk, frozen_at__isnull=True).update(
+        frozen_at=timezone.now()
+    )
+
+
+# Planning and filling campaigns, and what makes one ready to open.
+
 
 CHUNK = 5_000
+RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
 Order = Callable[[Campaign], list[int]]
 # Which arguments a new campaign takes: all, those that no campaign holds yet, or none for now.
 EVERY, NEW, LATER = "all", "new", "later"
@@ -100,20 +221,43 @@ def _fill(campaign: Campaign, take: Take) -> None:
 
 @transaction.atomic
 def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
-    """Add arguments of the same study as ordinary items; return how many were new."""
-    campaign = locked_round(campaign, Campaign.State.DRAFT)
+    """Add arguments of the same study as ordinary items; return how many were new.
+
+    In a campaign that runs they come behind the others. Raises RoundNotReady for a closed one.
+    """
+    campaign = locked_round(campaign, Campaign.State.DRAFT, *RUNNING)
+    require_live(campaign)
     present = set(campaign.items.values_list("argument_id", flat=True))
     wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
     arguments = Argument.objects.filter(study=campaign.study).in_bulk(wanted)
-    Item.objects.bulk_create(
-        (
-            Item(campaign=campaign, argument=argument, external_id=str(argument.public_id))
-            for pk in wanted
-            if (argument := arguments.get(pk))
-        ),
-        batch_size=CHUNK,
+    items = [
+        Item(campaign=campaign, argument=argument, external_id=str(argument.public_id))
+        for pk in wanted
+        if (argument := arguments.get(pk))
+    ]
+    Item.objects.bulk_create(items, batch_size=CHUNK)
+    if campaign.state != Campaign.State.DRAFT:
+        _append(campaign, [item.pk for item in items])
+    return len(items)
+
+
+def _append(campaign: Campaign, ids: list[int]) -> None:
+    """Rank items behind those that people have in a running campaign, and ask for their votes."""
+    last = campaign.items.exclude(pk__in=ids).aggregate(last=Max("rank"))["last"]
+    _rank(campaign, ids, first=0 if last is None else last + 1)
+    add_slots(campaign, ids, range(1, campaign.votes_per_item + 1))
+
+
+def add_slots(campaign: Campaign, item_ids: Iterable[int], numbers: Sequence[int]) -> None:
+    """Ask for more votes on items, behind everything that is asked already."""
+    last = campaign.slots.aggregate(last=Max("order"))["last"]
+    orders = count(0 if last is None else last + 1)
+    slots = (
+        Slot(campaign=campaign, item_id=pk, number=number, order=next(orders))
+        for pk in item_ids
+        for number in numbers
     )
-    return len(arguments)
+    _store_slots(slots)
 
 
 @transaction.atomic
@@ -122,6 +266,10 @@ def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
     campaign = locked_round(campaign, Campaign.State.DRAFT)
     if label is not None and label not in campaign.guideline.values:
         raise RoundNotReady(_("The label is not on the scale."))
+    if label is not None and not campaign.controls_per_block:
+        raise RoundNotReady(
+            _("The plan mixes no control items into a block. Change that first, then mark some.")
+        )
     Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)
 
 
@@ -135,9 +283,14 @@ def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None
     freeze(campaign.guideline)
 
 
-def _check_complete(campaign: Campaign) -> None:
+def require_live(campaign: Campaign) -> None:
+    """Raise RoundNotReady for a campaign that came in a file."""
     if not campaign.is_live:
         raise RoundNotReady(_("An imported round only holds the labels of its files."))
+
+
+def _check_complete(campaign: Campaign) -> None:
+    require_live(campaign)
     ordinary = campaign.items.filter(control_label__isnull=True).count()
     keyed = campaign.items.filter(control_label__isnull=False)
     controls = keyed.count()
@@ -155,20 +308,26 @@ def _check_complete(campaign: Campaign) -> None:
 
 def _make_slots(campaign: Campaign, least_sure_first: Order | None) -> None:
     """Give every item a random rank and every ordinary item its slots, in bounded memory."""
-    ids = list(campaign.items.order_by("pk").values_list("pk", flat=True))
-    random.Random(campaign.seed).shuffle(ids)  # noqa: S311  an order, not a secret
-    for start in range(0, len(ids), CHUNK):
-        items = [
-            Item(pk=pk, rank=rank) for rank, pk in enumerate(ids[start : start + CHUNK], start)
-        ]
-        Item.objects.bulk_update(items, ["rank"], batch_size=300)
+    _rank(campaign, list(campaign.items.order_by("pk").values_list("pk", flat=True)))
     votes = campaign.votes_per_item
     slots = (
         Slot(campaign=campaign, item_id=pk, number=number, order=place * votes + number)
         for pk, place in _places(campaign, least_sure_first)
         for number in range(1, votes + 1)
     )
-    while batch := [slot for _unused, slot in zip(range(CHUNK), slots, strict=False)]:
+    _store_slots(slots)
+
+
+def _rank(campaign: Campaign, ids: list[int], first: int = 0) -> None:
+    random.Random(campaign.seed + first).shuffle(ids)  # noqa: S311  an order, not a secret
+    for start in range(0, len(ids), CHUNK):
+        part = enumerate(ids[start : start + CHUNK], first + start)
+        items = [Item(pk=pk, rank=rank) for rank, pk in part]
+        Item.objects.bulk_update(items, ["rank"], batch_size=300)
+
+
+def _store_slots(slots: Iterator[Slot]) -> None:
+    while batch := list(islice(slots, CHUNK)):
         Slot.objects.bulk_create(batch, batch_size=CHUNK)
 
 

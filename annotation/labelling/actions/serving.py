@@ -1,38 +1,48 @@
-"""Which items a rater gets next.
-
-Work is claimed a block at a time: ordinary items through slots, control items
-at seeded random places of the block. One block is one reservation, so neither
-order nor timing of single items says which of them are controls. A slot whose
-lease ran out (by the clock of the database) counts as open inside the claim;
-no sweeper is needed. Slots are taken with ``FOR UPDATE SKIP LOCKED`` where the
-database has it; on SQLite the immediate transaction is the lock.
-
-Locks are taken in one order everywhere: the place, then assignments,
-then slots, each by key. Who cannot keep to it skips what is locked.
-"""
+"""Serve the next items to a rater, and report the rater's progress."""
 
 import math
 import random
 from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from annotation.labelling.models.campaigns import Campaign, Item, Slot
-from annotation.labelling.models.votes import Assignment
-from cqa_site.people.actions.raters import rater_for
+from annotation.labelling.models.campaigns import Assignment, Campaign, Item, Slot
+from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership
 from cqa_site.rounds.models import Place
-from cqa_site.rounds.serving import place_for
+from cqa_site.rounds.progress import HowFar, pace
+from cqa_site.rounds.queue import place_for
+
+# Which items a rater gets next.
+#
+# Work is claimed in blocks: ordinary items through slots, control items
+# at seeded random places of each block. One block is one reservation, so neither
+# order nor timing of single items says which of them are controls. A slot whose
+# lease ran out (by the clock of the database) counts as open inside the claim;
+# no sweeper is needed. Slots are taken with ``FOR UPDATE SKIP LOCKED`` where the
+# database has it; on SQLite the immediate transaction is the lock.
+#
+# Locks are taken in one order everywhere: the place, then assignments,
+# then slots, each by key. Who cannot keep to it skips what is locked.
+
 
 LOW_WATER = 2
+# So many items are held ahead, so that work goes on without a connection, unless that would be
+# more than one in SHARE_AHEAD of the votes that the round still needs.
+AHEAD = 20
+SHARE_AHEAD = 5
 WINDOW = 4
 
 FREE = Q(state=Slot.State.OPEN) | Q(state=Slot.State.LEASED, lease_until__lt=Now())
 DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 TAKEN = (Assignment.State.SERVED, *DONE)
+
+# Item → slot; a control item has none.
+Block = dict[int, int | None]
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,7 @@ def open_assignments(place: Place) -> QuerySet[Assignment]:
 
 def reserved(*, campaign: Campaign, place: Place) -> list[Assignment]:
     """What the rater holds now, in serving order."""
-    return list(open_assignments(place)[: campaign.block_size + LOW_WATER])
+    return list(open_assignments(place)[: campaign.block_size + AHEAD + LOW_WATER])
 
 
 def next_work(
@@ -67,7 +77,7 @@ def next_work(
     place: Place,
     waiting: list[Assignment] | None = None,
 ) -> Work:
-    """Return what is reserved for the rater, reserving a new block when it runs low.
+    """Return what is reserved for the rater, reserving new blocks when it runs low.
 
     Who has just looked at what is ``reserved`` hands it over as ``waiting``.
 
@@ -80,9 +90,9 @@ def next_work(
         return Work([], "stopped")
     if campaign.state != Campaign.State.OPEN:
         return Work([], "not_open")
-    if len(waiting) >= LOW_WATER:
+    if _is_enough(campaign, len(waiting)):
         return Work(waiting)
-    reason = claim_block(campaign=campaign, place=place)
+    reason = claim_blocks(campaign=campaign, place=place)
     if reason:
         return Work(waiting, "" if waiting else reason)
     return Work(reserved(campaign=campaign, place=place))
@@ -107,34 +117,63 @@ def lock_slots(slots: QuerySet[Slot]) -> list[int]:
     return [slot.pk for slot in rows]
 
 
-@transaction.atomic
-def claim_block(*, campaign: Campaign, place: Place) -> str:
-    """Reserve one block; return "" or the reason why nothing could be reserved."""
+def _is_enough(campaign: Campaign, waiting: int) -> bool:
+    """Whether to look for no more: asked once in a block, so that other labels cost nothing."""
+    if waiting < LOW_WATER:
+        return False
+    return waiting > AHEAD + 1 or waiting % campaign.block_size != 1
+
+
+def _blocks_wanted(campaign: Campaign, waiting: int) -> int:
+    """One block where little waits; more ahead as far as others are left enough."""
+    wanted = math.ceil((AHEAD + LOW_WATER - waiting) / campaign.block_size)
+    if wanted > 1 or waiting >= LOW_WATER:
+        free = Slot.objects.filter(FREE, campaign=campaign).count()
+        wanted = min(wanted, (free // SHARE_AHEAD - waiting) // campaign.block_size)
+    return max(wanted, 1 if waiting < LOW_WATER else 0)
+
+
+@transaction.atomic(savepoint=False)
+def claim_blocks(*, campaign: Campaign, place: Place) -> str:
+    """Reserve a block or more; return "" or the reason why nothing could be reserved."""
     # Two tabs of one rater wait here for each other; the second finds the first one's block.
     held = Place.objects.select_for_update().get(pk=place.pk)
     if held.is_stopped or held.is_excluded:
         return "stopped"
-    if open_assignments(held).count() >= LOW_WATER:
+    blocks = _blocks_wanted(campaign, open_assignments(held).count())
+    if not blocks:
         return ""
     allowed = _allowed_by_share(campaign, held)
     if allowed <= 0:
         return "share_cap"
     rng = random.Random(f"{campaign.seed}:{held.rater_id}:{held.served}")  # noqa: S311
-    controls = _choose_controls(campaign, held, rng)
-    wanted = min(campaign.block_size - len(controls), allowed)
+    controls = _choose_controls(campaign, held, blocks, rng)
+    wanted = min(blocks * campaign.block_size - len(controls), allowed)
     slots = _claim_slots(campaign, held, wanted, rng)
     if not slots:
         return "held" if _others_hold_items(campaign, held) else "finished"
-    _serve(
-        campaign, held, {slot.item_id: slot.pk for slot in slots} | dict.fromkeys(controls), rng
-    )
+    _serve(campaign, held, _deal(campaign, slots, controls), rng)
     return ""
+
+
+def _deal(campaign: Campaign, slots: list[Slot], controls: list[int]) -> list[Block]:
+    """Divide what was claimed into blocks, each with its control items; the last may be short."""
+    dealt = []
+    while slots:
+        mixed, controls = (
+            controls[: campaign.controls_per_block],
+            controls[campaign.controls_per_block :],
+        )
+        ordinary = campaign.block_size - len(mixed)
+        dealt.append({slot.item_id: slot.pk for slot in slots[:ordinary]} | dict.fromkeys(mixed))
+        slots = slots[ordinary:]
+    return dealt
 
 
 def _allowed_by_share(campaign: Campaign, place: Place) -> int:
     if campaign.share_cap >= 1:
-        return campaign.block_size
-    items = campaign.items.filter(control_label__isnull=True).count()
+        return AHEAD + campaign.block_size
+    items = campaign.items.filter(Item.ORDINARY).count()
     served = Assignment.objects.filter(
         campaign=campaign,
         rater_id=place.rater_id,
@@ -144,8 +183,10 @@ def _allowed_by_share(campaign: Campaign, place: Place) -> int:
     return math.ceil(items * campaign.share_cap) - served
 
 
-def _choose_controls(campaign: Campaign, place: Place, rng: random.Random) -> list[int]:
-    """Keys of the control items of the next block."""
+def _choose_controls(
+    campaign: Campaign, place: Place, blocks: int, rng: random.Random
+) -> list[int]:
+    """Keys of the control items of the next blocks."""
     if not campaign.controls_per_block:
         return []
     # As with ordinary items, a reservation that ran out does not count: an item that never
@@ -158,7 +199,7 @@ def _choose_controls(campaign: Campaign, place: Place, rng: random.Random) -> li
         .order_by("pk")
         .values_list("pk", flat=True)
     )
-    return rng.sample(fresh, min(campaign.controls_per_block, len(fresh)))
+    return rng.sample(fresh, min(blocks * campaign.controls_per_block, len(fresh)))
 
 
 def _claim_slots(campaign: Campaign, place: Place, wanted: int, rng: random.Random) -> list[Slot]:
@@ -256,34 +297,34 @@ def _others_hold_items(campaign: Campaign, place: Place) -> bool:
     return Slot.objects.filter(~Exists(mine), campaign=campaign).exclude(state="done").exists()
 
 
-def _serve(
-    campaign: Campaign,
-    place: Place,
-    chosen: dict[int, int | None],
-    rng: random.Random,
-) -> None:
-    """Write a block, item → slot, in a random order; reuse rows whose reservation ran out."""
-    rater, block = place.rater_id, place.served + 1
+def _serve(campaign: Campaign, place: Place, blocks: list[Block], rng: random.Random) -> None:
+    """Write blocks, each in a random order; reuse rows whose reservation ran out."""
     expired = {
         row.item_id: row
         for row in Assignment.objects.filter(
-            rater_id=rater, item_id__in=chosen, state=Assignment.State.EXPIRED
+            rater_id=place.rater_id,
+            item_id__in=[item for block in blocks for item in block],
+            state=Assignment.State.EXPIRED,
         )
     }
-    order = list(chosen)
-    rng.shuffle(order)
     fresh: list[Assignment] = []
     again: list[Assignment] = []
-    for position, item in enumerate(order):
-        row = expired.get(item) or Assignment(campaign=campaign, item_id=item, rater_id=rater)
-        row.slot_id, row.state = chosen[item], Assignment.State.SERVED
-        row.block, row.position, row.served_at = block, position, Now()
-        (again if item in expired else fresh).append(row)
+    for number, chosen in enumerate(blocks, start=place.served + 1):
+        order = list(chosen)
+        rng.shuffle(order)
+        for position, item in enumerate(order):
+            row = expired.get(item) or Assignment(
+                campaign=campaign, item_id=item, rater_id=place.rater_id
+            )
+            row.slot_id, row.state = chosen[item], Assignment.State.SERVED
+            row.block, row.position, row.served_at = number, position, Now()
+            (again if item in expired else fresh).append(row)
     Assignment.objects.bulk_create(fresh)
     if again:
         fields = ["slot", "state", "block", "position", "served_at"]
         Assignment.objects.bulk_update(again, fields)
-    Place.objects.filter(pk=place.pk).update(cursor=place.cursor, served=F("served") + 1)
+    served = F("served") + len(blocks)
+    Place.objects.filter(pk=place.pk).update(cursor=place.cursor, served=served)
 
 
 def answered_count(place: Place) -> int:
@@ -298,3 +339,54 @@ def answered_count(place: Place) -> int:
 def member_place(*, campaign: Campaign, membership: Membership) -> Place:
     """The place of a member in one campaign, which is its ``round``."""
     return place_for(round_=campaign, rater=rater_for(membership=membership))
+
+
+# How far one person is in a campaign; control items count like all others.
+
+
+CONTROL = Q(control_label__isnull=False, is_retired=False)
+
+
+def times_of(place: Place) -> list[int | None]:
+    """Active milliseconds of everything the rater labelled or skipped, controls included."""
+    rows = Assignment.objects.filter(
+        rater_id=place.rater_id, campaign_id=place.round_id, state__in=DONE
+    )
+    return list(rows.values_list("active_ms", flat=True))
+
+
+def how_far(
+    *,
+    campaign: Campaign,
+    place: Place,
+    times: list[int | None],
+    served: int,
+    wanted: int | None = None,
+) -> HowFar:
+    """What is done, and what is served or can still come; one query.
+
+    The number of control items to come follows from the blocks to come, so that the sum stays the
+    same whatever was answered: after an ordinary item, and after one with a known label.
+    """
+    is_open = campaign.state == Campaign.State.OPEN and not (place.is_stopped or place.is_excluded)
+    coming = _coming(campaign, place) if is_open else 0
+    planned = campaign.expected_seconds
+    # A page without script tells no time; such an answer is taken to be as long as planned.
+    own = [each / 1000 if each else planned for each in times if each or planned]
+    seconds = pace(own, planned)
+    return HowFar(len(times), served + coming, seconds).at_most(wanted)
+
+
+def _coming(campaign: Campaign, place: Place) -> int:
+    mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
+    free = Slot.objects.filter(FREE, item=OuterRef("pk"))
+    items = campaign.items.annotate(is_mine=Exists(mine), is_free=Exists(free)).aggregate(
+        all=Count("pk", filter=Item.ORDINARY),
+        mine=Count("pk", filter=Item.ORDINARY & Q(is_mine=True)),
+        free=Count("pk", filter=Item.ORDINARY & Q(is_mine=False, is_free=True)),
+        controls=Count("pk", filter=CONTROL & Q(is_mine=False)),
+    )
+    allowed = ceil(items["all"] * campaign.share_cap) - items["mine"]
+    ordinary = max(0, min(items["free"], allowed))
+    blocks = ceil(ordinary / (campaign.block_size - campaign.controls_per_block))
+    return ordinary + min(items["controls"], blocks * campaign.controls_per_block)

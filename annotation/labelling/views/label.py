@@ -1,19 +1,15 @@
-"""The label page: one sentence, one key.
-
-Answers come from a plain form or from label.js. Both post the same fields to
-``label_answer``; the Accept header decides between a redirect and JSON with
-the next items. Opening the page reserves items: a GET that writes, on purpose.
-"""
+"""The labelling work of a rater: serve items, store labels, correct earlier ones."""
 
 import uuid
 from dataclasses import replace
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db import transaction
-from django.db.models.functions import Now
+from django.db import models, transaction
+from django.db.models import Count, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Now
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
@@ -27,33 +23,156 @@ from annotation.labelling.actions.answering import (
     newest_keys,
     store,
 )
-from annotation.labelling.actions.how_far import how_far, times_of
-from annotation.labelling.actions.kind import LABELS
+from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.serving import (
     DONE,
     Work,
     answered_count,
+    how_far,
+    member_place,
     next_work,
     renew,
-    reserved,
+    times_of,
 )
-from annotation.labelling.forms.label import AnswerForm
-from annotation.labelling.models.campaigns import Campaign
-from annotation.labelling.models.votes import Assignment
-from cqa_site.people.access import StudyRequest, study_page
-from cqa_site.people.models import Role, Study
-from cqa_site.rounds.access import over_reason, participant_of
-from cqa_site.rounds.models import Place
-from cqa_site.rounds.pages.offline import kept_offline
-from cqa_site.web.replies import wants_json
+from annotation.labelling.forms import AnswerForm
+from annotation.labelling.models.campaigns import Assignment, Campaign
+from cqa_site.people.access import StudyRequest, admit, study_page, working
+from cqa_site.people.models import Rater, Role, Study, User
+from cqa_site.rounds.access import (
+    WORKERS,
+    opened_round,
+    over_reason,
+    participant_of,
+    refuse_withdrawn,
+)
+from cqa_site.rounds.models import Place, Round
+from cqa_site.rounds.pages.replies import is_unread, kept_offline, unread_notice
+from cqa_site.web.database import Prepared
+from cqa_site.web.pages import wants_json
+from cqa_site.web.rest.queries import id_from
 
-from .label_page import Shown, render_label, ways_of
-from .label_payload import earlier_payload, item_payload, segments_of
-from .label_place import answers_of, locked_place, own_row, place_in
+from .label_page import (
+    LabelPageState,
+    earlier_payload,
+    item_payload,
+    render_label,
+    segments_of,
+    ways_of,
+)
+
+# Whose label page it is, and which rows are theirs.
+
+
+def place_in(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Place:
+    """The member's place in a live campaign that was opened; raises Http404."""
+    campaign = opened_round(LABELS, request, study, campaign_id, "guideline")
+    if not campaign.is_live:
+        raise Http404
+    return member_place(campaign=campaign, membership=request.membership)
+
+
+def _places(user: int, study: uuid.UUID, campaign: uuid.UUID) -> QuerySet[Place]:
+    places = Place.objects.select_for_update(of=("self",)).filter(
+        working(user, study, WORKERS),
+        round__public_id=campaign,
+        round__campaign__origin=Campaign.Origin.LIVE,
+        rater__user=user,
+    )
+    related = places.select_related("round__campaign__guideline")
+    return related.defer("round__campaign__guideline__body")
+
+
+_PLACE = Prepared(
+    _places, user=User._meta.pk, study=models.UUIDField(), campaign=models.UUIDField()
+)
+
+
+def _held(rater: int, campaign: int, item: uuid.UUID) -> QuerySet[Assignment]:
+    own = Assignment.objects.filter(rater=rater, campaign=campaign)
+    done = own.filter(state__in=DONE).order_by().values("rater").annotate(n=Count("pk"))
+    rows = own.filter(Q(public_id=item) | Q(state=Assignment.State.SERVED))
+    counted = rows.annotate(answered=Coalesce(Subquery(done.values("n")), 0))
+    return counted.select_for_update(of=("self",)).order_by("pk")
+
+
+_HELD = Prepared(_held, rater=Rater._meta.pk, campaign=Round._meta.pk, item=models.UUIDField())
+
+
+def locked_place(request: StudyRequest, study_id: uuid.UUID, campaign_id: uuid.UUID) -> Place:
+    """The place of somebody who works in the study, with its campaign; nobody decides on it now.
+
+    One query that asks for the membership, too. Before the assignment it is about to change, see
+    `annotation.labelling.actions.serving`. Raises Http404 or PermissionDenied.
+    """
+    places = _PLACE(user=request.user.pk, study=study_id, campaign=campaign_id)
+    if not places:
+        admit(request, study_id, WORKERS)
+        raise Http404
+    place: Place = places[0]
+    place.round = place.round.campaign
+    refuse_withdrawn(participant_of(request))
+    return place
+
+
+def held_rows(place: Place, item: uuid.UUID) -> tuple[Assignment, list[Assignment]]:
+    """An item that is answered and what else the rater holds in serving order, locked.
+
+    One query, which tells on each how much had been ``answered`` before. Raises
+    Assignment.DoesNotExist.
+    """
+    rows = _HELD(rater=place.rater_id, campaign=place.round_id, item=item)
+    row = next((each for each in rows if each.public_id == item), None)
+    if row is None:
+        raise Assignment.DoesNotExist
+    campaign: Any = place.round
+    row.campaign = campaign
+    waiting = [each for each in rows if each is not row]
+    return row, sorted(waiting, key=lambda each: (each.block, each.position))
+
+
+def with_texts(rows: list[Assignment]) -> list[Assignment]:
+    """The same rows with what they ask about, in one query if they have not got it."""
+    if all(map(Assignment.item.is_cached, rows)):
+        return rows
+    assignments = Assignment.objects.select_related("item__argument__comparison")
+    full = assignments.in_bulk([row.pk for row in rows])
+    return [full[row.pk] for row in rows]
+
+
+def answers_of(place: Place) -> QuerySet[Assignment]:
+    """The rater's answers in the campaign, newest first."""
+    rows = Assignment.objects.filter(
+        rater_id=place.rater_id, campaign_id=place.round_id, state__in=DONE
+    )
+    return rows.select_related("item__argument__comparison").order_by("-answered_at", "-pk")
+
+
+def own_row(place: Place, public_id: str) -> Assignment:
+    """An item the rater was served, by the id in an address; raises Http404."""
+    rows = Assignment.objects.exclude(state=Assignment.State.VOID).select_related(
+        "item__argument__comparison"
+    )
+    return get_object_or_404(
+        rows, public_id=id_from(public_id), rater_id=place.rater_id, campaign_id=place.round_id
+    )
+
+
+# The label page: one sentence, one key.
+#
+# Answers come from a plain form or from label.js. Both post the same fields to
+# ``label_answer``; the Accept header decides between a redirect and JSON with
+# the next items. Opening the page reserves items: a GET that writes, on purpose.
+
 
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
 EARLIER = 5
 PAGE_SIZE = 25
+REFUSALS: dict[type[Exception], tuple[str, int]] = {
+    AnswerNotValid: ("not_valid", 422),
+    KeyReused: ("key_reused", 409),
+    RoundClosed: ("round_closed", 409),
+    AnsweredMeanwhile: ("answered_meanwhile", 409),
+}
 
 
 @study_page(*RATERS)
@@ -68,31 +187,34 @@ def label(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpRe
     return _page(request, place, shown=own_row(place, request.GET["item"]))
 
 
-@study_page(*RATERS)
+@study_page(*RATERS, asks_itself=True)
 @require_POST
-def label_answer(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_answer(
+    request: StudyRequest, study_id: uuid.UUID, campaign_id: uuid.UUID
+) -> HttpResponse:
     """Store one answer; return what comes next, or where the page with it is."""
     form = AnswerForm(request.POST)
     if not form.is_valid():
-        return _refuse(request, place_in(request, study, campaign_id), "not_valid", 422)
+        place = place_in(request, admit(request, study_id, RATERS), campaign_id)
+        return _refuse(request, place, "not_valid", 422)
     item = form.cleaned_data["item"]
+    served = Assignment.objects.filter(public_id=item, state=Assignment.State.SERVED)
+    if is_unread(request, served, "shown_at"):
+        place = place_in(request, admit(request, study_id, RATERS), campaign_id)
+        return _refuse(request, place, "unread", 409, item)
     try:
         # One transaction for the answer and what follows from it: one commit per label.
         with transaction.atomic():
-            place = locked_place(request, study, campaign_id)
+            place = locked_place(request, study_id, campaign_id)
             row, work, answered = _store(request, place, item, form.answer())
     except Assignment.DoesNotExist as error:
         raise Http404 from error
-    except AnswerNotValid:
-        return _refuse(request, place, "not_valid", 422, item)
-    except KeyReused:
-        return _refuse(request, place, "key_reused", 409, item)
-    except RoundClosed:
-        return _refuse(request, place, "round_closed", 409, item)
-    except AnsweredMeanwhile as late:
-        return _refuse(request, place, "answered_meanwhile", 409, item, str(late))
+    except tuple(REFUSALS) as refused:
+        admit(request, study_id, RATERS)
+        detail = str(refused) if isinstance(refused, AnsweredMeanwhile) else ""
+        return _refuse(request, place, *REFUSALS[type(refused)], item, detail)
     if not wants_json(request):
-        return _see_other("label", study.public_id, campaign_id)
+        return _see_other("label", study_id, campaign_id)
     saved = {"id": str(row.public_id), "label": row.label}
     if form.cleaned_data["has_enough"]:
         work = replace(work, assignments=[])
@@ -103,18 +225,19 @@ def _store(
     request: StudyRequest, place: Place, item: uuid.UUID, given: Answer
 ) -> tuple[Assignment, Work, int]:
     """Keep the answer, look at the block if it ended, reserve what comes next."""
-    rows = Assignment.objects.filter(
-        public_id=item, rater_id=place.rater_id, campaign_id=place.round_id
-    )
     campaign: Any = place.round
-    stored = store(rows=rows, given=given)
-    waiting = reserved(campaign=campaign, place=place)
+    row, waiting = held_rows(place, item)
+    stored = store(row, given)
     # Not after changes: whoever is stopped could try out which answers end the stop. And only
     # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
     if stored.is_first and all(row.block != stored.row.block for row in waiting):
         LABELS.block_ended(campaign, place)
         place.refresh_from_db(fields=["is_stopped", "excluded_at"])
-    return stored.row, *_reserve(request, place, waiting)
+    answered = row.answered + stored.is_first  # type: ignore[attr-defined]  # an annotation
+    work = _work(request, place, answered, waiting)
+    if work.assignments and not wants_json(request):
+        _remember_shown(work.assignments[0])
+    return row, work, answered
 
 
 @study_page(*RATERS)
@@ -124,7 +247,7 @@ def label_next(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> H
     return JsonResponse(_next(request, place_in(request, study, campaign_id)))
 
 
-@study_page(*RATERS)
+@study_page(*RATERS, in_archive=True)
 @require_POST
 def label_alive(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Prolong what the rater holds while the page is visible.
@@ -188,7 +311,7 @@ def _page(
         "change": earlier_payload(current, known) if current and is_change else None,
         "earlier": [earlier_payload(row, known) for row in reversed(earlier)],
     }
-    found = Shown(campaign, waiting, current, far, work.reason, notice)
+    found = LabelPageState(campaign, waiting, current, far, work.reason, notice)
     return kept_offline(render_label(request, found, context, page, status=status), request)
 
 
@@ -205,6 +328,7 @@ def _refuse(
         "answered_meanwhile": detail,
         "not_valid": _("This answer was not stored: choose a label, or skip with a reason."),
         "key_reused": _("You had answered this already. Here it is; change it if you want to."),
+        "unread": unread_notice(),
         "round_closed": _("This round is closed, so your earlier answer stays as it was."),
     }
     shown = own_row(place, str(item)) if item else None
@@ -218,24 +342,14 @@ def _refuse(
 
 def _next(request: StudyRequest, place: Place) -> dict[str, Any]:
     """What a page needs to go on."""
-    return _coming(*_reserve(request, place))
-
-
-def _reserve(
-    request: StudyRequest, place: Place, waiting: list[Assignment] | None = None
-) -> tuple[Work, int]:
-    """What is reserved for the rater, the first on the screen now, and how much they have done."""
     answered = answered_count(place)
-    work = _work(request, place, answered, waiting)
-    if work.assignments:
-        _remember_shown(work.assignments[0])
-    return work, answered
+    return _coming(_work(request, place, answered), answered)
 
 
 def _coming(work: Work, answered: int) -> dict[str, Any]:
     """Own work only: how far the campaign is would tell what others do."""
     return {
-        "next": [item_payload(row) for row in work.assignments],
+        "next": [item_payload(row) for row in with_texts(work.assignments)],
         "progress": {"answered": answered},
         "state": work.reason,
     }

@@ -1,23 +1,23 @@
 """What the import commands share: arguments, the study, the counts table, the exit code."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import ngettext
 
-from annotation.corpus.methods.table_cells import RATER_KINDS
-from annotation.management.studies import add_study_arguments, opened_study
+from annotation.corpus.methods.generic_table import RATER_KINDS
+from annotation.management.environment import add_study_arguments, opened_study
 from cqa_site.files.actions.files import store_upload
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.rows import ImportRefused, Outcome
-from cqa_site.files.actions.running import apply_import
-from cqa_site.files.counted import COUNTED, RESULTS
-from cqa_site.files.options import OPTIONS
+from cqa_site.files.actions.import_jobs import apply_import
+from cqa_site.files.actions.imports import READING, ImportRefused, Outcome, import_path
+from cqa_site.files.actions.recognition import fitting_sheet, previewed
+from cqa_site.files.format_parts import COUNTED, OPTIONS, RESULTS
+from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
-from cqa_site.tabular import UnreadableFile, preview
-from cqa_site.tabular.encodings import ACCEPTED
+from cqa_site.tabular import Preview, UnreadableFile
+from cqa_site.tabular.detection import ACCEPTED
 
 MOST_SHOWN = 50
 PIECE = 1024 * 1024
@@ -29,10 +29,18 @@ class ImportCommand(BaseCommand):
     kind = ""
     # Options of the reader, one argument each.
     asks: tuple[str, ...] = ("label_round",)
+    # Whether sheet, encoding and header row can be said.
+    reads_tables = False
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the file to import")
         add_study_arguments(parser)
+        if self.reads_tables:
+            found = "default: the one that fits"
+            parser.add_argument("--sheet", default="", help=f"title of the sheet; {found}")
+            parser.add_argument("--encoding", default="", choices=["", *ACCEPTED])
+            row = "row with the names of the columns; default: found by itself"
+            parser.add_argument("--header-row", type=int, default=None, help=row)
         parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
         parser.add_argument(
             "--leave-out-rejected", action="store_true", help="import the rows that are in order"
@@ -57,7 +65,15 @@ class ImportCommand(BaseCommand):
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """What the reader of this kind of file wants to know."""
-        return {name: options[name] for name in self.asks}
+        own = {name: options[name] for name in self.asks}
+        return own | (self.reading(options, self.kind) if self.reads_tables else {})
+
+    def reading(self, options: dict[str, Any], kind: str) -> dict[str, Any]:
+        """Sheet, encoding and header row, with the sheet that fits where none was named."""
+        path, chosen = options["file"], {name: options[name] for name in READING}
+        if not chosen["sheet"]:
+            chosen["sheet"] = fitting_sheet(path, path.name, [format_of(kind)])
+        return chosen
 
     def _run(self, study: Study, path: Path, options: dict[str, Any]) -> Outcome:
         """Look first, so that a file that cannot be taken leaves no trace; then import."""
@@ -119,13 +135,12 @@ class ImportCommand(BaseCommand):
 class TableCommand(ImportCommand):
     """Reads any table; columns are guessed from the headers unless told."""
 
-    table_asks: tuple[str, ...] = ("sheet", "encoding", "rater_kind", "undo_spreadsheet_marks")
+    reads_tables = True
+    table_asks: tuple[str, ...] = ("rater_kind", "undo_spreadsheet_marks")
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN")
-        parser.add_argument("--sheet", default="", help="title of the sheet; default: the first")
-        parser.add_argument("--encoding", default="", choices=["", *ACCEPTED])
         parser.add_argument("--rater-kind", default="person", choices=RATER_KINDS)
         parser.add_argument(
             "--undo-spreadsheet-marks",
@@ -134,22 +149,22 @@ class TableCommand(ImportCommand):
         )
 
     def mapping(
-        self, columns: Sequence[str], asked: Mapping[str, str], options: dict[str, Any]
+        self, shown: Preview, asked: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
         """Which column is what, with what was asked for."""
         raise NotImplementedError
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """The columns, and how the table is to be read."""
-        path, chosen = options["file"], {name: options[name] for name in self.table_asks}
-        seen: dict[str, Any] = {name: chosen[name] or None for name in ("sheet", "encoding")}
+        seen = self.reading(options, self.kind)
+        chosen = {name: options[name] for name in self.table_asks} | seen
         try:
-            shown = preview(path, name=path.name, **seen)
+            shown = previewed(options["file"], options["file"].name, self.kind, seen)
         except UnreadableFile as error:
             raise CommandError(str(error)) from error
         pairs = [pair.partition("=") for pair in options["map"]]
         asked = {field.strip(): column for field, _equals, column in pairs}
-        mapping = self.mapping(shown.columns, asked, options)
+        mapping = self.mapping(shown, asked, options)
         said = ", ".join(f"{field}={column}" for field, column in mapping.items())
         self.stdout.write(f"columns: {said}")
         return super().file_options(options) | chosen | {"mapping": mapping}

@@ -7,8 +7,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.demo.actions.demo import PEOPLE, build_demo, demo_exists, new_password
+from cqa_site.people.management.commands.site import check_port
 from cqa_site.preparing import prepare
-from cqa_site.web.management.commands.site import check_port
 
 AGAIN = "manage.py demo --password"
 

@@ -7,4 +7,5 @@ class Command(ImportCommand):
         "wanted, aspect, wording and columns of arguments. Questions that are there stay."
     )
     kind = "questions"
+    reads_tables = True
     asks = ()

@@ -1,8 +1,9 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from annotation.corpus.methods.column_guess import guess_mapping
 from annotation.corpus.methods.generic_table import FIELDS
+from cqa_site.tabular import Preview
 
 from ._importing import TableCommand
 
@@ -13,8 +14,9 @@ class Command(TableCommand):
         "unless --map FIELD=COLUMN says otherwise; fields: " + ", ".join(FIELDS)
     )
     kind = "table"
+    asks = ("label_round", "rater")
 
     def mapping(
-        self, columns: Sequence[str], asked: Mapping[str, str], options: dict[str, Any]
+        self, shown: Preview, asked: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
-        return asked or guess_mapping(columns)
+        return asked or guess_mapping(shown.columns, shown.rows, has_rater=bool(options["rater"]))

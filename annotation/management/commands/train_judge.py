@@ -5,10 +5,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.judges.actions import trained_judge
-from annotation.judges.reports.found import TrainedFigures
+from annotation.judges.reports.results import TrainedFigures
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.runs.jobs import JobRefused
-from cqa_site.stats.as_json import from_json
+from cqa_site.stats.estimate import from_json
 
 
 class Command(BaseCommand):

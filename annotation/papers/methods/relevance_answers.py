@@ -14,16 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.faithfulness.methods.faithfulness import (
+    RELEVANT,
     Figures,
     Pooled,
+    cited_in_paper_segments,
     measure,
     pool,
+    score_sets,
     texts_to_embed,
 )
-from annotation.faithfulness.methods.relevance import RELEVANT, cited_in_paper_segments, score_sets
-from annotation.imports.methods.final_labels import FinalLabel, Unit, read_final_labels
-from annotation.imports.methods.gold import GoldComparison, read_gold
-from annotation.imports.methods.silver import SilverComparison, read_silver
+from annotation.imports.methods.releases import (
+    FinalLabel,
+    GoldComparison,
+    SilverComparison,
+    Unit,
+    read_final_labels,
+    read_gold,
+    read_silver,
+)
 
 Values = dict[str, Any]
 # Object 1, object 2 and text of an answer.
@@ -34,7 +42,7 @@ RELEVANCE = ("precision", "recall", "f1")
 
 
 @dataclass(frozen=True)
-class Cited:
+class CitingAnswer:
     """An answer with its arguments and their final labels by number."""
 
     key: Key
@@ -48,7 +56,10 @@ class Cited:
 
 
 def answer_values(
-    gold: Sequence[Cited], silver: Sequence[Cited], subset: Collection[Key], embed: Embed | None
+    gold: Sequence[CitingAnswer],
+    silver: Sequence[CitingAnswer],
+    subset: Collection[Key],
+    embed: Embed | None,
 ) -> Values:
     """The rows of table 3 in both modes, coherence aside.
 
@@ -77,7 +88,7 @@ def answer_values(
 
 def read_answers(
     gold: Path, silver: Sequence[Path], released: Path
-) -> tuple[list[Cited], list[Cited]]:
+) -> tuple[list[CitingAnswer], list[CitingAnswer]]:
     """Edited and machine answers of the released files.
 
     Edited answers cite the arguments of the machine answers to the same pair; the label of an
@@ -86,7 +97,7 @@ def read_answers(
     """
     labels = _first_labels(released)
     lists: dict[tuple[str, str], Mapping[int, str]] = {}
-    machine: dict[tuple[Key, int], Cited] = {}
+    machine: dict[tuple[Key, int], CitingAnswer] = {}
     for path in silver:
         for each in read_silver(path):
             if isinstance(each, SilverComparison):
@@ -125,16 +136,18 @@ def _first_labels(path: Path) -> dict[Unit, int | None]:
     return found
 
 
-def _cited(key: Key, arguments: Mapping[int, str], labels: Mapping[Unit, int | None]) -> Cited:
+def _cited(
+    key: Key, arguments: Mapping[int, str], labels: Mapping[Unit, int | None]
+) -> CitingAnswer:
     known = {number: labels.get((*key[:2], text)) for number, text in arguments.items()}
-    return Cited(key, arguments, known)
+    return CitingAnswer(key, arguments, known)
 
 
 def _named(name: str, means: Pooled, figures: Sequence[str]) -> Values:
     return {f"{name}_{figure}": getattr(means, figure) for figure in figures}
 
 
-def _cleanly_read(answer: Cited) -> Figures:
+def _cleanly_read(answer: CitingAnswer) -> Figures:
     """Labels by number and every form of citation, but only where the paper looks for one."""
     cited = cited_in_paper_segments(answer.key[2])
     relevant = {n for n, label in answer.labels.items() if (label or 0) >= RELEVANT}
@@ -143,7 +156,7 @@ def _cleanly_read(answer: Cited) -> Figures:
     return Figures(**score_sets(cited, relevant)._asdict())
 
 
-def _similarities(groups: Mapping[str, Sequence[Cited]], embed: Embed | None) -> Values:
+def _similarities(groups: Mapping[str, Sequence[CitingAnswer]], embed: Embed | None) -> Values:
     """Mean cosines of each group; nothing without vectors."""
     if embed is None:
         return {}

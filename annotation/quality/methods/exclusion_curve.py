@@ -10,19 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cqa_site.stats.reliability.coincidence import (
-    alpha_from_counts,
-    distances,
-    distinct_rows,
-    pairable_counts,
-)
+from cqa_site.stats.ratings import alpha_from_counts, distances, distinct_rows, pairable_counts
 
 # Twenty steps: a round of 20 control items cannot tell more thresholds apart.
 THRESHOLDS = tuple(step / 20 for step in range(21))
 
 
 @dataclass(frozen=True)
-class Remaining:
+class RemainingVotes:
     """The votes on ordinary items that remain.
 
     Attributes
@@ -69,7 +64,7 @@ class OrdinaryVotes:
         self._rater = votes["rater"].to_numpy()
         self._value = np.searchsorted(self.scale, votes["value"].to_numpy(dtype=float))
 
-    def without(self, raters: set[int]) -> Remaining:
+    def without(self, raters: set[int]) -> RemainingVotes:
         """What remains without these raters."""
         keep = ~np.isin(self._rater, list(raters))
         width = len(self.scale)
@@ -78,7 +73,7 @@ class OrdinaryVotes:
         counts = counts[counts.sum(axis=1) > 0]
         top = counts == counts.max(axis=1, initial=0, keepdims=True)
         best = width - 1 - top[:, ::-1].argmax(axis=1)
-        return Remaining(
+        return RemainingVotes(
             raters=len(np.unique(self._rater[keep])),
             votes=int(keep.sum()),
             without=self.items - len(counts),

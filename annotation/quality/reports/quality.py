@@ -1,22 +1,46 @@
-"""How reliable the annotators of a campaign are."""
+"""How reliable the annotators of a campaign are, and the cache of such figures."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from django.core.cache import cache
 from django.db.models import Count, F, Q
 
 from annotation.consensus.reports import VOTERS, counted_rows, counted_votes, vote_table
-from annotation.labelling.models.campaigns import Campaign
-from annotation.labelling.models.votes import Assignment
+from annotation.figures.reports.snapshots import marker
+from annotation.labelling.models.campaigns import Assignment, Campaign
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# What is computed from the votes of a campaign, kept for as long as these stand.
+
+
+KEPT_SECONDS = 24 * 3600
+
+
+def kept(name: str, campaign: Campaign, state: str, compute: Callable[[], Any]) -> Any:
+    """What was computed for the votes in this state, computed once."""
+    key = f"quality-{name}:{campaign.public_id}:{state}"
+    return cache.get_or_set(key, compute, KEPT_SECONDS)
+
+
+def state_of(campaign: Campaign) -> str:
+    """A short name that changes with every vote, exclusion and known label."""
+    return hashlib.sha256(f"quality 1 {marker(campaign)}".encode()).hexdigest()[:16]
+
+
+# How reliable the annotators of a campaign are.
+
 
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
 HASTY_SHARE = 0.2  # of the expected seconds
@@ -259,7 +283,7 @@ def _by_rater(votes: pd.DataFrame) -> pd.DataFrame:
     """Per rater: votes, extras, different values, median milliseconds, agreement with others."""
     import pandas as pd
 
-    from annotation.consensus.methods.consensus import label_votes, majority_of_others
+    from annotation.consensus.methods import label_votes, majority_of_others
 
     counted = counted_rows(votes)
     # An excluded rater is compared with the counted votes, too, but counts for nobody else.

@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.labelling.models.campaigns import Campaign, Exclusion, campaigns_of
-from annotation.quality.actions import exclusion as actions
+from annotation.quality import actions
 from annotation.quality.forms import BelowForm, ReasonForm
-from annotation.quality.reports.exclusion import (
+from annotation.quality.reports.controls import (
     RECIPE,
     curve_alt,
     curve_chart,
@@ -23,7 +23,7 @@ from annotation.quality.reports.exclusion import (
     exclusion_curve,
     preview_exclusion,
 )
-from annotation.quality.reports.kept import state_of
+from annotation.quality.reports.quality import state_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file

@@ -1,4 +1,4 @@
-"""Corpora, searches in them, the CAM service, and arguments taken from either."""
+"""REST views of corpora, searches, the CAM service and arguments."""
 
 import uuid
 from dataclasses import asdict
@@ -11,39 +11,80 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
-from annotation.corpus.models.questions import Comparison
-from annotation.retrieval.actions import corpora, taking
-from annotation.retrieval.actions.search import MOST, search, sentences_of
-from annotation.retrieval.api.bodies import (
+from annotation.corpus.models import Argument, Comparison
+from annotation.retrieval.actions import arguments as actions
+from annotation.retrieval.actions import corpora
+from annotation.retrieval.actions.arguments import MOST_HITS, search, sentences_of
+from annotation.retrieval.api.serializers import (
+    ArgumentFilter,
+    ArgumentSerializer,
+    CamInput,
+    CamRequestDetailSerializer,
+    CamRequestFilter,
+    CamRequestSerializer,
+    CamServiceSerializer,
+    ColumnsInput,
+    ComparisonFilter,
+    ComparisonInput,
     ComparisonSerializer,
+    CorpusFilter,
     CorpusHitSerializer,
+    CorpusInput,
     CorpusSerializer,
+    PlacesInput,
+    SentencesInput,
+    ServiceInput,
     TakenSerializer,
 )
-from annotation.retrieval.api.filters import CorpusFilter
-from annotation.retrieval.api.inputs import (
-    ColumnsInput,
-    ComparisonInput,
-    CorpusInput,
-    SentencesInput,
+from annotation.retrieval.forms import (
+    CamForm,
+    ComparisonForm,
+    CorpusForm,
+    SearchForm,
+    ServiceForm,
+    ready_corpora,
 )
-from annotation.retrieval.forms import ComparisonForm, CorpusForm, SearchForm, ready_corpora
-from annotation.retrieval.models import Corpus, CorpusSentence
-from cqa_site.api.inputs import NothingInput, require_valid
-from cqa_site.api.requests import Request
-from cqa_site.api.views import StudyViews
-from cqa_site.web.rest.problems import conflict_on, invalid_on
-from cqa_site.web.rest.strict_filters import refuse_undeclared
-from cqa_site.web.uploads import TooLarge
+from annotation.retrieval.models import CamRequest, Corpus, CorpusSentence
+from cqa_site.api.base import NothingInput, Request, StudyViews, require_valid
+from cqa_site.web.limits import TooLarge
+from cqa_site.web.rest.queries import conflict_on, invalid_on, refuse_undeclared
 
-from .arguments import ComparisonViews
+# Addresses of corpora, the CAM service, and what is taken from them.
+
+
+class ComparisonViews(StudyViews):
+    """The pairs of objects of a study."""
+
+    queryset = Comparison.objects.none()
+    serializer_class = ComparisonSerializer
+    filterset_class = ComparisonFilter
+
+    def rows(self) -> QuerySet:
+        """Comparisons by object."""
+        return self.study.comparisons.all()
+
+
+class ArgumentViews(StudyViews):
+    """The sentences of a study."""
+
+    queryset = Argument.objects.none()
+    serializer_class = ArgumentSerializer
+    filterset_class = ArgumentFilter
+
+    def rows(self) -> QuerySet:
+        """Arguments in the order they came in."""
+        return self.study.arguments.select_related("comparison", "origin").order_by("pk")
+
+
+# Corpora, searches in them, the CAM service, and arguments taken from either.
+
 
 CORPUS = CorpusSerializer
 SEARCH = [
     OpenApiParameter("corpus", str, description="Id of the corpus; all that are ready."),
     OpenApiParameter("words", str, enum=["any"], description="Any word of a name will do."),
     OpenApiParameter("aspect", str, description="The sentence has a word of it."),
-    OpenApiParameter("most", int, description=f"How many at most: 50, up to {MOST}."),
+    OpenApiParameter("most", int, description=f"How many at most: 50, up to {MOST_HITS}."),
 ]
 
 
@@ -62,7 +103,7 @@ class ComparisonListViews(ComparisonViews):
         form = ComparisonForm(self.read(ComparisonInput))
         require_valid(form)
         is_known = self.rows().filter(**form.cleaned_data).exists()
-        made = taking.make_comparison(study=self.study, actor=request.user, **form.cleaned_data)
+        made = actions.make_comparison(study=self.study, actor=request.user, **form.cleaned_data)
         return self.shown(made, 200 if is_known else 201)
 
 
@@ -146,7 +187,7 @@ class FindViews(StudyViews):
         form = SearchForm(request.query_params, study=self.study, comparison=comparison)
         require_valid(form)
         hits = search(form.corpora(), form.query, form.cleaned_data["most"])
-        known = taking.known_keys(comparison, [hit.key for hit in hits])
+        known = actions.known_keys(comparison, [hit.key for hit in hits])
         rows = [
             {name: getattr(hit, name) for name in ("key", "text", "address", "corpus")}
             | {"is_comparative": hit.is_comparative, "is_known": hit.key in known}
@@ -159,7 +200,7 @@ class FindViews(StudyViews):
         """Make arguments of sentences, by their keys; unknown keys are passed over."""
         comparison = comparison_of(self, comparison_id)
         given = self.read(SentencesInput)
-        taken = taking.take_corpus_sentences(
+        taken = actions.take_corpus_sentences(
             comparison=comparison,
             sentences=sentences_of(ready_corpora(self.study), given["keys"]),
             actor=request.user,
@@ -171,3 +212,69 @@ def comparison_of(view: StudyViews, comparison_id: uuid.UUID) -> Comparison:
     """The comparison of the address, inside the study."""
     rows = view.study.comparisons.select_related("study")
     return get_object_or_404(rows, public_id=comparison_id)
+
+
+# The CAM service of a study, what it was asked, and arguments taken from its answers.
+
+
+class CamServiceViews(StudyViews):
+    """The address of the study's CAM service."""
+
+    queryset = CamRequest.objects.none()
+    serializer_class = CamServiceSerializer
+
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """The address."""
+        return Response({"address": actions.address_of(self.study)})
+
+    @extend_schema(request=ServiceInput, responses=CamServiceSerializer)
+    def partial_update(self, request: Request, **kwargs: Any) -> Response:
+        """Change the address; an empty one removes it."""
+        if not (given := self.read(ServiceInput, partial=True)):
+            return self.retrieve(request)
+        form = ServiceForm(given)
+        require_valid(form)
+        actions.set_service(study=self.study, actor=request.user, **form.cleaned_data)
+        return self.retrieve(request)
+
+
+class CamRequestViews(StudyViews):
+    """What the CAM service was asked."""
+
+    queryset = CamRequest.objects.none()
+    serializer_class = CamRequestSerializer
+    filterset_class = CamRequestFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return self.study.cam_requests.select_related("comparison__study", "job")
+
+    @extend_schema(responses=CamRequestDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One request with the sentences that came."""
+        return self._told(get_object_or_404(self.get_queryset(), public_id=public_id))
+
+    @extend_schema(request=CamInput, responses={202: CamRequestDetailSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Ask in the background."""
+        given = self.read(CamInput)
+        rows = self.study.comparisons.select_related("study")
+        comparison = rows.filter(public_id=given.pop("comparison")).first()
+        if comparison is None:
+            raise ValidationError({"comparison": ["No such comparison in this study."]})
+        form = CamForm(given | {"aspects": ", ".join(given["aspects"])})
+        require_valid(form)
+        with conflict_on(actions.NoService):
+            asked = actions.ask(comparison=comparison, actor=request.user, **form.cleaned_data)
+        return self._told(self.get_queryset().get(pk=asked.pk), 202)
+
+    @extend_schema(request=PlacesInput, responses=TakenSerializer)
+    def take(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Make arguments of sentences of the answer, by their places in it."""
+        asked = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = self.read(PlacesInput)
+        taken = actions.take_cam_sentences(asked=asked, places=given["places"], actor=request.user)
+        return Response(asdict(taken))
+
+    def _told(self, row: CamRequest, status: int = 200) -> Response:
+        return Response(CamRequestDetailSerializer(row).data, status=status)

@@ -1,19 +1,231 @@
-"""The first page of a study: for each role, what to do next.
+"""The first page of a study: next steps for each role, and current activity."""
 
-Annotators get nothing but their own work: no totals, no names, no controls.
-"""
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
 
+from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from annotation.consensus.actions.adjudication import disputed_campaigns
+from annotation.consensus.actions.decisions import disputed_campaigns
+from annotation.judges.reports.results import judged_rounds
+from cqa_site.files.registration import files_waiting
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
-from cqa_site.rounds.own_work import waiting_for
-from cqa_site.web.navigation.paths import path_of, paths
+from cqa_site.results.snapshots import KINDS as RESULTS
+from cqa_site.rounds.access import held_back
+from cqa_site.rounds.kind import kind_of, kinds
+from cqa_site.rounds.models import Round
+from cqa_site.rounds.progress import Waiting, rounds_of, waiting_for
+from cqa_site.runs.kinds import about
+from cqa_site.runs.models import Run
+from cqa_site.runs.progress import add_counts, state_in_words
+from cqa_site.web.navigation import path_of, paths
 
-from .happening import lanes_of, results_of, things_waiting, unmade_of
+# What happens in a study now: for the first page of those who run it.
+
+
+SHOWN = 6
+# People who are named.
+LISTED = 20
+# Fewer say nothing about how long the rest takes.
+ENOUGH = 5
+# What people did in their first minutes says nothing about the days to come.
+LEAST_PACE = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class OngoingWork:
+    """A round or run under way; ``ends_at`` goes on from its pace so far, if that is known.
+
+    ``state`` is empty where it goes on as usual.
+    """
+
+    name: str
+    kind: str
+    url: str
+    done: int
+    wanted: int
+    state: str
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True)
+class LatestResult:
+    """Figures that were computed last, or judges' labels that came last."""
+
+    what: str
+    name: str
+    url: str
+    says: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class PendingFigures:
+    """A page of figures that has rows, though nobody opened it yet."""
+
+    what: str
+    name: str
+    url: str
+    says: str
+
+
+def things_waiting(study: Study) -> list[Waiting]:
+    """Files, runs, people and labels that stand still until somebody decides."""
+    return [*_files(study), *_runs(study), *_people(study), *_disputes(study)]
+
+
+def _files(study: Study) -> Iterator[Waiting]:
+    if count := files_waiting(study):
+        title = ngettext(
+            "%(count)s upload waits for your yes", "%(count)s uploads wait for your yes", count
+        )
+        yield Waiting(
+            title % {"count": count},
+            _("The dry run is done; nothing is stored before you confirm it."),
+            _("Imports"),
+            reverse("imports", args=[study.public_id]),
+        )
+
+
+def _runs(study: Study) -> Iterator[Waiting]:
+    waiting = study.runs.filter(state__in=Run.WAITING).select_related("relevance__campaign")
+    for run in waiting[:SHOWN]:
+        told = {"number": run.number, "name": about(run)}
+        yield Waiting(
+            _("Run #%(number)s waits for you: %(name)s") % told,
+            state_in_words(run),
+            _("Open the run"),
+            reverse("run", args=[study.public_id, run.public_id]),
+        )
+
+
+def _people(study: Study) -> Iterator[Waiting]:
+    """People whose practice agreed too little with the key, by round."""
+    places = held_back(study).select_related("round", "rater").order_by("round", "pk")
+    for round_, group in groupby(places[:LISTED], key=lambda place: place.round):
+        names = [str(place.rater) for place in group]
+        yield Waiting(
+            _("%(people)s cannot go on: %(name)s")
+            % {"people": ", ".join(names), "name": round_.name},
+            _("The practice agreed too little with the key. Let them in, or leave it at that."),
+            _("Decide"),
+            reverse(kind_of(round_).audit.round, args=[study.public_id, round_.public_id]),
+        )
+
+
+def _disputes(study: Study) -> Iterator[Waiting]:
+    for campaign in disputed_campaigns(study):
+        count = vars(campaign)["disputes"]
+        title = ngettext(
+            "%(count)s label in dispute: %(name)s", "%(count)s labels in dispute: %(name)s", count
+        )
+        yield Waiting(
+            title % {"count": f"{count:,}", "name": campaign.name},
+            _("Votes tie or lie at both ends of the scale. An expert's word settles them."),
+            _("Open the queue"),
+            reverse("adjudication", args=[study.public_id, campaign.public_id]),
+        )
+
+
+def lanes_of(study: Study) -> list[OngoingWork]:
+    """Open rounds of every kind and running runs: one query a kind, and two for the runs."""
+    now = timezone.now()
+    return [*_round_lanes(study, now), *_run_lanes(study, now)]
+
+
+def _round_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
+    going = (Round.State.OPEN, Round.State.PAUSED)
+    for kind in kinds():
+        # Rounds whose labels came in a file have nothing to go on with.
+        opened = rounds_of(kind, study).filter(state__in=going, opened_at__isnull=False)
+        for round_ in opened[:SHOWN]:
+            yield OngoingWork(
+                round_.name,
+                str(kind.words.rounds),
+                reverse(kind.audit.round, args=[study.public_id, round_.public_id]),
+                round_.done,
+                round_.wanted,
+                round_.get_state_display() if round_.state == Round.State.PAUSED else "",
+                _end(round_.opened_at, now, round_.done, round_.wanted, least=LEAST_PACE),
+            )
+
+
+def _run_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
+    going = (Run.State.DRAFT, *Run.WORKING)
+    runs = study.runs.filter(state__in=going).select_related("relevance__campaign")
+    working = list(runs[:SHOWN])
+    add_counts(working)
+    for run in working:
+        if run.planning_failed:
+            continue
+        yield OngoingWork(
+            f"#{run.number} {about(run)}",
+            _("Judges"),
+            reverse("run", args=[study.public_id, run.public_id]),
+            run.ended,
+            run.planned,
+            "" if run.state == Run.State.RUNNING else run.get_state_display(),
+            _end(run.started_at, now, run.ended, run.planned),
+        )
+
+
+def _end(
+    since: datetime | None,
+    now: datetime,
+    done: int,
+    wanted: int,
+    least: timedelta = timedelta(0),
+) -> datetime | None:
+    if since is None or now - since < least or done < ENOUGH or done >= wanted:
+        return None
+    return now + (now - since) * ((wanted - done) / done)
+
+
+def results_of(study: Study) -> list[LatestResult]:
+    """The newest figures of each kind, and verdicts on judges; one query a kind."""
+    found = [*_snapshots(study), *_verdicts(study)]
+    return sorted(found, key=lambda each: each.at, reverse=True)[:SHOWN]
+
+
+def _snapshots(study: Study) -> Iterator[LatestResult]:
+    for kind in RESULTS.values():
+        for snapshot in kind.newest(study)[:SHOWN]:
+            at = snapshot.frozen_at or snapshot.computed_at
+            says = _("frozen %s") if snapshot.frozen_at else _("computed %s")
+            told = says % naturaltime(at)
+            yield LatestResult(str(kind.what), kind.about(snapshot), kind.url(snapshot), told, at)
+
+
+def _verdicts(study: Study) -> Iterator[LatestResult]:
+    """Judges of labels have no snapshots: their page has the verdict as soon as labels are in."""
+    for campaign in judged_rounds(study)[:SHOWN]:
+        at = vars(campaign)["judged_at"]
+        page = reverse("judges", args=[study.public_id, campaign.public_id])
+        yield LatestResult(
+            _("Judges"), campaign.name, page, _("labelled %s") % naturaltime(at), at
+        )
+
+
+def unmade_of(study: Study) -> list[PendingFigures]:
+    """Pages that make figures when they are opened; a query or two a kind, nothing computed."""
+    return [
+        PendingFigures(str(kind.what), name, url, str(kind.unmade_says))
+        for kind in RESULTS.values()
+        for name, url in kind.unmade(study)
+    ][:SHOWN]
+
+
+# The first page of a study: for each role, what to do next.
+#
+# Annotators get nothing but their own work: no totals, no names, no controls.
 
 
 @study_page(*EVERYONE)
@@ -44,6 +256,9 @@ def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
+    if request.htmx:
+        context = {"study": study, "lanes": lanes_of(study)}
+        return render(request, "annotation/study/_lanes.html", context)
     chosen = path_of(request.GET.get("path") or study.goal)
     steps = chosen.steps(study)
     context = {

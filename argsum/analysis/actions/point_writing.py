@@ -1,34 +1,107 @@
-"""Key points of an analysis written by a language model: what a run of this kind asks and keeps.
+"""Runs in which a language model writes key points, and the check of its texts."""
 
-What a request shows stands in its own row: the key point, which attempt it is, and the statements.
-So people go on editing while a run is under way. Whether a text fits is looked at by a job, once
-all requests are over; see `point_checking`.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.analysis.models import Analysis, FoundPoint, Placement, WrittenPoint
+from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange, WrittenPoint
+from argsum.analysis.reports.analyses import Asked
 from argsum.analysis.reports.points import BEST_FIRST
-from argsum.analysis.reports.written import Asked
-from argsum.datasets.models import CellArgument
-from argsum.writing.methods.written_key_points import read_one
+from argsum.datasets.models import Cell, CellArgument
+from argsum.writing.actions.prompts import SIDES, fenced_arguments
+from argsum.writing.methods import one_schema, read_one
 from cqa_site.judging.extraction import Unscored
-from cqa_site.judging.parsing import ReplyNotUsable
-from cqa_site.people.models import Study
-from cqa_site.runs.actions.runs import RunRefused
-from cqa_site.runs.kind_parts import Previewed
-from cqa_site.runs.kinds import Ended, Question, Reading, Subject
+from cqa_site.judging.labels import ReplyNotUsable
+from cqa_site.judging.prompts import (
+    Layout,
+    PromptParts,
+    fence_records,
+    fence_token,
+    neutralise,
+    quote,
+    render,
+)
+from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.runs import RunRefused, ask_more
+from cqa_site.runs.integrity import check_rows
+from cqa_site.runs.jobs import JobRefused, Work
+from cqa_site.runs.kinds import Ended, Previewed, PromptKind, Question, Reading, Subject
+from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
-from cqa_site.runs.one_row import check_rows
 
-from .point_prompts import Refused, write_request
-from .starting import CHECK, enqueue_for, is_at_work, writing_now
+from .analyses import (
+    CHECK,
+    ScorerTools,
+    analysis_of,
+    enqueue_for,
+    is_at_work,
+    statements_of,
+    writing_now,
+)
+from .edits import Edit, EditRefused, alive, editing, store
+from .jobs import REFUSED, in_words
+
+# The kind of prompt by which a language model writes key points of an analysis.
+
+
+OF_STATEMENTS = "key_point_of_statements"
+PROMPTS = {
+    OF_STATEMENTS: PromptKind(
+        lazy("Key point of an analysis"),
+        Layout(("words",), ("topic", "stance", "arguments", "refused")),
+        Path(__file__).parent.parent / "prompts" / "key_point_of_statements.md",
+    )
+}
+NONE_REFUSED = "none"
+# A sentence that was refused, and what the key point says that it is nearer to.
+Refused = tuple[str, str]
+
+
+def write_request(
+    prompt: PromptVersion,
+    target: Mapping[str, Any],
+    cell: Cell,
+    statements: Sequence[str],
+    refused: Sequence[Refused] = (),
+) -> Question:
+    """One request about the statements behind a key point, with what was refused before."""
+    shown = [neutralise(text) for text in statements]
+    values = {
+        "words": str(target["words"]),
+        "topic": quote(neutralise(cell.topic).text),
+        "stance": SIDES[Cell.Stance(cell.stance)],
+        "arguments": fenced_arguments(shown),
+        "refused": _refused_texts(refused),
+    }
+    parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
+    flags = tuple(name for one in shown for name in one.flags.names)
+    return Question(tuple(render(parts, values)), one_schema(), flags)
+
+
+def _refused_texts(pairs: Sequence[Refused]) -> str:
+    if not pairs:
+        return NONE_REFUSED
+    records = [
+        {"refused": neutralise(text).text, "closer_to": neutralise(nearest).text}
+        for text, nearest in pairs
+    ]
+    plain = [text for record in records for text in record.values()]
+    return "\n" + fence_records(records, fence_token("refused", *plain))
+
+
+# Key points of an analysis written by a language model: what a run of this kind asks and keeps.
+#
+# What a request shows stands in its own row: the key point, which attempt it is, and the
+# statements.
+# So people go on editing while a run is under way. Whether a text fits is looked at by a job, once
+# all requests are over; see `point_checking`.
+
 
 KIND = "point_writing"
 WORDS, STATEMENTS = 15, 30
@@ -221,3 +294,127 @@ def _tried(points: Sequence[Any]) -> tuple[int, ...]:
 
 
 POINT_WRITING = Previewed(lazy("Key point"), _shown_points, _draft, _tried)
+
+
+# The job that looks whether written key points fit: those that do become edits.
+#
+# A text fits if it matches the statements behind its own key point better, on average, than those
+# behind any other one. One that does not is asked for again, with what was refused and why. Edits
+# come first and further requests with the end of the job, each in one transaction: a worker that
+# dies leaves nothing to be paid twice.
+
+
+Verdict = WrittenPoint.Verdict
+CHECKED = ["verdict", "nearest", "scores", "note"]
+
+
+def check_written(work: Work) -> None:
+    """Handle a job; nothing is written for a run that was cancelled."""
+    analysis = analysis_of(work)
+    if analysis.writing_id is None:
+        return
+    run = Run.objects.select_related("endpoint", "prompt", "study").get(pk=analysis.writing_id)
+    try:
+        while not _is_over(run, work):
+            _check(analysis, run, work)
+    except (*REFUSED, EditRefused, RunRefused) as problem:
+        raise JobRefused(in_words(problem)) from None
+
+
+def _is_over(run: Run, work: Work) -> bool:
+    """End the job together with asking for what did not fit; False if there is more to check.
+
+    Under the gate's lock, behind which replies are stored: none can come in between.
+    """
+    with transaction.atomic(), locked_gate(run.endpoint):
+        run.refresh_from_db(fields=["state"])
+        if run.state == Run.State.CANCELLED:
+            work.finish()
+            return True
+        if _unchecked(run):
+            return False
+        ask_more(run=run, subjects=_again(run))
+        work.finish()
+        return True
+
+
+def _unchecked(run: Run) -> list[WrittenPoint]:
+    rows = run.written_points.filter(verdict=Verdict.UNCHECKED, point__isnull=False)
+    return list(rows.exclude(text="").select_related("point", "call").order_by("pk"))
+
+
+def _again(run: Run) -> list[Subject]:
+    """Requests about what was refused; the engine leaves out those that were asked."""
+    rows = run.written_points.filter(verdict=Verdict.REFUSED, attempt__lt=ATTEMPTS)
+    ids = rows.order_by("pk").values_list("call__subject_ids", flat=True)
+    return [Asked.of(each).again.subject for each in ids]
+
+
+def _check(analysis: Analysis, run: Run, work: Work) -> None:
+    rows = _unchecked(run)
+    _look(rows, analysis, ScorerTools(analysis, work))
+    with editing(analysis) as held:
+        run.refresh_from_db(fields=["state"])
+        if run.state == Run.State.CANCELLED:
+            return
+        for row in rows:
+            if row.verdict == Verdict.UNCHECKED:
+                _take(held, run, row, work.job.created_by)
+        WrittenPoint.objects.bulk_update(rows, CHECKED, batch_size=200)
+        work.step(99, 100, _("storing"))
+
+
+def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) -> None:
+    """Refuse what matches the statements of another key point as well as its own; not saved."""
+    import numpy as np
+
+    from argsum.analysis.methods.statements import fits_of
+
+    shown = analysis.points.filter(state=FoundPoint.State.SHOWN, statements__gt=0)
+    points = list(shown.order_by("pk"))
+    places = {each.pk: place for place, each in enumerate(points)}
+    known = [row for row in rows if row.point_id in places]
+    if not known:
+        return
+    tools.say(0.0, _("reading the statements"), 0.9)
+    placed, texts = _placed(analysis, places)
+    # In the order of the analysis: their vectors are on disk since then.
+    statements = tools.vectors(texts)
+    tools.say(0.9, _("checking what was written"))
+    written = tools.vectors([row.text for row in known])
+    own = [places[row.point_id or 0] for row in known]
+    fits = fits_of(written, own, statements, np.array(placed), len(points))
+    for row, fit in zip(known, fits, strict=True):
+        row.scores = [round(each, 4) for each in (fit.own, fit.other) if each is not None]
+        if not fit.fits:
+            row.verdict = Verdict.REFUSED
+            row.nearest = points[fit.nearest or 0].text
+
+
+def _placed(analysis: Analysis, places: dict[int, int]) -> tuple[list[int], list[str]]:
+    """The place of the key point of each statement, -1 for none, and what it says."""
+    at = dict(Placement.objects.filter(analysis=analysis).values_list("argument", "point"))
+    pairs = list(statements_of(analysis.cell).values_list("pk", "text"))
+    return [places.get(at.get(pk) or 0, -1) for pk, _text in pairs], [text for _pk, text in pairs]
+
+
+def _take(analysis: Analysis, run: Run, row: WrittenPoint, actor: User | None) -> None:
+    """Call a key point what was written, unless somebody changed it since the run began."""
+    if row.point is None:
+        return
+    try:
+        point = alive(analysis, [row.point], Asked.of(row.call.subject_ids).seen)[0]
+    except EditRefused as reason:
+        row.verdict, row.note = Verdict.CHANGED, str(reason)
+        return
+    others = analysis.points.filter(state__in=FoundPoint.ALIVE, text__iexact=row.text)
+    if not point.statements:
+        row.verdict, row.note = Verdict.CHANGED, _("No statement stands behind it any more.")
+    elif others.exclude(pk=point.pk).exists():
+        row.verdict, row.nearest = Verdict.REFUSED, row.text
+    elif point.text == row.text:
+        row.verdict = Verdict.SAME
+    else:
+        row.verdict = Verdict.TAKEN
+        fields = {point.pk: {"text": row.text, "writer_id": run.pk}}
+        store(analysis, Edit(PointChange.Verb.WRITTEN, point, fields), actor)

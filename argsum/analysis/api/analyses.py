@@ -1,4 +1,4 @@
-"""Analyses of comments: listed, started, stopped, begun again, forgotten, brought up to date."""
+"""Endpoints for analyses, their edits, and runs that write their key points."""
 
 import uuid
 from collections.abc import Callable
@@ -12,8 +12,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from argsum.analysis.actions.placing import new_comments, new_statements, place_new_comments
-from argsum.analysis.actions.starting import (
+from argsum.analysis.actions.analyses import (
     AnalysisRefused,
     analyse_dataset,
     cancel_analysis,
@@ -21,16 +20,25 @@ from argsum.analysis.actions.starting import (
     resume_analysis,
     start_analysis,
 )
-from argsum.analysis.forms import AnalysisForm
+from argsum.analysis.actions.jobs import new_comments, new_statements, place_new_comments
+from argsum.analysis.forms import AnalysisForm, PointWritingForm
 from argsum.analysis.models import Analysis, PointChange
-from argsum.analysis.reports.analyses import analyses_of, changes_of, listed
-from argsum.analysis.reports.written import writing_of
-from cqa_site.api.inputs import Input, NothingInput, require_valid
-from cqa_site.api.requests import Request
-from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.api.views import StudyViews
-from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.web.rest.problems import conflict_on
+from argsum.analysis.reports.analyses import analyses_of, changes_of, listed, writing_of
+from cqa_site.api.base import (
+    Input,
+    NothingInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    public_id,
+    require_valid,
+)
+from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_typed, key_of
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.rest.queries import conflict_on
+
+# Analyses of comments: listed, started, stopped, begun again, forgotten, brought up to date.
 
 
 class AnalysisSerializer(ReadSerializer):
@@ -283,3 +291,27 @@ class PointChangeViews(AnalysisViewsBelow):
     def rows(self) -> QuerySet:
         """Without what they moved."""
         return changes_of(self.analysis())
+
+
+# How a run that writes the key points of an analysis is asked for.
+
+
+class PointWritingRunInput(PlanInput):
+    """A language model that writes the key points of an analysis that is done.
+
+    Key points that a person named stay. ``most_statements`` are the best of each that a request
+    shows.
+    """
+
+    form = PointWritingForm
+    kind = serializers.ChoiceField(["point_writing"])
+    analysis = serializers.UUIDField()
+
+
+def _writing(study: Study, actor: User, given: Given) -> PlanForm:
+    done = study.analyses.filter(state=Analysis.State.DONE)
+    given["analysis"] = key_of(done, given["analysis"])
+    return PointWritingForm(as_typed(PointWritingForm, study, given), study=study, actor=actor)
+
+
+POINT_WRITING = Start(PointWritingRunInput, _writing)

@@ -11,29 +11,27 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from argsum.analysis.actions.editing import (
+from argsum.analysis.actions.edits import (
     LONGEST_TEXT,
     MOST_POINTS,
+    EditRefused,
     add_point,
     merge_points,
     move_statements,
     rename_point,
     set_state,
     split_point,
+    undo_change,
 )
-from argsum.analysis.actions.edits import EditRefused, undo_change
-from argsum.analysis.actions.splitting import ask_to_split
+from argsum.analysis.actions.jobs import ask_to_split
 from argsum.analysis.forms import LONGEST_SEARCH, STATE_VERBS
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
-from argsum.analysis.reports.analyses import changes_of
-from argsum.analysis.reports.narrowing import Narrowing
+from argsum.analysis.reports.analyses import Narrowing, changes_of
 from argsum.analysis.reports.points import BEST_FIRST
 from argsum.datasets.models import CellArgument
-from cqa_site.api.inputs import Input
-from cqa_site.api.requests import Request
-from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.base import Input, ReadSerializer, Request, public_id
 from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.web.rest.problems import conflict_on
+from cqa_site.web.rest.queries import conflict_on
 
 from .analyses import AnalysisViewsBelow, PointChangeSerializer, UndoInput
 

@@ -9,11 +9,10 @@ from datetime import date, timedelta
 import numpy as np
 from scipy import special
 
-from cqa_site.stats.ranks.multiple_tests import holm
-from cqa_site.stats.skewed_means import mean_bounds
-from cqa_site.stats.verdicts import LEVEL, RULES
+from cqa_site.stats.intervals import mean_bounds
+from cqa_site.stats.verdicts import LEVEL, RULES, holm
 
-from .shares import PERMUTATION, Difference, Share, Tested, draw_tables
+from .prevalence import PERMUTATION, Difference, HypothesisTest, Share, draw_tables
 
 DAY, WEEK, MONTH, QUARTER, YEAR = PERIODS = ("day", "week", "month", "quarter", "year")
 # How many periods a chart should have, and comments in each on average.
@@ -141,7 +140,7 @@ def trends_of(sizes: Sequence[int], counts: Iterable[Sequence[int]]) -> list[Tre
     ]
 
 
-def trend_test(k: Sequence[int], n: Sequence[int]) -> Tested | None:
+def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
     """Cochran–Armitage test of a linear trend in shares, periods numbered 0, 1, 2 ….
 
     The score test of the slope in a logistic regression on the number of the period. With fewer
@@ -159,10 +158,10 @@ def trend_test(k: Sequence[int], n: Sequence[int]) -> Tested | None:
     if min(found, total - found) < LEAST_HITS:
         drawn = np.abs(draw_tables(sizes, found) @ place)
         as_far = int((drawn >= abs(score) - 1e-9).sum())
-        return Tested((1 + as_far) / (1 + len(drawn)), PERMUTATION)
+        return HypothesisTest((1 + as_far) / (1 + len(drawn)), PERMUTATION)
     share = found / total
     spread = share * (1 - share) * float(place**2 @ sizes)
-    return Tested(float(special.chdtrc(1, score**2 / spread)), ARMITAGE)
+    return HypothesisTest(float(special.chdtrc(1, score**2 / spread)), ARMITAGE)
 
 
 def linear_change(k: Sequence[int], n: Sequence[int]) -> Difference | None:

@@ -1,13 +1,27 @@
-"""Analyses of a study as lists and their own pages show them."""
+"""Lists of analyses, filters of their pages, and runs that write key points."""
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
-from argsum.analysis.models import Analysis, FoundPoint, PointChange
-from argsum.datasets.reports.language import NAMES
+from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange, WrittenPoint
+from argsum.datasets.models import Cell, Comment, CommentStatement
+from argsum.datasets.reports.comments import NAMES, HasValue
 from argsum.scorers.models import SHIPPED_MATCH, Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
+from cqa_site.runs.kinds import CallSubjects, Item, Subject, Titles
+from cqa_site.runs.models import Call, Run
+
+# Analyses of a study as lists and their own pages show them.
+
 
 MADE_FOR_ENGLISH = (PACKAGED_MODEL, SHIPPED_MATCH)
 
@@ -45,3 +59,225 @@ def foreign_language(analysis: Analysis) -> str:
     if analysis.language in ("", "en") or scorer.base_model not in MADE_FOR_ENGLISH:
         return ""
     return str(NAMES.get(analysis.language, analysis.language))
+
+
+# What a page is narrowed to: words of statements, a value of comments' attributes, dates.
+
+
+def has_comments(cell: Cell) -> bool:
+    """Whether its statements come from comments; else each counts as a comment of its own."""
+    return cell.comments.exists()
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Statements that contain ``search``, of comments with this value and written in this time.
+
+    ``query`` is how the address of a page says it.
+    """
+
+    search: str = ""
+    column: str = ""
+    value: str = ""
+    first: date | None = None
+    last: date | None = None
+    asked: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.search or self.is_about_comments)
+
+    @property
+    def is_about_comments(self) -> bool:
+        """Whether who wrote a comment, or when, matters."""
+        return bool(self.column or self.first or self.last)
+
+    @property
+    def query(self) -> str:
+        """As addresses carry it, without a page number."""
+        return urlencode([(name, value) for name, value in self.asked if value])
+
+    def comments_of(self, cell: Cell) -> QuerySet[Comment]:
+        """Comments of a cell with the value and the dates."""
+        return Comment.objects.filter(self._of_comments(""), cell=cell).order_by()
+
+    def of_statements(self, rows: QuerySet[Placement]) -> QuerySet[Placement]:
+        """Placements of statements that are said in such a comment."""
+        if self.search:
+            rows = rows.filter(argument__text__icontains=self.search)
+        if self.is_about_comments:
+            rows = rows.filter(Exists(self.sayings(argument=OuterRef("argument"))))
+        return rows
+
+    def joined(self, analysis: Analysis) -> QuerySet[Placement]:
+        """The same joined with the comments, to count both: a row for each saying.
+
+        Begins at the few comments, or statements, that are left: without a statistic SQLite would
+        walk through every placement of the analysis instead, which takes eight times as long. So
+        the analysis is named in a way that no index serves.
+        """
+        rows = Placement.objects.alias(own=F("analysis") + 0).filter(own=analysis.pk)
+        if self.search:
+            rows = rows.filter(
+                argument__cell=analysis.cell_id, argument__text__icontains=self.search
+            )
+        if not self.is_about_comments:
+            return rows
+        path = "argument__said_in__comment__"
+        own = Q(**{f"{path}cell": analysis.cell_id})
+        # In one filter, so that all of it is about the same comment.
+        return rows.filter(own & self._of_comments(path))
+
+    def sayings(self, **about: Any) -> QuerySet[CommentStatement]:
+        """Where statements are said, in such comments."""
+        return CommentStatement.objects.filter(self._of_comments("comment__"), **about).order_by()
+
+    def _of_comments(self, path: str) -> Q:
+        found = Q()
+        if self.column:
+            found &= Q(HasValue(f"{path}attributes", self.column, self.value))
+        if self.first:
+            found &= Q(**{f"{path}written_on__gte": self.first})
+        if self.last:
+            found &= Q(**{f"{path}written_on__lte": self.last})
+        return found
+
+
+# Key points that a language model wrote: who wrote them, and what became of every text.
+
+
+Verdict = WrittenPoint.Verdict
+
+
+class Asked(NamedTuple):
+    """The keys of a request: a key point at a revision, which attempt, and its statements."""
+
+    point: int
+    attempt: int
+    seen: int
+    statements: tuple[int, ...]
+
+    @classmethod
+    def of(cls, ids: Sequence[int]) -> "Asked":
+        """As the request's row keeps it."""
+        point, attempt, seen, *statements = ids
+        return cls(point, attempt, seen, tuple(statements))
+
+    @property
+    def subject(self) -> Subject:
+        """As the engine keeps it; the name is unique in a run."""
+        ids = (self.point, self.attempt, self.seen, *self.statements)
+        return Subject(f"p{self.point}-{self.attempt}", ids)
+
+    @property
+    def again(self) -> "Asked":
+        """The next attempt about the same statements."""
+        return self._replace(attempt=self.attempt + 1)
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What became of the key points that a run was to write, by number.
+
+    ``kept`` have the text they had: ``refused`` of them because what was written was nearer to
+    another key point, ``unusable`` because no reply could be used. ``changed`` were changed by
+    somebody meanwhile, and ``unchecked`` are not looked at yet.
+    """
+
+    run: Run
+    written: int
+    same: int
+    refused: int
+    unusable: int
+    changed: int
+    unchecked: int
+
+    @property
+    def kept(self) -> int:
+        """How many have the text they had."""
+        return self.same + self.refused + self.unusable
+
+    @property
+    def points(self) -> int:
+        """How many key points it was asked for."""
+        return self.written + self.kept + self.changed + self.unchecked
+
+
+def writing_of(run: Run) -> Writing:
+    """What became of its key points, by the last attempt of each; one query."""
+    rows = WrittenPoint.objects.filter(run=run).order_by("attempt")
+    # A key point of an analysis that was deleted is known by its request alone.
+    last = {
+        point or -call: verdict if text else ""
+        for point, call, verdict, text in rows.values_list("point", "call", "verdict", "text")
+    }
+    found = list(last.values())
+    return Writing(
+        run,
+        written=found.count(Verdict.TAKEN),
+        same=found.count(Verdict.SAME),
+        refused=found.count(Verdict.REFUSED),
+        unusable=found.count(""),
+        changed=found.count(Verdict.CHANGED),
+        unchecked=found.count(Verdict.UNCHECKED),
+    )
+
+
+def writer_in_words(point: FoundPoint) -> str:
+    """The language model and prompt that wrote a key point; empty where none did."""
+    return in_words(point.writer) if point.writer else ""
+
+
+def in_words(run: Run) -> str:
+    """A language model with its prompt, as people cite it."""
+    said = {"model": run.spec["model"], "n": run.prompt.number}
+    return _("%(model)s, prompt v%(n)d") % said
+
+
+def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
+    """Model and prompt → how many of the key points it wrote, the most first; two queries."""
+    grouped = points.exclude(writer=None).order_by().values_list("writer")
+    numbers = dict(grouped.annotate(n=Count("pk")))
+    counts: dict[str, int] = {}
+    for run in Run.objects.filter(pk__in=numbers).select_related("prompt"):
+        words = in_words(run)
+        counts[words] = counts.get(words, 0) + numbers[run.pk]
+    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+
+
+def analysis_of_run(run: Run) -> Analysis | None:
+    """The analysis that a run writes for; None once it is deleted."""
+    return run.study.analyses.filter(public_id=run.spec["target"]["analysis"]).first()
+
+
+def about(run: Run) -> str:
+    """The analysis that a run writes for, by name."""
+    found = analysis_of_run(run)
+    return found.name if found else _("a deleted analysis")
+
+
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+    asked = {call.pk: Asked.of(call.subject_ids) for call in calls}
+    rows = FoundPoint.objects.filter(analysis__study=study)
+    points = rows.in_bulk({each.point for each in asked.values()})
+    written = WrittenPoint.objects.filter(call__in=list(asked))
+    said = {row.call_id: row for row in written}
+    return {pk: [_item(points.get(each.point), each, said.get(pk))] for pk, each in asked.items()}
+
+
+def _item(point: FoundPoint | None, asked: Asked, row: WrittenPoint | None) -> Item | None:
+    if point is None:
+        return None
+    context = _("attempt %d") % asked.attempt
+    if row is None:
+        return Item(point.written, context)
+    note = str(row.get_verdict_display()) if row.text else ""
+    if row.nearest:
+        note = f"{note}: {row.nearest}"
+    return Item(point.written, context, row.text, row.note or note, row.reason)
+
+
+POINT_CALLS = CallSubjects(
+    Titles(lazy("Key point as found"), lazy("What was written"), lazy("What became of it")), _items
+)

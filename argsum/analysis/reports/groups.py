@@ -1,8 +1,8 @@
-"""Key points of groups of comments beside each other, and what can be said of that."""
+"""Comparison of groups by key point, and the wording of shares and p values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,18 +11,77 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
+from cqa_site.results.boards import Finding, listed, short
 from cqa_site.results.figures import Figure, Files
-from cqa_site.results.finding import Finding, listed, short
-from cqa_site.web.charts.chart import distinct
-from cqa_site.web.tables import TableData
+from cqa_site.web.charts.points import distinct
+from cqa_site.web.tables import TableData, text_of
 
-from . import counted as counting
-from .charts import groups_chart, in_percent
-from .counted import Column, Counted, kept
-from .words import bounds, p_value, percents, points_bounds, points_of, quoted, within_intervals
+from . import counts as counting
+from .counts import Column, CommentCounts, groups_chart, in_percent, kept
 
 if TYPE_CHECKING:
-    from argsum.analysis.methods.prevalence import InGroup, PointByGroup
+    from argsum.analysis.methods.prevalence import Difference, InGroup, PointByGroup, Share
+
+
+# Shares, differences and p values as sentences and cells say them.
+
+
+# Letters of a key point in a sentence.
+LONGEST = 90
+
+
+def percents(share: Share, decimals: int = 0) -> str:
+    """A share in percent."""
+    return "–" if share.value is None else f"{text_of(100 * share.value, decimals)} %"
+
+
+def bounds(share: Share) -> str:
+    """Its interval in percent."""
+    if share.low is None or share.high is None:
+        return ""
+    return f"[{text_of(100 * share.low, 0)}, {text_of(100 * share.high, 0)}]"
+
+
+def points_of(difference: Difference | None, decimals: int = 0) -> str:
+    """A difference in percentage points, with its sign."""
+    if difference is None:
+        return "–"
+    text = text_of(100 * difference.value, decimals)
+    return text if text.startswith("−") or not text.strip("0.") else f"+{text}"
+
+
+def points_bounds(difference: Difference | None) -> str:
+    """Its interval in percentage points."""
+    if difference is None or difference.low is None or difference.high is None:
+        return ""
+    return f"[{text_of(100 * difference.low, 0)}, {text_of(100 * difference.high, 0)}]"
+
+
+def p_value(p: float | None) -> str:
+    """A p value; the smallest only as what they are below."""
+    if p is None:
+        return _("not tested")
+    return "< 0.001" if p < 0.001 else text_of(p, 3)
+
+
+def quoted(text: str) -> str:
+    """A key point inside a sentence; a long one loses its end."""
+    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
+    return f"“{short}”"
+
+
+def within_intervals(what: str, differences: Iterable[Difference | None]) -> str:
+    """How large differences may still be where none is shown; empty without an interval."""
+    known = [each for each in differences if each and each.low is not None]
+    if not known:
+        return ""
+    bounds = [bound for each in known for bound in (each.low, each.high) if bound is not None]
+    text = _("%(what)s of up to %(n)s percentage points lie inside the intervals.")
+    return text % {"what": what, "n": text_of(100 * max(abs(bound) for bound in bounds), 0)}
+
+
+# Key points of groups of comments beside each other, and what can be said of that.
+
 
 # What one chart holds: key points, and groups, for which there are signs.
 CHARTED, SERIES = 8, 6
@@ -51,7 +110,7 @@ class ComparedPoint:
 
 
 @dataclass(frozen=True)
-class Compared:
+class GroupComparison:
     """All key points over the groups of one column.
 
     Attributes
@@ -105,13 +164,13 @@ def why_barred(column: Column) -> str:
     return reasons[column.barred]
 
 
-def chosen_column(found: Counted, wanted: str) -> Column | None:
+def chosen_column(found: CommentCounts, wanted: str) -> Column | None:
     """The column asked for, or else the first that forms groups."""
     named = [each for each in found.comparable if each.name == wanted]
     return next(iter(named or found.comparable), None)
 
 
-def compared(analysis: Analysis, column: Column, points: Sequence[int]) -> Compared:
+def compared(analysis: Analysis, column: Column, points: Sequence[int]) -> GroupComparison:
     """Compare the groups of a column; two queries at most.
 
     ``points`` are the key points of the counts, by primary key.
@@ -121,7 +180,7 @@ def compared(analysis: Analysis, column: Column, points: Sequence[int]) -> Compa
     name = f"groups-{counting.digest(column.name)}"
     figures = kept(name, analysis, lambda: compare_groups(column.sizes, column.counts))
     rows = FoundPoint.objects.in_bulk(points)
-    return Compared(
+    return GroupComparison(
         analysis=analysis,
         column=column.name,
         groups=[Group(*pair) for pair in zip(column.values, column.sizes, strict=True)],
@@ -130,7 +189,7 @@ def compared(analysis: Analysis, column: Column, points: Sequence[int]) -> Compa
     )
 
 
-def groups_finding(found: Compared) -> Finding | None:
+def groups_finding(found: GroupComparison) -> Finding | None:
     """Whether groups mention key points at different rates, and which most."""
     n = sum(1 for row in found.rows if row.found.p is not None)
     if not n:
@@ -149,7 +208,7 @@ def groups_finding(found: Compared) -> Finding | None:
     return Finding(f"{says}; {_first(found, differing[0])}", _sure(found))
 
 
-def groups_table(found: Compared) -> TableData:
+def groups_table(found: GroupComparison) -> TableData:
     """A row for each key point and group, with everything that was computed."""
     rows: list[list[Any]] = []
     for row in found.rows:
@@ -176,7 +235,7 @@ def groups_table(found: Compared) -> TableData:
     )  # fmt: skip
 
 
-def groups_recipe(found: Compared) -> str:
+def groups_recipe(found: GroupComparison) -> str:
     """How the figures were made, in named paragraphs."""
     against = (
         _("the first group minus the second")
@@ -205,7 +264,7 @@ def groups_recipe(found: Compared) -> str:
     return "\n\n".join(parts)
 
 
-def groups_figure(found: Compared, files: Files, rows: Sequence[Any]) -> Figure:
+def groups_figure(found: GroupComparison, files: Files, rows: Sequence[Any]) -> Figure:
     """Chart and table; ``rows`` are those of the table that the page shows."""
     charted = found.rows[:CHARTED]
     most = sorted(found.groups, key=lambda each: -each.n)[:SERIES]
@@ -232,7 +291,7 @@ def groups_figure(found: Compared, files: Files, rows: Sequence[Any]) -> Figure:
     )
 
 
-def cells_of(found: Compared, address: Any) -> list[dict[str, Any]]:
+def cells_of(found: GroupComparison, address: Any) -> list[dict[str, Any]]:
     """Rows of the page's table: cells in words, each with the address of the comments behind it.
 
     ``address`` gives the page of a key point with the comments of a group.
@@ -253,7 +312,7 @@ def cells_of(found: Compared, address: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _cell(found: Compared, group: Group, each: InGroup, address: str) -> dict[str, Any]:
+def _cell(found: GroupComparison, group: Group, each: InGroup, address: str) -> dict[str, Any]:
     return {
         "share": percents(each.share),
         "k": each.share.k,
@@ -265,7 +324,7 @@ def _cell(found: Compared, group: Group, each: InGroup, address: str) -> dict[st
     }
 
 
-def _difference(found: Compared, row: ComparedPoint) -> dict[str, str]:
+def _difference(found: GroupComparison, row: ComparedPoint) -> dict[str, str]:
     """Between two groups, or of the group that is furthest from the others."""
     at = row.found.widest
     if at is None:
@@ -286,7 +345,7 @@ def _widest(row: ComparedPoint) -> tuple[int, InGroup]:
     return at, row.found.groups[at]
 
 
-def _first(found: Compared, row: ComparedPoint) -> str:
+def _first(found: GroupComparison, row: ComparedPoint) -> str:
     at, each = _widest(row)
     text = _(
         "largest difference in these data: %(point)s, %(one)s of %(group)s, %(other)s of "
@@ -303,7 +362,7 @@ def _first(found: Compared, row: ComparedPoint) -> str:
     }
 
 
-def _other(found: Compared, at: int) -> str:
+def _other(found: GroupComparison, at: int) -> str:
     """The second of two groups that are compared."""
     return next(each.value for each in found.tested if each != found.groups[at])
 
@@ -312,7 +371,7 @@ def _named(value: str) -> str:
     return f"“{short(value)}”"
 
 
-def _sure(found: Compared) -> str:
+def _sure(found: GroupComparison) -> str:
     sizes = sorted(each.n for each in found.tested or found.groups)
     low, high = f"{sizes[0]:,}", f"{sizes[-1]:,}"
     text = _(

@@ -1,4 +1,4 @@
-"""What an analysis found, as one document: key points with quotations, and how they were found."""
+"""The report of an analysis: key points, quotations, settings and caveats."""
 
 from __future__ import annotations
 
@@ -9,23 +9,109 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.utils.formats import date_format
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from argsum.analysis.methods.quotations import different
+from argsum.analysis.methods.statements import different
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
 
-from .analyses import foreign_language
-from .counted import Counted, kept
-from .groups import Compared, chosen_column, compared
-from .settings import settings_of
+from .analyses import foreign_language, writer_in_words, writers_of
+from .counts import CommentCounts, kept
+from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .trends import OverTime, over_time
-from .words import bounds, percents, quoted
-from .written import writer_in_words, writers_of
 
 if TYPE_CHECKING:
-    from argsum.analysis.methods.shares import Share
+    from argsum.analysis.methods.prevalence import Share
+
+
+# Which setting of an analysis was taken, why, and which ones are beside it.
+
+
+# Key of `Found.rule` → why that setting.
+RULES: Mapping[str, Promise] = {
+    "asked": lazy("somebody asked for it"),
+    "usual": lazy(
+        "it is the usual one, which did best on debates and comments with known key points"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class TriedSetting:
+    """A setting that was looked at; ``analysis`` has its key points if somebody asked for them."""
+
+    setting: str
+    points: int
+    share: float | None
+    is_taken: bool
+    analysis: Analysis | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was tried, in order; ``fewer`` and ``more`` are the neighbours in key points."""
+
+    tried: Sequence[TriedSetting]
+    why: str
+    taken: TriedSetting | None
+    fewer: TriedSetting | None
+    more: TriedSetting | None
+
+
+def settings_of(analysis: Analysis) -> Settings:
+    """In one query, for the analyses of the same statements that are there already."""
+    choice = analysis.choice
+    taken = str(choice.get("setting", ""))
+    others = _others(analysis)
+    tried = [
+        TriedSetting(
+            setting=str(each.get("setting", "")),
+            points=int(each.get("points", 0)),
+            share=each.get("share"),
+            is_taken=str(each.get("setting", "")) == taken,
+            analysis=others.get(str(each.get("setting", ""))),
+        )
+        for each in choice.get("tried", [])
+    ]
+    own = next((each for each in tried if each.is_taken), None)
+    rule = "asked" if analysis.options.get("setting") else str(choice.get("rule", ""))
+    return Settings(
+        tried=tried,
+        why=str(RULES.get(rule, rule)),
+        taken=own,
+        fewer=_nearest(tried, own, -1),
+        more=_nearest(tried, own, 1),
+    )
+
+
+def _nearest(
+    tried: Sequence[TriedSetting], own: TriedSetting | None, way: int
+) -> TriedSetting | None:
+    """The setting with the next number of key points in a direction; none is no result."""
+    if own is None:
+        return None
+    beside = [each for each in tried if way * (each.points - own.points) > 0 and each.points]
+    return min(beside, key=lambda each: abs(each.points - own.points), default=None)
+
+
+def _others(analysis: Analysis) -> dict[str, Any]:
+    """Setting → the newest analysis of the same statements by the same scorers with it."""
+    rows = Analysis.objects.filter(
+        study=analysis.study_id,
+        cell=analysis.cell_id,
+        match_scorer=analysis.match_scorer_id,
+        quality_scorer=analysis.quality_scorer_id,
+        state=Analysis.State.DONE,
+    ).exclude(pk=analysis.pk)
+    rows = rows.only("public_id", "choice", "number").order_by("number")
+    return {str(each.choice.get("setting", "")): each for each in rows}
+
+
+# What an analysis found, as one document: key points with quotations, and how they were found.
+
 
 # Key points with quotations; the file has all of them. Quotations are taken from so many.
 MOST_POINTS, CANDIDATES = 50, 24
@@ -36,7 +122,7 @@ MOST_SOURCES = 10
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReportRequest:
     """What a report shall hold: quotations of each key point, and what it compares, if anything.
 
     ``attribute`` is a column of the comments, ``period`` a length of time.
@@ -86,26 +172,26 @@ class Report:
     """
 
     analysis: Analysis
-    asked: Asked
+    asked: ReportRequest
     says: str
     facts: Sequence[tuple[str, str]]
     points: Sequence[ReportedPoint]
     beyond: int
     rest: Share
     of_the_rest: Sequence[str]
-    groups: Compared | None
+    groups: GroupComparison | None
     time: OverTime | None
     edits: Sequence[Edits]
     undone: int
     caveats: Sequence[str]
 
 
-def report_of(analysis: Analysis, counts: Counted | None, asked: Asked) -> Report:
+def report_of(analysis: Analysis, counts: CommentCounts | None, asked: ReportRequest) -> Report:
     """Read the report; some fifteen queries, however many comments there are.
 
     ``counts`` may be None where nothing is compared.
     """
-    from argsum.analysis.methods.shares import Share
+    from argsum.analysis.methods.prevalence import Share
 
     shown = analysis.points.filter(state=FoundPoint.State.SHOWN).order_by("-comments", "position")
     points = list(shown.select_related("writer__prompt")[:MOST_POINTS])

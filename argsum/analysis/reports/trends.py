@@ -14,18 +14,16 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
+from cqa_site.results.boards import Finding, PageTable, WithInterval
 from cqa_site.results.figures import Figure, Files
-from cqa_site.results.finding import Finding
-from cqa_site.results.page_tables import PageTable, WithInterval
-from cqa_site.web.charts.chart import distinct
+from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData
 
-from .charts import as_row, runs, trends_chart
-from .counted import LEAST, Counted, kept
-from .words import bounds, p_value, percents, points_bounds, points_of, quoted, within_intervals
+from .counts import LEAST, CommentCounts, as_row, kept, runs, trends_chart
+from .groups import bounds, p_value, percents, points_bounds, points_of, quoted, within_intervals
 
 if TYPE_CHECKING:
-    from argsum.analysis.methods.shares import Share
+    from argsum.analysis.methods.prevalence import Share
     from argsum.analysis.methods.trends import Trend
 
 # Key points of a chart; rows of the table that has all of them.
@@ -78,7 +76,7 @@ class OverTime:
         return sorted(found, key=lambda row: -abs(_distance(row)))
 
 
-def over_time(analysis: Analysis, found: Counted, wanted: str = "") -> OverTime | None:
+def over_time(analysis: Analysis, found: CommentCounts, wanted: str = "") -> OverTime | None:
     """Key points by the period asked for, or the usual one; None where there is no time.
 
     One query. Dates must span at least two periods of some length.
@@ -107,7 +105,7 @@ def over_time(analysis: Analysis, found: Counted, wanted: str = "") -> OverTime 
     )
 
 
-def _by_period(found: Counted, period: str) -> tuple[list[date], list[int], list[list[int]]]:
+def _by_period(found: CommentCounts, period: str) -> tuple[list[date], list[int], list[list[int]]]:
     """First days, comments, and for each key point the comments that mention it."""
     from argsum.analysis.methods.trends import periods_between, start_of
 

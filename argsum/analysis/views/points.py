@@ -1,43 +1,68 @@
-"""One key point with its statements and the comments behind them, or what fits none."""
+"""Pages of a key point, of the edit history, and of runs that write key points."""
 
 import uuid
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from argsum.analysis.actions.editing import (
+from argsum.analysis.actions.analyses import is_at_work
+from argsum.analysis.actions.edits import (
+    EditRefused,
     move_statements,
     rename_point,
     set_state,
     split_point,
+    undo_change,
 )
-from argsum.analysis.actions.edits import EditRefused
-from argsum.analysis.actions.splitting import ask_to_split
-from argsum.analysis.forms import MOVE, NOWHERE, RENAME, SPLIT, SPLIT_ALL, NarrowForm, PointForm
+from argsum.analysis.actions.jobs import ask_to_split
+from argsum.analysis.actions.point_writing import ATTEMPTS, writable_points
+from argsum.analysis.forms import (
+    MOVE,
+    NOWHERE,
+    RENAME,
+    SPLIT,
+    SPLIT_ALL,
+    NarrowForm,
+    PointForm,
+    PointWritingForm,
+)
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
-from argsum.analysis.reports.narrowing import Narrowing
-from argsum.analysis.reports.points import choices_of, overview_of
-from argsum.analysis.reports.statements import (
+from argsum.analysis.reports.analyses import (
+    Narrowing,
+    analysis_of_run,
+    changes_of,
+    writer_in_words,
+    writing_of,
+)
+from argsum.analysis.reports.points import (
     COMMENTS_SHOWN,
+    choices_of,
     comments_saying,
+    overview_of,
     statement_keys,
     statement_page,
     statement_rows,
 )
-from argsum.analysis.reports.written import writer_in_words
 from argsum.datasets.models import CellArgument
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.web.strict_query import id_from
+from cqa_site.runs.models import Run
+from cqa_site.runs.views.runs import run_context
+from cqa_site.runs.views.start import estimate, start_page
+from cqa_site.web.rest.queries import id_from
 
-from .analyses import ONE, analysis_or_404, state_context
-from .analysis import first_error, named_points
+from .analyses import ONE, analysis_or_404, answer, first_error, named_points, state_context
+from .report import finished_or_404
+
+# One key point with its statements and the comments behind them, or what fits none.
 
 
 @study_page(*RESEARCHERS)
@@ -168,7 +193,7 @@ def answer_of_point(
         fresh = analysis_or_404(found.study, found.public_id)
         return _shown(request, fresh, point, status=422 if told.get("problem") else 200, **told)
     messages.success(request, told.get("said") or _("The edit was undone."))
-    return redirect(_back(request, found, point))
+    return redirect(_point_address(request, found, point))
 
 
 def _edit(
@@ -221,7 +246,7 @@ def _chosen(
     return [each.pk for each in keys]
 
 
-def _back(request: StudyRequest, found: Analysis, point: FoundPoint | None) -> str:
+def _point_address(request: StudyRequest, found: Analysis, point: FoundPoint | None) -> str:
     sid, aid = found.study.public_id, found.public_id
     address = reverse("analysis_rest", args=[sid, aid])
     if point is not None:
@@ -241,4 +266,121 @@ urlpatterns = [
     path(f"{ONE}/statements/<uuid:statement_id>/", analysis_said, name="analysis_said"),
     path(f"{POINT}/", found_point, name="found_point"),
     path(f"{POINT}/edit/", found_point_edit, name="found_point_edit"),
+]
+
+
+# Edits of an analysis, newest first, and how one is taken back.
+
+
+PER_PAGE = 50
+# Pages that have a button to undo; a key point's own page is named by its public id.
+POINTS, REST = "points", "rest"
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def analysis_history(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+    """List the edits, newest first."""
+    found = analysis_or_404(study, analysis_id)
+    page = Paginator(changes_of(found), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"study": study, "analysis": found, "page": page, "here": "history"}
+    return render(request, "argsum/analysis/history.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def analysis_undo(
+    request: StudyRequest, study: Study, analysis_id: uuid.UUID, revision: int
+) -> HttpResponse:
+    """Take an edit back; the page where this was asked for comes back as it is then."""
+    found = analysis_or_404(study, analysis_id)
+    change = get_object_or_404(found.changes, revision=revision)
+    try:
+        undo_change(analysis=found, actor=request.user, change=change)
+    except EditRefused as reason:
+        return _history_response(request, found, problem=str(reason))
+    return _history_response(request, found, is_undone=True)
+
+
+def _history_response(request: StudyRequest, found: Analysis, **told: Any) -> HttpResponse:
+    came_from = request.POST.get("from", "")
+    if came_from == POINTS:
+        return answer(request, found, **told)
+    wanted = id_from(came_from)
+    point = found.points.filter(public_id=wanted).first() if wanted else None
+    if point or came_from == REST:
+        return answer_of_point(request, found, point, **told)
+    if problem := told.get("problem"):
+        messages.error(request, problem)
+    else:
+        messages.success(request, _("The edit was undone."))
+    return redirect("analysis_history", found.study.public_id, found.public_id)
+
+
+urlpatterns += [
+    path(f"{ONE}/history/", analysis_history, name="analysis_history"),
+    path(f"{ONE}/history/<int:revision>/undo/", analysis_undo, name="analysis_undo"),
+]
+
+
+# Having a language model write the key points of an analysis, and the page of such a run.
+
+
+SHOWN = 50
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+def point_writing(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+    """Choose who writes with which prompt; start it."""
+    analysis = finished_or_404(study, analysis_id)
+    form = _form(request, analysis)
+    context: dict[str, Any] = {
+        "analysis": analysis,
+        "number": writable_points(analysis).count(),
+        "attempts": ATTEMPTS,
+        "by": [form["prompt"]],
+    }
+    context["has_things"] = context["number"] > 0
+    return start_page(request, study, form, "argsum/analysis/writing/new.html", context)
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+@require_POST
+def point_writing_estimate(
+    request: StudyRequest, study: Study, analysis_id: uuid.UUID
+) -> HttpResponse:
+    """Return the fragment with what the run, as the form stands now, would take."""
+    form = _form(request, finished_or_404(study, analysis_id))
+    context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
+    return render(request, "runs/_kind_run_estimate.html", context)
+
+
+def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
+    """One run: where it is, what it was asked, what it wrote and what became of that."""
+    analysis = analysis_of_run(run)
+    rows = run.written_points.select_related("point").order_by("point", "attempt", "pk")
+    context = run_context(study, run) | {
+        "analysis": analysis,
+        "target": run.spec["target"],
+        "writing": writing_of(run),
+        "is_checking": bool(analysis and analysis.writing_id == run.pk and is_at_work(analysis)),
+        "rows": rows[:SHOWN],
+    }
+    return render(request, "argsum/analysis/writing/run.html", context)
+
+
+def _form(request: StudyRequest, analysis: Analysis) -> PointWritingForm:
+    data = None
+    if request.method == "POST":
+        data = request.POST.copy()
+        # The address says for which analysis, whatever the hidden field holds.
+        data["analysis"] = str(analysis.pk)
+    return PointWritingForm(data, study=analysis.study, actor=request.user, analysis=analysis)
+
+
+urlpatterns += [
+    path(f"{ONE}/writing/", point_writing, name="point_writing"),
+    path(f"{ONE}/writing/estimate/", point_writing_estimate, name="point_writing_estimate"),
 ]

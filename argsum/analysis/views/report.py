@@ -1,37 +1,220 @@
-"""The report of an analysis: as a page, and as files."""
+"""Pages of groups, of trends, and of the report with its files."""
 
 import base64
+import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.urls import path
+from django.urls import path, reverse
 
-from argsum.analysis.models import Analysis
-from argsum.analysis.reports import trends
-from argsum.analysis.reports.counted import Counted, counted, digest, is_counted, state_of
-from argsum.analysis.reports.report import QUOTATIONS, USUAL, Asked, Report, report_of
-from argsum.analysis.reports.report_parts import Part, parts_of
-from argsum.analysis.reports.report_tables import (
+from argsum.analysis.models import Analysis, FoundPoint
+from argsum.analysis.reports import groups, trends
+from argsum.analysis.reports.counts import (
+    Column,
+    CommentCounts,
+    counted,
+    digest,
+    is_counted,
+    state_of,
+)
+from argsum.analysis.reports.report import QUOTATIONS, USUAL, Report, ReportRequest, report_of
+from argsum.analysis.reports.report_files import (
+    Part,
     column_names,
+    parts_of,
     points_table,
     statement_rows,
     statement_types,
 )
-from cqa_site.files.sending import FileTable, streamed_table
+from argsum.analysis.reports.trends import OverTime, PointTrend
+from cqa_site.files.actions.exports import FileTable, streamed_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.figures import Files
-from cqa_site.results.files import table_file
-from cqa_site.web.charts import drawing
-from cqa_site.web.downloads import as_file
+from cqa_site.results.boards import Finding
+from cqa_site.results.figures import Figure, Files, figure_file, table_file
+from cqa_site.web.charts import vega as drawing
+from cqa_site.web.pages import as_file
 
-from .analyses import ONE
-from .comparing import finished_or_404
+from .analyses import ONE, analysis_or_404
+
+# Groups of comments beside each other, and key points over time.
+
+
+# Key points of a page; all of them with twenty groups stay below 200 kB.
+PER_PAGE = 20
+# Key points that are offered for the chart.
+OFFERED = 40
+
+
+@study_page(*RESEARCHERS)
+def analysis_groups(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+    """Compare what groups of comments say, by one of their columns."""
+    analysis = finished_or_404(study, analysis_id)
+    context: dict[str, Any] = {"study": study, "analysis": analysis, "here": "groups"}
+    if not _is_ready(request, analysis):
+        return render(
+            request, "argsum/analysis/comparing/groups.html", context | {"is_waiting": True}
+        )
+    found = counted(analysis)
+    column = groups.chosen_column(found, request.GET.get("attribute", ""))
+    context |= {"counts": found, "column": column, "barred": _barred(found)}
+    if column is not None:
+        context |= _groups_context(request, analysis, found, column)
+    return render(request, "argsum/analysis/comparing/groups.html", context)
+
+
+@study_page(*RESEARCHERS)
+def analysis_groups_figure(
+    request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
+) -> HttpResponse:
+    """Send the table or the chart of a column."""
+    analysis = finished_or_404(study, analysis_id)
+    found = counted(analysis)
+    column = groups.chosen_column(found, request.GET.get("attribute", ""))
+    if column is None:
+        return figure_file(request, [], figure, format)
+    shown = groups.compared(analysis, column, found.points)
+    card = groups.groups_figure(shown, groups_files(analysis, column), [])
+    return figure_file(request, [card], figure, format)
+
+
+@study_page(*RESEARCHERS)
+def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+    """Show how often key points are mentioned over time."""
+    analysis = finished_or_404(study, analysis_id)
+    context: dict[str, Any] = {"study": study, "analysis": analysis, "here": "trends"}
+    if not _is_ready(request, analysis):
+        return render(
+            request, "argsum/analysis/comparing/trends.html", context | {"is_waiting": True}
+        )
+    shown = _trend_selection(request, analysis)
+    context["found"] = shown.found
+    if shown.found is not None:
+        context |= {
+            "finding": trends.trends_finding(shown.found),
+            "cards": trends.trends_figures(shown.found, shown.chosen, shown.files),
+            "periods": [(each, trends.WORDS[each]) for each in shown.found.choices],
+            "offered": shown.offered,
+            "chosen": {row.point.pk for row in shown.chosen},
+        }
+    return render(request, "argsum/analysis/comparing/trends.html", context)
+
+
+@study_page(*RESEARCHERS)
+def analysis_trends_figure(
+    request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
+) -> HttpResponse:
+    """Send a table, or the chart of the chosen key points."""
+    shown = _trend_selection(request, finished_or_404(study, analysis_id))
+    cards: list[Figure] = []
+    if shown.found is not None:
+        cards = trends.trends_figures(shown.found, shown.chosen, shown.files)
+    return figure_file(request, cards, figure, format)
+
+
+def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
+    """An analysis of the study that has key points."""
+    found = analysis_or_404(study, analysis_id)
+    if found.state != Analysis.State.DONE:
+        raise Http404
+    return found
+
+
+def groups_files(analysis: Analysis, column: Column) -> Files:
+    """Where the figures of a column go away."""
+    query = urlencode({"attribute": column.name})
+    return _figure_files("analysis_groups_figure", analysis, query)
+
+
+@dataclass(frozen=True)
+class TrendSelection:
+    """What an address asks for: key points in the chart, and those that may be chosen."""
+
+    found: OverTime | None
+    chosen: Sequence[PointTrend]
+    offered: Sequence[PointTrend]
+    files: Files
+
+
+def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelection:
+    """Up to six key points: those that are named, or else the most frequent."""
+    found = trends.over_time(analysis, counted(analysis), request.GET.get("period", ""))
+    rows = found.rows if found else []
+    wanted = set(request.GET.getlist("point"))
+    named = [row for row in rows if str(row.point.public_id) in wanted]
+    chosen = (named or rows)[: trends.CHARTED]
+    offered = [row for at, row in enumerate(rows) if at < OFFERED or row in chosen]
+    query = [("period", found.period)] if found else []
+    query += [("point", str(row.point.public_id)) for row in chosen if named]
+    files = _figure_files("analysis_trends_figure", analysis, urlencode(query))
+    return TrendSelection(found, chosen, offered, files)
+
+
+def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
+    """Whether the counts are there, or this request shall wait for them."""
+    return is_counted(analysis) or request.GET.get("counting") == "now"
+
+
+def _groups_context(
+    request: StudyRequest, analysis: Analysis, found: CommentCounts, column: Column
+) -> dict[str, Any]:
+    shown = groups.compared(analysis, column, found.points)
+    page = Paginator(shown.rows, PER_PAGE).get_page(request.GET.get("page"))
+    part = replace(shown, rows=list(page.object_list))
+    rows = groups.cells_of(part, partial(point_address, analysis))
+    finding: Finding | None = groups.groups_finding(shown)
+    return {
+        "found": shown,
+        "finding": finding,
+        "page": page,
+        "card": groups.groups_figure(shown, groups_files(analysis, column), rows),
+    }
+
+
+def point_address(analysis: Analysis, point: FoundPoint, column: str, value: str) -> str:
+    """The page of a key point with a group's comments; with all where it has no such filter."""
+    ids = [analysis.study.public_id, analysis.public_id, point.public_id]
+    address = reverse("found_point", args=ids)
+    known = dict(analysis.facets.get("attributes", {}).get(column, []))
+    return (
+        f"{address}?{urlencode({'group': json.dumps([column, value])})}"
+        if value in known
+        else address
+    )
+
+
+def _barred(found: CommentCounts) -> list[tuple[str, str]]:
+    return [(each.name, groups.why_barred(each)) for each in found.barred]
+
+
+def _figure_files(view: str, analysis: Analysis, query: str) -> Files:
+    return Files(
+        view=view,
+        ids=(analysis.study.public_id, analysis.public_id),
+        query=query,
+        version=digest(analysis.pk, state_of(analysis), query),
+    )
+
+
+FIGURE = "<slug:figure>.<str:format>"
+urlpatterns = [
+    path(f"{ONE}/groups/", analysis_groups, name="analysis_groups"),
+    path(f"{ONE}/groups/{FIGURE}", analysis_groups_figure, name="analysis_groups_figure"),
+    path(f"{ONE}/time/", analysis_trends, name="analysis_trends"),
+    path(f"{ONE}/time/{FIGURE}", analysis_trends_figure, name="analysis_trends_figure"),
+]
+
+
+# The report of an analysis: as a page, and as files.
+
 
 HTML = "text/html; charset=utf-8"
 
@@ -51,7 +234,7 @@ def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         "analysis": analysis,
         "here": "report",
         "asked": asked,
-        "parts": parts_of(found, partial(_files, analysis, asked)),
+        "parts": parts_of(found, partial(_chart_files, analysis, asked)),
         "numbers": QUOTATIONS,
         "columns": [each.name for each in counts.comparable],
         "periods": [(each, trends.WORDS[each]) for each in periods_of(counts)],
@@ -70,19 +253,19 @@ def analysis_report_file(
     return write(request, finished_or_404(study, analysis_id))
 
 
-def asked_for(request: StudyRequest, counts: Counted) -> Asked:
+def asked_for(request: StudyRequest, counts: CommentCounts) -> ReportRequest:
     """What an address asks for; what it names and is not there falls back to the usual."""
     number = request.GET.get("quotations", "")
     quotations = int(number) if number in map(str, QUOTATIONS) else USUAL
     column, period = request.GET.get("attribute", ""), request.GET.get("period", "")
-    return Asked(
+    return ReportRequest(
         quotations=quotations,
         attribute=column if column in [each.name for each in counts.comparable] else "",
         period=period if period in periods_of(counts) else "",
     )
 
 
-def periods_of(counts: Counted) -> list[str]:
+def periods_of(counts: CommentCounts) -> list[str]:
     """Periods that the comments can be divided by."""
     from argsum.analysis.methods.trends import countable
 
@@ -93,7 +276,7 @@ def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[Par
     counts = counted(analysis)
     asked = asked_for(request, counts)
     found = report_of(analysis, counts, asked)
-    return found, parts_of(found, partial(_files, analysis, asked))
+    return found, parts_of(found, partial(_chart_files, analysis, asked))
 
 
 def _html(request: StudyRequest, analysis: Analysis) -> HttpResponse:
@@ -106,7 +289,7 @@ def _html(request: StudyRequest, analysis: Analysis) -> HttpResponse:
 
 
 def _docx(request: StudyRequest, analysis: Analysis) -> HttpResponse:
-    from argsum.analysis.reports.docx_file import TYPE, docx_of
+    from argsum.analysis.reports.report_files import TYPE, docx_of
 
     content = docx_of(*_report(request, analysis))
     return as_file(content, name=_name(analysis, "docx"), content_type=TYPE)
@@ -138,7 +321,7 @@ def _picture(part: Part) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
 
 
-def _files(analysis: Analysis, asked: Asked, figure: str) -> Files:
+def _chart_files(analysis: Analysis, asked: ReportRequest, figure: str) -> Files:
     """Where the charts of the page come from."""
     choice = {"attribute": asked.attribute} if figure == "groups" else {"period": asked.period}
     query = urlencode(choice)
@@ -154,7 +337,7 @@ def _name(analysis: Analysis, ending: str) -> str:
     return f"report-{analysis.number}.{ending}"
 
 
-urlpatterns = [
+urlpatterns += [
     path(f"{ONE}/report/", analysis_report, name="analysis_report"),
     path(f"{ONE}/report/<str:name>", analysis_report_file, name="analysis_report_file"),
 ]

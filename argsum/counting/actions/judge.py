@@ -1,29 +1,176 @@
-"""The judge that counts: how many references a set covers, or how many of its points are unique.
-
-The kind of the prompt decides which of the two a run asks for; one request a set and replicate.
-"""
+"""The judge that counts: prompts, the sets it reads, and its scores."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Exists, Model, OuterRef, Prefetch, QuerySet
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.counting.methods.replies import READER_VERSION, NoCount, read_count
-from argsum.counting.methods.scores import CountScore, mean_coverage, mean_redundancy
-from argsum.keypoints.models import SummarySet
-from argsum.metrics.actions.making import upsert
-from argsum.metrics.methods.names import LLM_COVERAGE, LLM_REDUNDANCY
+from annotation.corpus.methods.sentences import seeded_places
+from argsum.counting.methods.counts import (
+    READER_VERSION,
+    CountScore,
+    NoCount,
+    mean_coverage,
+    mean_redundancy,
+    read_count,
+)
+from argsum.counting.models import CountSheet
+from argsum.datasets.models import Cell, ReferenceKeyPoint
+from argsum.keypoints.models import SummarySet, SystemSummary
+from argsum.metrics.actions.metrics import Choice, scorable_sets, upsert
+from argsum.metrics.methods import LLM_COVERAGE, LLM_REDUNDANCY
 from argsum.metrics.models import CountingRun, CountReply, MetricScore
-from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
-from cqa_site.runs.models import Call, Reply, Run
-from cqa_site.runs.one_row import check_rows
-from cqa_site.runs.planning.spread import MOST
-from cqa_site.runs.raters import rater_of
+from argsum.writing.actions.prompts import SIDES
+from cqa_site.judging.prompts import (
+    Layout,
+    Neutral,
+    PromptParts,
+    fence_records,
+    fence_token,
+    neutralise,
+    quote,
+    render,
+)
+from cqa_site.people.models import Study
+from cqa_site.runs.integrity import check_rows
+from cqa_site.runs.kinds import (
+    Ended,
+    Previewed,
+    PromptKind,
+    Question,
+    Reading,
+    Subject,
+    Subjects,
+    rater_of,
+)
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.planning import MOST
 
-from .prompts import DIMENSIONS, write_request
-from .targets import keys_of, with_texts
+# The two kinds of prompts that ask for a count, and what one request says.
+
+
+FOLDER = Path(__file__).parent.parent / "prompts"
+COVERAGE, UNIQUENESS = "count_coverage", "count_redundancy"
+DIMENSIONS: dict[str, str] = {
+    COVERAGE: CountReply.Dimension.COVERAGE,
+    UNIQUENESS: CountReply.Dimension.UNIQUENESS,
+}
+PROMPTS = {
+    COVERAGE: PromptKind(
+        lazy("Count of covered references"),
+        Layout((), ("topic", "stance", "references", "summaries")),
+        FOLDER / "coverage.md",
+    ),
+    UNIQUENESS: PromptKind(
+        lazy("Count of unique key points"),
+        Layout((), ("topic", "stance", "summaries")),
+        FOLDER / "redundancy.md",
+    ),
+}
+
+
+def write_request(prompt: PromptVersion, shown: SummarySet) -> Question:
+    """The request about one set, with its texts quoted and without hidden characters.
+
+    The set comes with its cell, its summaries and the cell's key points, all in order.
+    """
+    summaries = [neutralise(each.text) for each in shown.summaries.all()]
+    texts = list(summaries)
+    cell = shown.cell
+    values = {
+        "topic": quote(neutralise(cell.topic).text),
+        "stance": SIDES[Cell.Stance(cell.stance)],
+        "summaries": _numbered(summaries, "summaries"),
+    }
+    if prompt.kind == COVERAGE:
+        references = [neutralise(each.text) for each in cell.key_points.all()]
+        values["references"] = _numbered(references, "references")
+        texts += references
+    parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
+    flags = tuple(name for each in texts for name in each.flags.names)
+    return Question(tuple(render(parts, values)), None, flags)
+
+
+def _numbered(texts: Sequence[Neutral], name: str) -> str:
+    plain = [each.text for each in texts]
+    records = [{"id": number, "statement": text} for number, text in enumerate(plain, start=1)]
+    return fence_records(records, fence_token(name, *plain))
+
+
+# Which sets a language model counts.
+
+
+LONG = ("arguments", "clusters", "assigned", "scores")
+
+
+def target_of(
+    *,
+    dataset: str = "",
+    split: str = "",
+    systems: Iterable[str] = (),
+    choice: str = "all",
+    sample: int = 0,
+) -> dict[str, Any]:
+    """What a run counts, as its spec keeps it.
+
+    Parameters
+    ----------
+    dataset, split, systems
+        Public id and names that narrow the choice; without any, all of them.
+    choice
+        ``all``, ``judged`` or ``sample``: all sets, those that people judged, or a seeded sample.
+    sample
+        Size of the sample.
+    """
+    return {
+        "dataset": str(dataset),
+        "split": split,
+        "systems": sorted(systems),
+        "choice": choice,
+        "sample": sample,
+    }
+
+
+def counted_sets(study: Study, target: Mapping[str, Any]) -> QuerySet[SummarySet]:
+    """The sets that a target names, before a sample is drawn; all can be counted."""
+    wanted = Choice(target["dataset"], target["split"], tuple(target["systems"]))
+    rows = scorable_sets(study, wanted)
+    if target["choice"] == "judged":
+        sheets = CountSheet.objects.filter(
+            summary_set=OuterRef("pk"), state=CountSheet.State.SUBMITTED
+        )
+        rows = rows.filter(Exists(sheets))
+    return rows.order_by("cell", "system", "setting", "pk")
+
+
+def keys_of(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:
+    """Primary keys of the sets in the order in which they are asked about."""
+    keys = list(counted_sets(study, target).values_list("pk", flat=True))
+    if target["choice"] != "sample":
+        return keys
+    return [keys[place] for place in seeded_places(len(keys), target["sample"], seed)]
+
+
+def with_texts(study: Study, keys: Sequence[int]) -> dict[int, SummarySet]:
+    """Sets with everything that a request shows; three queries."""
+    rows = study.summary_sets.filter(pk__in=keys).select_related("cell").defer(*LONG)
+    summaries = SystemSummary.objects.order_by("position")
+    references = ReferenceKeyPoint.objects.order_by("position")
+    return {
+        row.pk: row
+        for row in rows.prefetch_related(
+            Prefetch("summaries", summaries), Prefetch("cell__key_points", references)
+        )
+    }
+
+
+# The judge that counts: how many references a set covers, or how many of its points are unique.
+#
+# The kind of the prompt decides which of the two a run asks for; one request a set and replicate.
+
 
 KIND = "counting"
 REPLIES, TEMPERATURE = 10, 1.0
@@ -186,3 +333,19 @@ def clipped_and_unparsable(run: Run) -> Counter[str]:
         for name in ("replies", "clipped", "unparsable"):
             found[name] += details.get(name, 0)
     return found
+
+
+# What prompts that ask for a count are tried out on.
+
+
+def _sets(study: Study) -> QuerySet[SummarySet]:
+    """Sets with key points and references."""
+    return counted_sets(study, target_of()).select_related("cell").defer(*LONG)
+
+
+def _draft(study: Study, version: PromptVersion, shown: Model) -> tuple[Run, list[Model]]:
+    spec = {"target": target_of(), "seed": 1}
+    return Run(study=study, kind=KIND, prompt=version, spec=spec), [shown]
+
+
+COUNTING = Previewed(lazy("Set of key points"), _sets, _draft)

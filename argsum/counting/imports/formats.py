@@ -1,22 +1,163 @@
-"""Files with people's counts as a format."""
+"""The file format of counts: questions to the user, sample, and rows."""
 
-from django.utils.translation import gettext_lazy as _
+from collections.abc import Iterator
+from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from argsum.counting.forms import CountImportForm
+from argsum.counting.methods.released_counts import LEFT_OUT, CountedSet, CountFile, read_counts
+from argsum.datasets.imports.argument_files import DATASET, KEY_POINTS, STANCE, TOPIC
+from argsum.datasets.imports.datasets import AskingDataset
 from argsum.datasets.imports.formats import DatasetFormat
-from cqa_site.files.counted import Counted, register_counted
+from cqa_site.files.actions.imports import Flag, Line, Note, Source, rejected
+from cqa_site.files.format_parts import (
+    Counted,
+    Look,
+    Option,
+    Sample,
+    csv_of,
+    register_counted,
+    register_options,
+)
 from cqa_site.files.formats import JUDGED, register_format
-from cqa_site.files.options import Option, register_options
 
-from .asking import AskingCounts
-from .book import CountReconciliation
-from .entries import BOOK
-from .reading import read_count_sheets
-from .samples import SAMPLE, fits_counts
+from .sheets import BOOK, CountEntry, CountReconciliation, dataset_of, rater_of, references_of
+
+# A small invented file of one person's counts, and how the format is recognised.
+
+
+COLUMNS = (
+    "topic",
+    "stance",
+    "reference",
+    "prediction",
+    "n_covered",
+    "n_unique",
+    "coverage",
+    "redundancy",
+    "file_name",
+)
+# What two systems wrote: one misses a key point, the other says the same twice.
+WRITTEN = {
+    "alpha.json": ("People get together", "The air gets better"),
+    "beta.json": ("People meet", "Neighbours meet", "Children learn about plants", "Cooler towns"),
+}
+COUNTS = {"alpha.json": (2, 2), "beta.json": (3, 3)}
+
+
+def _counts() -> bytes:
+    rows = []
+    for name, texts in WRITTEN.items():
+        covered, unique = COUNTS[name]
+        shares = (covered / len(KEY_POINTS), 1 - unique / len(texts))
+        rows.append(
+            (TOPIC, STANCE, _lines(KEY_POINTS), _lines(texts), covered, unique, *shares, name)
+        )
+    return csv_of(COLUMNS, rows)
+
+
+def _lines(texts: tuple[str, ...]) -> str:
+    return "\n".join(f"{number}: {text}" for number, text in enumerate(texts, 1))
+
+
+SAMPLE = Sample("sample-counts.csv", _counts, {"dataset": DATASET, "rater": "A1"})
+
+
+def fits_counts(look: Look) -> str:
+    """References, predictions and their counts."""
+    if not look.has("reference", "prediction", "coverage", "redundancy"):
+        return ""
+    return _("each row has references, predictions, coverage and redundancy")
+
+
+# A file of one person's counts as lines of an import.
+
+
+def read_count_sheets(source: Source) -> Iterator[Line]:
+    """One sheet a row; rows that were not done are counted and left out."""
+    found = read_counts(source.path, name=source.name)
+    for problem in found.problems:
+        yield rejected(problem, of=BOOK)
+    yield from _notes(found)
+    for counted in found.sets:
+        yield from _remarks(counted)
+        yield CountEntry(
+            row=counted.row,
+            dataset=dataset_of(source.options),
+            source=source.name,
+            rater=rater_of(source.options, source.name),
+            counted=counted,
+            references=references_of(source.options),
+        )
+
+
+def _notes(found: CountFile) -> Iterator[Note]:
+    if found.not_done:
+        text = ngettext(
+            "%s set was not judged (-2) and is left out.",
+            "%s sets were not judged (-2) and are left out.",
+            found.not_done,
+        )
+        yield Note(text % found.not_done)
+    aside = sum(each.is_left_out for each in found.sets)
+    if aside:
+        text = ngettext(
+            "%(n)s set is of a system called %(name)s, which the paper leaves out.",
+            "%(n)s sets are of systems called %(name)s, which the paper leaves out.",
+            aside,
+        )
+        yield Note(text % {"n": aside, "name": LEFT_OUT})
+
+
+def _remarks(counted: CountedSet) -> Iterator[Flag]:
+    """Counts that say something else than their share; the share is kept."""
+    pairs = (
+        ("n_covered", counted.covered, counted.coverage, len(counted.references)),
+        ("n_unique", counted.unique, _unique_share(counted), len(counted.summaries)),
+    )
+    for column, count, share, most in pairs:
+        if share is None:
+            yield Flag(counted.row, column, _("Unsure; kept as such and in no figure."))
+        elif count is not None and abs(count - share * most) > 1e-6:
+            text = _("Says %(count)g, but the share gives %(meant)g, which is taken.")
+            yield Flag(counted.row, column, text % {"count": count, "meant": share * most})
+
+
+def _unique_share(counted: CountedSet) -> float | None:
+    return None if counted.redundancy is None else 1 - counted.redundancy
+
+
+# What a file of counts is asked about: whose they are, and where their sets go.
+
+
+class AskingCounts(AskingDataset):
+    """Dataset and rater."""
+
+    title = lazy("Counts of one person")
+    heading = lazy("Whose counts, and which dataset?")
+
+    def form(self, data: Any) -> CountImportForm:
+        """The only dataset of the study is the likely one."""
+        options = self.file.options
+        only = self.names[0] if len(self.names) == 1 else dataset_of(options)
+        initial = options | {
+            "dataset": dataset_of(options) if options.get("dataset") else only,
+            "rater": rater_of(options, self.file.name),
+        }
+        return CountImportForm(data, initial=initial)
+
+
+# Files with people's counts as a format.
 
 
 def register_count_imports() -> None:
     """Make counts known to the platform."""
-    register_counted(Counted("sets", _("Sets of key points")), Counted(BOOK, _("Count sheets")))
+    register_counted(
+        Counted("sets", lazy("Sets of key points")), Counted(BOOK, lazy("Count sheets"))
+    )
     register_options(
         Option(
             "references",
@@ -30,7 +171,7 @@ def register_count_imports() -> None:
     register_format(
         DatasetFormat(
             "count_sheets",
-            _("Coverage and uniqueness counts of one person (CSV)"),
+            lazy("Coverage and uniqueness counts of one person (CSV)"),
             read_count_sheets,
             CountReconciliation,
             heading=JUDGED,
@@ -38,7 +179,7 @@ def register_count_imports() -> None:
             sample=SAMPLE,
             asks="counts",
             asking=AskingCounts,
-            holds=_(
+            holds=lazy(
                 "One row per set: topic, stance, reference, prediction, n_covered, n_unique, "
                 "coverage, redundancy, file_name. Coverage and redundancy are read from their "
                 "own columns; -2 is a set not judged, -1 an unsure count."

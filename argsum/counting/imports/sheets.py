@@ -1,14 +1,78 @@
-"""Count sheets of a file as the database keeps them, and those that are there."""
+"""Count sheets of a file: match them with stored sets and add the new ones."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, ClassVar
 
-from argsum.counting.methods.released_rows import CountedSet
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from annotation.corpus.models import text_key
+from annotation.imports.books.votes import RaterBook
+from argsum.counting.methods.released_counts import (
+    CountedSet,
+    OtherReferences,
+    ReferenceMatch,
+    by_order,
+    same_references,
+)
 from argsum.counting.models import CountSheet
-from argsum.keypoints.models import SummarySet
-from cqa_site.people.models import Study
+from argsum.datasets.methods.statements import plain
+from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
+from argsum.keypoints.models import SummarySet, SystemSummary
+from cqa_site.files.actions.imports import Entry, ImportRefused, Reconciliation
+from cqa_site.people.models import Rater, Study, User
 
-from .entries import CountEntry
+# One judgement as a file states it, and what it goes into.
+
+
+BOOK = "counts"
+# Where sets come from that a file of counts brings; a set is known by its cell and system.
+SOURCE = "human counts"
+# Files of several people are about the same sets, so the name of a file names no dataset.
+DATASET = "Judged by people"
+LONGEST_NAME = 120
+# What may be said of references that are worded otherwise; usually whatever is clear is taken.
+ONLY_SAME, BY_ORDER = "same", "order"
+
+
+def dataset_of(options: Mapping[str, Any]) -> str:
+    """The name of the dataset asked for."""
+    return (str(options.get("dataset") or "").strip() or DATASET)[:LONGEST_NAME]
+
+
+def rater_of(options: Mapping[str, Any], file_name: str) -> str:
+    """The name of the rater asked for, or the file's without its ending."""
+    asked = str(options.get("rater") or "").strip()
+    return (asked or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
+
+
+def references_of(options: Mapping[str, Any]) -> str:
+    """What was said of references that are worded otherwise; raises ImportRefused."""
+    asked = str(options.get("references") or "").strip()
+    if asked not in ("", ONLY_SAME, BY_ORDER):
+        raise ImportRefused(_("References are “same” or in “order”, not “%s”.") % asked[:40])
+    return asked
+
+
+@dataclass(frozen=True, slots=True)
+class CountEntry(Entry):
+    """One rater's counts for one set; known by set and rater."""
+
+    is_row: ClassVar[bool] = False
+
+    row: int
+
+    dataset: str
+    source: str
+    rater: str
+    counted: CountedSet
+    references: str = ""
+
+
+# Count sheets of a file as the database keeps them, and those that are there.
+
 
 REPLACED = (
     "covered",
@@ -96,3 +160,260 @@ def _half_step(count: float) -> float:
     """The half step that a share was made from; a share of something else stays as it is."""
     near = round(2 * count) / 2
     return near if abs(near - count) < 1e-6 else count
+
+
+# Cells and sets that a file of counts is about: found in a dataset, or made.
+
+
+CellKey = tuple[str, int]
+
+
+class NotThisSet(Exception):
+    """The row is about another set than the study knows; the message says why."""
+
+
+class SetFinder:
+    """The cells of one dataset, and the imported sets of them; three queries.
+
+    ``how`` says when references worded otherwise are those of the dataset: where it is clear
+    (empty), never (`ONLY_SAME`), or because they come in its order (`BY_ORDER`).
+    """
+
+    def __init__(
+        self, study: Study, dataset: str, *, actor: User | None, write: bool, how: str = ""
+    ) -> None:
+        self.study, self.write, self.how = study, write, how
+        # What is worded otherwise, since somebody asked last.
+        self.remarks: list[str] = []
+        self._told: set[tuple[CellKey, str]] = set()
+        rows = Dataset.objects.filter(study=study, name=dataset)
+        found = (rows.select_for_update() if write else rows).first()
+        self.is_new = found is None
+        self.dataset = found or Dataset(study=study, name=dataset, source=SOURCE, created_by=actor)
+        if self.is_new and write:
+            self.dataset.save()
+        self._cells: dict[CellKey, Cell] = {}
+        self._references: dict[CellKey, list[str]] = {}
+        self._sets: dict[tuple[CellKey, str], SummarySet] = {}
+        self._texts: dict[tuple[CellKey, str], list[str]] = {}
+        if not self.is_new:
+            self._load()
+        sets = SummarySet.objects.filter(study=study, source=SOURCE)
+        self._last = sets.aggregate(last=Max("position"))["last"] or 0
+
+    def _load(self) -> None:
+        cells = Cell.objects.filter(dataset=self.dataset)
+        for cell in cells.prefetch_related("key_points"):
+            key = cell.topic, cell.stance
+            self._cells[key] = cell
+            rows = sorted(cell.key_points.all(), key=lambda each: each.position)
+            self._references[key] = [each.text for each in rows]
+        sets = SummarySet.objects.filter(cell__dataset=self.dataset, source=SOURCE)
+        for each in sets.select_related("cell").prefetch_related("summaries"):
+            place = (each.cell.topic, each.cell.stance), each.system
+            self._sets[place] = each
+            self._texts[place] = [summary.text for summary in each.summaries.all()]
+
+    def find(self, counted: CountedSet) -> tuple[SummarySet, dict[str, str]]:
+        """The set of a row, and what had to be made for it (kind → "new" or "same").
+
+        Raises NotThisSet.
+        """
+        key = self._key(counted)
+        made = {"cells": "same" if key in self._cells else "new"}
+        cell = self._cells.get(key) or self._new_cell(key)
+        self._check_references(cell, key, counted.references)
+        place = key, counted.system
+        known = self._sets.get(place)
+        if known is None:
+            made["sets"] = "new"
+            known = self._new_set(cell, place, counted)
+        elif self._texts[place] != list(counted.summaries):
+            raise NotThisSet(_("another set of this system was imported for this topic"))
+        else:
+            made["sets"] = "same"
+        return known, made
+
+    def _key(self, counted: CountedSet) -> CellKey:
+        """The cell of a row; a topic in another case or punctuation is the one that is there."""
+        key = counted.topic, counted.stance
+        if key in self._cells or self.how == ONLY_SAME:
+            return key
+        fitting = [
+            each
+            for each in self._cells
+            if each[1] == counted.stance and plain(each[0]) == plain(counted.topic)
+        ]
+        if len(fitting) != 1:
+            return key
+        self._tell(fitting[0], ReferenceMatch(counted.topic, fitting[0][0], None))
+        return fitting[0]
+
+    def _tell(self, key: CellKey, taken: ReferenceMatch) -> None:
+        """Once for each text of a cell."""
+        if (key, taken.given) in self._told:
+            return
+        self._told.add((key, taken.given))
+        said = _("“%(given)s” is taken for “%(known)s”") % {
+            "given": taken.given,
+            "known": taken.known,
+        }
+        if taken.shared is None:
+            self.remarks.append(f"{said}.")
+        else:
+            shared = _("shared words: %s") % f"{taken.shared:.0%}"
+            self.remarks.append(f"{said} ({shared}).")
+
+    def _new_cell(self, key: CellKey) -> Cell:
+        if not self.is_new and self.dataset.system_runs.exists():
+            raise NotThisSet(
+                _("the dataset has no such topic and was summarized; choose another dataset")
+            )
+        topic, stance = key
+        last = max((each.position for each in self._cells.values()), default=0)
+        cell = Cell(dataset=self.dataset, topic=topic, stance=stance, position=last + 1)
+        if self.write:
+            cell.save()
+        self._cells[key] = cell
+        return cell
+
+    def _check_references(self, cell: Cell, key: CellKey, texts: Sequence[str]) -> None:
+        """The file's references are those of the cell; a cell without any gets them."""
+        hashes = {text_key(text) for text in texts}
+        if len(hashes) < len(texts):
+            raise NotThisSet(_("a reference stands twice"))
+        known = self._references.get(key)
+        if not known:
+            self._references[key] = list(texts)
+            if self.write:
+                ReferenceKeyPoint.objects.bulk_create(
+                    ReferenceKeyPoint(cell=cell, position=at, text=text, sha256=text_key(text))
+                    for at, text in enumerate(texts, start=1)
+                )
+        elif {text_key(text) for text in known} != hashes:
+            self._match(key, texts, known)
+
+    def _match(self, key: CellKey, texts: Sequence[str], known: Sequence[str]) -> None:
+        """Tell which references are taken for which; raises NotThisSet where that is not clear."""
+        refusal = _("its references are not those that the dataset has for this topic")
+        if self.how == ONLY_SAME:
+            raise NotThisSet(refusal)
+        try:
+            taken = (by_order if self.how == BY_ORDER else same_references)(texts, known)
+        except OtherReferences as reason:
+            raise NotThisSet(f"{refusal}: {reason}") from None
+        for each in taken:
+            self._tell(key, each)
+
+    def _new_set(self, cell: Cell, place: tuple[CellKey, str], counted: CountedSet) -> SummarySet:
+        self._last += 1
+        made = SummarySet(
+            study=self.study,
+            cell=cell,
+            system=counted.system,
+            source=SOURCE,
+            position=self._last,
+            state=SummarySet.State.DONE,
+        )
+        if self.write:
+            made.save()
+            SystemSummary.objects.bulk_create(
+                SystemSummary(summary_set=made, position=at, text=text)
+                for at, text in enumerate(counted.summaries)
+            )
+        self._sets[place] = made
+        self._texts[place] = list(counted.summaries)
+        return made
+
+
+# Count sheets of a file: compared with those that are there, and the new ones added.
+
+
+LONGEST = {"topic": 500, "system": 120}
+
+
+class CountReconciliation(Reconciliation):
+    """One pass over one file, which is one person's."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.raters = RaterBook(self)
+        self._finder: SetFinder | None = None
+        self._cells: set[tuple[str, int]] = set()
+        self._places: FreePlaces | None = None
+
+    def compare(self, entries: Sequence[CountEntry]) -> None:
+        """Compare a piece of the file."""
+        first = entries[0]
+        if self._finder is None:
+            self._finder = SetFinder(
+                self.study,
+                first.dataset,
+                actor=self.actor,
+                write=self.write,
+                how=first.references,
+            )
+        finder = self._finder
+        key = (Rater.Kind.PERSON.value, first.rater)
+        self.raters.find({key: first.rater})
+        rater = self.raters.known[key]
+        placed = [
+            (entry, found)
+            for entry in entries
+            if (found := self._set_of(finder, entry)) is not None
+        ]
+        known = [found for _entry, found in placed if found.pk is not None]
+        stored = stored_sheets(self.study, known, [rater]) if rater else {}
+        if self._places is None:
+            self._places = FreePlaces(self.study, first.source, rater)
+        new = []
+        for entry, found in placed:
+            sheet = stored.get((found.pk, rater)) if found.pk and rater else None
+            made = made_sheet(self.study, entry, found, rater)
+            if sheet is not None:
+                self._compare_sheet(entry, sheet, made)
+            else:
+                self.result(BOOK, "new")
+                made.position = self._places.take(made.position)
+                new.append(made)
+        if self.write:
+            CountSheet.objects.bulk_create(new)
+
+    def _set_of(self, finder: SetFinder, entry: CountEntry) -> SummarySet | None:
+        """The set of a row, counted among what the file brings; None where it cannot be taken."""
+        counted = entry.counted
+        for name, most in LONGEST.items():
+            if len(getattr(counted, name)) > most:
+                column = "file_name" if name == "system" else name
+                self._reject(entry, column, _("longer than %s characters") % most)
+                return None
+        try:
+            found, made = finder.find(counted)
+        except NotThisSet as reason:
+            self._reject(entry, "", str(reason))
+            return None
+        finally:
+            for remark in finder.remarks:
+                self.mention(entry.row, "reference", remark)
+            finder.remarks.clear()
+        cell = counted.topic, counted.stance
+        if cell not in self._cells:
+            self.result("cells", made["cells"])
+            self._cells.add(cell)
+        self.result("sets", made["sets"])
+        return found
+
+    def _compare_sheet(self, entry: CountEntry, sheet: CountSheet, made: CountSheet) -> None:
+        if values_of(sheet) == values_of(made):
+            self.result(BOOK, "same")
+            return
+        self.result(BOOK, "changed")
+        shares = (sheet.coverage, sheet.redundancy)
+        shown = ", ".join(_("unsure") if each is None else f"{each:.3g}" for each in shares)
+        self.mention(entry.row, "coverage", self.changed(shown))
+        if self.write and self.update_changed:
+            changes = {name: getattr(made, name) for name in REPLACED}
+            CountSheet.objects.filter(pk=sheet.pk).update(**changes)
+
+    def _reject(self, entry: CountEntry, column: str, reason: str) -> None:
+        self.leave_out(entry.row, column, reason, of=BOOK)

@@ -1,42 +1,215 @@
-"""The formats of files with comments or arguments."""
+"""Formats of files with comments, arguments or argument qualities."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from django import forms
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext, ngettext_lazy
 
+from argsum.datasets.actions import in_use, is_frozen
+from argsum.datasets.forms import QualitiesForm
+from argsum.datasets.methods.argument_cells import quality_columns
+from argsum.datasets.methods.argument_files import RatedRow, read_rated
 from argsum.datasets.methods.comment_columns import proposed
-from cqa_site.files.actions.guessing import guessed
-from cqa_site.files.actions.reconcile import Reconciliation
-from cqa_site.files.asking import Asking
-from cqa_site.files.counted import Counted, register_counted
+from argsum.datasets.methods.statements import plain
+from argsum.datasets.models import CellArgument, Dataset
+from cqa_site.files.actions.imports import (
+    Entry,
+    ImportRefused,
+    Line,
+    Note,
+    Reconciliation,
+    Source,
+    rejected,
+)
+from cqa_site.files.actions.recognition import guessed
+from cqa_site.files.format_parts import (
+    Counted,
+    Look,
+    Option,
+    Sample,
+    csv_of,
+    register_counted,
+    register_options,
+)
 from cqa_site.files.formats import JUDGED, Format, Link, Text, register_format
-from cqa_site.files.options import Option, register_options
+from cqa_site.files.forms import Asking
 
-from . import comment_samples, qualities, samples
-from .asking import AskingDataset
-from .book import DatasetReconciliation
-from .comment_asking import AskingComments
-from .comment_book import STATEMENTS, CommentReconciliation
-from .comment_reading import COMMENTS, OWN, read_comments
-from .entries import BOOK, dataset_name
-from .reading import read_argkp, read_list, read_pairs
+from . import argument_files as samples
+from . import comment_files as comment_samples
+from .argument_files import (
+    ARGUMENTS,
+    BOOK,
+    DATASET,
+    TOPIC,
+    dataset_name,
+    read_argkp,
+    read_list,
+    read_pairs,
+)
+from .comment_files import COMMENTS, OWN, read_comments
+from .comments import STATEMENTS, AskingComments, CommentReconciliation
+from .datasets import AskingDataset, DatasetReconciliation
 
 if TYPE_CHECKING:
-    from argsum.datasets.models import Dataset
     from cqa_site.files.models import ImportBatch, ImportFile
     from cqa_site.people.models import Study
     from cqa_site.tabular import Preview
 
-DATASETS_PAGE = ("datasets", _("Datasets"))
-TO_SUM_UP = _("What they say can be summed up in key points, topic by topic.")
+
+# A file of qualities for arguments that are there: by topic and text, whatever their stance.
+
+
+QUALITIES = "arguments"
+PIECE = 500
+COLUMNS = ("argument", "topic", "set", "WA", "MACE-P", "stance_WA", "stance_WA_conf")
+
+
+@dataclass(frozen=True, slots=True)
+class QualityEntry(Entry):
+    """The quality of one argument."""
+
+    is_row: ClassVar[bool] = True
+
+    dataset: str
+    rated: RatedRow
+
+
+def read_qualities(source: Source) -> Iterator[Line]:
+    """One entry a row that has a quality."""
+    column = source.text("quality")
+    found = read_rated(source.path, name=source.name, column=column, **source.reading)
+    for problem in found.problems:
+        yield rejected(problem, of=QUALITIES)
+    if found.others:
+        text = _("The quality is read from %(column)s, not from %(others)s.")
+        yield Note(text % {"column": found.column, "others": ", ".join(found.others)})
+    for rated in found.rows:
+        yield QualityEntry(rated.row, source.text("dataset"), rated)
+
+
+class QualityReconciliation(Reconciliation):
+    """One pass over one file, which changes nothing but qualities."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._dataset: Dataset | None = None
+        self._exact: dict[tuple[str, str], list[CellArgument]] = defaultdict(list)
+        self._plain: dict[tuple[str, str], list[CellArgument]] = defaultdict(list)
+        self._given: dict[int, float] = {}
+        self._missing = 0
+        self._is_changed = False
+
+    def compare(self, entries: Sequence[QualityEntry]) -> None:
+        """Compare a piece of the file."""
+        if self._dataset is None:
+            self._open(entries[0].dataset)
+        changed = [row for entry in entries for row in self._take(entry)]
+        if self.write:
+            CellArgument.objects.bulk_update(changed, ["quality"], batch_size=PIECE)
+
+    def finish(self) -> None:
+        """Say what the dataset lacks, and refuse a change of what was used."""
+        if self._missing:
+            text = ngettext(
+                "%s row is about an argument that the dataset does not have, and is left out.",
+                "%s rows are about arguments that the dataset does not have, and are left out.",
+                self._missing,
+            )
+            self.outcome.notes.append(text % f"{self._missing:,}")
+        if self._dataset is not None and self._is_changed and is_frozen(self._dataset):
+            raise ImportRefused(in_use(self._dataset))
+
+    def _open(self, name: str) -> None:
+        rows = Dataset.objects.filter(study=self.study, name=name)
+        self._dataset = (rows.select_for_update() if self.write else rows).first()
+        if self._dataset is None:
+            raise ImportRefused(_("The study has no dataset called “%s”.") % name)
+        arguments = CellArgument.objects.filter(cell__dataset=self._dataset)
+        for row in arguments.select_related("cell").order_by("cell", "position"):
+            self._exact[row.cell.topic, row.text].append(row)
+            self._plain[plain(row.cell.topic), plain(row.text)].append(row)
+
+    def _take(self, entry: QualityEntry) -> Iterator[CellArgument]:
+        """Arguments that get another quality; the same text may stand on both sides."""
+        rated = entry.rated
+        found = self._exact.get((rated.topic, rated.text))
+        found = found or self._plain.get((plain(rated.topic), plain(rated.text))) or []
+        sided = [row for row in found if not rated.stance or row.cell.stance == rated.stance]
+        if not found:
+            self._missing += 1
+        for row in sided or found:
+            before = self._given.setdefault(row.pk, rated.quality)
+            if before != rated.quality:
+                reason = _("The same argument had %s before.") % f"{before:g}"
+                self.leave_out(entry.row, "quality", reason, of=QUALITIES)
+            elif row.quality == rated.quality:
+                self.result(QUALITIES, "same")
+            elif row.quality is None or self._differs(entry, row):
+                self.result(QUALITIES, "changed" if row.quality is not None else "new")
+                row.quality = rated.quality
+                self._is_changed = True
+                yield row
+
+    def _differs(self, entry: QualityEntry, row: CellArgument) -> bool:
+        """Whether a stored quality is replaced, which is said in any case."""
+        self.mention(entry.row, "quality", self.changed(f"{row.quality:g}"))
+        if not self.update_changed:
+            self.result(QUALITIES, "changed")
+        return self.update_changed
+
+
+class AskingQualities(Asking):
+    """Which dataset they are for, and which column they are in."""
+
+    title = lazy("Qualities of arguments")
+    heading = lazy("Which dataset are they for?")
+
+    def missing(self) -> tuple[Any, Any] | None:
+        """That there is nothing yet that could have a quality."""
+        if self.study.argument_datasets.exists():
+            return None
+        return _("No dataset yet"), _("Import the arguments first, such as this file as a list.")
+
+    def form(self, data: Any) -> forms.Form:
+        """With what was said."""
+        return QualitiesForm(data, study=self.study, initial=self.file.options)
+
+
+def _sample() -> bytes:
+    rows = [
+        (text, TOPIC, "dev", f"{0.5 + place / 40:.3f}", f"{0.45 + place / 40:.3f}", 1, 0.9)
+        for place, text in enumerate(ARGUMENTS)
+    ]
+    return csv_of(COLUMNS, rows)
+
+
+SAMPLE = Sample("sample-qualities.csv", _sample, {"dataset": DATASET}, after="argkp")
+
+
+def fits_qualities(look: Look) -> str:
+    """Topics and arguments with the two qualities of ArgQ-30k."""
+    if not {"argument", "topic", "wa", "macep"} <= look.bare:
+        return ""
+    return _("each row has an argument with a quality (%s)") % quality_columns(look.columns)[0]
+
+
+# The formats of files with comments or arguments.
+
+
+DATASETS_PAGE = ("datasets", lazy("Datasets"))
+TO_SUM_UP = lazy("What they say can be summed up in key points, topic by topic.")
 DONE = "done"
-TO_PLACE = _("Key points were found in this dataset before; the new comments can be placed there.")
+TO_PLACE = lazy(
+    "Key points were found in this dataset before; the new comments can be placed there."
+)
 NEW_COMMENTS = ngettext_lazy("%(shown)s comment", "%(shown)s comments", "number")
-TO_SUMMARIZE = _("Systems can summarize its arguments, topic by topic.")
+TO_SUMMARIZE = lazy("Systems can summarize its arguments, topic by topic.")
 
 
 @dataclass(frozen=True)
@@ -68,7 +241,8 @@ class CommentFormat(Format):
     ) -> Mapping[str, Any]:
         """Columns by their names, and by the length of what is in them."""
         is_own = shown.columns[: len(OWN)] == OWN
-        return guessed(file, shown, proposed(shown.columns, shown.rows), is_own=is_own)
+        mapping = proposed(shown.columns, shown.rows, shown.titles)
+        return guessed(file, shown, mapping, is_own=is_own)
 
     def follow(self, file: "ImportFile") -> Text:
         """New key points, or places at those that are here."""
@@ -81,15 +255,15 @@ class CommentFormat(Format):
         if dataset is None:
             return super().links(study, file)
         own = [study.public_id, dataset.public_id]
-        page = Link(_("Dataset"), reverse("dataset", args=own))
+        page = Link(lazy("Dataset"), reverse("dataset", args=own))
         if analysis := _analysis_of(dataset):
             there = reverse("analysis", args=[study.public_id, analysis.public_id])
-            return [Link(_("Place them at its key points"), there), page]
+            return [Link(lazy("Place them at its key points"), there), page]
         cells = list(dataset.cells.all()[:2])
         if len(cells) != 1:
-            return [Link(_("Find key points"), page.address)]
+            return [Link(lazy("Find key points"), page.address)]
         new = f"{reverse('analysis_new', args=own[:1])}?cell={cells[0].public_id}"
-        return [Link(_("Find key points"), new), page]
+        return [Link(lazy("Find key points"), new), page]
 
 
 def _dataset_of(study: "Study", file: "ImportFile | ImportBatch") -> "Dataset | None":
@@ -106,11 +280,11 @@ def _analysis_of(dataset: "Dataset") -> Any:
 def register_argument_imports() -> None:
     """Make files with arguments known to the platform."""
     register_counted(
-        Counted(BOOK, _("Topics, each stance by itself")),
-        Counted("key_points", _("Reference key points")),
-        Counted("matches", _("Labels of pairs")),
-        Counted(COMMENTS, _("Comments"), NEW_COMMENTS),
-        Counted(STATEMENTS, _("Different statements")),
+        Counted(BOOK, lazy("Topics, each stance by itself")),
+        Counted("key_points", lazy("Reference key points")),
+        Counted("matches", lazy("Labels of pairs")),
+        Counted(COMMENTS, lazy("Comments"), NEW_COMMENTS),
+        Counted(STATEMENTS, lazy("Different statements")),
     )
     register_options(
         Option("dataset", longest=120, hint="By name; by default the file's."),
@@ -147,57 +321,61 @@ def register_argument_imports() -> None:
     register_format(
         CommentFormat(
             "comments",
-            _("Comments, one a row (CSV, TSV, XLSX, JSONL, plain text with one comment a line)"),
+            lazy(
+                "Comments, one a row (CSV, TSV, XLSX, JSONL, plain text with one comment a line)"
+            ),
             read_comments,
             fits=comment_samples.fits_comments,
             sample=comment_samples.SAMPLE,
-            holds=_(
+            holds=lazy(
                 "One row per comment. One column is enough; a date, a group and whatever else "
                 "stands beside it are kept."
             ),
         ),
         DatasetFormat(
             "argkp",
-            _("Arguments, key points and their labels (ZIP of three CSV files)"),
+            lazy("Arguments, key points and their labels (ZIP of three CSV files)"),
             read_argkp,
             fits=samples.fits_argkp,
             sample=samples.SAMPLES["argkp"],
-            holds=_(
+            holds=lazy(
                 "An archive with arguments_…, key_points_… and labels_… for train, dev or test, "
                 "as CSV files."
             ),
         ),
         DatasetFormat(
             "argument_pairs",
-            _("Pairs of arguments and key points (CSV)"),
+            lazy("Pairs of arguments and key points (CSV)"),
             read_pairs,
             fits=samples.fits_pairs,
             sample=samples.SAMPLES["argument_pairs"],
-            holds=_(
+            holds=lazy(
                 "One row per argument and key point: topic, argument, key_point, stance, label "
                 "and, if known, set and quality. Without a label column every row is a match."
             ),
         ),
         DatasetFormat(
             "argument_list",
-            _("Arguments on topics, without key points (CSV, JSONL)"),
+            lazy("Arguments on topics, without key points (CSV, JSONL)"),
             read_list,
             fits=samples.fits_list,
             sample=samples.SAMPLES["argument_list"],
-            holds=_("One row per argument: topic, argument and, if known, stance and quality."),
+            holds=lazy("One row per argument: topic, argument and, if known, stance and quality."),
         ),
         DatasetFormat(
             "rated_arguments",
-            _("Qualities of arguments that are here (CSV)"),
-            qualities.read_qualities,
-            qualities.QualityReconciliation,
+            lazy("Qualities of arguments that are here (CSV)"),
+            read_qualities,
+            QualityReconciliation,
             heading=JUDGED,
-            fits=qualities.fits_qualities,
-            sample=qualities.SAMPLE,
+            fits=fits_qualities,
+            sample=SAMPLE,
             asks="qualities",
-            asking=qualities.AskingQualities,
-            next_step=_("Systems can take the imported quality, and a scorer can learn from it."),
-            holds=_(
+            asking=AskingQualities,
+            next_step=lazy(
+                "Systems can take the imported quality, and a scorer can learn from it."
+            ),
+            holds=lazy(
                 "One row per argument: topic, argument and a quality from 0 to 1, such as the WA "
                 "or MACE-P of ArgQ-30k. Arguments of the dataset are found by topic and text."
             ),

@@ -1,35 +1,45 @@
-"""Single files of debate arguments: pairs of argument and key point, and bare lists.
-
-A file of pairs has one row per argument and key point (topic, argument, key_point, stance, label,
-set, quality), as the processed files of the argument summarization paper; an argument without a
-key point is a row whose key point and label are empty. A file of pairs without a label column, as
-that of Debate (topic, argument, summary, stance), holds matches only: what is not in it is
-undecided. A list has one row per argument (topic, argument; stance and quality if known) and no
-references.
-"""
+"""Read files of arguments: ArgKP, argument pairs, lists, and rated arguments."""
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from argsum.datasets.methods.argument_columns import (
-    as_label,
-    as_quality,
-    as_text,
-    cell_of,
-    named_columns,
-    named_rows,
-    take_rows,
-    unread_columns,
-)
-from argsum.datasets.methods.raw_cells import (
+from argsum.datasets.methods.argument_cells import (
+    LONGEST_TEXT,
     CellBuilder,
     Misfit,
     RawArgument,
     RawCell,
     RawKeyPoint,
+    as_label,
+    as_quality,
+    as_split,
+    as_stance,
+    as_text,
+    cell_of,
+    headers_of,
+    named_columns,
+    named_rows,
+    quality_columns,
+    take_rows,
+    unread_columns,
 )
-from cqa_site.tabular import Problem, Row, preview, printable_name
+from cqa_site.tabular import Problem, Row, UnreadableFile, printable_name
+from cqa_site.tabular.binary_formats import folder_members, unpacked
+
+# Single files of debate arguments: pairs of argument and key point, and bare lists.
+#
+# A file of pairs has one row per argument and key point (topic, argument, key_point, stance,
+# label,
+# set, quality), as the processed files of the argument summarization paper; an argument without a
+# key point is a row whose key point and label are empty. A file of pairs without a label column,
+# as
+# that of Debate (topic, argument, summary, stance), holds matches only: what is not in it is
+# undecided. A list has one row per argument (topic, argument; stance and quality if known) and no
+# references.
 
 
 @dataclass(frozen=True)
@@ -46,8 +56,8 @@ class ArgumentFile:
     unread: tuple[str, ...] = ()
 
 
-def read_argument_pairs(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
-    """Read a file of pairs.
+def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
+    """Read a file of pairs; ``how`` is for `cqa_site.tabular.open_table`.
 
     Without a label column every row is a match, and a text that comes again is a repeat: each row
     is then an argument that somebody gave, and its reason.
@@ -58,13 +68,14 @@ def read_argument_pairs(path: str | os.PathLike[str], *, name: str) -> ArgumentF
         If the file as a whole cannot be trusted; see `cqa_site.tabular`.
     """
     build = CellBuilder()
-    headers = preview(path, name=name).columns
+    headers = headers_of(path, name=name, **how)
     has_label = "label" in named_columns(headers)
     rows = named_rows(
         path,
         name=name,
         needed=("topic", "argument", "key_point", "stance"),
         optional=("label", "set", "quality", "arg_id", "key_point_id"),
+        **how,
     )
     take = _take_pair if has_label else _take_match
     problems = list(take_rows(rows, partial(take, build), file=printable_name(name)))
@@ -98,7 +109,7 @@ def _take_key_point(
         build.add_match(cell, argument, key_point, is_match)
 
 
-def read_argument_list(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
+def read_argument_list(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
     """Read a list of arguments without references; raises as `read_argument_pairs`."""
     build = CellBuilder()
     rows = named_rows(
@@ -106,6 +117,7 @@ def read_argument_list(path: str | os.PathLike[str], *, name: str) -> ArgumentFi
         name=name,
         needed=("topic", "argument"),
         optional=("stance", "set", "quality", "arg_id"),
+        **how,
     )
     problems = take_rows(rows, lambda row: _take_listed(build, row), file=printable_name(name))
     return ArgumentFile(problems=list(problems), cells=build.cells)
@@ -126,3 +138,220 @@ def _take_argument(build: CellBuilder, row: Row, *, is_needed: bool) -> tuple[in
     cell = cell_of(build, row.values, is_needed=is_needed)
     place, is_repeat = build.add_argument(cell, new)
     return place, cell, is_repeat
+
+
+# ArgKP-2021: three files per split, from a folder or a ZIP archive of them.
+#
+# ``arguments_<split>``, ``key_points_<split>`` and ``labels_<split>`` for any of train, dev and
+# test. Ids are unique only within a split; a pair without a label is undecided.
+
+
+ARGKP_PARTS = ("arguments", "key_points", "labels")
+ARGKP_SPLITS = ("train", "dev", "test")
+ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
+_Place = tuple[RawCell, int]
+
+
+def read_argkp(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
+    """Read the splits that a folder or a ZIP archive holds.
+
+    Parameters
+    ----------
+    path : path
+        A folder, or an archive; folders inside the archive do not matter, other members are
+        left alone, and nothing is unpacked under a name that the archive chose.
+    name : str
+        What the person calls it, for messages.
+
+    Returns
+    -------
+    ArgumentFile
+        Cells of train, dev and test in this order; the file of a problem is the member.
+
+    Raises
+    ------
+    UnreadableFile
+        If no split is there, one of its three files is missing or there twice, or a file cannot
+        be trusted.
+    """
+    if Path(path).is_dir():
+        return _read_members(folder_members(Path(path), is_wanted), name)
+    with unpacked(path, name=name, is_wanted=is_wanted) as members:
+        return _read_members(members, name)
+
+
+def is_wanted(member: str) -> bool:
+    """Whether a file of that name (without folders) belongs to the triple."""
+    return _part_of(member) is not None
+
+
+def _part_of(member: str) -> tuple[str, str] | None:
+    stem, ending = os.path.splitext(member.lower())
+    part, _, split = stem.rpartition("_")
+    is_known = part in ARGKP_PARTS and split in ARGKP_SPLITS and ending in ENDINGS
+    return (split, part) if is_known else None
+
+
+def _read_members(members: Mapping[str, Path], name: str) -> ArgumentFile:
+    files: dict[tuple[str, str], tuple[str, Path]] = {}
+    for member, path in members.items():
+        key = _part_of(member)
+        if key in files:
+            raise UnreadableFile(name, f"holds {files[key][0]} and {member}; one is expected")
+        if key is not None:
+            files[key] = (member, path)
+    splits = [
+        split for split in ARGKP_SPLITS if any((split, part) in files for part in ARGKP_PARTS)
+    ]
+    if not splits:
+        reason = (
+            "holds no arguments_….csv, key_points_….csv and labels_….csv for train, dev or test"
+        )
+        raise UnreadableFile(name, reason)
+    build, problems = CellBuilder(), []
+    for split in splits:
+        for part in ARGKP_PARTS:
+            if (split, part) not in files:
+                raise UnreadableFile(name, f"holds files of {split}, but no {part}_{split}.csv")
+        problems += _Split(build, split).read({part: files[split, part] for part in ARGKP_PARTS})
+    return ArgumentFile(cells=build.cells, problems=problems)
+
+
+class _Split:
+    """The three files of one split, whose ids mean something only here."""
+
+    def __init__(self, build: CellBuilder, split: str) -> None:
+        self.build = build
+        self.split = split
+        self.arguments: dict[str, _Place] = {}
+        self.key_points: dict[str, _Place] = {}
+
+    def read(self, files: Mapping[str, tuple[str, Path]]) -> list[Problem]:
+        """Arguments and key points first, then what connects them."""
+        takers = {
+            "arguments": (self._take_argument, ("arg_id", "argument", "topic", "stance")),
+            "key_points": (self._take_key_point, ("key_point_id", "key_point", "topic", "stance")),
+            "labels": (self._take_label, ("arg_id", "key_point_id", "label")),
+        }
+        problems: list[Problem] = []
+        for part, (take, needed) in takers.items():
+            member, path = files[part]
+            rows = named_rows(path, name=member, needed=needed)
+            problems += take_rows(rows, take, file=printable_name(member))
+        return problems
+
+    def _cell(self, row: Row) -> RawCell:
+        return self.build.cell(as_text(row.values, "topic"), as_stance(row.values), self.split)
+
+    def _take_argument(self, row: Row) -> None:
+        key = _new_id(row, "arg_id", self.arguments)
+        text = as_text(row.values, "argument")
+        cell = self._cell(row)
+        new = RawArgument(key, text, None, row.number)
+        place, is_repeat = self.build.add_argument(cell, new)
+        cell.repeats += is_repeat
+        self.arguments[key] = (cell, place)
+
+    def _take_key_point(self, row: Row) -> None:
+        key = _new_id(row, "key_point_id", self.key_points)
+        text = as_text(row.values, "key_point")
+        cell = self._cell(row)
+        new = RawKeyPoint(key, text, row.number)
+        self.key_points[key] = (cell, self.build.add_key_point(cell, new))
+
+    def _take_label(self, row: Row) -> None:
+        cell, argument = _known_id(row, "arg_id", self.arguments)
+        other, key_point = _known_id(row, "key_point_id", self.key_points)
+        if cell is not other:
+            raise Misfit("key_point_id", "belongs to another topic or stance than the argument")
+        is_match = as_label(row.values)
+        if is_match is not None:
+            self.build.add_match(cell, argument, key_point, is_match)
+
+
+def _new_id(row: Row, column: str, known: Mapping[str, _Place]) -> str:
+    key = as_text(row.values, column)
+    if not key.strip():
+        raise Misfit(column, "is empty")
+    if key in known:
+        raise Misfit(column, f"{key[:40]!a} stands in this file already")
+    return key
+
+
+def _known_id(row: Row, column: str, known: Mapping[str, _Place]) -> _Place:
+    key = as_text(row.values, column)
+    if key not in known:
+        raise Misfit(column, f"{key[:40]!a} is no {column} of this split")
+    return known[key]
+
+
+# Arguments with a quality that people gave them, as ArgQ-30k: argument, topic, set, WA, MACE-P.
+#
+# That file has two qualities, by weighted average and by MACE; the first is read unless another
+# column is named. Its ``stance_WA`` is the stance.
+
+
+class RatedRow(NamedTuple):
+    """One argument of a topic; stance is 0 and split "" where the file does not say."""
+
+    row: int
+    topic: str
+    stance: int
+    split: str
+    text: str
+    quality: float
+
+
+@dataclass(frozen=True)
+class RatedFile:
+    """What was read; ``column`` is the quality, ``others`` those that were left aside."""
+
+    rows: Sequence[RatedRow]
+    column: str
+    others: tuple[str, ...] = ()
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_rated(
+    path: str | os.PathLike[str], *, name: str, column: str = "", **how: Any
+) -> RatedFile:
+    """Read arguments with their quality; rows without one are left out.
+
+    Parameters
+    ----------
+    path, name
+        The file, and what it is called in messages.
+    column
+        The header of the quality; the usual one where it is empty.
+    how
+        For `cqa_site.tabular.open_table`.
+
+    Raises
+    ------
+    UnreadableFile
+        Without topics, arguments or the column, or if the file cannot be trusted.
+    """
+    known = quality_columns(headers_of(path, name=name, **how))
+    if not known or (column and column not in known):
+        wanted = column or "quality"
+        raise UnreadableFile(printable_name(name), f"has no column {wanted!a} of qualities")
+    chosen = column or known[0]
+    rows, problems = [], []
+    needed, optional = ("topic", "argument", "quality"), ("stance", "set")
+    about: dict[str, Any] = {"needed": needed, "optional": optional, "quality": chosen}
+    for row in named_rows(path, name=name, **about, **how):
+        try:
+            quality = as_quality(row.values)
+            text, topic = as_text(row.values, "argument"), as_text(row.values, "topic")
+            if not text.strip() or len(text) > LONGEST_TEXT:
+                raise Misfit("argument", f"is no text of 1 to {LONGEST_TEXT:,} characters")
+            stance = as_stance(row.values, is_needed=False)
+            if quality is not None:
+                split = as_split(row.values)
+                rows.append(RatedRow(row.number, topic, stance, split, text, quality))
+        except Misfit as misfit:
+            problems.append(
+                Problem(printable_name(name), row.number, misfit.column, misfit.reason)
+            )
+    others = tuple(each for each in known if each != chosen)
+    return RatedFile(rows, chosen, others, problems)

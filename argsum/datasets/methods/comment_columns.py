@@ -1,10 +1,115 @@
-"""Which column of a table of comments is what, and whether its first row is a comment already."""
+"""Columns of a table of comments, its dates, and rich text as plain text."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from enum import StrEnum
+from html import unescape
+from html.parser import HTMLParser
 
-from cqa_site.tabular import Row, Value
+from cqa_site.tabular import Row
+from cqa_site.tabular.cells import as_words, is_missing
+from cqa_site.tabular.layout import named_question
+
+# Days as files write them: ISO, day.month.year, and two orders of numbers between slashes.
+
+
+_ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ].*)?")
+_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
+_DOTTED = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4}|\d{2})(?:,? .*)?")
+_PARTED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4}|\d{2})(?:,? .*)?")
+_NAMED = re.compile(
+    r"(?:(\d{1,2})\.? ([a-z]{3})[a-z]*\.?,? (\d{4})|([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4}))"
+    r"(?: .*)?",
+    re.IGNORECASE,
+)
+# "Mon Mar 02 09:00:20 PST 2026", as crowd platforms and many programs write it.
+_WITH_TIME = re.compile(
+    r"[a-z]{3} ([a-z]{3}) (\d{1,2}) [\d:]{5,8}(?: [a-z]{1,5})? (\d{4})", re.IGNORECASE
+)
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+# Years of two digits: below it this century, from it on the last one.
+_PIVOT = 70
+MONTHS = 12
+
+
+class Order(StrEnum):
+    """What comes first between slashes; empty where nothing says it."""
+
+    UNKNOWN = ""
+    DAY = "day"
+    MONTH = "month"
+
+
+def order_of(texts: Iterable[str]) -> Order:
+    """Which order a column of dates shows; the first number above 12 is a day.
+
+    Examples
+    --------
+    >>> order_of(["3/4/2024", "13/4/2024"]), order_of(["3/4/2024"])
+    (<Order.DAY: 'day'>, <Order.UNKNOWN: ''>)
+    """
+    for text in texts:
+        if not (found := _PARTED.fullmatch(text.strip())):
+            continue
+        if int(found[1]) > MONTHS:
+            return Order.DAY
+        if int(found[2]) > MONTHS:
+            return Order.MONTH
+    return Order.UNKNOWN
+
+
+def is_parted(text: str) -> bool:
+    """Whether only the order of its column says what this date is."""
+    found = _PARTED.fullmatch(text.strip())
+    return found is not None and found[1] != found[2]
+
+
+def as_date(text: str, order: Order = Order.UNKNOWN) -> date | None:
+    """The day that a text names; None where it names none.
+
+    Parameters
+    ----------
+    text : str
+        ``2024-03-31`` with or without a time, ``20240331``, ``31.3.2024``, ``31/3/2024``,
+        ``3/31/2024``, ``31 March 2024``, ``Mar 31, 2024``.
+    order : Order
+        Of numbers between slashes or hyphens; month first where it is unknown.
+
+    Examples
+    --------
+    >>> as_date("31.3.24"), as_date("3/4/2024", Order.DAY), as_date("soon")
+    (datetime.date(2024, 3, 31), datetime.date(2024, 4, 3), None)
+    """
+    plain = text.strip()
+    if found := _ISO.fullmatch(plain) or _COMPACT.fullmatch(plain):
+        return _day(found[1], found[2], found[3])
+    if found := _DOTTED.fullmatch(plain):
+        return _day(found[3], found[2], found[1])
+    if found := _PARTED.fullmatch(plain):
+        is_day_first = order == Order.DAY
+        return _day(found[3], found[2 if is_day_first else 1], found[1 if is_day_first else 2])
+    if found := _WITH_TIME.fullmatch(plain):
+        plain = f"{found[1]} {found[2]}, {found[3]}"
+    if found := _NAMED.fullmatch(plain):
+        day, month, year = (found[1] or found[5], found[2] or found[4], found[3] or found[6])
+        name = month.lower()
+        return _day(year, _MONTHS.index(name) + 1, day) if name in _MONTHS else None
+    return None
+
+
+def _day(year: str, month: str | int, day: str) -> date | None:
+    number = int(year)
+    if len(year) == len("24"):
+        number += 2000 if number < _PIVOT else 1900
+    try:
+        return date(number, int(month), int(day))
+    except ValueError:
+        return None
+
+
+# Which column of a table of comments is what, and whether its first row is a comment already.
+
 
 # Fields of which a column may be chosen; all further columns are attributes.
 FIELDS = ("comment", "topic", "id", "date", "group")
@@ -18,10 +123,14 @@ _COMMENT = tuple(
     commentaire commentaires avis comentario comentarios commento opmerking opmerkingen
     """.split()  # noqa: SIM905
 )
-_IDS = "id commentid responseid respondentid answerid reviewid feedbackid uuid argid argumentid"
+_IDS = (
+    "id commentid responseid respondentid answerid reviewid feedbackid uuid argid argumentid "
+    "sessionid caseid case lfdn"
+)
 _DATES = (
     "date day submitted submittedat submissiondate createdat created timestamp time datetime "
-    "datum reviewdate writtenon completed"
+    "datum reviewdate writtenon completed recordeddate submitdate datesubmitted enddate "
+    "startdate datestamp zeitstempel horodateur"
 )
 _NAMES: Mapping[str, Sequence[str]] = {
     "comment": _COMMENT,
@@ -30,9 +139,8 @@ _NAMES: Mapping[str, Sequence[str]] = {
     "date": _DATES.split(),
     "group": ("group", "segment", "gruppe"),
 }
-MOST_ATTRIBUTES = 50
-LONGEST_VALUE = 200
 LONGEST_COLUMN = 80
+_WORDS_OF_A_SENTENCE, _WORDS_OF_AN_ANSWER = 4, 2
 _SENTENCE_END = re.compile(r"[.!…][\"'’”)]*$")
 _SENTENCE_INSIDE = re.compile(r"[.!?…]\s+\w")
 _LEAST_WORDS, _LONGEST_HEADER = 8, 80
@@ -45,23 +153,75 @@ def bare(header: str) -> str:
 
 def comment_columns(headers: Iterable[str]) -> list[str]:
     """Columns whose names say that they hold comments, the best name first."""
-    by_name = {bare(each): each for each in reversed(list(headers))}
+    by_name = _by_name(list(headers), {})
     return [by_name[name] for name in _COMMENT if name in by_name]
 
 
-def proposed(headers: Sequence[str], rows: Sequence[Row]) -> dict[str, str]:
+def column_of_sentences(
+    headers: Sequence[str], rows: Sequence[Row], titles: Mapping[str, str]
+) -> str:
+    """The column proposed for comments, if what stands there are sentences; else ""."""
+    column = proposed(headers, rows, titles).get("comment", "")
+    words = [len(text.split()) for text in _texts(rows, column)]
+    # Surveys have short answers, too.
+    least = _WORDS_OF_AN_ANSWER if titles else _WORDS_OF_A_SENTENCE
+    return column if words and sum(words) / len(words) >= least else ""
+
+
+def proposed(
+    headers: Sequence[str], rows: Sequence[Row], titles: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Which column is probably what.
 
-    Without a name that says it, comments are the column with the longest texts.
+    Without a name that says it, comments are the column with the longest texts. A column whose
+    values do not fit is not proposed. ``titles`` are what survey exports say of columns in full.
     """
-    mapping = {}
-    by_name = {bare(each): each for each in reversed(headers)}
+    mapping: dict[str, str] = {}
+    by_name = _by_name(headers, titles or {})
     for field, names in _NAMES.items():
-        if found := next((by_name[name] for name in names if name in by_name), None):
-            mapping[field] = found
+        found = (by_name[name] for name in names if name in by_name)
+        fitting = (each for each in found if each not in mapping.values())
+        if column := next((each for each in fitting if _fits(field, rows, each)), None):
+            mapping[field] = column
+    if "date" not in mapping and len(dates := _all_dates(headers, rows, mapping)) == 1:
+        mapping["date"] = dates[0]
     if "comment" not in mapping and (left := [h for h in headers if h not in mapping.values()]):
-        mapping["comment"] = max(left, key=lambda header: _length(rows, header))
+        dated = [header for header in left if _fits("comment", rows, header)]
+        mapping["comment"] = max(dated or left, key=lambda header: _length(rows, header))
     return {field: mapping[field] for field in FIELDS if field in mapping}
+
+
+def _all_dates(headers: Sequence[str], rows: Sequence[Row], taken: Mapping[str, str]) -> list[str]:
+    """Columns in which every value is a date."""
+    found = []
+    for header in (each for each in headers if each not in taken.values()):
+        values = [row.values.get(header) for row in rows]
+        said = [as_words(value) for value in values if not is_missing(value)]
+        if len(said) > 1 and all(map(_is_date, said)):
+            found.append(header)
+    return found
+
+
+def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str]:
+    """Header by each of its names: its own, the short one in front of a question, the title."""
+    found: dict[str, str] = {}
+    for header in reversed(headers):
+        found |= {bare(titles.get(header, "")): header, bare(named_question(header)[0]): header}
+    return {**found, **{bare(header): header for header in reversed(headers)}}
+
+
+def _fits(field: str, rows: Sequence[Row], header: str) -> bool:
+    """Whether a column is no worse than half filled with what the field takes."""
+    values = [row.values.get(header) for row in rows]
+    said = [as_words(value) for value in values if not is_missing(value)]
+    if field == "date":
+        # One alone may be the exception; a column without any holds something else.
+        fitting = len(said) if len(said) < 2 else 2 * sum(map(_is_date, said))
+    elif field == "comment":
+        fitting = sum(any(map(str.isalpha, text)) and not _is_date(text) for text in said)
+    else:
+        fitting = len(said)
+    return fitting * 2 >= len(said)
 
 
 def wrong_columns(mapping: Mapping[str, str]) -> list[str]:
@@ -84,9 +244,17 @@ def wrong_columns(mapping: Mapping[str, str]) -> list[str]:
     return []
 
 
+def _is_date(text: str) -> bool:
+    return as_date(text) is not None
+
+
 def _length(rows: Sequence[Row], header: str) -> int:
+    return sum(map(len, _texts(rows, header)))
+
+
+def _texts(rows: Sequence[Row], header: str) -> list[str]:
     texts = (row.values.get(header) for row in rows)
-    return sum(len(text) for text in texts if isinstance(text, str))
+    return [text for text in texts if isinstance(text, str) and text.strip()]
 
 
 def is_comment(header: str) -> bool:
@@ -108,17 +276,79 @@ def is_comment(header: str) -> bool:
 
 
 def question_of(header: str) -> str:
-    """What people were asked, where a header says it; "" where it does not."""
-    text = header.strip()
-    return text if text.endswith("?") and " " in text else ""
+    """What people were asked, where a header says it; "" where it does not.
+
+    >>> question_of("Q00. What would you change?"), question_of("Comment")
+    ('What would you change?', '')
+    """
+    text = named_question(header)[1] or header.strip()
+    question, mark, rest = text.partition("?")
+    is_asked = (mark and " " in question and not rest.strip(" ?\n")) or rest.startswith(" - ")
+    return question + mark if is_asked else ""
 
 
-def as_words(value: Value) -> str:
-    """A cell as text: nothing for an empty one, JSON for a list or an object."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False)
+# Answers of a rich-text editor as plain text: paragraphs and items of lists as lines.
+
+
+_BLOCKS = frozenset(
+    "p div li ul ol br tr table h1 h2 h3 h4 h5 h6 blockquote pre section article hr".split()  # noqa: SIM905
+)
+_INLINE = "a b i u s em strong span font sub sup small mark code td th tbody img label"
+_TAG = re.compile(
+    rf"</?(?:{'|'.join([*_BLOCKS, *_INLINE.split()])})(?:\s[^<>]*)?/?>", re.IGNORECASE
+)
+_ENTITY = re.compile(
+    r"&(?:amp|lt|gt|quot|apos|nbsp|[a-z]{2,8}uml|szlig|#\d{2,6}|#x[0-9a-f]{2,5});", re.I
+)
+_HIDDEN = ("script", "style")
+
+
+def is_rich(text: str) -> bool:
+    """Whether a text has tags or entities of HTML; "a < b" has none."""
+    return bool(_TAG.search(text) or _ENTITY.search(text))
+
+
+def plain_text(text: str) -> str:
+    """A text without tags, with entities as their characters.
+
+    Examples
+    --------
+    >>> plain_text("<p>It is&nbsp;late.</p><p>Every day!</p>")
+    'It is late.\\nEvery day!'
+    >>> plain_text("Tom &amp; Jerry: &lt;loud&gt;, 1 < 2")
+    'Tom & Jerry: <loud>, 1 < 2'
+    """
+    if not _TAG.search(text):
+        return _spaced(unescape(text))
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    lines = ("".join(reader.pieces)).split("\n")
+    return "\n".join(kept for line in lines if (kept := " ".join(_spaced(line).split())))
+
+
+def _spaced(text: str) -> str:
+    return text.replace("\xa0", " ")
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._break(tag)
+        self._hidden += tag in _HIDDEN
+
+    def handle_endtag(self, tag: str) -> None:
+        self._break(tag)
+        self._hidden -= tag in _HIDDEN and self._hidden > 0
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.pieces.append(data)
+
+    def _break(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self.pieces.append("\n")

@@ -1,15 +1,63 @@
-"""Comments of a dataset or cell: lists, what each says, and what came later."""
+"""Comments in lists and exports, their attributes, and their language."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    F,
+    Func,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Value,
+)
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from argsum.datasets.methods.statements import SAMPLE, language_of
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 
-from .attributes import HasValue
+# A column that came with comments, as the database reads it.
+
+
+class HasValue(Func):
+    """Whether a column of `Comment.attributes` is this text, whatever the column is called.
+
+    Django's own look-up parses every row twice on SQLite, and takes "2024" for a place in a list.
+    """
+
+    output_field = BooleanField()
+
+    def __init__(self, path: str, column: str, value: str) -> None:
+        super().__init__(F(path), Value(column), Value(value))
+
+    def as_sqlite(self, compiler: Any, connection: Any, **_more: Any) -> Any:
+        """By the keys themselves, where the value stands anywhere in it: to look takes a third.
+
+        No path into the JSON names a key with a quotation mark. `json.dumps` wrote the value.
+        """
+        column, name, value = self.get_source_expressions()
+        sql, params = compiler.compile(column)
+        own = f"SELECT value FROM JSON_EACH({sql}) WHERE key = %s"  # noqa: S608 - our own column
+        told = (*params, json.dumps(value.value), *params, name.value, value.value)
+        return f"(INSTR({sql}, %s) > 0 AND ({own}) = %s)", told
+
+    def as_postgresql(self, compiler: Any, connection: Any, **_more: Any) -> Any:
+        """With the operator for text."""
+        column, name, value = self.get_source_expressions()
+        sql, params = compiler.compile(column)
+        return f"(({sql} ->> %s::text) = %s)", (*params, name.value, value.value)
+
+
+# Comments of a dataset or cell: lists, what each says, and what came later.
+
 
 # Keys of the recipe of a dataset of comments: how many there are, the names of their further
 # columns in the order they came, and that of them which somebody called the group.
@@ -126,3 +174,54 @@ def _exported(cell: Cell, row: CommentRow, names: Sequence[str]) -> tuple:
     left_out = "\n".join(each.text for each in row.statements if each.left_out)
     said = (cell.topic, comment.name, day, comment.text, kept, left_out)
     return (*said, *(attributes.get(name, "") for name in names))
+
+
+# Which language texts are in, and what that means for models that were made for English.
+
+
+NAMES = {
+    "en": gettext_lazy("English"),
+    "de": gettext_lazy("German"),
+    "fr": gettext_lazy("French"),
+    "es": gettext_lazy("Spanish"),
+    "it": gettext_lazy("Italian"),
+    "nl": gettext_lazy("Dutch"),
+    "pt": gettext_lazy("Portuguese"),
+    "ru": gettext_lazy("Russian"),
+    "el": gettext_lazy("Greek"),
+    "ar": gettext_lazy("Arabic"),
+    "he": gettext_lazy("Hebrew"),
+    "hi": gettext_lazy("Hindi"),
+    "ja": gettext_lazy("Japanese"),
+    "ko": gettext_lazy("Korean"),
+    "zh": gettext_lazy("Chinese"),
+}
+# So many texts without a language that is known are worth a word.
+FEWEST = 20
+
+
+def warning_of(dataset: Dataset) -> str:
+    """What to think of where the kept texts are not English; "" where they are."""
+    texts = _sample(CellArgument.objects.filter(cell__dataset=dataset))
+    return not_english(language_of(texts), is_known=len(texts) >= FEWEST)
+
+
+def not_english(code: str, *, is_known: bool = True) -> str:
+    """The same of a language; of one without a name only if there was enough text to say."""
+    if code == "en" or not (code or is_known):
+        return ""
+    if not code:
+        return _(
+            "The packaged model was made for English, and these texts do not look like it: texts "
+            "that say the same may not be found together. A multilingual model by name does "
+            "better."
+        )
+    text = _(
+        "The packaged model was made for English: these texts look %s, and texts that say the "
+        "same may not be found together. A multilingual model by name does better."
+    )
+    return text % NAMES[code]
+
+
+def _sample(rows: QuerySet[CellArgument]) -> list[str]:
+    return list(rows.filter(left_out="").order_by("pk").values_list("text", flat=True)[:SAMPLE])

@@ -1,25 +1,244 @@
-"""Debate arguments for the demo study: a dataset, two systems' key points, two people's counts.
-
-All of it is invented and written straight into the tables: no system has run, and nobody counted.
-"""
+"""A dataset of arguments for the demo study, with systems and counts."""
 
 import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from django.db.models import Max
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.corpus.models.questions import text_key
-from argsum.datasets.actions.preparing import prepare_dataset
+from annotation.corpus.models import text_key
+from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet
+from argsum.datasets.actions import prepare_dataset
 from argsum.datasets.methods.preprocessing import PAPER_STEPS
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
-from cqa_site.people.models import Role, Study, User
+from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
+from cqa_site.people.models import Rater, Role, Study, User
 
 from . import garden_texts as demo_garden_texts
 from . import library_texts as demo_library_texts
 from . import parking_texts as demo_parking_texts
-from .counts import add_counts, open_counting
-from .systems import add_systems
+
+# What two invented systems make of the demo's arguments: written directly, nothing is computed.
+#
+# The first finds nearly every key point; the second finds half of them and says one of them twice.
+
+
+SYSTEMS = (
+    ("Invented system A (demo)", "mcargsum", 0.55),
+    ("Invented system B (demo)", "smatchtopr", 0.4),
+)
+# How often an argument is put to another key point than its own.
+SLIPS = 0.12
+# The share of arguments that stay in no cluster.
+UNCLUSTERED = 0.1
+
+
+def add_systems(dataset: Dataset, actor: User, rng: random.Random) -> list[SummarySet]:
+    """One finished run of each, with a set for every cell."""
+    last = dataset.study.system_runs.aggregate(last=Max("number"))["last"] or 0
+    sets = []
+    for number, (label, system, threshold) in enumerate(SYSTEMS, start=1):
+        now = timezone.now()
+        run = SystemRun.objects.create(
+            study=dataset.study,
+            number=last + number,
+            label=label,
+            dataset=dataset,
+            split=Cell.Split.TEST,
+            system=system,
+            grid={"threshold": [threshold]},
+            state=SystemRun.State.DONE,
+            created_by=actor,
+            ended_at=now,
+        )
+        for cell in dataset.cells.all():
+            sets.append(_add_set(run, cell, threshold, rng, is_weak=number == len(SYSTEMS)))
+    return sets
+
+
+def _add_set(
+    run: SystemRun, cell: Cell, threshold: float, rng: random.Random, *, is_weak: bool
+) -> SummarySet:
+    groups = _groups(cell)
+    places = sorted(groups)
+    found = rng.sample(places, 2 if is_weak else rng.choice((3, 4)))
+    if is_weak:
+        found.append(found[0])
+    texts = [groups[place][found[:at].count(place)][1] for at, place in enumerate(found)]
+    own = {key: place for place, rows in groups.items() for key, _text in rows}
+    arguments = list(cell.arguments.filter(left_out="").values_list("pk", flat=True))
+    assigned = [_assigned(own[key], found, rng) for key in arguments]
+    clusters = [-1 if rng.random() < UNCLUSTERED else place for place in assigned]
+    order = sorted(range(len(found)), key=lambda place: -assigned.count(place))
+    rank = {place: at for at, place in enumerate(order)} | {-1: -1}
+    made = SummarySet.objects.create(
+        study=run.study,
+        cell=cell,
+        system_run=run,
+        system=run.label,
+        parameters={"threshold": threshold},
+        setting=f"threshold={threshold:g}",
+        state=SummarySet.State.DONE,
+        seconds=round(rng.uniform(0.2, 1.5), 2),
+        arguments=arguments,
+        clusters=[rank[place] for place in clusters],
+        assigned=[rank[place] for place in assigned],
+        scores=[round(rng.uniform(0.35, 0.95), 3) for _argument in arguments],
+        done_at=run.ended_at,
+    )
+    SystemSummary.objects.bulk_create(
+        SystemSummary(
+            summary_set=made,
+            position=at,
+            text=texts[place],
+            cluster=at,
+            prevalence=assigned.count(place),
+        )
+        for at, place in enumerate(order)
+    )
+    return made
+
+
+def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
+    """Kept arguments by the position of the key point that they match."""
+    groups: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    rows = cell.arguments.filter(left_out="", matches__is_match=True).order_by("position")
+    for key, text, position in rows.values_list("pk", "text", "matches__key_point__position"):
+        groups[position].append((key, text))
+    return groups
+
+
+def _assigned(own: int, found: list[int], rng: random.Random) -> int:
+    """A summary of its own key point where there is one and nobody slips."""
+    right = [place for place, each in enumerate(found) if each == own]
+    if not right:
+        return rng.choice([-1, rng.randrange(len(found))])
+    return rng.randrange(len(found)) if rng.random() < SLIPS else rng.choice(right)
+
+
+# What two invented people counted in the demo's sets, and an open round for real ones.
+
+
+SOURCE = "demo"
+PEOPLE = 2
+# How often one of them sees a reference as partly covered instead.
+DOUBTS = 0.25
+COUNT_SEED = 17
+ROUND_SIZE = 6
+RATERS = 2
+
+
+def add_counts(sets: Sequence[SummarySet], rng: random.Random) -> None:
+    """A submitted sheet of each invented person for every set."""
+    if not sets:
+        return
+    study = sets[0].study
+    raters = [
+        Rater.objects.create(
+            study=study,
+            external_id=f"demo-counter-{number}",
+            name=_("Invented counter %d") % number,
+        )
+        for number in range(1, PEOPLE + 1)
+    ]
+    sheets = []
+    for position, each in enumerate(sets, start=1):
+        meant = _meant(each)
+        references = each.cell.key_points.count()
+        sheets += [_sheet(each, rater, position, meant, references, rng) for rater in raters]
+    CountSheet.objects.bulk_create(sheets)
+
+
+def _meant(summary_set: SummarySet) -> list[int]:
+    """For each summary the position, from 0, of the key point that its text was written for."""
+    texts = list(summary_set.summaries.order_by("position").values_list("text", flat=True))
+    rows = CellArgument.objects.filter(
+        cell=summary_set.cell, text__in=texts, matches__is_match=True
+    )
+    own = dict(rows.values_list("text", "matches__key_point__position"))
+    return [own[text] - 1 for text in texts]
+
+
+def _sheet(
+    summary_set: SummarySet,
+    rater: Rater,
+    position: int,
+    meant: list[int],
+    references: int,
+    rng: random.Random,
+) -> CountSheet:
+    groups: dict[int, list[int]] = defaultdict(list)
+    for place, reference in enumerate(meant):
+        groups[reference].append(place)
+    levels = {
+        reference: "part" if rng.random() < DOUBTS else "full" for reference in sorted(groups)
+    }
+    marks = {
+        "references": {
+            str(reference): {
+                "level": levels.get(reference, "none"),
+                "by": groups.get(reference, []),
+            }
+            for reference in range(references)
+        },
+        "groups": [groups[reference] for reference in sorted(groups)],
+        "partly": [],
+        "empty": [],
+    }
+    covered = sum(1.0 if level == "full" else 0.5 for level in levels.values())
+    return CountSheet(
+        study=summary_set.study,
+        summary_set=summary_set,
+        rater=rater,
+        source=SOURCE,
+        position=position,
+        state=CountSheet.State.SUBMITTED,
+        marks=marks,
+        covered=covered,
+        unique=len(groups),
+        references=references,
+        summaries=len(meant),
+        coverage=covered / references,
+        redundancy=1 - len(groups) / len(meant),
+        comment=_("Invented by a simulation for the demo."),
+        submitted_at=timezone.now(),
+    )
+
+
+def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None:
+    """An open round over the first sets of each system, for members of the demo to count."""
+    now = timezone.now()
+    made = CountingRound.objects.create(
+        study=study,
+        name=_("Count key points (demo)"),
+        state=CountingRound.State.OPEN,
+        instructions=_("All texts of this round are invented; judge them as if they were not."),
+        seed=COUNT_SEED,
+        raters=RATERS,
+        recipe={"sets": ROUND_SIZE},
+        created_by=actor,
+        opened_at=now,
+    )
+    half = len(sets) // 2
+    chosen = [*sets[: ROUND_SIZE // 2], *sets[half : half + ROUND_SIZE // 2]]
+    items = CountingItem.objects.bulk_create(
+        CountingItem(round=made, summary_set=each, position=position)
+        for position, each in enumerate(chosen, start=1)
+    )
+    CountingSlot.objects.bulk_create(
+        CountingSlot(round=made, item=item, number=number)
+        for item in items
+        for number in range(1, RATERS + 1)
+    )
+
+
+# Debate arguments for the demo study: a dataset, two systems' key points, two people's counts.
+#
+# All of it is invented and written straight into the tables: no system has run, and nobody
+# counted.
+
 
 SEED = 13
 TOPICS = (demo_library_texts, demo_garden_texts, demo_parking_texts)

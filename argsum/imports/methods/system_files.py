@@ -15,11 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from argsum.datasets.methods.argument_columns import as_stance, as_text
-from argsum.datasets.methods.raw_cells import LONGEST_TEXT, LONGEST_TOPIC, Misfit
-from argsum.imports.methods.released_json import is_number, read_json, seconds_of
-from cqa_site.tabular import Problem, UnreadableFile, open_table, printable_name
-from cqa_site.tabular.strict_json import StrictJsonError, loads
+from argsum.datasets.methods.argument_cells import (
+    LONGEST_TEXT,
+    LONGEST_TOPIC,
+    Misfit,
+    as_stance,
+    as_text,
+)
+from argsum.imports.methods.released_scores import is_number, read_json, seconds_of
+from cqa_site.tabular import Problem, ReadingLog, UnreadableFile, open_table, printable_name
+from cqa_site.tabular.cells import StrictJsonError, as_whole, loads
 
 # Lower case, without anything but letters and digits.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -80,8 +85,16 @@ class SystemFile:
     problems: Sequence[Problem] = ()
 
 
-def read_system_file(path: str | os.PathLike[str], *, name: str | None = None) -> SystemFile:
+def read_system_file(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    log: ReadingLog | None = None,
+    **how: Any,
+) -> SystemFile:
     """Read key points, in any of the forms above.
+
+    ``log`` and ``how`` are for `cqa_site.tabular.open_table`.
 
     Raises
     ------
@@ -93,7 +106,7 @@ def read_system_file(path: str | os.PathLike[str], *, name: str | None = None) -
         return _read_list(Path(path), shown)
     if content := _object(Path(path), shown):
         return SystemFile(list(_of_object(content, shown)))
-    return _read_table(path, shown)
+    return _read_table(path, shown, log, how)
 
 
 def holds_key_points(content: Mapping[str, Any]) -> bool:
@@ -137,13 +150,17 @@ def columns_of(headers: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _read_table(path: str | os.PathLike[str], name: str) -> SystemFile:
+def _read_table(
+    path: str | os.PathLike[str], name: str, log: ReadingLog | None, how: Mapping[str, Any]
+) -> SystemFile:
     sets: dict[tuple[str, int | None, str, str], list[tuple[int, Point]]] = {}
     problems: list[Problem] = []
-    with open_table(path, name=name) as table:
+    with open_table(path, name=name, log=log, **how) as table:
         columns = columns_of(table.columns)
         if "key_point" not in columns:
             raise UnreadableFile(table.name, "has no column 'key_point'")
+        if log is not None:
+            log.unread += [each for each in table.columns if each not in columns.values()]
         for row in table.rows:
             values = {meaning: row.values[header] for meaning, header in columns.items()}
             try:
@@ -182,12 +199,14 @@ def _of_row(values: dict[str, Any]) -> tuple[tuple[str, int | None, str, str], P
 
 
 def _prevalence(values: dict[str, Any]) -> int | None:
-    given = as_text(values, "prevalence").strip()
-    if not given:
-        return None
-    if not given.isdecimal():
-        raise Misfit("prevalence", f"{given[:40]!a} is no whole number from 0")
-    return int(given)
+    try:
+        number = as_whole(values.get("prevalence"))
+    except ValueError:
+        number = -1
+    if number is not None and number < 0:
+        given = str(values["prevalence"])[:40]
+        raise Misfit("prevalence", f"{given!a} is no whole number from 0")
+    return number
 
 
 def _arguments(values: dict[str, Any]) -> tuple[str, ...] | None:

@@ -16,7 +16,8 @@ from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.scorers.actions.scorers import has_qualities, writer_called
 from argsum.scorers.models import Scorer
 from argsum.systems.contract import QUALITY, SummarizationSystem
-from argsum.systems.methods.grids import (
+from argsum.systems.methods.clusters import MOST_ARGUMENTS
+from argsum.systems.methods.inputs import (
     Grid,
     GridNotValid,
     check_values,
@@ -24,7 +25,6 @@ from argsum.systems.methods.grids import (
     count_combinations,
     setting_of,
 )
-from argsum.systems.methods.mcargsum import MOST_ARGUMENTS
 from argsum.systems.registry import UnknownSystem, find_system
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User

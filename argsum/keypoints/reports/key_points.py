@@ -1,4 +1,4 @@
-"""Key point analysis: key points by their arguments, both stances of a topic side by side."""
+"""Sets of key points with their arguments, tables, charts and a summary."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from argsum.datasets.models import Cell, CellArgument, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
-from argsum.scorers.methods.cluster_figures import share_clustered
-from cqa_site.web.charts import drawing as charts
+from argsum.scorers.methods.figures import share_clustered
+from cqa_site.results.boards import Finding
+from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.tables import TableData
+from cqa_site.web.templatetags.figures import percent
+
+# Key point analysis: key points by their arguments, both stances of a topic side by side.
+
 
 # Arguments that a page shows of each key point, and those that a page of one key point shows.
 FIRST = 3
@@ -35,7 +42,7 @@ class Belonging:
 
 
 @dataclass(frozen=True)
-class ShownPoint:
+class KeyPointEntry:
     """A key point with its arguments, best score first.
 
     Attributes
@@ -77,7 +84,7 @@ class Side:
     """One stance of the topic."""
 
     made: SummarySet
-    points: Sequence[ShownPoint]
+    points: Sequence[KeyPointEntry]
     unassigned: Sequence[Belonging]
     total: int
     is_unassigned_known: bool
@@ -109,7 +116,7 @@ class Side:
         return share_clustered(clusters) if clusters else None
 
     @property
-    def first_points(self) -> Sequence[ShownPoint]:
+    def first_points(self) -> Sequence[KeyPointEntry]:
         """As many as a page shows."""
         return self.points[:MOST_POINTS]
 
@@ -283,7 +290,7 @@ def _side(
     return Side(
         made,
         [
-            ShownPoint(
+            KeyPointEntry(
                 number=number,
                 text=summary.text,
                 cluster=summary.cluster,
@@ -322,3 +329,59 @@ def _json(value: Mapping[str, Any]) -> str:
 def _line(text: str) -> str:
     """A text on one line of Markdown that begins nothing of its own."""
     return " ".join(text.split()).replace("<", "&lt;").replace("`", "\\`")
+
+
+# What a set of key points says in one sentence, and who says so.
+
+
+def sides_finding(sides: Sequence[Side], sheets: int) -> Finding | None:
+    """How many arguments the key points stand for, and which have most of them.
+
+    ``sheets`` is how often somebody judged sets of these sides. Of a set that came without its
+    arguments, or without key points, there is nothing to say.
+    """
+    known = [side for side in sides if side.is_unassigned_known and side.points]
+    if not known:
+        return None
+    n = sum(len(side.points) for side in known)
+    matched, total = sum(side.matched for side in known), sum(side.total for side in known)
+    says = ngettext(
+        "%(n)s key point stands for %(share)s of %(total)s arguments",
+        "%(n)s key points stand for %(share)s of %(total)s arguments",
+        n,
+    ) % {"n": f"{n:,}", "share": percent(matched / total if total else 0.0), "total": f"{total:,}"}
+    return Finding(f"{says}; {_most(known, total)}", _checked(sheets), "" if sheets else "warn")
+
+
+def _most(known: Sequence[Side], total: int) -> str:
+    """The key point with most arguments; how many have as many, where it is not alone."""
+    points = [point for side in known for point in side.points]
+    most = max(points, key=lambda each: each.count)
+    alike = [each for each in points if each.count == most.count]
+    said = {
+        "count": f"{most.count:,}",
+        "share": percent(most.count / total if total else 0.0),
+        "text": most.text,
+        "alike": f"{len(alike):,}",
+    }
+    if len(points) == 1:
+        return _("it says: “%(text)s”") % said
+    if len(alike) > 1:
+        return _("%(alike)s share first place with %(count)s each (%(share)s).") % said
+    return _("the most frequent, with %(count)s (%(share)s): “%(text)s”") % said
+
+
+def _checked(sheets: int) -> str:
+    if not sheets:
+        return _(
+            "A system decided which argument says what; no person or judge has compared these key "
+            "points with reference ones."
+        )
+    text = ngettext(
+        "A system decided which argument says what; %(n)s sheet compares these key points with "
+        "reference ones.",
+        "A system decided which argument says what; %(n)s sheets compare these key points with "
+        "reference ones.",
+        sheets,
+    )
+    return text % {"n": f"{sheets:,}"}

@@ -1,25 +1,50 @@
-"""Leaderboard, metrics and agreement as charts, each with its numbers in words."""
+"""Charts of leaderboard, metrics and agreement, and their main findings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
+from argsum.leaderboard.methods import (
+    LOWER_IS_BETTER,
+    SystemRow,
+    TopicDifference,
+    best_first,
+    judged_figure,
+    not_below,
+    topic_differences,
+)
+from argsum.leaderboard.reports.people_agreement import PeopleAgreement
+from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
+from argsum.metrics.methods import Correlations
+from cqa_site.results.boards import (
+    Finding,
+    after_holm,
+    in_words,
+    level_of,
+    listed,
+    why_less,
+    would_show,
+)
 from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.intervals import NO_SPREAD
+from cqa_site.stats.verdicts import RULES, reliability_of
 from cqa_site.web.charts import points as point_charts
-from cqa_site.web.charts import scatter as scatter_charts
-from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
-from cqa_site.web.charts.drawing import Spec
-from cqa_site.web.charts.heatmap import heatmap
-from cqa_site.web.charts.intervals import intervals
-from cqa_site.web.tables import TableData
+from cqa_site.web.charts.bars import heatmap
+from cqa_site.web.charts.dot_rows import intervals
+from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
+from cqa_site.web.charts.vega import Spec
+from cqa_site.web.tables import TableData, text_of
 
 from .board import SummaryBoard
-from .correlation import MetricRow, SetPoint
 from .people_agreement import DimensionAgreement
-from .set_scores import Source
+from .scores import MetricRow, SetPoint, Source
+
+# Leaderboard, metrics and agreement as charts, each with its numbers in words.
+
 
 Rows = list[dict[str, Any]]
 
@@ -179,7 +204,7 @@ def correlation_alt(rows: Sequence[MetricRow], dimension: str) -> str:
 def points_spec(points: Sequence[SetPoint], source: Source, size: str) -> Spec:
     """One dot a set: the metric and the people's mean."""
     rows = [{"metric": one.metric, "people": one.people} for one in points]
-    return scatter_charts.scatter(
+    return point_charts.scatter(
         rows, x="metric", y="people", titles=(str(source), _("People, mean")), size=size
     )
 
@@ -240,3 +265,183 @@ def _with_cells(name: str, each: Estimate, found: SummaryBoard) -> str:
 
 def _bounds(each: Any) -> dict[str, float | None]:
     return {"value": each.value, "low": each.low, "high": each.high}
+
+
+# Boards of key points, metrics and people in a sentence, and how sure that is.
+
+
+def board_finding(board: SummaryBoard) -> Finding | None:
+    """Which system leads by the first figure that any has, or which mean is best in these data."""
+    name = judged_figure(board.rows)
+    if not name:
+        return None
+    rows = best_first(board.rows, name)
+    most, mean = _most(rows, name), _mean(rows[0], name)
+    without = _without_interval(rows[:2], name)
+    if board.is_oracle:
+        sure = _(
+            "An upper bound: every setting was chosen by the very score that is shown, which no "
+            "system can know beforehand."
+        )
+        return Finding(_("At best: %s") % most, sure, "warn")
+    if len(rows) == 1:
+        says = _("%(name)s has %(figure)s.") % {"name": rows[0].system, "figure": mean}
+        return Finding(says, " ".join([_("It is the only system here."), *without]))
+    pairs = topic_differences(rows, name, board.topics)
+    level = not_below(rows, pairs, name)
+    sure = " ".join([*_apart(rows, pairs, level, name), *without])
+    if level:
+        return Finding(most, sure)
+    says = _("%(name)s leads: %(figure)s.") % {"name": rows[0].system, "figure": mean}
+    return Finding(says, sure, "good", ("p after Holm",))
+
+
+def _mean(row: SystemRow, name: str) -> str:
+    """A figure with its interval and its own number of cells."""
+    figure = row.figures[name]
+    text = ngettext(
+        "%(figure)s %(value)s over %(n)s cell", "%(figure)s %(value)s over %(n)s cells",
+        figure.n_values,
+    )  # fmt: skip
+    said = {"value": in_words(figure), "n": figure.n_values}
+    return text % (said | {"figure": str(FIGURE_NAMES[name]).lower()})
+
+
+def _best(rows: Sequence[SystemRow], name: str) -> list[str]:
+    """Systems with the best mean."""
+    first = rows[0].figures[name].value
+    return [row.system for row in rows if row.figures[name].value == first]
+
+
+def _most(rows: Sequence[SystemRow], name: str) -> str:
+    """Who has the best mean, which no test has compared."""
+    best = _best(rows, name)
+    text = ngettext(
+        "%(name)s has the %(most)s mean in these data: %(figure)s.",
+        "%(name)s share the %(most)s mean in these data: %(figure)s.",
+        len(best),
+    )
+    most = _("lowest") if name in LOWER_IS_BETTER else _("highest")
+    return text % {"name": listed(best), "most": most, "figure": _mean(rows[0], name)}
+
+
+def _apart(
+    rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], level: Sequence[str], name: str
+) -> list[str]:
+    """Results of the paired tests of the first system, and how many topics would show more."""
+    following, said = pairs[0].test, []
+    if len(_best(rows, name)) == 1:
+        text = _("Next: %(name)s, %(figure)s.")
+        said.append(text % {"name": rows[1].system, "figure": _mean(rows[1], name)})
+    if not level:
+        text = _("Paired differences over topics show it better than each of the others, %s.")
+        highest = max(each.test.p or 0.0 for each in pairs[: len(rows) - 1])
+        return [*said, text % after_holm(highest)]
+    if said:
+        said.append(_("It is not shown to be better than %s.") % listed(level))
+    if following.p is None:
+        text = _("A test needs %(least)d topics on which both have a value; there are %(n)d.")
+        said.append(text % {"least": RULES["difference"].least, "n": following.n})
+    elif following.direction == "not_shown":
+        text = _("The first two differ by %(difference)s over %(n)d topics, %(p)s.")
+        of_both = {"difference": in_words(following), "n": following.n}
+        said.append(text % (of_both | {"p": after_holm(following.p)}))
+        said.append(would_show(following.enough, _("topics"), _("a difference of this size")))
+    return said
+
+
+def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
+    """Which systems have no interval of a figure, by the reason why."""
+    why = {row.system: why_no_interval(row.figures[name]) for row in rows}
+    text = _("There is no interval for %(names)s: %(reason)s.")
+    return [
+        text % {"names": listed([each for each in why if why[each] == reason]), "reason": reason}
+        for reason in dict.fromkeys(why.values())
+        if reason
+    ]
+
+
+def why_no_interval(figure: Estimate) -> str:
+    """Why a figure with a value has no interval; empty where it has one."""
+    if figure.value is None or figure.low is not None:
+        return ""
+    reason = figure.reason or ""
+    return _("all topics have the same value") if reason == NO_SPREAD else reason
+
+
+def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
+    """The metric with the highest correlation in these data, of each dimension; not tested."""
+    best = [
+        (name, max(own, key=lambda row: row.rank), len(own))
+        for dimension, name in DIMENSION_NAMES.items()
+        if (own := [each for each in rows
+                    if each.source.dimension == dimension and each.found.across is not None])
+    ]  # fmt: skip
+    if not best:
+        if not rows:
+            return None
+        needed = _("It needs sets with both, and values that are not all alike.")
+        return Finding(_("No metric correlates with people yet."), needed, "warn")
+    says = "; ".join(
+        ngettext(
+            "%(metric)s, the only metric, correlates with people's %(dimension)s at %(r)s over "
+            "%(n)s sets",
+            "%(metric)s has the highest correlation of %(k)s metrics with people's %(dimension)s "
+            "in these data: %(r)s over %(n)s sets",
+            k,
+        )
+        % {
+            "metric": row.source,
+            "dimension": str(name).lower(),
+            "r": text_of(row.found.across or 0.0, 2),
+            "n": f"{row.found.n:,}",
+            "k": k,
+        }
+        for name, row, k in best
+    )
+    sure = [_within(row.found, _("people's %s") % str(name).lower()) for name, row, _k in best]
+    if any(k > 1 for _name, _row, k in best):
+        sure.append(_("Metrics were not tested against each other."))
+    return Finding(f"{says}.", " ".join(filter(None, sure)))
+
+
+def metric_finding(found: Correlations, metric: str) -> Finding | None:
+    """How one metric goes with people."""
+    if found.across is None:
+        return None
+    said = {"metric": metric, "r": text_of(found.across, 2)}
+    return Finding(_("%(metric)s and people correlate at %(r)s.") % said, _within(found))
+
+
+def _within(found: Correlations, dimension: str = "") -> str:
+    """What is left of a correlation where sets of one cell alone are compared."""
+    over = "" if dimension else _("Pearson's r over %s sets.") % f"{found.n:,}"
+    if found.within_mean is None:
+        return over
+    text = _("Within cells the mean correlation with %(what)s is %(mean)s (sd %(sd)s).")
+    said = {"mean": text_of(found.within_mean, 2), "sd": text_of(found.within_sd or 0.0, 2)}
+    within = text % (said | {"what": dimension or _("people")})
+    return f"{over} {within}".strip()
+
+
+def people_finding(found: PeopleAgreement) -> Finding | None:
+    """How far people agree about each dimension."""
+    known: Mapping[str, Estimate] = {
+        each.dimension: each.alpha for each in found.dimensions if each.alpha.value is not None
+    }
+    if not known:
+        if not found.sets:
+            return None
+        needed = _("Two people have to judge the same sets.")
+        return Finding(_("How far people agree cannot be said yet."), needed, "warn")
+    # Of both dimensions the one that allows less is said: first one without an interval.
+    lowest = min(known.values(), key=lambda each: (each.low is not None, each.low or 0.0))
+    words = {each: str(DIMENSION_NAMES[each]).lower() for each in known}
+    least = reliability_of(lowest)
+    about = [words[name] for name, alpha in known.items() if reliability_of(alpha) == least]
+    agreement = _("people agree about the %s of sets of key points") % listed(about)
+    says, mark = level_of(agreement, lowest)
+    figures = ", ".join(f"{words[name]} {in_words(alpha)}" for name, alpha in known.items())
+    sure = _("Interval alpha: %(figures)s.")
+    said = f"{sure % {'figures': figures}} {why_less(lowest)}"
+    return Finding(f"{says}.", said.strip(), mark)

@@ -9,8 +9,8 @@ import numpy as np
 from django.db.models import QuerySet
 
 from argsum.counting.models import CountSheet
-from argsum.counting.reports.sheets import sheets_of_people
-from argsum.metrics.methods.correlation import RaterPair, RaterPairs, pairwise_pearson, pearson
+from argsum.counting.reports import sheets_of_people
+from argsum.metrics.methods import RaterPair, RaterPairs, pairwise_pearson, pearson
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Study
 from cqa_site.stats.arrays import FloatArray
@@ -32,7 +32,7 @@ Cells = Mapping[int, Any]
 
 
 @dataclass(frozen=True)
-class KeptSheet:
+class SnapshotSheet:
     """What agreement takes of a sheet; as `CountSheet` has it."""
 
     rater_id: int
@@ -45,7 +45,7 @@ class KeptSheet:
     unique_is_unsure: bool
 
 
-AnySheet = CountSheet | KeptSheet
+AnySheet = CountSheet | SnapshotSheet
 
 
 @dataclass(frozen=True)
@@ -214,8 +214,8 @@ def _alpha(values: Mapping[str, Mapping[int, float]], cells: Cells) -> Estimate:
     """
     import pandas as pd
 
+    from cqa_site.stats.coefficients import krippendorff_alpha
     from cqa_site.stats.ratings import Ratings
-    from cqa_site.stats.reliability.alpha import krippendorff_alpha
 
     rows = [
         (key, name, round(value, 6), cells[key])

@@ -1,37 +1,48 @@
-"""The leaderboard of systems, by cell and with its files."""
+"""Pages of the leaderboard and of its snapshots."""
 
+import uuid
 from functools import partial
 from typing import Any
+from urllib.parse import parse_qsl
 
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 
 from argsum.datasets.models import Cell
-from argsum.leaderboard.methods.system_board import FIGURES, SELECTIONS, SystemRow
-from argsum.leaderboard.reports.board import SummaryBoard, summary_board
-from argsum.leaderboard.reports.charts import BOARD_CHARTS, MOST
-from argsum.leaderboard.reports.choice import STEPS, board_choice
-from argsum.leaderboard.reports.finding import board_finding, why_no_interval
-from argsum.leaderboard.reports.printed import printed_board, printed_cells
+from argsum.leaderboard.actions import JOB, KEY_POINTS, request_board
+from argsum.leaderboard.methods import FIGURES, SELECTIONS, SystemRow
+from argsum.leaderboard.models import KeyPointSnapshot
+from argsum.leaderboard.reports.board import STEPS, SummaryBoard, board_choice, summary_board
+from argsum.leaderboard.reports.charts import BOARD_CHARTS, MOST, board_finding, why_no_interval
+from argsum.leaderboard.reports.snapshot import kept_tables
 from argsum.leaderboard.reports.tables import (
     FIGURE_NAMES,
     SELECTION_NAMES,
     board_method,
     board_table,
     cells_table,
+    printed_board,
+    printed_cells,
     source_name,
     unfinished_notes,
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardColumn, BoardRow, figure_cell
-from cqa_site.results.figures import Figure, Files, figure_file
-from cqa_site.results.files import TABLES
+from cqa_site.results.figures import TABLES, Figure, Files, figure_file, snapshot_file
+from cqa_site.results.pages import SnapshotPages, freezing_urls
+from cqa_site.runs.models import Job
 from cqa_site.stats.estimate import Estimate
-from cqa_site.web.charts.chart import chart_of
+from cqa_site.web.charts.points import chart_of
+
+# The leaderboard of systems, by cell and with its files.
 
 
 @study_page(*RESEARCHERS)
@@ -39,7 +50,7 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the systems of a dataset, best first; a change of the form brings the board alone."""
     choice = board_choice(study, request.GET.dict())
     found = summary_board(choice)
-    systems, _cells, *charts = _figures(study, found)
+    systems, _cells, *charts = _board_figures(study, found)
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     context = {
         "study": study,
@@ -158,10 +169,10 @@ def key_points_figure(
 ) -> HttpResponse:
     """Send systems or cells, everything as CSV, for print as LaTeX or Markdown; or a chart."""
     found = summary_board(board_choice(study, request.GET.dict()))
-    return figure_file(request, _figures(study, found), figure, format)
+    return figure_file(request, _board_figures(study, found), figure, format)
 
 
-def _figures(study: Study, found: SummaryBoard) -> list[Figure]:
+def _board_figures(study: Study, found: SummaryBoard) -> list[Figure]:
     """The systems, their cells, and the charts."""
     files = Files(
         view="key_points_figure",
@@ -206,12 +217,154 @@ def _chart(name: str, found: SummaryBoard, files: Files) -> Figure:
     )
 
 
-BASE = "key-points"
+BOARD_BASE = "key-points"
 urlpatterns = [
-    path(f"{BASE}/", key_points, name="key_points"),
+    path(f"{BOARD_BASE}/", key_points, name="key_points"),
     path(
-        f"{BASE}/leaderboard/<slug:figure>.<str:format>",
+        f"{BOARD_BASE}/leaderboard/<slug:figure>.<str:format>",
         key_points_figure,
         name="key_points_figure",
+    ),
+]
+
+
+# Snapshots of key points: asked for, listed, read, taken away, and read by anybody.
+
+
+PER_PAGE = 25
+NO_INDEX = "noindex, nofollow"
+
+
+@study_page(*RESEARCHERS)
+def key_point_boards(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the snapshots of a study."""
+    rows = study.key_point_snapshots.filter(computed_at__isnull=False)
+    rows = rows.select_related("dataset", "frozen_by").defer("rows", "figures")
+    jobs = Job.objects.filter(study=study, kind=JOB).order_by("-created_at", "-pk")
+    context = {
+        "study": study,
+        "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "job": jobs.first(),
+    }
+    return render(request, "argsum/leaderboard/key_point_boards.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def key_point_boards_ask(request: StudyRequest, study: Study) -> HttpResponse:
+    """Keep a leaderboard as it is chosen; it becomes the live snapshot of its split."""
+    choice = board_choice(
+        study, dict(parse_qsl(request.POST.get("choice", ""), keep_blank_values=True))
+    )
+    if choice.dataset is None:
+        raise Http404
+    request_board(choice=choice, actor=request.user)
+    messages.success(request, _("The snapshot is being computed; it will stand in the list."))
+    return redirect("key_point_boards", study.public_id)
+
+
+@study_page(*RESEARCHERS)
+def key_point_board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
+    """One snapshot under its permanent address."""
+    snapshot = _snapshot_or_404(study, number)
+    place = (study.public_id, number)
+    context = {
+        "study": study,
+        "snapshot": snapshot,
+        "cards": _snapshot_figures(snapshot, "key_point_board_figure", place),
+        "is_stale": not snapshot.is_frozen and _is_stale(study, snapshot),
+    }
+    return render(request, "argsum/leaderboard/key_point_board.html", context)
+
+
+@study_page(*RESEARCHERS)
+def key_point_board_figure(
+    request: StudyRequest, study: Study, number: int, figure: str, format: str
+) -> HttpResponse:
+    """Send one of its figures."""
+    snapshot = _snapshot_or_404(study, number)
+    cards = _snapshot_figures(snapshot, "key_point_board_figure", (study.public_id, number))
+    return figure_file(request, cards, figure, format)
+
+
+def _snapshot_or_404(study: Study, number: int) -> KeyPointSnapshot:
+    rows = study.key_point_snapshots.select_related("dataset", "frozen_by").defer("rows")
+    return get_object_or_404(rows, number=number, computed_at__isnull=False)
+
+
+@study_page(*RESEARCHERS)
+def key_point_board_file(
+    request: StudyRequest, study: Study, number: int, name: str
+) -> HttpResponse:
+    """Send the rows, the manifest, or everything in one archive."""
+    rows = study.key_point_snapshots.filter(computed_at__isnull=False)
+    found = get_object_or_404(rows, number=number)
+    return snapshot_file(KEY_POINTS, found, name, called="key-points")
+
+
+def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:
+    """A frozen snapshot that anybody may read: no study, no person, no rows."""
+    snapshot = get_object_or_404(_public_rows(), public_token=token)
+    cards = _snapshot_figures(snapshot, "public_key_points_figure", (token,))
+    context = {"snapshot": snapshot, "cards": cards}
+    response = render(request, "argsum/leaderboard/public_key_points.html", context)
+    response["X-Robots-Tag"] = NO_INDEX
+    return response
+
+
+def public_key_points_figure(
+    request: StudyRequest, token: uuid.UUID, figure: str, format: str
+) -> HttpResponse:
+    """One of its figures."""
+    snapshot = get_object_or_404(_public_rows(), public_token=token)
+    cards = _snapshot_figures(snapshot, "public_key_points_figure", (token,))
+    response = figure_file(request, cards, figure, format)
+    response["X-Robots-Tag"] = NO_INDEX
+    return response
+
+
+def _public_rows() -> QuerySet[KeyPointSnapshot]:
+    return KeyPointSnapshot.objects.filter(frozen_at__isnull=False).defer("rows")
+
+
+def _snapshot_figures(snapshot: KeyPointSnapshot, view: str, ids: tuple[Any, ...]) -> list[Figure]:
+    """Everything that a snapshot holds."""
+    return [
+        Figure(
+            slug=table.name,
+            title=table.caption,
+            recipe=table.note,
+            table=table,
+            files=Files(view=view, ids=ids),
+        )
+        for table in kept_tables(snapshot)
+    ]
+
+
+def _is_stale(study: Study, snapshot: KeyPointSnapshot) -> bool:
+    choice = board_choice(study, dict(parse_qsl(snapshot.recipe["query"], keep_blank_values=True)))
+    return snapshot.marker != KEY_POINTS.marker(choice)
+
+
+SNAPSHOT_BASE = "key-points/boards"
+ONE_SNAPSHOT = f"{SNAPSHOT_BASE}/<int:number>"
+urlpatterns += [
+    path(f"{SNAPSHOT_BASE}/", key_point_boards, name="key_point_boards"),
+    path(f"{SNAPSHOT_BASE}/ask/", key_point_boards_ask, name="key_point_boards_ask"),
+    path(f"{ONE_SNAPSHOT}/", key_point_board, name="key_point_board"),
+    path(f"{ONE_SNAPSHOT}/files/<str:name>", key_point_board_file, name="key_point_board_file"),
+    path(
+        f"{ONE_SNAPSHOT}/<slug:figure>.<str:format>",
+        key_point_board_figure,
+        name="key_point_board_figure",
+    ),
+    *freezing_urls(SnapshotPages(KEY_POINTS, ONE_SNAPSHOT, "key_point_board", "key_point_boards")),
+]
+public_urlpatterns = [
+    path("public/key-points/<uuid:token>/", public_key_points, name="public_key_points"),
+    path(
+        "public/key-points/<uuid:token>/<slug:figure>.<str:format>",
+        public_key_points_figure,
+        name="public_key_points_figure",
     ),
 ]

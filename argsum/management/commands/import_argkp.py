@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from argsum.datasets.methods.argkp_files import is_wanted
-from argsum.management.argument_commands import ArgumentImportCommand
-from cqa_site.tabular.archives import packed
+from argsum.datasets.methods.argument_files import is_wanted
+from argsum.management.base_commands import ArgumentImportCommand
+from cqa_site.tabular.binary_formats import packed
 
 
 class Command(ArgumentImportCommand):

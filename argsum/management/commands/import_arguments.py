@@ -2,9 +2,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from argsum.datasets.methods.argument_columns import named_columns
-from argsum.management.argument_commands import ArgumentImportCommand
-from cqa_site.tabular import UnreadableFile, preview
+from argsum.datasets.methods.argument_cells import named_columns
+from argsum.management.base_commands import ArgumentImportCommand
+from cqa_site.files.actions.recognition import previewed
+from cqa_site.tabular import UnreadableFile
 
 
 class Command(ArgumentImportCommand):
@@ -15,6 +16,7 @@ class Command(ArgumentImportCommand):
     )
 
     asks = ("dataset", "recipe", "half", "seed")
+    reads_tables = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -27,7 +29,8 @@ class Command(ArgumentImportCommand):
         if not path.is_file():
             raise CommandError(f"{path} is not a file.")
         try:
-            columns = preview(path, name=path.name).columns
+            seen = self.reading(options, "argument_pairs")
+            columns = previewed(path, path.name, "argument_pairs", seen).columns
         except UnreadableFile as error:
             raise CommandError(str(error)) from error
         is_pairs = "key_point" in named_columns(columns) and not options["list"]

@@ -5,8 +5,8 @@ from django.core.management.base import CommandParser
 
 from annotation.management.commands._importing import ImportCommand
 from argsum.datasets.methods.comment_columns import FIELDS, proposed
-from cqa_site.tabular import UnreadableFile, beginning, open_table_or_lines
-from cqa_site.tabular.encodings import ACCEPTED
+from cqa_site.files.actions.recognition import previewed
+from cqa_site.tabular import UnreadableFile
 
 
 class Command(ImportCommand):
@@ -16,6 +16,7 @@ class Command(ImportCommand):
         "and all others are kept beside it."
     )
     kind = "comments"
+    reads_tables = True
     asks: tuple[str, ...] = ("dataset", "topic", "first_row", "date_order", "repeats")
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,20 +25,16 @@ class Command(ImportCommand):
         parser.add_argument(
             "--map", action="append", default=[], metavar="FIELD=COLUMN", help=f"of {fields}"
         )
-        parser.add_argument("--sheet", default="", help="title of the sheet; default: the first")
-        parser.add_argument("--encoding", default="", choices=["", *ACCEPTED])
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """The columns, and how the file is to be read; what cannot be read its reader says."""
-        path = options["file"]
-        seen: dict[str, Any] = {name: options[name] or None for name in ("sheet", "encoding")}
+        seen = self.reading(options, self.kind)
         pairs = [pair.partition("=") for pair in options["map"]]
         asked = {field.strip(): column for field, _equals, column in pairs}
         mapping: Mapping[str, str] = {}
         try:
-            with open_table_or_lines(path, name=path.name, **seen) as table:
-                shown = beginning(table)
-            mapping = _with(proposed(shown.columns, shown.rows), asked)
+            shown = previewed(options["file"], options["file"].name, self.kind, seen)
+            mapping = _with(proposed(shown.columns, shown.rows, shown.titles), asked)
         except UnreadableFile:
             pass
         said: Sequence[str] = [f"{field}={column}" for field, column in mapping.items()]

@@ -1,4 +1,4 @@
-from argsum.management.argument_commands import SeveralFilesCommand
+from argsum.management.base_commands import SeveralFilesCommand
 
 
 class Command(SeveralFilesCommand):
@@ -8,6 +8,7 @@ class Command(SeveralFilesCommand):
         "the argument summarization paper, or a list with one key point a line."
     )
     kind = "system_points"
+    reads_tables = True
     asks = ("dataset", "system", "topic", "stance", "scorer", "order")
     of_one = "system"
     why_one = "Every file is of another system"

@@ -1,4 +1,4 @@
-from argsum.management.argument_commands import ArgumentImportCommand
+from argsum.management.base_commands import ArgumentImportCommand
 
 
 class Command(ArgumentImportCommand):
@@ -7,4 +7,5 @@ class Command(ArgumentImportCommand):
         "0 to 1, such as WA and MACE-P of ArgQ-30k), found by topic and text."
     )
     kind = "rated_arguments"
+    reads_tables = True
     asks = ("dataset", "quality")

@@ -1,4 +1,4 @@
-from argsum.management.argument_commands import SeveralFilesCommand
+from argsum.management.base_commands import SeveralFilesCommand
 
 
 class Command(SeveralFilesCommand):

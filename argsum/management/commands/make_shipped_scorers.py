@@ -6,9 +6,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from argsum.scorers.actions.models import ScorerRefused
-from argsum.scorers.actions.shipping import RECIPE, ship_match, ship_quality
+from argsum.scorers.actions.training import RECIPE, ship_match, ship_quality
 from argsum.scorers.actions.training_data import cells_in, rated_in
-from argsum.scorers.methods.training_recipe import RecipeError
+from argsum.scorers.methods.training import RecipeError
 
 
 class Command(BaseCommand):

@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from argsum.datasets.models import Dataset
-from argsum.management._training import TrainCommand
-from argsum.scorers.actions.match_training import train_match
+from argsum.management.base_commands import TrainCommand
+from argsum.scorers.actions.trainers import train_match
 from argsum.scorers.actions.training_data import cells_in, cells_of, require_match_data
-from argsum.scorers.methods.training_recipe import Recipe, RecipeError
+from argsum.scorers.methods.training import Recipe, RecipeError
 from argsum.scorers.models import Scorer
 
 

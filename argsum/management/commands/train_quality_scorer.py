@@ -3,8 +3,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from argsum.datasets.models import Dataset
-from argsum.management._training import TrainCommand
-from argsum.scorers.actions.quality_training import train_quality
+from argsum.management.base_commands import TrainCommand
+from argsum.scorers.actions.trainers import train_quality
 from argsum.scorers.actions.training_data import rated_in, rated_of
 from argsum.scorers.models import Scorer
 

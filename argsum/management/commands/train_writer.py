@@ -4,11 +4,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from argsum.datasets.models import Dataset
-from argsum.management._training import TrainCommand
-from argsum.scorers.actions.writer_training import train_writer
-from argsum.scorers.actions.writing_data import examples_in, examples_of
-from argsum.scorers.methods.training_recipe import RecipeError
-from argsum.scorers.methods.writing_recipe import WRITER_MODEL, WritingRecipe
+from argsum.management.base_commands import TrainCommand
+from argsum.scorers.actions.seq2seq_training import examples_in, examples_of
+from argsum.scorers.actions.trainers import train_writer
+from argsum.scorers.methods.training import WRITER_MODEL, RecipeError, WritingRecipe
 from argsum.scorers.models import Scorer
 
 

@@ -1,30 +1,45 @@
-"""The released data of the argument summarization paper, read for `manage.py reproduce argsum`."""
+"""The paper's released data, its names for figures, and the Debate data."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from argsum.counting.methods.released import CountFile, read_counts, sets_of
-from argsum.counting.methods.released_rows import LEFT_OUT, CountedSet
-from argsum.datasets.methods.argkp_files import read_argkp
-from argsum.datasets.methods.argument_columns import as_stance, as_text, named_rows
-from argsum.datasets.methods.argument_files import read_argument_pairs
-from argsum.datasets.methods.preprocessing import prepare
-from argsum.datasets.methods.raw_cells import Misfit, RawCell
+from argsum.counting.methods.released_counts import (
+    LEFT_OUT,
+    CountedSet,
+    CountFile,
+    read_counts,
+    sets_of,
+)
+from argsum.datasets.methods.argument_cells import Misfit, RawCell, as_stance, as_text, named_rows
+from argsum.datasets.methods.argument_files import read_argkp, read_argument_pairs
+from argsum.datasets.methods.preprocessing import (
+    ONE_KEY_POINT,
+    ONE_SENTENCE,
+    is_one_published_sentence,
+    prepare,
+    summed,
+)
 from argsum.imports.methods.clustering_order import KEY_POINTS, positions
-from argsum.imports.methods.released_json import an_object, is_number, read_json
-from argsum.metrics.methods.correlation import Correlations, Values, across_within
+from argsum.imports.methods.released_scores import an_object, is_number, read_json
+from argsum.metrics.methods import Correlations, Values, across_within
+from cqa_site.reproduction.figures import Key, Measured, ReproducedValue
 from cqa_site.tabular import UnreadableFile
+
+# The released data of the argument summarization paper, read for `manage.py reproduce argsum`.
+
 
 ARGKP, PAIRS = "argkp2021", Path("argkp2021", "processed_with_quality.csv")
 HUMAN, CLUSTERINGS, EVALUATION = "human", "clusterings", "evaluation"
 GPT4O = Path(EVALUATION, "gpt4o_results.json")
-SOFT = Path(EVALUATION, "soft_score.json")
-DEBATE = Path("debate")
+SOFT_FILE = Path(EVALUATION, "soft_score.json")
+DEBATE_FOLDER = Path("debate")
 DEBATE_ALL, DEBATE_KEPT, DEBATE_HALF = (
-    DEBATE / f"dataset_scores{part}.csv" for part in ("", "_processed", "_processed_test")
+    DEBATE_FOLDER / f"dataset_scores{part}.csv" for part in ("", "_processed", "_processed_test")
 )
 
 
@@ -73,7 +88,7 @@ class Release:
 
     def __init__(self, data: Path) -> None:
         self.folder = data / "argsum" if (data / "argsum").is_dir() else data
-        for part in (ARGKP, PAIRS, HUMAN, CLUSTERINGS, GPT4O, SOFT):
+        for part in (ARGKP, PAIRS, HUMAN, CLUSTERINGS, GPT4O, SOFT_FILE):
             if not (self.folder / part).exists():
                 raise ReleaseMissing(f"{self.folder / part} is missing.")
 
@@ -228,3 +243,143 @@ def _prepared(cell: RawCell, quality: dict[tuple[str, int, str], float | None]) 
         reference=tuple(key_point for key_point, _ in rows),
         key_points=tuple(each.text for each in cell.key_points),
     )
+
+
+# What the figures of the argument summarization paper are called, here and in its files.
+
+
+DATA, DEBATE, PEOPLE = "data", "Debate data", "people"
+SOFT, ROUGE, LLM = "soft score", "ROUGE 1", "language-model counts"
+COVERAGE = "coverage score"
+CLUSTERS = {"ArgKP21": "clusters of ArgKP, oracle", "Debate": "clusters of Debate, oracle"}
+WEIGHTED, FIGURE_2 = "weighted, GPT-3.5, oracle", "weighted, GPT-4o, oracle"
+OWN_WEIGHTED = "weighted, oracle"
+CANDIDATES, MINILM = "candidates", "all-MiniLM-L6-v2"
+
+# The name in the paper's table → the similarity function of the file.
+SOFT_FUNCTIONS = {
+    ROUGE: "rouge_1",
+    "BERTScore F1": "bert_score_f",
+    "MoverScore": "mover_score",
+    "BARTScore CNN/DM": "bart_score_cnndm_rs",
+    "BARTScore Parabank": "bart_score_parabank_rs",
+    "BLEURT": "bleurt",
+    "MENLI": "menli",
+}
+TEMPERATURES = ("0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "1.0")
+MATCH_SCORERS = ("BarH", "SMatchToPr", "MCArgSum")
+MATCH_THRESHOLDS = (
+    "0.40", "0.45", "0.50", "0.55", "0.60", "0.65", "0.70", "0.75", "0.80", "0.85", "0.90",
+)  # fmt: skip
+
+# Systems in the paper's tables of clusters → what their clusterings are called.
+CLUSTERED = {
+    "USKPM": "USKPM",
+    "MCArgSum": "MCArgSum_SBERT_all_mpnet_base",
+    "MCArgSum (BarH)": "MCArgSum_RoBERTa",
+    "MCArgSum (SMatchToPr)": "MCArgSum_SBERT_RoBERTa",
+}
+# Released clusterings that the paper has no figures of.
+FURTHER = {"MCArgSum (DeBERTa)": "MCArgSum_DeBERTa"}
+EXCLUDING, INCLUDING, ITERATIVE = "Excl. noise", "Incl. noise", "IC"
+ARI, SHARE, SECONDS = "ARI", "Proportion clustered", "Runtime"
+CLUSTER_FIGURES = (ARI, SHARE, SECONDS)
+
+# Systems of figure 2 → what the stored averages call them.
+AVERAGED = {
+    "BarH": "BarH",
+    "BarH, written candidates": "BarH+cand",
+    "BarH, written summaries": "BarH+sum",
+    "SMatchToPr": "SMatchToPr",
+    "SMatchToPr, written candidates": "SMatchToPr+cand",
+    "SMatchToPr, written summaries": "SMatchToPr+sum",
+    "USKPM": "USKPM",
+    "MCArgSum": "MCArgSum",
+}
+WEIGHTS = ("weighted score", "coverage", "redundancy")
+# (data, system of figure 2) → part of the file with scores of single settings, and whether only
+# the settings of its first cell take part.
+BY_SETTING = {
+    ("ArgKP21", "BarH, written candidates"): ("ArgKP21_BarH_Candidates", False),
+    ("ArgKP21", "BarH, written summaries"): ("ArgKP21_BarH_Key_Points", False),
+    ("ArgKP21", "MCArgSum"): ("ArgKP21_MCArgSum_global", True),
+    ("Debate", "MCArgSum"): ("Debate_MCArgSum_global", False),
+}
+# Systems of the GPT-3.5 era → their evaluation files.
+WEIGHTED_FILES = {
+    "BarH": "ArgKP21_BarH.json",
+    "BarH, written candidates": "ArgKP21_BarH_Candidates.json",
+    "SMatchToPr": "ArgKP21_SMatchToPr.json",
+    "SMatchToPr, written candidates": "ArgKP21_SMatchToPr_Candidates.json",
+    "USKPM": "ArgKP21_USKPM.json",
+    "MCArgSum, global": "ArgKP21_MCArgSum_SBERT_all_mpnet_base_global.json",
+    "MCArgSum, local": "ArgKP21_MCArgSum_SBERT_all_mpnet_base_local.json",
+}
+
+
+def scenarios(system: str) -> tuple[str, ...]:
+    """How the clusters of a system are judged in the paper."""
+    noises = (EXCLUDING, INCLUDING)
+    return (*noises, ITERATIVE) if system == "USKPM" else noises
+
+
+def cluster_cell(system: str, scenario: str, figure: str) -> str:
+    return f"{system}, {scenario}: {figure}"
+
+
+def weighted_cell(data: str, system: str, figure: str) -> str:
+    return f"{data}, {system}: {figure}"
+
+
+# The Debate data of the argument summarization paper: what its preprocessing leaves.
+
+
+ROWS_COUNT = "a text that comes again with the same reason has one reason"
+MARKS_COUNT = "also: repeated marks end one sentence, dots before a capital letter end one"
+
+
+def debate_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+    """Arguments after each step, by the paper's rules and by ours; nothing without the files."""
+    rows = release.debate_rows
+    if not rows:
+        return
+    times = Counter((row.topic, row.stance, row.argument) for row in rows)
+    once = [row for row in rows if times[row[:3]] == 1]
+    single = {row for row in once if is_one_published_sentence(row.argument)}
+    ours = _our_funnel(release)
+    found = {
+        "topics": ReproducedValue(_count(len({row.topic for row in rows}))),
+        "arguments": ReproducedValue(_count(len(rows))),
+        "unique arguments": ReproducedValue(_count(len(times))),
+        "… with exactly one reason": ReproducedValue(
+            _count(len(once)), _count(ours[ONE_KEY_POINT]), ROWS_COUNT
+        ),
+        "… of one sentence": ReproducedValue(
+            _count(len(single)), _count(ours[ONE_SENTENCE]), f"{ROWS_COUNT}; {MARKS_COUNT}"
+        ),
+        "… that are those of the released file": ReproducedValue(
+            _count(len(single & set(release.debate_kept)))
+        ),
+        "… in the released half": ReproducedValue(_count(len(single & set(release.debate_half)))),
+        "reasons of a topic and stance": ReproducedValue(_count(_reasons(single))),
+        "reasons of a topic and stance in the half": ReproducedValue(
+            _count(_reasons(release.debate_half))
+        ),
+    }
+    for cell, value in found.items():
+        yield (DEBATE, cell), value
+
+
+def _our_funnel(release: Release) -> dict[str, int]:
+    cells = read_argument_pairs(release.folder / DEBATE_ALL, name=DEBATE_ALL.name).cells
+    return summed(
+        prepare([each.text for each in cell.arguments], cell.matched()).counts for cell in cells
+    )
+
+
+def _reasons(rows: Iterable[DebateRow]) -> int:
+    return len({(row.topic, row.stance, row.reason) for row in rows})
+
+
+def _count(number: int) -> Measured:
+    return Measured((number,))

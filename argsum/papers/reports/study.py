@@ -3,24 +3,23 @@
 from collections.abc import Sequence
 from statistics import fmean, pstdev
 
-from argsum.counting.methods.released_rows import LEFT_OUT
+from argsum.counting.methods.released_counts import LEFT_OUT
 from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, READ, UNIQUE, summed
 from argsum.datasets.models import Dataset
-from argsum.leaderboard.methods.system_board import INDICES, SystemRow
-from argsum.leaderboard.reports.board import summary_board
-from argsum.leaderboard.reports.choice import board_choice, ended_sets
-from argsum.leaderboard.reports.correlation import MetricRow, metric_rows
+from argsum.leaderboard.methods import INDICES, SystemRow
+from argsum.leaderboard.reports.board import board_choice, ended_sets, summary_board
 from argsum.leaderboard.reports.people_agreement import people_agreement
-from argsum.metrics.methods.names import COVERAGE_SCORE, LLM, RELEASED_PARTS, split_name
-from argsum.scorers.methods.cluster_figures import LEAST_SHARE
+from argsum.leaderboard.reports.scores import MetricRow, metric_rows
+from argsum.metrics.methods import COVERAGE_SCORE, LLM, RELEASED_PARTS, split_name
+from argsum.scorers.methods.figures import LEAST_SHARE
 from cqa_site.people.models import Study
-from cqa_site.reproduction.figures import Found, Key, Measured, compare
+from cqa_site.reproduction.figures import Key, Measured, ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction
 from cqa_site.reproduction.tables import Cell, Layout, Line
 
-from . import names
-from .figures import correlations
-from .layouts import (
+from . import release
+from .reproduction import correlations
+from .tables import (
     clusters_table,
     coverage_table,
     llm_table,
@@ -47,7 +46,7 @@ def argsum_of_study(study: Study) -> Reproduction:
     are so here.
     """
     datasets = list(study.argument_datasets.order_by("pk"))
-    found: dict[Key, Found] = {}
+    found: dict[Key, ReproducedValue] = {}
     layouts: list[Layout] = []
     for part in (_metrics(study), _people(study), _data(datasets), *_boards(study, datasets)):
         values, more = part
@@ -56,12 +55,12 @@ def argsum_of_study(study: Study) -> Reproduction:
     return Reproduction(tuple(compare(found)), tuple(layouts))
 
 
-Part = tuple[dict[Key, Found], list[Layout]]
+Part = tuple[dict[Key, ReproducedValue], list[Layout]]
 
 
 def _metrics(study: Study) -> Part:
     """Every metric with people's counts, over all datasets of the study."""
-    found: dict[Key, Found] = {}
+    found: dict[Key, ReproducedValue] = {}
     temperatures: dict[str, None] = {}
     functions: dict[str, None] = {}
     settings: dict[str, None] = {}
@@ -71,14 +70,14 @@ def _metrics(study: Study) -> Part:
         if row.source.metric in LLM:
             label = _temperature(setting)
             temperatures.setdefault(label)
-            key = names.LLM, f"{function.removeprefix('llm_')}, temperature {label}"
+            key = release.LLM, f"{function.removeprefix('llm_')}, temperature {label}"
         elif function == COVERAGE_SCORE:
             settings.setdefault(setting)
-            key = names.COVERAGE, f"{COVERAGE_SCORE}, threshold {setting}"
+            key = release.COVERAGE, f"{COVERAGE_SCORE}, threshold {setting}"
         else:
             label = _function(function, setting)
             functions.setdefault(label)
-            key = names.SOFT, f"{label}, {RELEASED_PARTS.get(part, part)}"
+            key = release.SOFT, f"{label}, {RELEASED_PARTS.get(part, part)}"
         found[key] = _ours(row)
     tables = (
         (temperatures, llm_table(list(temperatures), has_seconds=False, digits=DIGITS)),
@@ -88,8 +87,8 @@ def _metrics(study: Study) -> Part:
     return found, [layout for rows, layout in tables if rows]
 
 
-def _ours(row: MetricRow) -> Found:
-    return Found(ours=correlations(row.found))
+def _ours(row: MetricRow) -> ReproducedValue:
+    return ReproducedValue(ours=correlations(row.found))
 
 
 def _temperature(setting: str) -> str:
@@ -98,21 +97,21 @@ def _temperature(setting: str) -> str:
 
 
 def _function(function: str, setting: str) -> str:
-    named = {value: name for name, value in names.SOFT_FUNCTIONS.items()}
+    named = {value: name for name, value in release.SOFT_FUNCTIONS.items()}
     name = named.get(function, function)
     return name if setting in ("", "imported") else f"{name} ({setting})"
 
 
 def _in_order(functions: dict[str, None]) -> list[str]:
     """The paper's functions first, in its order."""
-    paper = [each for each in names.SOFT_FUNCTIONS if each in functions]
+    paper = [each for each in release.SOFT_FUNCTIONS if each in functions]
     return [*paper, *sorted(functions.keys() - set(paper))]
 
 
 def _people(study: Study) -> Part:
     agreement = people_agreement(study, without=LEFT_OUT)
     found = {
-        (names.PEOPLE, f"{each.dimension}, mean Pearson of two annotators"): Found(
+        (release.PEOPLE, f"{each.dimension}, mean Pearson of two annotators"): ReproducedValue(
             ours=Measured((each.pairs.mean,), agreement.sets)
         )
         for each in agreement.dimensions
@@ -123,18 +122,20 @@ def _people(study: Study) -> Part:
 
 def _data(datasets: Sequence[Dataset]) -> Part:
     """What preprocessing leaves of every dataset; of its test split where there is one."""
-    found: dict[Key, Found] = {}
+    found: dict[Key, ReproducedValue] = {}
     shown = []
     for dataset in datasets:
         counts = dataset.recipe.get("counts") or {}
         left = counts.get("test") or summed(counts.values())
         for step, text in _STEPS.items():
             if step in left:
-                found[names.DATA, f"{dataset}: {text}"] = Found(ours=Measured((left[step],)))
+                found[release.DATA, f"{dataset}: {text}"] = ReproducedValue(
+                    ours=Measured((left[step],))
+                )
         if left:
             shown.append(f"{dataset}")
     lines = [
-        Line((text,), tuple(Cell((names.DATA, f"{each}: {text}")) for each in shown))
+        Line((text,), tuple(Cell((release.DATA, f"{each}: {text}")) for each in shown))
         for text in _STEPS.values()
     ]
     caption = "Arguments left by preprocessing; of the test split where there is one."
@@ -164,7 +165,7 @@ def _rows(study: Study, dataset: Dataset, share: float) -> list[SystemRow]:
 
 def _clusters(dataset: Dataset, boards: dict[float, list[SystemRow]], name: str) -> Part:
     table = f"clusters of {dataset}, oracle"
-    found: dict[Key, Found] = {}
+    found: dict[Key, ReproducedValue] = {}
     systems: dict[str, list[str]] = {}
     for share, rows in boards.items():
         for row in sorted(rows, key=lambda each: each.system):
@@ -173,8 +174,8 @@ def _clusters(dataset: Dataset, boards: dict[float, list[SystemRow]], name: str)
                     continue
                 scenario = _scenario(index, share)
                 for figure, measured in _of_clusters(row, index).items():
-                    found[table, names.cluster_cell(row.system, scenario, figure)] = Found(
-                        ours=measured
+                    found[table, release.cluster_cell(row.system, scenario, figure)] = (
+                        ReproducedValue(ours=measured)
                     )
                     systems.setdefault(row.system, [])
                     if scenario not in systems[row.system]:
@@ -186,7 +187,7 @@ def _clusters(dataset: Dataset, boards: dict[float, list[SystemRow]], name: str)
 
 
 def _scenario(index: str, share: float) -> str:
-    return names.INCLUDING if index == "including" else f"{names.EXCLUDING} (≥ {share:.0%})"
+    return release.INCLUDING if index == "including" else f"{release.EXCLUDING} (≥ {share:.0%})"
 
 
 def _of_clusters(row: SystemRow, index: str) -> dict[str, Measured]:
@@ -194,11 +195,11 @@ def _of_clusters(row: SystemRow, index: str) -> dict[str, Measured]:
     chosen = [(cell, *_own(row, cell, index)) for cell in row.chosen]
     known = [each for each in chosen if each[1] is not None]
     values = {
-        names.ARI: [value for _cell, value, _share, _seconds in known],
-        names.SHARE: [
+        release.ARI: [value for _cell, value, _share, _seconds in known],
+        release.SHARE: [
             1.0 if index == "including" else share for _cell, _value, share, _seconds in known
         ],
-        names.SECONDS: [seconds for _cell, _value, _share, seconds in known],
+        release.SECONDS: [seconds for _cell, _value, _share, seconds in known],
     }
     return {
         name: Measured((fmean(found), pstdev(found)), len(found), "±")
@@ -214,20 +215,20 @@ def _own(row: SystemRow, cell: str, index: str) -> tuple[float | None, float | N
 
 
 def _weighted(dataset: Dataset, rows: Sequence[SystemRow], name: str) -> Part:
-    found: dict[Key, Found] = {}
+    found: dict[Key, ReproducedValue] = {}
     systems = []
     for row in rows:
         estimates = [row.figures[each] for each in ("weighted", "coverage", "redundancy")]
-        for figure, estimate in zip(names.WEIGHTS, estimates, strict=True):
+        for figure, estimate in zip(release.WEIGHTS, estimates, strict=True):
             if estimate.value is not None:
-                key = names.OWN_WEIGHTED, names.weighted_cell(f"{dataset}", row.system, figure)
-                found[key] = Found(ours=Measured((estimate.value,), estimate.n_values))
+                key = release.OWN_WEIGHTED, release.weighted_cell(f"{dataset}", row.system, figure)
+                found[key] = ReproducedValue(ours=Measured((estimate.value,), estimate.n_values))
         if estimates[0].value is not None:
             systems.append(row.system)
     layout = weighted_table(
         (f"{dataset}",),
         systems,
-        table=names.OWN_WEIGHTED,
+        table=release.OWN_WEIGHTED,
         name="-".join(filter(None, ("argsum-figure-2", name))),
     )
     return found, [layout] if systems else []

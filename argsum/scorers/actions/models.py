@@ -1,31 +1,167 @@
-"""The models behind scorers: where their weights are, and what reads texts with them."""
+"""Models of scorers: where their weights are, and scores stored on disk."""
 
+from __future__ import annotations
+
+import os
 import re
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
+from numpy.typing import NDArray
 
 from argsum.datasets.models import CellArgument
 from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
-from argsum.systems.methods.scoring import Scores, cosines_into, with_topic
+from argsum.systems.methods.inputs import Scores, cosines_into, sigmoid, with_topic
 from cqa_site.judging.embedding import (
     DIFFERENCE,
     PACKAGED_MODEL,
+    EmbeddingsUnavailable,
     SentenceEmbedder,
     embeddings_available,
     packaged_weights,
+    require_packages,
 )
 
-from .score_files import kept_rows, key_of, texts_key
+# Scores and vectors kept on disk, so that no model reads the same texts twice.
+#
+# A file's name is a hash of everything that affects its content. It is written under another name
+# and renamed when it is whole: a worker that dies leaves nothing half there, and two workers that
+# compute the same file replace it by its equal. What nobody read for a month goes first.
 
-if TYPE_CHECKING:
-    from .cross_encoder import PairReader
+
+DAY = 86_400
+KEPT_DAYS = 30
+# A half-written file is older than this only if its writer died.
+LEFTOVER_AFTER = DAY
+MOST_BYTES = 8 * 2**30
+UNFINISHED = ".part"
+
+Fill = Callable[[Scores], object]
+
+
+def folder() -> Path:
+    """Where the files are; made when first asked for."""
+    found = Path(settings.DATA_DIR) / "scores"
+    found.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return found
+
+
+def texts_key(texts: Iterable[str]) -> str:
+    """Hash of texts in their order."""
+    found = sha256()
+    for text in texts:
+        found.update(sha256(text.encode()).digest())
+    return found.hexdigest()
+
+
+def key_of(*parts: str) -> str:
+    """Name of a file from what affects its content."""
+    return texts_key(parts)
+
+
+def kept(key: str, shape: tuple[int, ...], fill: Fill) -> Scores:
+    """The array under ``key``, read only and mapped into memory; ``fill(array)`` computes it.
+
+    Parameters
+    ----------
+    key
+        From `key_of`.
+    shape
+        Of the array; a file with another one is written again.
+    fill
+        Writes every value of the array it is given. Called only if the file is missing.
+    """
+    if 0 in shape:
+        return np.zeros(shape, dtype=np.float32)
+    path = folder() / f"{key}.npy"
+    found = _read(path, shape)
+    if found is None:
+        _write(path, shape, fill)
+        found = _read(path, shape)
+        if found is None:
+            raise OSError(f"{path} cannot be read back.")
+    return found
+
+
+def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
+    """The vectors under ``key``, shape (n, d); ``make()`` computes them, and only then d is known.
+
+    As `kept` otherwise.
+    """
+    path = folder() / f"{key}.npy"
+    found = _read(path, None)
+    if found is None or found.ndim != 2 or len(found) != n:
+        made = np.asarray(make(), dtype=np.float32)
+        found = kept(key, made.shape, lambda out: np.copyto(out, made))
+    return found
+
+
+def clear_scores(now: float | None = None) -> int:
+    """Throw away what nobody read for a month, leftovers, and the oldest above the bound."""
+    now = time.time() if now is None else now
+    gone, files = 0, []
+    for path in folder().iterdir():
+        try:
+            seen = path.stat()
+        except FileNotFoundError:
+            continue
+        limit = LEFTOVER_AFTER if path.suffix == UNFINISHED else KEPT_DAYS * DAY
+        if now - seen.st_mtime > limit:
+            path.unlink(missing_ok=True)
+            gone += 1
+        else:
+            files.append((seen.st_mtime, seen.st_size, path))
+    used = sum(size for _time, size, _path in files)
+    for _time, size, path in sorted(files):
+        if used <= MOST_BYTES:
+            break
+        path.unlink(missing_ok=True)
+        used -= size
+        gone += 1
+    return gone
+
+
+def _mapped(path: Path) -> NDArray[np.float32] | None:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (FileNotFoundError, ValueError, EOFError):
+        return None
+
+
+def _read(path: Path, shape: tuple[int, ...] | None) -> Scores | None:
+    found = _mapped(path)
+    if found is None or found.dtype != np.float32 or shape not in (None, found.shape):
+        return None
+    # Read now; a copy on a read-only disk cannot say so, which costs only its place in line.
+    try:
+        os.utime(path)
+    except OSError:
+        return found
+    return found
+
+
+def _write(path: Path, shape: tuple[int, ...], fill: Fill) -> None:
+    unfinished = path.with_name(f"{path.stem}-{uuid4().hex}{UNFINISHED}")
+    try:
+        made = np.lib.format.open_memmap(unfinished, mode="w+", dtype=np.float32, shape=shape)
+        fill(made)
+        made.flush()
+        del made
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+# The models behind scorers: where their weights are, and what reads texts with them.
+
 
 # A name on the hub, or of a folder below the data folder: nothing that walks a file system.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
@@ -46,13 +182,12 @@ class ScorerRefused(Exception):
 
 def trained_folder(scorer: Scorer) -> Path:
     """Where the weights trained here are, or will be."""
-    return Path(settings.DATA_DIR) / "scorers" / scorer.public_id.hex
+    return scorer.stored_paths[0]
 
 
 def checkpoint_of(scorer: Scorer) -> Path:
     """The folder in which a training that is not over keeps what it has learned."""
-    folder = trained_folder(scorer)
-    return folder.with_name(f"{folder.name}-checkpoint")
+    return scorer.stored_paths[1]
 
 
 def source_of(scorer: Scorer) -> str:
@@ -193,14 +328,14 @@ class CrossEncoder:
 
     def _read(self, pairs: list[tuple[str, str]]) -> Scores:
         if self._reader is None:
-            from .cross_encoder import PairReader
+            pass
 
             self._reader = PairReader(self.source)
         return self._reader.read(pairs)
 
 
 class Regressor:
-    """A line through sentence vectors, fitted here; see `argsum.scorers.methods.ridge`."""
+    """A line through sentence vectors, fitted here; see `argsum.scorers.methods.training`."""
 
     def __init__(self, folder: Path, embedding: BiEncoder) -> None:
         self.folder, self.embedding = folder, embedding
@@ -223,7 +358,7 @@ class Column:
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
         """The value of the newest argument with each text, on the topic if one is given."""
-        from annotation.corpus.models.questions import text_key
+        from annotation.corpus.models import text_key
 
         keys = [text_key(text) for text in arguments]
         rows = CellArgument.objects.filter(
@@ -233,3 +368,62 @@ class Column:
             rows = rows.filter(cell__topic=topic)
         known = dict(rows.order_by("pk").values_list("sha256", "quality"))
         return np.array([known.get(key, np.nan) for key in keys], dtype=np.float32)
+
+
+# Models that read two texts together; beside the trainer the only file here that loads torch.
+
+
+BATCH = 32
+LONGEST = 256
+
+
+class PairReader:
+    """A cross-encoder on the CPU, in one thread.
+
+    Parameters
+    ----------
+    source
+        A folder, or a name that sentence-transformers knows. One output is read as a logit; of
+        two, the second is the match.
+
+    Raises
+    ------
+    EmbeddingsUnavailable
+        If it cannot be loaded.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._model = _load(source)
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Scores:
+        """Scores of n pairs, 0–1, shape (n,); a pair with an empty second text is one text."""
+        import torch
+
+        texts: Any = [first if not second else (first, second) for first, second in pairs]
+        if not texts:
+            return np.zeros(0, dtype=np.float32)
+        logits = self._model.predict(
+            texts,
+            batch_size=BATCH,
+            show_progress_bar=False,
+            activation_fn=torch.nn.Identity(),
+            convert_to_numpy=True,
+        )
+        if logits.ndim == 2:
+            logits = logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]
+        return sigmoid(logits.astype(np.float32))
+
+
+def _load(source: str) -> Any:
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if source == PACKAGED_MODEL:
+        raise EmbeddingsUnavailable(f"{source} reads one text at a time: it is a bi-encoder.")
+    require_packages()
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    torch.set_num_threads(1)
+    try:
+        return CrossEncoder(source, device="cpu", max_length=LONGEST)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise EmbeddingsUnavailable(f"The model {source!r} could not be loaded.") from error

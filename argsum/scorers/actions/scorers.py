@@ -1,8 +1,11 @@
-"""Scorers of a study: what it begins with, new ones by name, and scores that are kept on disk."""
+"""Scorers of a study: defaults, new ones, stored scores, and a trial score."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from django.db import IntegrityError, transaction
@@ -10,10 +13,12 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.models import CellArgument, Dataset
 from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
-from argsum.systems.methods.scoring import MatchScorer, QualityScorer, Scores
-from cqa_site.judging.embedding import PACKAGED_MODEL
+from argsum.systems.methods.inputs import MatchScorer, QualityScorer, Scores
+from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
+from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.runs.models import Job
 
 from .models import (
     BiEncoder,
@@ -21,12 +26,17 @@ from .models import (
     CrossEncoder,
     Regressor,
     ScorerRefused,
+    kept,
+    key_of,
     model_key,
     resolve,
     source_of,
+    texts_key,
     weights_hash,
 )
-from .score_files import kept, key_of, texts_key
+
+# Scorers of a study: what it begins with, new ones by name, and scores that are kept on disk.
+
 
 Task, Kind, State = Scorer.Task, Scorer.Kind, Scorer.State
 # What every study has, made when somebody first looks.
@@ -155,7 +165,7 @@ def match_scorer_of(scorer: Scorer) -> MatchScorer:
         inner = BiEncoder(source, model_key(scorer), uses_topic=scorer.uses_topic)
     else:
         inner = CrossEncoder(source, uses_topic=scorer.uses_topic)
-    return KeptMatrices(inner, f"{scorer.kind}:{model_key(scorer)}")
+    return StoredMatrices(inner, f"{scorer.kind}:{model_key(scorer)}")
 
 
 def quality_scorer_of(scorer: Scorer) -> QualityScorer:
@@ -171,7 +181,7 @@ def quality_scorer_of(scorer: Scorer) -> QualityScorer:
         return Column(scorer.study_id)
     if scorer.kind == Kind.CROSS_ENCODER:
         reader = CrossEncoder(source_of(scorer), uses_topic=scorer.uses_topic)
-        return KeptScores(reader, model_key(scorer))
+        return StoredScores(reader, model_key(scorer))
     # The line that comes with the site goes through vectors of the packaged model.
     is_shipped = scorer.base_model == SHIPPED_QUALITY
     source = PACKAGED_MODEL if is_shipped else resolve(scorer.base_model)
@@ -184,8 +194,8 @@ def writer_called(study: Study, name: str) -> Scorer | None:
     return study.scorers.filter(task=Task.WRITE, name=name).first()
 
 
-class KeptMatrices:
-    """A match scorer whose matrices are kept on disk; see `argsum.scorers.actions.score_files`.
+class StoredMatrices:
+    """A match scorer whose matrices are kept on disk; see `argsum.scorers.actions.models`.
 
     ``key`` names the weights and how they are used: the same ones may be read in two ways.
     """
@@ -205,7 +215,7 @@ class KeptMatrices:
         )
 
 
-class KeptScores:
+class StoredScores:
     """A quality scorer whose scores are kept on disk."""
 
     def __init__(self, inner: CrossEncoder, key: str) -> None:
@@ -227,3 +237,59 @@ def _require(scorer: Scorer, task: str) -> None:
         raise ScorerRefused(_("“%s” scores something else.") % scorer.name)
     if scorer.state != State.READY:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
+
+
+# Score two texts on the spot: in a worker, so that no web process loads a model.
+
+
+JOB = "try_scorer"
+
+
+def request_try(*, scorer: Scorer, first: str, second: str, topic: str, actor: User | None) -> Job:
+    """Ask for one score; the note of the job says it. Raises ScorerRefused."""
+    if scorer.state != Scorer.State.READY:
+        raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
+    if scorer.task == Scorer.Task.WRITE:
+        raise ScorerRefused(_("“%s” writes; it scores nothing.") % scorer.name)
+    return enqueue(
+        study=scorer.study,
+        kind=JOB,
+        key=uuid4().hex,
+        actor=actor,
+        scorer=str(scorer.public_id),
+        first=first,
+        second=second,
+        topic=topic,
+    )
+
+
+def try_scorer(work: Work) -> None:
+    """Handle a job."""
+    asked = work.payload
+    scorer = Scorer.objects.get(study=work.study, public_id=asked["scorer"])
+    try:
+        score = _score(scorer, asked["first"], asked["second"], asked["topic"])
+    except (ScorerRefused, EmbeddingsUnavailable) as reason:
+        raise JobRefused(str(reason)) from reason
+    work.progress(1, 1, in_words(scorer, score))
+
+
+def in_words(scorer: Scorer, score: float) -> str:
+    """The score, and on which side of the threshold it is."""
+    if np.isnan(score):
+        return _("No argument of the study has this text and a quality.")
+    shown = f"{score:.3f}"
+    if scorer.task == Scorer.Task.QUALITY:
+        return _("Quality %s") % shown
+    if scorer.threshold is None:
+        return _("Score %s; the scorer has no threshold") % shown
+    limit = f"{scorer.threshold:.3f}"
+    if score > scorer.threshold:
+        return _("Score %(s)s: a match, above %(t)s") % {"s": shown, "t": limit}
+    return _("Score %(s)s: no match, not above %(t)s") % {"s": shown, "t": limit}
+
+
+def _score(scorer: Scorer, first: str, second: str, topic: str) -> float:
+    if scorer.task == Scorer.Task.MATCH:
+        return float(match_scorer_of(scorer).matrix([first], [second], topic=topic)[0, 0])
+    return float(quality_scorer_of(scorer).scores([first], topic=topic)[0])

@@ -1,8 +1,8 @@
-"""What a scorer learns from: a dataset of the study, or a folder of files."""
+"""Training data of scorers, and the figures of a match scorer on a split."""
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,22 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from argsum.datasets.methods.argkp_files import read_argkp
-from argsum.datasets.methods.argument_columns import named_columns
-from argsum.datasets.methods.argument_files import read_argument_pairs
+from argsum.datasets.methods.argument_cells import named_columns
+from argsum.datasets.methods.argument_files import read_argkp, read_argument_pairs, read_rated
 from argsum.datasets.methods.preprocessing import prepare
-from argsum.datasets.methods.rated_files import read_rated
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
-from argsum.scorers.methods.training_cells import (
+from argsum.scorers.methods.figures import (
+    CLUSTERINGS,
+    Clustering,
+    OverCells,
+    ScoredCell,
+    accuracy,
+    cluster_cells,
+    decided_pairs,
+    f1_at,
+    match_threshold,
+)
+from argsum.scorers.methods.training import (
     MATCH,
     NO_MATCH,
     UNDECIDED,
@@ -24,9 +33,13 @@ from argsum.scorers.methods.training_cells import (
     statement_cell,
     training_cell,
 )
+from argsum.systems.methods.inputs import Scores, with_topic
 from cqa_site.tabular import UnreadableFile, preview
 
 from .models import ScorerRefused
+
+# What a scorer learns from: a dataset of the study, or a folder of files.
+
 
 TRAIN, DEV, TEST = "train", "dev", "test"
 FEWEST_RATED = 10
@@ -34,7 +47,7 @@ Splits = dict[str, list[TrainingCell]]
 
 
 @dataclass(frozen=True)
-class Rated:
+class RatedArguments:
     """Arguments of one split with their quality, 0–1."""
 
     texts: tuple[str, ...]
@@ -155,14 +168,14 @@ def require_match_data(cells: Splits) -> None:
         )
 
 
-def rated_of(dataset: Dataset) -> dict[str, Rated]:
+def rated_of(dataset: Dataset) -> dict[str, RatedArguments]:
     """Arguments with a quality by split."""
     rows = CellArgument.objects.filter(cell__dataset=dataset, quality__isnull=False)
     ordered = rows.order_by("cell__position", "position")
     return _rated(ordered.values_list("cell__split", "text", "quality"))
 
 
-def rated_in(path: Path, *, column: str = "") -> dict[str, Rated]:
+def rated_in(path: Path, *, column: str = "") -> dict[str, RatedArguments]:
     """Arguments with a quality in a table of pairs or rated arguments, or in a folder's one.
 
     ``column`` names the quality where there are several, as in ArgQ-30k; WA is the usual one.
@@ -194,28 +207,118 @@ def rated_in(path: Path, *, column: str = "") -> dict[str, Rated]:
     )
 
 
-def _rated_arguments(path: Path, column: str) -> dict[str, Rated]:
+def _rated_arguments(path: Path, column: str) -> dict[str, RatedArguments]:
     read = read_rated(path, name=path.name, column=column)
     if read.problems:
         raise ScorerRefused(str(read.problems[0]))
     return _rated((row.split, row.text, row.quality) for row in read.rows)
 
 
-def _rated(rows: Iterable[tuple[str, str, Any]]) -> dict[str, Rated]:
+def _rated(rows: Iterable[tuple[str, str, Any]]) -> dict[str, RatedArguments]:
     by_split: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for split, text, quality in rows:
         by_split[split].append((text, quality))
     return {
-        split: Rated(tuple(text for text, _q in pairs), tuple(value for _t, value in pairs))
+        split: RatedArguments(
+            tuple(text for text, _q in pairs), tuple(value for _t, value in pairs)
+        )
         for split, pairs in by_split.items()
     }
 
 
-def require_rated(rated: dict[str, Rated]) -> None:
+def require_rated(rated: dict[str, RatedArguments]) -> None:
     """Raises ScorerRefused without arguments to learn from, or to choose the penalty by."""
-    if len(rated.get(TRAIN, Rated((), ())).values) < FEWEST_RATED:
+    if len(rated.get(TRAIN, RatedArguments((), ())).values) < FEWEST_RATED:
         raise ScorerRefused(
             _("The train split has fewer than %d arguments with a quality.") % FEWEST_RATED
         )
-    if len(rated.get(DEV, Rated((), ())).values) < 2:
+    if len(rated.get(DEV, RatedArguments((), ())).values) < 2:
         raise ScorerRefused(_("The dev split has fewer than two arguments with a quality."))
+
+
+# Figures of a match scorer on a split, from what it makes of the texts.
+
+
+Encode = Callable[[Sequence[str]], Scores]
+Figures = dict[str, Any]
+
+
+def scored_cells(
+    cells: Sequence[TrainingCell], encode: Encode, *, uses_topic: bool
+) -> list[ScoredCell]:
+    """Judged arguments of each cell with their cosines; all texts are encoded in one go."""
+    texts: list[str] = []
+    for cell in cells:
+        own = [*(cell.arguments[row] for row in cell.judged), *cell.key_points]
+        texts += with_topic(own, cell.topic if uses_topic else "")
+    vectors: Any = encode(texts) if texts else None
+    found, start = [], 0
+    for cell in cells:
+        middle = start + len(cell.judged)
+        stop = middle + len(cell.key_points)
+        arguments, points = vectors[start:middle], vectors[middle:stop]
+        found.append(
+            ScoredCell(
+                cell.name,
+                tuple(cell.reference()),
+                cell.key_points,
+                arguments @ arguments.T,
+                arguments @ points.T,
+                cell.labels[list(cell.judged)],
+            )
+        )
+        start = stop
+    return found
+
+
+def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
+    """Thresholds, and how to cluster beyond the paper's way, by the dev split alone."""
+    tried = {each: cluster_cells(dev, each) for each in CLUSTERINGS}
+    thresholds = {each: clusters.best_threshold() for each, clusters in tried.items()}
+    # The first wins a tie: it is the simplest.
+    best = max(CLUSTERINGS, key=lambda each: tried[each].worth(thresholds[each]))
+    decided = match_threshold(*decided_pairs(dev))
+    return {
+        "threshold": decided[0] if decided else None,
+        "clustering_threshold": thresholds[CLUSTERINGS[0]],
+        "profile": best.profile,
+        "refines": best.refines,
+        "beyond_threshold": thresholds[best],
+    }
+
+
+def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
+    """Figures of one split.
+
+    ``excluding`` is the mean over the cells in which enough is clustered, ``cells_clustered`` of
+    ``cells_judged``; ``excluding_with_zeros`` counts the others as 0.
+
+    ``oracle`` took the best threshold of each cell, ``at_threshold`` the one of dev; ``beyond``
+    is the same for the way of clustering that dev chose.
+    """
+    plain = cluster_cells(cells)
+    beyond = cluster_cells(cells, Clustering(chosen["profile"], chosen["refines"]))
+    matching, others = decided_pairs(cells)
+    threshold = chosen["threshold"]
+    return {
+        "cells": len(cells),
+        "arguments": sum(len(cell.reference) for cell in cells),
+        "accuracy": accuracy(cells),
+        "oracle": _over(plain.oracle()),
+        "at_threshold": _over(plain.at(chosen["clustering_threshold"])),
+        "beyond_oracle": _over(beyond.oracle()),
+        "beyond_at_threshold": _over(beyond.at(chosen["beyond_threshold"])),
+        "pairs": len(matching) + len(others),
+        "f1": None if threshold is None else f1_at(matching, others, threshold),
+    }
+
+
+def _over(found: tuple[OverCells, OverCells]) -> Figures:
+    excluding, including = found
+    return {
+        "excluding": excluding.mean,
+        "excluding_with_zeros": excluding.with_zeros,
+        "including": including.mean,
+        "cells_clustered": excluding.n,
+        "cells_judged": excluding.cells,
+    }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .cluster_figures import LEAST_SHARE
+from .figures import LEAST_SHARE
 
 SPLITS = ("dev", "test")
 BEHIND_TOPIC = "Both texts are read behind the topic of the debate, as `topic: text`."
@@ -17,7 +17,7 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
     name
         Of the scorer.
     figures
-        As `argsum.scorers.actions.match_training.train_match` returns them.
+        As `argsum.scorers.actions.trainers.train_match` returns them.
     facts
         ``base``, ``trained_on`` and ``recipe``.
     """

@@ -1,24 +1,31 @@
-"""The four kinds of prompts for writing key points, and what a request says."""
+"""Prompts for writing key points, and the arguments that they contain."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.datasets.models import Cell
-from argsum.keypoints.models import SystemRun
-from argsum.writing.methods.written_key_points import (
-    clusters_schema,
-    code_of,
-    list_schema,
-    one_schema,
+from argsum.datasets.models import Cell, CellArgument
+from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.systems.methods.clusters import by_quality, members
+from argsum.writing.methods import clusters_schema, code_of, list_schema, one_schema
+from argsum.writing.reports import Asked
+from cqa_site.judging.prompts import (
+    Layout,
+    Neutral,
+    PromptParts,
+    fence_records,
+    fence_token,
+    neutralise,
+    quote,
+    render,
 )
-from cqa_site.judging.neutral import Neutral, fence_records, fence_token, neutralise, quote
-from cqa_site.judging.prompts import Layout, PromptParts, render
-from cqa_site.runs.kind_parts import PromptKind
-from cqa_site.runs.kinds import Question
-from cqa_site.runs.models import PromptVersion
+from cqa_site.runs.kinds import PromptKind, Question
+from cqa_site.runs.models import PromptVersion, Run
+
+# The four kinds of prompts for writing key points, and what a request says.
+
 
 FOLDER = Path(__file__).parent.parent / "prompts"
 CANDIDATES, SUMMARIES = "key_point_candidates", "key_point_summaries"
@@ -85,7 +92,7 @@ def write_request(
     if prompt.kind in COUNTS:
         values |= {"fewest": str(target["fewest"]), "most": str(target["most"])}
     if prompt.kind == GLOBAL:
-        values["clusters"] = _clusters(shown)
+        values["clusters"] = _fenced_clusters(shown)
     else:
         values["arguments"] = fenced_arguments(*shown.values())
     flags = tuple(name for texts in shown.values() for one in texts for name in one.flags.names)
@@ -105,9 +112,75 @@ def fenced_arguments(texts: Sequence[Neutral]) -> str:
     return fence_records(records, fence_token("arguments", *plain))
 
 
-def _clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
+def _fenced_clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
     """Clusters by code, so that a model that counts them itself is found out."""
     plain = {group: [one.text for one in texts] for group, texts in groups.items()}
     records = [{"cluster": code_of(group), "arguments": texts} for group, texts in plain.items()]
     every = [text for texts in plain.values() for text in texts]
     return fence_records(records, fence_token("clusters", *every))
+
+
+# The arguments that requests for key points show.
+
+
+class PromptArgument(NamedTuple):
+    """An argument as a request shows it."""
+
+    text: str
+    quality: float | None
+
+
+Own = Mapping[int, tuple[PromptArgument, str]]
+
+
+def questions_of(run: Run, asked: Sequence[Asked]) -> list[Question]:
+    """The requests of a writing run; three queries."""
+    target = run.spec["target"]
+    cells = Cell.objects.filter(dataset__study=run.study).in_bulk({each.cell for each in asked})
+    arguments = _arguments(cells)
+    sets = SummarySet.objects.filter(study=run.study).only("arguments", "clusters")
+    found = sets.in_bulk({each.summary_set for each in asked})
+    requests = []
+    for each in asked:
+        own = arguments[each.cell]
+        if each.summary_set:
+            groups = _cluster_arguments(each, found[each.summary_set], own)
+        else:
+            groups = _whole(each, own, run.prompt.kind)
+        best = {group: _best(shown, target["most_arguments"]) for group, shown in groups.items()}
+        requests.append(write_request(run.prompt, target, cells[each.cell], best))
+    return requests
+
+
+def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArgument, str]]]:
+    """Cell → key of an argument → what is shown of it, and why it was left out."""
+    found: dict[int, dict[int, tuple[PromptArgument, str]]] = {pk: {} for pk in cells}
+    rows = CellArgument.objects.filter(cell__in=cells).order_by("cell", "position")
+    for cell, pk, text, quality, left_out in rows.values_list(
+        "cell", "pk", "text", "quality", "left_out"
+    ):
+        found[cell][pk] = PromptArgument(text, quality), left_out
+    return found
+
+
+def _cluster_arguments(
+    asked: Asked, made: SummarySet, own: Own
+) -> dict[int, list[PromptArgument]]:
+    """Cluster → its arguments."""
+    rows = members(made.clusters or [])
+    shown = [own[pk][0] for pk in made.arguments]
+    return {cluster: [shown[row] for row in rows[cluster]] for cluster in asked.clusters}
+
+
+def _whole(asked: Asked, own: Own, prompt: str) -> dict[int, list[PromptArgument]]:
+    """All arguments as group 0; dealt into heaps where a prompt about clusters is tried out."""
+    kept = [shown for shown, left_out in own.values() if asked.is_unfiltered or not left_out]
+    if prompt in COUNTS:
+        return {0: kept}
+    heaps = asked.clusters[:1] if prompt == LOCAL else asked.clusters
+    return {heap: kept[heap :: len(asked.clusters)] for heap in heaps}
+
+
+def _best(shown: Sequence[PromptArgument], most: int) -> list[str]:
+    order = by_quality(range(len(shown)), [one.quality for one in shown])
+    return [shown[place].text for place in order[:most]]

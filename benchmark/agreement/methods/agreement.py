@@ -1,43 +1,265 @@
-"""Agreement of everybody who scored the same answers by one rubric: people and judges.
-
-The sound figures are those of single columns (total, group, criterion). All criteria taken
-together as items ("concatenated") are there because papers print them, always beside what
-shuffled sheets reach.
-
-Source: CompQA paper, section 4 (agreement of its judges with people); recipes of each part stand
-in its module.
-"""
+"""Agreement of all people and judges who scored the same answers by one rubric."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
 from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.stats.verdicts import LEVEL, holm
+from cqa_site.stats.verdicts import RULES as verdicts_RULES
 
-from .columns import KINDS
-from .families import self_preference
-from .figures import Agreement, Alternative, Consistency, Figure, Settings, Verdict
+from .figures import (
+    Agreement,
+    Alternative,
+    ByCode,
+    Column,
+    Consistency,
+    Figure,
+    JudgeAlphas,
+    JudgeRow,
+    Length,
+    Pair,
+    Rater,
+    Settings,
+    Verdict,
+)
 from .grid import PEOPLE, Grid, SheetRater, grid_of
-from .jackknife import Jackknife
-from .judges import judge_differences, judge_row, ranked
-from .length import length_figures
-from .pairs import compare
-from .parts import about_rater, by_code, chosen_pairs, column_list
-from .people import alternative, epsilon_of, leniency, people_together, with_people
-from .repeats import self_consistency
-from .verdict import (
+from .jackknife import Jackknife, across_sums, difference_figure
+from .pairs import KINDS, column_figures, compare
+from .raters import length_figures, self_consistency, self_preference
+from .replacement import (
     RULES,
     Levels,
+    alternative,
     by_agreement,
     by_alternative,
     by_bias,
     by_consistency,
     by_unscored,
+    epsilon_of,
+    leniency,
+    people_together,
+    points_of,
+    unscored_of,
     verdict,
+    with_people,
 )
+
+# What an agreement report is about: raters, columns, pairs, and the rater that is code.
+
+
+# Answers in common over all pairs together, and pairs that are compared whatever their number.
+MOST_SHARED = 150_000
+LEAST_PAIRS = 10
+
+
+def chosen_pairs(
+    grid: Grid, judges: list[SheetRater], most: int
+) -> tuple[list[tuple[SheetRater, SheetRater, str]], int]:
+    """Pairs of raters by answers in common, judges first in mixed pairs; how many were left out.
+
+    With one person only, that person is all people, whom every judge is compared with anyway.
+    """
+    alone = len(grid.people) == 1
+    known = {each.key: ~np.isnan(grid.column(each.key, "total")) for each in grid.raters}
+    found = []
+    for a, b in combinations([*grid.people, *judges], 2):
+        if not b.is_judge and (a.is_consolidated or b.is_consolidated):
+            continue  # A mean of people is no second person.
+        shared = int((known[a.key] & known[b.key]).sum())
+        if not shared or (alone and a.is_judge != b.is_judge):
+            continue
+        kind = "judges" if a.is_judge else "judge_person" if b.is_judge else "persons"
+        found.append((shared, (b, a, kind) if kind == "judge_person" else (a, b, kind)))
+    found.sort(key=lambda each: -each[0])
+    before, kept = 0, 0
+    for shared, _ in found[:most]:
+        # The first ones come in any case; further ones while the whole stays affordable.
+        if kept >= LEAST_PAIRS and before + shared > MOST_SHARED:
+            break
+        before, kept = before + shared, kept + 1
+    return [pair for _, pair in found[:kept]], len(found) - kept
+
+
+def by_code(
+    grid: Grid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Jackknife
+) -> ByCode | None:
+    """The criterion that code can count, compared with everybody who scored it."""
+    criterion = next((each for each in rubric.criteria if each.counted_by == "sentences"), None)
+    if criterion is None or not counted:
+        return None
+    points = np.array([counted.get(int(key), np.nan) for key in grid.answers], dtype=float)
+    return ByCode(
+        criterion=criterion.key,
+        answers=int((~np.isnan(points)).sum()),
+        raters={
+            key: column_figures(
+                points, grid.column(key, criterion.key), grid.questions, criterion.maximum, draws
+            )
+            for key in (PEOPLE, *(each.key for each in grid.raters))
+        },
+    )
+
+
+def column_list(grid: Grid, rubric: Rubric) -> tuple[Column, ...]:
+    names = {each.key: each.name for each in rubric.groups}
+    names |= {each.key: each.name for each in rubric.criteria}
+    kinds = ["total", *["group"] * len(rubric.groups), *["criterion"] * len(rubric.criteria)]
+    return tuple(
+        Column(key=key, name=names.get(key, ""), kind=kind, maximum=maximum)
+        for key, kind, maximum in zip(grid.columns, kinds, grid.maxima, strict=True)
+    )
+
+
+def about_rater(rater: SheetRater) -> Rater:
+    return Rater(**vars(rater), is_judge=rater.is_judge)
+
+
+# Judges beside each other: the leaderboard of those who usually make one.
+#
+# They are ranked by the interval alpha of their totals with people's. The range of a rank holds
+# every place that the tests allow: a judge stands above another for certain only where their
+# difference on the questions they share is shown, among all pairs of judges (Holm).
+
+
+PER = 1_000
+MICRO = 1_000_000
+
+
+def judge_row(
+    judge: SheetRater,
+    sheets: pd.DataFrame,
+    *,
+    beside: JudgeAlphas,
+    pair: Pair,
+    test: Alternative,
+    consistency: Consistency,
+    length: Length,
+) -> JudgeRow:
+    """One line of the board.
+
+    Parameters
+    ----------
+    judge
+        Who it is.
+    sheets
+        The judge's rows of the table; `cost_micro` and `seconds` of each where known.
+    beside, pair, test, consistency, length
+        Figures made elsewhere: of totals, the pair with the mean of people.
+    """
+    total, split = pair.columns["total"], consistency.columns["total"]
+    return JudgeRow(
+        key=judge.key,
+        name=judge.name,
+        kind=judge.kind,
+        family=judge.family,
+        sheets=judge.sheets,
+        answers=int(sheets.loc[sheets["total"].notna(), "answer"].nunique()),
+        agreement=beside.alpha_interval,
+        pearson=total.pearson,
+        within=pair.systems["pearson"].within,
+        bias=total.bias,
+        rho=test.rho,
+        omega=test.omega,
+        consistency=split.reliability,
+        exact=split.exact,
+        replicates=consistency.replicates,
+        unscored=unscored_of(judge.unscored, judge.sheets, judge.replicates),
+        length_slope=length.own.slope,
+        cost=_per_thousand(sheets, "cost_micro", MICRO),
+        seconds=_per_thousand(sheets, "seconds", 1),
+    )
+
+
+def judge_differences(
+    grid: Grid, judges: Sequence[SheetRater], draws: Jackknife
+) -> dict[tuple[str, str], Figure]:
+    """(first, second) → alpha of totals with people, first minus second, on shared answers.
+
+    Only pairs that the rule "closest judge" allows; ``p_yes`` is two-sided.
+    """
+    points, least = points_of(grid, "total"), verdicts_RULES["closest judge"].least
+    by_people = ~np.isnan(points).all(axis=1)
+    found = {}
+    for pair in combinations([each.key for each in judges], 2):
+        totals = [grid.column(key, "total") for key in pair]
+        use = by_people & ~np.isnan(totals).any(axis=0)
+        known, codes = np.unique(grid.questions[use], return_inverse=True)
+        if len(known) < least:
+            continue
+        first, second = (across_sums(points[use], own[use], codes, len(known)) for own in totals)
+        difference = difference_figure(first, second, int(use.sum()), draws, least=least)
+        if difference.p_yes is not None and difference.p_no is not None:
+            p = min(1.0, 2 * min(difference.p_yes, difference.p_no))
+            found[pair] = replace(difference, p_yes=p, p_no=None)
+    return found
+
+
+def ranked(
+    rows: Sequence[JudgeRow], differences: dict[tuple[str, str], Figure]
+) -> tuple[JudgeRow, ...]:
+    """The rows best first, with the range of ranks that the tests allow.
+
+    Judges without a figure of agreement come last, without a rank.
+
+    Parameters
+    ----------
+    rows
+        In any order.
+    differences
+        From `judge_differences`.
+    """
+    known = [row for row in rows if row.agreement.value is not None]
+    adjusted = holm(np.array([found.p_yes for found in differences.values()], dtype=float))
+    above = {
+        pair if (found.value or 0.0) > 0 else pair[::-1]
+        for (pair, found), p in zip(differences.items(), adjusted, strict=True)
+        if p <= LEVEL
+    }
+    placed = [_placed(row, known, above) for row in rows]
+    found = sorted(placed, key=lambda row: (row.rank is None, row.rank or 0, row.name))
+    # Which of the two comes first does not matter to a two-sided test.
+    tests = differences | {pair[::-1]: test for pair, test in differences.items()}
+    return tuple(replace(row, to_first=tests.get((found[0].key, row.key))) for row in found)
+
+
+def _placed(row: JudgeRow, known: Sequence[JudgeRow], above: Set[tuple[str, str]]) -> JudgeRow:
+    own = row.agreement.value
+    if own is None:
+        return row
+    others = [each for each in known if each.key != row.key]
+    return replace(
+        row,
+        rank=1 + sum((each.agreement.value or 0.0) > own for each in others),
+        rank_low=1 + sum((each.key, row.key) in above for each in others),
+        rank_high=len(known) - sum((row.key, each.key) in above for each in others),
+    )
+
+
+def _per_thousand(sheets: pd.DataFrame, column: str, unit: int) -> float | None:
+    """For 1,000 answers scored, over the sheets that say it; None where none does."""
+    if column not in sheets.columns:
+        return None
+    known = sheets[sheets[column].notna()]
+    scored = int(known.loc[known["total"].notna(), "answer"].nunique())
+    spent = float(np.nansum(known[column].to_numpy(dtype=float)))
+    return round(spent / unit / scored * PER, 6) if scored else None
+
+
+# Agreement of everybody who scored the same answers by one rubric: people and judges.
+#
+# The sound figures are those of single columns (total, group, criterion). All criteria taken
+# together as items ("concatenated") are there because papers print them, always beside what
+# shuffled sheets reach.
+#
+# Source: CompQA paper, section 4 (agreement of its judges with people); recipes of each part stand
+# in its module.
+
 
 # 2: consolidated sheets are no person, and the rule of agreement is a paired difference.
 # 3: intervals leave out questions, and "no" of a verdict is tested as "yes" is.

@@ -1,15 +1,17 @@
-"""What agreement of sheets comes to, as a snapshot keeps it; loads nothing, for pages to name.
-
-Figures stand under the keys of judges or raters, then under those of columns.
-"""
+"""Figures of agreement as snapshots store them, and verdicts of older snapshots."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from cqa_site.stats.as_json import ONLY_IF_KNOWN
+from cqa_site.stats.estimate import ONLY_IF_KNOWN
+
+# What agreement of sheets comes to, as a snapshot keeps it; loads nothing, for pages to name.
+#
+# Figures stand under the keys of judges or raters, then under those of columns.
+
 
 Result = Literal["yes", "not_shown", "no"]
 # How much less a judge may agree with people than they with each other, in alpha; how far its
@@ -85,7 +87,7 @@ class People:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside(Alphas):
+class JudgeAlphas(Alphas):
     """A judge with people; the difference to persons among themselves is on the same answers."""
 
     difference: Figure
@@ -113,7 +115,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfColumn:
+class ColumnAgreement:
     """Two raters: bias is first minus second in points, leniency that by the maximum."""
 
     n: int
@@ -150,7 +152,7 @@ class Concatenated:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfSystems:
+class SystemAgreement:
     """Correlation of totals across systems, and its mean within questions."""
 
     across: Figure
@@ -186,10 +188,10 @@ class Pair:
     first: str
     second: str
     kind: str
-    columns: dict[str, OfColumn]
-    aspect: dict[str, OfColumn]
+    columns: dict[str, ColumnAgreement]
+    aspect: dict[str, ColumnAgreement]
     concatenated: Concatenated | TooFew
-    systems: dict[str, OfSystems]
+    systems: dict[str, SystemAgreement]
     bland_altman: BlandAltman
     confusion: dict[str, Confusion]
 
@@ -270,7 +272,7 @@ class ByCode:
 
     criterion: str
     answers: int
-    raters: dict[str, OfColumn]
+    raters: dict[str, ColumnAgreement]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -368,7 +370,7 @@ class Agreement:
     raters: tuple[Rater, ...]
     answers: int
     people: People
-    with_people: Mapping[str, Mapping[str, Beside]]
+    with_people: Mapping[str, Mapping[str, JudgeAlphas]]
     alternative: dict[str, dict[str, Alternative]]
     pairs: tuple[Pair, ...]
     pairs_left_out: int
@@ -384,3 +386,39 @@ class Agreement:
 def is_closest(rows: Sequence[JudgeRow]) -> bool:
     """Whether the first judge is shown to agree with people more than every other one."""
     return len(rows) > 1 and rows[0].rank_high == 1 and rows[1].rank is not None
+
+
+# Verdicts of snapshots from before version 3, whose "no" was not tested.
+
+
+TESTED = 3
+# "No" was whatever did not pass, and consistency had no interval.
+UNTESTED = {("alternative", "no"), ("consistency", "yes"), ("consistency", "no")}
+REASON = "this snapshot was made before that was tested; make a new one"
+
+
+def without_untested(figures: Agreement) -> Agreement:
+    """The figures with their verdicts; outcomes that were not tested are not shown."""
+    if figures.version >= TESTED:
+        return figures
+    verdicts = {
+        judge: {column: _tested(verdict) for column, verdict in columns.items()}
+        for judge, columns in figures.verdict.items()
+    }
+    return replace(figures, verdict=verdicts)
+
+
+def _tested(verdict: Verdict) -> Verdict:
+    rules = {
+        name: replace(each, result="not_shown", missing={}, reason=REASON)
+        if (name, each.result) in UNTESTED
+        else each
+        for name, each in verdict.rules.items()
+    }
+    return Verdict(result=joined(rules), rules=rules)
+
+
+def joined(rules: dict[str, Outcome]) -> Result:
+    """One no is enough, yes needs all."""
+    results = {outcome.result for outcome in rules.values()}
+    return "no" if "no" in results else "yes" if results == {"yes"} else "not_shown"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Q
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.methods.sentence_count import length_points, sentence_places
-from benchmark.scoring.models.runs import ProbeResult, ScoringRun
-from cqa_site.stats.as_json import to_json
+from benchmark.scoring.methods import length_points, sentence_places
+from benchmark.scoring.models import ProbeResult, ScoringRun
+from cqa_site.stats.estimate import to_json
 
 if TYPE_CHECKING:
     import pandas as pd

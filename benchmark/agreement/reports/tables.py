@@ -1,4 +1,4 @@
-"""Agreement of agreement as small tables: what pages show and files hold."""
+"""Tables of agreement: all pairs of raters, criteria, systems, and one pair in detail."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from benchmark.agreement.methods.figures import (
     Agreement,
     Alphas,
     Column,
+    ColumnAgreement,
+    Concatenated,
     Figure,
-    OfColumn,
     Unscored,
 )
 from benchmark.leaderboard.models import BoardSnapshot
-from benchmark.leaderboard.reports.filters import conditions_of_rows
+from benchmark.leaderboard.reports.snapshot import conditions_of_rows
 from cqa_site.web.tables import Cell, TableData
 
-from .choice import PEOPLE, TOTAL, Choice
+from .snapshot import PEOPLE, TOTAL, Choice, pair_of
 
-Built = tuple[list[str], list[list[Cell]]]
+# Agreement of agreement as small tables: what pages show and files hold.
+
+
+TableParts = tuple[list[str], list[list[Cell]]]
 MEASURE_NAMES = {
     "alpha_interval": gettext_lazy("Interval alpha"),
     "alpha_ordinal": gettext_lazy("Ordinal alpha"),
@@ -40,7 +44,7 @@ SHARED = gettext_lazy("Two raters have to score the same answers.")
 
 
 @dataclass(frozen=True)
-class Entry:
+class AgreementTableSpec:
     """A table: its title, how its numbers were made, what builds it, and what would fill it.
 
     ``way`` is the page where that is done, and its name.
@@ -48,7 +52,7 @@ class Entry:
 
     title: Any
     recipe: Any
-    build: Callable[[Agreement, Choice], Built]
+    build: Callable[[Agreement, Choice], TableParts]
     needed: Any = SHARED
     way: tuple[str, Any] = ("scoring_rounds", gettext_lazy("Scoring rounds"))
 
@@ -69,12 +73,12 @@ def column_name(column: Column) -> str:
     return f"{column.key} {column.name}" if column.kind == "criterion" else column.name
 
 
-def value_of(found: OfColumn, measure: str) -> float | None:
+def value_of(found: ColumnAgreement, measure: str) -> float | None:
     """The number of a measure; shares of equal points have no interval."""
     return found.exact if measure == "exact" else figure_of(found, measure).value
 
 
-def figure_of(found: Alphas | OfColumn, measure: str) -> Figure:
+def figure_of(found: Alphas | ColumnAgreement, measure: str) -> Figure:
     """The figure of a measure with an interval; ``bias``, or one of `MEASURES` but ``exact``."""
     figure: Figure = getattr(found, measure)
     return figure
@@ -89,7 +93,11 @@ def with_bounds(name: str) -> list[str]:
 
 
 def table_of(
-    snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: str, entry: Entry
+    snapshot: BoardSnapshot,
+    figures: Agreement,
+    choice: Choice,
+    slug: str,
+    entry: AgreementTableSpec,
 ) -> TableData:
     """One figure as a table whose caption names the snapshot."""
     columns, rows = entry.build(figures, choice)
@@ -106,3 +114,239 @@ def table_of(
     return TableData(
         columns, rows, caption=f"{title}. {about}", note=str(entry.recipe), name=f"scores-{slug}"
     )
+
+
+# Agreement of every two raters as tables.
+
+
+def _pairs(figures: Agreement, choice: Choice) -> TableParts:
+    names, measures = rater_names(figures), [name for name in MEASURE_NAMES if name != "exact"]
+    columns = [_("First"), _("Second"), "n", _("Questions"), _("Exact")]
+    for name in ("bias", *measures):
+        title = _("Bias, points") if name == "bias" else str(MEASURE_NAMES[name])
+        columns += with_bounds(title)
+    people = figures.people.columns[choice.column]
+    together: list[Cell] = [_("People together"), "", people.alpha_interval.n, None, None]
+    together += [None] * 3
+    for name in measures:
+        together += bounds(figure_of(people, name)) if name in vars(people) else [None] * 3
+    rows = [together]
+    for pair in figures.pairs:
+        own = pair.columns[choice.column]
+        row: list[Cell] = [names[pair.first], names[pair.second], own.n]
+        row += [own.n_questions, own.exact]
+        for name in ("bias", *measures):
+            row += bounds(figure_of(own, name))
+        rows.append(row)
+    return columns, rows
+
+
+def _criteria(figures: Agreement, choice: Choice) -> TableParts:
+    names = rater_names(figures)
+    columns = [_("First"), _("Second"), *column_names(figures).values()]
+    rows: list[list[Cell]] = []
+    if choice.measure.startswith("alpha"):
+        people = figures.people.columns
+        found = [figure_of(people[each.key], choice.measure).value for each in figures.columns]
+        rows.append([_("People together"), "", *found])
+    for pair in figures.pairs:
+        own = [value_of(pair.columns[each.key], choice.measure) for each in figures.columns]
+        rows.append([names[pair.first], names[pair.second], *own])
+    return columns, rows
+
+
+def _ceiling(figures: Agreement, choice: Choice) -> TableParts:
+    """Each column: people among themselves, and the chosen judge with them."""
+    judge = figures.with_people.get(choice.judge, {})
+    columns = [_("Column"), *with_bounds(_("People, interval alpha")), _("Answers")]
+    columns += [*with_bounds(_("Judge with people, interval alpha")), _("Answers")]
+    columns += [*with_bounds(_("Difference on the same answers")), _("Answers")]
+    rows: list[list[Cell]] = []
+    for key, name in column_names(figures).items():
+        beside = judge.get(key)
+        difference = beside.difference if beside else None
+        row: list[Cell] = [name, *_with_n(figures.people.columns[key].alpha_interval)]
+        row += _with_n(beside.alpha_interval if beside else None)
+        rows.append([*row, *_with_n(difference)])
+    return columns, rows
+
+
+def _with_n(found: Figure | None) -> list[Cell]:
+    return [*bounds(found), found.n] if found else [None] * 4
+
+
+def _concatenated(figures: Agreement, choice: Choice) -> TableParts:
+    names = rater_names(figures)
+    columns = [_("First"), _("Second"), _("Answers"), _("Alpha of all criteria")]
+    columns += [_("With sheets shuffled"), _("sd"), _("Shuffles"), _("Remark")]
+    rows: list[list[Cell]] = []
+    for pair in figures.pairs:
+        found = pair.concatenated
+        shuffled: list[Cell] = [None] * 3
+        if isinstance(found, Concatenated):
+            shuffled = [found.shuffled, found.shuffled_sd, found.repeats]
+        row: list[Cell] = [names[pair.first], names[pair.second], found.n, found.value]
+        rows.append([*row, *shuffled, found.reason])
+    return columns, rows
+
+
+def _systems(figures: Agreement, choice: Choice) -> TableParts:
+    names = rater_names(figures)
+    columns = [_("First"), _("Second"), _("Correlation"), *with_bounds(_("Across systems"))]
+    columns += [_("Systems"), *with_bounds(_("Within questions")), _("sd"), _("Questions")]
+    rows = []
+    for pair in figures.pairs:
+        for kind, found in pair.systems.items():
+            row: list[Cell] = [names[pair.first], names[pair.second], str(MEASURE_NAMES[kind])]
+            row += _with_n(found.across)
+            rows.append([*row, *bounds(found.within), found.within_sd, found.within.n])
+    return columns, rows
+
+
+def _aspect(figures: Agreement, choice: Choice) -> TableParts:
+    names = rater_names(figures)
+    columns = [_("First"), _("Second"), _("Questions"), _("Answers")]
+    measures = ("alpha_interval", "pearson", "spearman", "kendall", "bias")
+    for name in measures:
+        columns += with_bounds(_("Bias, points") if name == "bias" else str(MEASURE_NAMES[name]))
+    said = {"with": _("with an aspect"), "without": _("without an aspect")}
+    rows = []
+    for pair in figures.pairs:
+        for part, text in said.items():
+            own = pair.aspect[part]
+            row: list[Cell] = [names[pair.first], names[pair.second], text, own.n]
+            for name in measures:
+                row += bounds(figure_of(own, name))
+            rows.append(row)
+    return columns, rows
+
+
+PAIR_TABLES: dict[str, AgreementTableSpec] = {
+    "pairs": AgreementTableSpec(
+        gettext_lazy("Every two raters"),
+        gettext_lazy(
+            "Unit: answer that both scored. Replicates of a judge are averaged; of a person's "
+            "repeats the first sheet counts. Intervals leave out one question at a time "
+            "(jackknife, t corrected for skewness): bias from 6 questions on, all others from 20, "
+            "50 where nearly all points are the same. Bias: mean of first minus second; leniency: "
+            "bias as a share of the most points; above 0 the first gives more."
+        ),
+        _pairs,
+    ),
+    "criteria": AgreementTableSpec(
+        gettext_lazy("Column by column"),
+        gettext_lazy(
+            "One measure for the total, each group and each criterion. Intervals stand in the "
+            "table of every two raters, for the column chosen there."
+        ),
+        _criteria,
+    ),
+    "ceiling": AgreementTableSpec(
+        gettext_lazy("People among themselves, and the judge with them"),
+        gettext_lazy(
+            "Krippendorff's alpha at the interval level, 95 % intervals over questions. Of the "
+            "judge only pairs of one sheet of people and the judge's count. The two come from "
+            "different answers, so compare them by their difference: judge minus people on "
+            "the answers that "
+            "two people and the judge scored, leaving out one question from both. "
+            "Consolidated sheets are no person: they count beside the judge only."
+        ),
+        _ceiling,
+    ),
+    "concatenated": AgreementTableSpec(
+        gettext_lazy("All criteria together, and what shuffling leaves"),
+        gettext_lazy(
+            "Interval alpha with every criterion of every sheet as an item, as papers print it. "
+            "Criteria with more points than others make any two sheets agree: beside it the mean "
+            "of the same figure after the second rater's sheets were dealt to other answers."
+        ),
+        _concatenated,
+    ),
+    "systems": AgreementTableSpec(
+        gettext_lazy("Systems, and answers to one question"),
+        gettext_lazy(
+            "Totals. Across: correlation of the means of systems (each with its scenario), "
+            "resampling systems and questions. Within: mean over questions of the correlation "
+            "over systems, resampling questions; questions with fewer than 3 systems, or without "
+            "differences, do not count. With more than 200 questions only pairs with people have "
+            "all three correlations. Intervals need 20 systems, or 20 questions."
+        ),
+        _systems,
+    ),
+    "aspect": AgreementTableSpec(
+        gettext_lazy("With and without an aspect"),
+        gettext_lazy("Totals of answers to questions that name an aspect, and of all others."),
+        _aspect,
+    ),
+}
+
+
+# One pair of raters in detail, and the rater that is code, as tables.
+
+
+def _bland_altman(figures: Agreement, choice: Choice) -> TableParts:
+    pair = pair_of(figures, choice)
+    columns = [_("Figure"), *with_bounds(_("Points")), _("Answers")]
+    if pair is None:
+        return columns, []
+    found = pair.bland_altman
+    said = {
+        _("Bias, first minus second"): found.bias,
+        _("Lower limit of agreement"): found.lower,
+        _("Upper limit of agreement"): found.upper,
+        _("Bias for a point more"): found.slope,
+    }
+    return columns, [[text, *bounds(each), each.n] for text, each in said.items()]
+
+
+def _confusion(figures: Agreement, choice: Choice) -> TableParts:
+    pair, names = pair_of(figures, choice), column_names(figures)
+    columns = [_("Criterion"), _("Points of the first"), _("Points of the second"), _("Answers")]
+    rows: list[list[Cell]] = []
+    for key, found in (pair.confusion if pair else {}).items():
+        for value, cells in zip(found.values, found.cells, strict=True):
+            rows += [
+                [names[key], value, other, n]
+                for other, n in zip(found.values, cells, strict=True)
+                if n
+            ]
+    return columns, rows
+
+
+def _by_code(figures: Agreement, choice: Choice) -> TableParts:
+    names, found = rater_names(figures), figures.by_code
+    columns = [_("Rater"), "n", _("Exact"), *with_bounds(_("Interval alpha"))]
+    columns += [*with_bounds(_("Leniency of the count"))]
+    rows = []
+    for key, own in (found.raters if found else {}).items():
+        row: list[Cell] = [names[key], own.n, own.exact]
+        rows.append([*row, *bounds(own.alpha_interval), *bounds(own.leniency)])
+    return columns, rows
+
+
+DETAIL_TABLES: dict[str, AgreementTableSpec] = {
+    "bland-altman": AgreementTableSpec(
+        gettext_lazy("How far apart two raters lie"),
+        gettext_lazy(
+            "Totals, first minus second rater. Limits: about 95 % of differences lie between "
+            "them. Intervals leave out questions, 20 at least."
+        ),
+        _bland_altman,
+    ),
+    "confusion": AgreementTableSpec(
+        gettext_lazy("Which points meet which"),
+        gettext_lazy(
+            "Answers by the points of both raters; means of replicates count as the nearest half "
+            "point. Rows: the first rater."
+        ),
+        _confusion,
+    ),
+    "by-code": AgreementTableSpec(
+        gettext_lazy("The criterion that code can count"),
+        gettext_lazy(
+            "Sentences counted by code and turned into points, compared with everybody who "
+            "scored the criterion. Leniency above 0: the count gives more."
+        ),
+        _by_code,
+    ),
+}

@@ -1,19 +1,46 @@
-"""A score sheet as a file states it, and the version of the rubric it was scored by."""
+"""Entries of score sheets: released judgements and the consolidated scores of people."""
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from annotation.answers.models import Answer
+from annotation.imports.actions.entries import AnswerEntry, Origin, origin_of
 from annotation.imports.books.answers import Place
-from benchmark.rubrics.methods.as_json import rubric_sha256, rubric_to_dict
+from annotation.imports.methods.releases import RawAnswer
+from benchmark.imports.methods.human_scores import (
+    OPENING,
+    HumanScore,
+    Link,
+    Links,
+    link_by_letters,
+    read_human_scores,
+)
+from benchmark.imports.methods.human_scores import Origin as human_links_Origin
+from benchmark.imports.methods.score_files import (
+    SCORES,
+    SUM,
+    JudgedAnswer,
+    JudgedFile,
+    read_judged_file,
+)
+from benchmark.judges.methods.judgements import Judgement, Reading
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import rubric_sha256, rubric_to_dict
 from benchmark.rubrics.models import RubricVersion
-from cqa_site.files.actions.rows import Entry, ImportRefused
-from cqa_site.people.models import Study
+from cqa_site.files.actions.imports import Entry, Flag, ImportRefused, Line, Note, Source, rejected
+from cqa_site.people.models import Rater, Study
+from cqa_site.runs.progress import reason_in_words
+from cqa_site.tabular import Problem
+
+# A score sheet as a file states it, and the version of the rubric it was scored by.
+
 
 BOOK = "sheets"
 # Sheets of a model without usable points: kept with the reason, and in no figure.
@@ -86,3 +113,218 @@ def _asked_for(study: Study, asked: str) -> RubricVersion:
     if found is None:
         raise ImportRefused(_("The study has no such version of a rubric."))
     return found
+
+
+# Released judgements: the answers of one system, each with a sheet of one judge.
+
+
+def read_judged_answers(source: Source) -> Iterator[Line]:
+    """Answers as the raw files have them, and what the judge gave each; nothing is repaired."""
+    judge = str(source.options.get("rater") or "").strip()
+    if not judge:
+        raise ImportRefused(_("Say which judge gave these scores; the file does not."))
+    origin = origin_of(source.name, source.options)
+    rubric = chosen_rubric(source.study, source.options)
+    file = read_judged_file(source.path, rubric.rubric, name=source.name)
+    yield Note(str(origin))
+    yield from _judged_counts(file, judge)
+    found = {each.answer.position: each.judgement for each in file.answers}
+    for problem in file.problems:
+        if problem.column == SCORES and problem.row is not None:
+            yield Flag(problem.row, problem.column, _unscored(found[problem.row]))
+        elif problem.column == SUM:
+            yield Flag(problem.row, problem.column, problem.reason)
+        else:
+            yield rejected(problem, of="answers")
+    for judged in file.answers:
+        yield _answer(source, origin, judged)
+        yield SheetEntry(
+            rubric=rubric,
+            answer=(source.name, judged.answer.position, judged.answer.choice),
+            source=source.name,
+            position=judged.answer.position,
+            rater_kind=Rater.Kind.MODEL,
+            rater_id=judge,
+            rater_name=judge[:120],
+            row=judged.answer.position,
+            given=_given(judged, rubric),
+            **_said(judged),
+        )
+
+
+def _answer(source: Source, origin: Origin, judged: JudgedAnswer) -> AnswerEntry:
+    record = judged.answer
+    return AnswerEntry(
+        row=record.position,
+        object1=record.object1,
+        object2=record.object2,
+        aspect=record.aspect or "",
+        text=record.text,
+        source=source.name,
+        position=record.position,
+        choice=record.choice,
+        system=origin.system,
+        system_kind=origin.system_kind,
+        scenario=origin.scenario,
+        column="comparison",
+    )
+
+
+def _given(judged: JudgedAnswer, rubric: RubricVersion) -> dict[str, int]:
+    """Points of an unscored judgement that has all criteria, off the scale as some are."""
+    return {} if judged.judgement.is_scored else judged.paper_points(rubric.rubric) or {}
+
+
+def _said(judged: JudgedAnswer) -> dict[str, Any]:
+    judgement = judged.judgement
+    if judgement.is_scored:
+        return {"points": judgement.points, "notes": judgement.rationales}
+    given = ", ".join(f"{key} {value}" for key, value in judgement.given.items())
+    evidence = [judgement.detail, _("As given: %s") % given if given else ""]
+    return {
+        "reason": judgement.reading.value,
+        "notes": judgement.rationales,
+        "comment": "\n".join(filter(None, evidence))[:2_000],
+    }
+
+
+def _unscored(judgement: Judgement) -> str:
+    why = reason_in_words(judgement.reading.value)
+    return _("Unscored. %(why)s (%(detail)s)") % {"why": why, "detail": judgement.detail}
+
+
+def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
+    """Every way in which judgements were read, with its number."""
+    shown = {
+        "judge": judge,
+        "valid": file.counts[Reading.VALID],
+        "number": file.counts.total(),
+    }
+    yield Note(_("%(valid)s of %(number)s judgements of “%(judge)s” can be used.") % shown)
+    others = [(each, number) for each, number in file.counts.items() if each != Reading.VALID]
+    if others:
+        listed = "; ".join(f"{_briefly(each)} ({number})" for each, number in sorted(others))
+        yield Note(_("Unscored, kept as such and in no mean: %s.") % listed)
+
+
+def _briefly(reading: Reading) -> str:
+    return reason_in_words(reading.value).rstrip(".")
+
+
+# The consolidated scores of people, linked to the answers of the study by letters and digits.
+
+
+# Nobody knows whose points were averaged, so a table is one rater, and one more for the answers
+# that it has two rows for: those were two sheets of different people, not a repetition.
+RATER = "consolidated"
+
+
+def read_human_table(source: Source) -> Iterator[Line]:
+    """One sheet a row, about the answer with its letters; rows without an answer are rejected."""
+    rubric = chosen_rubric(source.study, source.options)
+    scores: list[HumanScore] = []
+    for record in read_human_scores(source.path, rubric.rubric, name=source.name):
+        if isinstance(record, Problem):
+            yield rejected(record, of=BOOK)
+        else:
+            scores.append(record)
+    links = link_by_letters(scores, _answers(source.study, scores))
+    yield from _human_counts(links)
+    for score in links.unlinked:
+        reason = _("no answer of “%s” in the study has these letters and digits") % score.system
+        yield Flag(score.row, "comparison", reason, is_rejection=True, object=BOOK)
+    earlier: Counter[int] = Counter()
+    for link in links.links:
+        yield from _remarks(link)
+        yield _sheet(source, rubric, link, earlier[link.answer.position])
+        earlier[link.answer.position] += 1
+
+
+def _answers(
+    study: Study, scores: Sequence[HumanScore]
+) -> dict[human_links_Origin, list[RawAnswer]]:
+    """Answers of the systems named, in the order of their files; a position is a primary key."""
+    found = Answer.objects.filter(
+        study=study, system__name__in={each.system for each in scores}
+    ).order_by("source", "position", "choice", "pk")
+    rows = found.values_list(
+        "system__name",
+        "scenario",
+        "pk",
+        "question__comparison__object1",
+        "question__comparison__object2",
+        "question__aspect",
+        "text",
+        "choice",
+    )
+    by_origin: dict[human_links_Origin, list[RawAnswer]] = defaultdict(list)
+    for system, scenario, pk, one, two, aspect, text, choice in rows.iterator(2_000):
+        by_origin[system, scenario].append(RawAnswer(pk, one, two, aspect or None, text, choice))
+    return by_origin
+
+
+def _sheet(source: Source, rubric: RubricVersion, link: Link, earlier: int) -> SheetEntry:
+    score = link.score
+    number = earlier + 1
+    name = _("Consolidated people")
+    return SheetEntry(
+        row=score.row,
+        rubric=rubric,
+        answer=link.answer.position,
+        source=source.name,
+        position=score.row,
+        rater_kind=Rater.Kind.REFERENCE,
+        rater_id=f"{RATER}-{number}" if earlier else RATER,
+        rater_name=_("Consolidated people, sheet %s") % number if earlier else name,
+        points=score.points,
+        off_scale=score.off_scale,
+        is_consolidated=True,
+    )
+
+
+def _remarks(link: Link) -> Iterator[Flag]:
+    score = link.score
+    if score.swallowed:
+        text = ngettext(
+            "The text had swallowed %s row below it; it ends at its first tab.",
+            "The text had swallowed %s rows below it; it ends at its first tab.",
+            score.swallowed,
+        )
+        yield Flag(score.row, "comparison", text % score.swallowed)
+    if link.rivals:
+        yield Flag(
+            score.row, "comparison", _("Fits several answers; the first free one is taken.")
+        )
+    if link.how == OPENING:
+        yield Flag(score.row, "comparison", _("Linked by the first 300 letters and digits."))
+    if link.is_repeat:
+        reason = _("Another row is about the same answer; kept as the sheet of another rater.")
+        yield Flag(score.row, "", reason)
+    for key in score.off_scale:
+        reason = _("%s points are not on the scale; kept as they are and marked.")
+        yield Flag(score.row, key, reason % f"{score.points[key]:g}")
+    for key in score.blanks:
+        yield Flag(score.row, key, _("No points; the sheet has no total."))
+
+
+def _human_counts(links: Links) -> Iterator[Note]:
+    number = len(links.links)
+    shown = {
+        "linked": number,
+        "rows": number + len(links.unlinked),
+        "ambiguous": len(links.ambiguous),
+        "repeats": len(links.repeats),
+        "swallowed": sum(each.score.swallowed for each in links.links),
+    }
+    yield Note(_("%(linked)s of %(rows)s rows found their answer in the study.") % shown)
+    if not number:
+        yield Note(_("Import the answers first, then this file again."))
+        return
+    yield Note(
+        _(
+            "Ambiguous links: %(ambiguous)s. Second rows about one answer: %(repeats)s. Rows "
+            "swallowed by a text: %(swallowed)s."
+        )
+        % shown
+    )
+    yield Note(_("The total is the sum of the criteria; the column score is not used."))

@@ -1,23 +1,284 @@
-"""Any table of score sheets, through the columns a person chose."""
+"""Import of tables of score sheets: the chosen columns, and the answer of each row."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.imports.actions.rows import AnswerEntry
-from benchmark.imports.methods.row import EMPTY, UNSCORED, ScoreRow
-from benchmark.imports.methods.table import read_score_table
+from annotation.answers.models import Answer
+from annotation.corpus.models import text_key
+from annotation.imports.actions.entries import AnswerEntry, kind_of
+from annotation.imports.books.answers import Place
+from annotation.imports.methods.releases import RaterNames
+from benchmark.imports.methods.columns import EMPTY, UNSCORED, ScoreRow
+from benchmark.imports.methods.human_scores import excerpts, letters_key, letters_of, likeness
+from benchmark.imports.methods.score_files import read_score_table
 from benchmark.rubrics.models import RubricVersion
-from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
-from cqa_site.people.models import Rater
+from cqa_site.files.actions.files import OTHER, SAME, decided
+from cqa_site.files.actions.imports import Flag, Line, Near, Note, Source, rejected
+from cqa_site.people.models import Rater, Study
 from cqa_site.tabular import Problem
 
-from .answers import BY_LETTERS, CONFIRMED, EXACTLY, NEW, TOLD, AnswerFinder, Found, NoAnswer
 from .entries import BOOK, SheetEntry, chosen_rubric
+
+# Which answer of the study a row of any table is about; described ones are made if need be.
+#
+# Texts meet by their letters and digits, as the consolidated scores of the release do. One that is
+# only nearly that of an answer is shown to a person, and neither taken for it nor made before the
+# person has said which.
+
+
+About = Mapping[str, Any]
+Pair = tuple[str | None, str | None, str | None]
+# Answers of one system to one question that a text is compared with, nearest in length first.
+MOST_COMPARED = 50
+_PIECE = 2_000
+_COLUMNS = (
+    "pk",
+    "public_id",
+    "source",
+    "position",
+    "choice",
+    "question__comparison__object1",
+    "question__comparison__object2",
+    "question__aspect",
+    "system__name",
+    "scenario",
+    "text_sha256",
+)
+# How a row found its answer; `NEW` found none.
+TOLD, EXACTLY, BY_LETTERS, CONFIRMED, NEW = "told", "exactly", "letters", "confirmed", "new"
+
+
+class NoAnswer(Exception):
+    """The row is about no answer of the study, or about nobody knows which."""
+
+    def __init__(self, reason: str, near: Near | None = None) -> None:
+        super().__init__(reason)
+        self.near = near
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMatch:
+    """Key of an answer, the place of one that an earlier row brought, or a new one.
+
+    ``rivals`` is the number of other answers that fit as well; ``near`` what a person confirmed
+    or denied.
+    """
+
+    answer: int | Place | AnswerEntry
+    how: str
+    rivals: int = 0
+    near: Near | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredAnswer:
+    pk: int
+    public_id: str
+    aspect: str
+    scenario: int
+    choice: int
+    text_sha256: str
+    letters: bytes
+    length: int
+
+    def fits(self, wanted: Mapping[str, Any]) -> bool:
+        return all(getattr(self, name) == value for name, value in wanted.items())
+
+
+class AnswerFinder:
+    """The answers of a study by id, by place and by what they are about.
+
+    One query for all of them, and one for each 2,000 texts that a row is nearly about.
+    """
+
+    def __init__(
+        self, study: Study, file: str, *, columns: Iterable[str], options: Mapping[str, Any]
+    ) -> None:
+        self.file = file
+        self.options = options
+        self.knows_aspect = "aspect" in columns
+        self._by_id: dict[str, int] = {}
+        self._by_place: dict[Place, int] = {}
+        self._by_pair: dict[Pair, list[_StoredAnswer]] = defaultdict(list)
+        self._texts: dict[int, str] = {}
+        self._taken: set[tuple[str, str, int, int]] = set()
+        # What the file itself describes: where its answer will stand.
+        self._made: dict[tuple, Place] = {}
+        names = (*_COLUMNS, "text") if "text" in columns else _COLUMNS
+        for row in study.answers.order_by("pk").values_list(*names).iterator(_PIECE):
+            self._keep(dict(zip(names, row, strict=True)))
+
+    def _keep(self, row: dict[str, Any]) -> None:
+        self._by_id[str(row["public_id"])] = row["pk"]
+        if row["source"]:
+            self._by_place[row["source"], row["position"], row["choice"]] = row["pk"]
+        names = ("question__comparison__object1", "question__comparison__object2", "system__name")
+        text = row.get("text", "")
+        known = _StoredAnswer(
+            pk=row["pk"],
+            public_id=str(row["public_id"]),
+            aspect=row["question__aspect"],
+            scenario=row["scenario"],
+            choice=row["choice"],
+            text_sha256=row["text_sha256"],
+            letters=letters_key(text),
+            length=len(text),
+        )
+        self._by_pair[row[names[0]], row[names[1]], row[names[2]]].append(known)
+
+    def look_ahead(self, records: Iterable[ScoreRow]) -> None:
+        """Load the texts that these rows are nearly about, together."""
+        wanted: set[int] = set()
+        for record in records:
+            if "text" in record.about and not self._is_told(record.about):
+                among = self._among(record.about)
+                if not _fitting(among, record.about):
+                    wanted.update(each.pk for each in _comparable(among, record.about))
+        keys = sorted(wanted)
+        self._texts = {}
+        for begin in range(0, len(keys), _PIECE):
+            rows = Answer.objects.filter(pk__in=keys[begin : begin + _PIECE])
+            self._texts |= dict(rows.values_list("pk", "text"))
+
+    def find(self, record: ScoreRow) -> AnswerMatch:
+        """What the row is about; raises NoAnswer with the reason.
+
+        Its text is compared only after `look_ahead`.
+        """
+        about = record.about
+        if found := self._told(about):
+            return AnswerMatch(found, TOLD)
+        if not {"object1", "object2", "system"} <= set(about):
+            raise NoAnswer(_("the study has no answer with this id, or from this place"))
+        among = self._among(about)
+        fitting = _fitting(among, about)
+        if "text" in about and len({(each.aspect, each.scenario) for each in fitting}) == 1:
+            return self._first_free(record, fitting)
+        if len(fitting) == 1:
+            return AnswerMatch(fitting[0].pk, TOLD)
+        if fitting:
+            raise NoAnswer(
+                ngettext(
+                    "%s answer of the study fits; say which by its id, choice or text",
+                    "%s answers of the study fit; say which by their id, choice or text",
+                    len(fitting),
+                )
+                % len(fitting)
+            )
+        if not about.get("text", "").strip():
+            raise NoAnswer(_("the study has no such answer, and the row has no text of one"))
+        return self._nearly(record, among)
+
+    def _told(self, about: About) -> int | None:
+        return self._by_id.get(about.get("answer", "")) or self._by_place.get(_place(about))
+
+    def _is_told(self, about: About) -> bool:
+        return self._told(about) is not None
+
+    def _among(self, about: About) -> list[_StoredAnswer]:
+        """Answers of the same system to the same question, as far as the row says."""
+        wanted = {"scenario": about.get("scenario"), "choice": about.get("choice")}
+        if self.knows_aspect:
+            wanted["aspect"] = about.get("aspect", "")
+        given = {name: value for name, value in wanted.items() if value is not None}
+        pair = (about.get("object1"), about.get("object2"), about.get("system"))
+        return [each for each in self._by_pair.get(pair, ()) if each.fits(given)]
+
+    def _first_free(self, record: ScoreRow, fitting: list[_StoredAnswer]) -> AnswerMatch:
+        """Of equal answers the first that this rater has no earlier row about."""
+        who = (record.rater_kind, record.rater)
+        free = [each for each in fitting if (*who, record.replicate, each.pk) not in self._taken]
+        chosen = (free or fitting)[0]
+        self._taken.add((*who, record.replicate, chosen.pk))
+        is_exact = chosen.text_sha256 == text_key(record.about["text"])
+        return AnswerMatch(chosen.pk, EXACTLY if is_exact else BY_LETTERS, len(fitting) - 1)
+
+    def _nearly(self, record: ScoreRow, among: list[_StoredAnswer]) -> AnswerMatch:
+        """A person's word on the answer with nearly this text; a new one without any such."""
+        about = record.about
+        letters = letters_of(about["text"])
+        compared = [
+            (likeness(letters, letters_of(self._texts[each.pk])), each)
+            for each in _comparable(among, about)
+            if each.pk in self._texts
+        ]
+        alike = [(how_near, each) for how_near, each in compared if how_near]
+        if not alike:
+            return AnswerMatch(self._new(record.row, about), NEW)
+        decision, chosen = decided(
+            self.options, record.row, {each.public_id: each.pk for _near, each in alike}
+        )
+        _best, nearest = max(alike, key=lambda pair: pair[0])
+        pk = chosen if chosen is not None else nearest.pk
+        given, found = excerpts(about["text"], self._texts[pk])
+        how_near, known = next((each, one) for each, one in alike if one.pk == pk)
+        near = Near(record.row, _named(about), given, found, known.public_id, how_near, decision)
+        if decision == SAME:
+            return AnswerMatch(pk, CONFIRMED, near=near)
+        if decision == OTHER:
+            return AnswerMatch(self._new(record.row, about), NEW, near=near)
+        reason = _("nearly the text of an answer of the study; say whether it is the same")
+        raise NoAnswer(reason, near)
+
+    def _new(self, row: int, about: About) -> Place | AnswerEntry:
+        names = ("answer", "object1", "object2", "aspect", "system", "scenario", "choice")
+        described = (*(about.get(name) for name in names), letters_key(about["text"]))
+        if described in self._made:
+            return self._made[described]
+        scenario = about.get("scenario") or 0
+        made = AnswerEntry(
+            row=row,
+            object1=about["object1"],
+            object2=about["object2"],
+            aspect=about.get("aspect", ""),
+            text=about["text"],
+            source=about.get("source") or self.file,
+            position=about.get("position") or row,
+            choice=about.get("choice") or 1,
+            system=about["system"],
+            system_kind=kind_of(about["system"], scenario),
+            scenario=scenario,
+            column="text",
+        )
+        self._made[described] = (made.source, made.position, made.choice)
+        return made
+
+
+def _fitting(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]:
+    """Those with the text of the row, if it has one: exactly, else by its letters."""
+    if "text" not in about:
+        return among
+    exact, letters = text_key(about["text"]), letters_key(about["text"])
+    same = [each for each in among if each.letters == letters]
+    return sorted(same, key=lambda each: each.text_sha256 != exact)
+
+
+def _comparable(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]:
+    length = len(about["text"])
+    return sorted(among, key=lambda each: abs(each.length - length))[:MOST_COMPARED]
+
+
+def _named(about: About) -> str:
+    """Question and system in words."""
+    pair = f"{about['object1']} – {about['object2']}"
+    parts = (pair, about.get("aspect", ""), about["system"])
+    scenario = about.get("scenario")
+    named = " · ".join(filter(None, parts))
+    return f"{named} · {_('scenario %s') % scenario}" if scenario else named
+
+
+def _place(about: About) -> Place:
+    return about.get("source", ""), about.get("position") or 0, about.get("choice") or 1
+
+
+# Any table of score sheets, through the columns a person chose.
+
 
 PIECE = 1_000
 UNDECIDED = "undecided"
@@ -29,8 +290,11 @@ def read_score_sheets(source: Source) -> Iterator[Line]:
     options = source.options
     rubric = chosen_rubric(source.study, options)
     mapping = dict(options.get("mapping") or {})
+    table = source.table()
+    source.log.unread += [each for each in table.columns if each not in mapping.values()]
+    names = RaterNames(source.study.raters.values_list("external_id", flat=True))
     rows = read_score_table(
-        source.table(),
+        table,
         mapping,
         rubric.rubric,
         rater=source.text("rater"),
@@ -47,7 +311,9 @@ def read_score_sheets(source: Source) -> Iterator[Line]:
             if isinstance(record, Problem):
                 yield rejected(record, of=BOOK)
             else:
-                yield from _lines(source, rubric, finder, record, mapping, tally)
+                named = replace(record, rater=names.of(record.rater))
+                yield from _lines(source, rubric, finder, named, mapping, tally)
+    source.log.notes += names.notes()
     yield from _said(tally)
 
 
@@ -92,7 +358,7 @@ def _not_found(record: ScoreRow, why: NoAnswer, mapping: Mapping[str, str]) -> I
 
 
 def _with_answer(
-    source: Source, rubric: RubricVersion, record: ScoreRow, found: Found
+    source: Source, rubric: RubricVersion, record: ScoreRow, found: AnswerMatch
 ) -> Iterator[Line]:
     if found.near:
         yield found.near

@@ -1,19 +1,26 @@
-"""The consolidated human scores of CompQA: one row an answer, points C1 … C15.
-
-Tab-separated, texts quoted with line breaks inside. The points are means of two annotators where
-there were two, so halves occur. An answer's total is the sum of its points; the column ``score``
-is one annotator's and 0 where that one did not score the answer. One text has swallowed the rows
-below it, because a quotation mark in it was never closed: it ends at its first tab.
-"""
+"""Human scores of CompQA, and their links to answers by letters and digits."""
 
 import math
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 
+from rapidfuzz import fuzz
+
+from annotation.imports.methods.releases import RawAnswer
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
 from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, UnreadableFile, open_table
+
+# The consolidated human scores of CompQA: one row an answer, points C1 … C15.
+#
+# Tab-separated, texts quoted with line breaks inside. The points are means of two annotators where
+# there were two, so halves occur. An answer's total is the sum of its points; the column ``score``
+# is one annotator's and 0 where that one did not score the answer. One text has swallowed the rows
+# below it, because a quotation mark in it was never closed: it ends at its first tab.
+
 
 _ABOUT = ("object1", "object2", "comparison", "model", "scenario")
 _TEXTS = ("object1", "object2", "comparison", "model")
@@ -165,3 +172,185 @@ def _scenario(cell: str, system: str) -> int:
     if cell not in ("", system):
         raise _BadCell("scenario", f"{cell[:20]!a} is neither 1 to 4 nor the system's name")
     return 0
+
+
+# Whether two texts are one answer, told by their letters and digits.
+#
+# Texts that went through a workbook or another program lose white space, quotation marks and the
+# encoding of signs ("‚Äô" for an apostrophe). Letters a to z and digits survive, so they are what
+# is compared. Texts with other letters are never taken for one; those that are nearly alike are
+# shown to a person.
+
+
+# Where the end of a text was lost or changed; so much of a beginning is no coincidence.
+OPENING_LENGTH = 300
+# Several answers of one system to one question reach .98 in the CompQA release, so no value
+# decides alone; below this one they are not worth a person's look.
+NEAR = 0.9
+
+_OTHER = re.compile(r"[^A-Za-z0-9]+")
+_SHOWN, _BEFORE = 240, 60
+
+
+def letters_of(text: str) -> str:
+    """Letters a to z and digits of a text, without regard to case.
+
+    >>> letters_of("It’s 3.5-inch!") == letters_of("It‚Äôs 3.5-inch!")
+    True
+    """
+    return _OTHER.sub("", text).lower()
+
+
+def letters_key(text: str) -> bytes:
+    """Sixteen bytes that stand for the letters of a text; of one without any, for itself."""
+    return blake2b((letters_of(text) or text).encode(), digest_size=16).digest()
+
+
+def likeness(one: str, other: str) -> float:
+    """How nearly two strings of letters are alike, 0 to 1; 0 where they are not worth a look.
+
+    Twice the longest common subsequence by the sum of the lengths. Worth a look is what reaches
+    `NEAR`, or begins with the same `OPENING_LENGTH` letters, however it goes on.
+
+    >>> likeness("teawins", "teawins"), likeness("teawins", "coffee")
+    (1.0, 0.0)
+    """
+    opening = one[:OPENING_LENGTH]
+    begins_alike = len(opening) == OPENING_LENGTH and other.startswith(opening)
+    cutoff = 0 if begins_alike else 100 * NEAR
+    return fuzz.ratio(one, other, score_cutoff=cutoff) / 100
+
+
+def excerpts(one: str, other: str) -> tuple[str, str]:
+    """The beginnings of two texts, and the place where their letters first differ.
+
+    >>> excerpts("Tea wins.", "Tea  wins!")
+    ('Tea wins.', 'Tea  wins!')
+    """
+    same = _same_letters(one, other)
+    return _excerpt(one, same), _excerpt(other, same)
+
+
+def _same_letters(one: str, other: str) -> int:
+    first, second = letters_of(one), letters_of(other)
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def _excerpt(text: str, same: int) -> str:
+    """The opening; what follows the first ``same`` letters too, where that is further on."""
+    if len(text) <= _SHOWN:
+        return text
+    places = [match.start() for match in re.finditer("[A-Za-z0-9]", text)]
+    at = places[same] if same < len(places) else len(text)
+    opening = text[:_SHOWN]
+    if at < _SHOWN:
+        return f"{opening} …"
+    begin = max(at - _BEFORE, _SHOWN)
+    return f"{opening} … {text[begin : begin + _SHOWN]}"
+
+
+# Which answer a row of human scores is about, found by its letters and digits.
+#
+# The consolidated table has lost the places of the answers, so their letters (`answer_letters`)
+# are
+# compared, among the answers of the same system, scenario and pair only.
+
+
+LETTERS, OPENING = "letters", "opening"
+
+Origin = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A row and its answer.
+
+    Attributes
+    ----------
+    how : str
+        `LETTERS`: all letters and digits are equal; `OPENING`: the first 300 are.
+    rivals : tuple of int
+        Positions of other answers that fit as well; the first that no row had yet was taken.
+    is_repeat : bool
+        An earlier row of the table is about the same answer: a second sheet for it.
+    """
+
+    score: HumanScore
+    answer: RawAnswer
+    how: str
+    rivals: tuple[int, ...] = ()
+    is_repeat: bool = False
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links in the order of the rows, and the rows that fit no answer."""
+
+    links: tuple[Link, ...]
+    unlinked: tuple[HumanScore, ...]
+
+    @property
+    def ambiguous(self) -> tuple[Link, ...]:
+        return tuple(each for each in self.links if each.rivals)
+
+    @property
+    def repeats(self) -> tuple[Link, ...]:
+        return tuple(each for each in self.links if each.is_repeat)
+
+    def made_by(self, how: str) -> int:
+        """How many links were made this way."""
+        return sum(each.how == how for each in self.links)
+
+
+def link_by_letters(
+    scores: Sequence[HumanScore], answers: Mapping[Origin, Sequence[RawAnswer]]
+) -> Links:
+    """Link every row to the answer with its letters, else to the one with its first 300.
+
+    Several rows may be about one answer: the release has six answers that were scored twice and
+    not consolidated. Among equal answers, the first that no row has yet is taken.
+
+    Parameters
+    ----------
+    scores : sequence of HumanScore
+        Rows of the human table.
+    answers : mapping
+        (system, scenario) → answers of that file.
+    """
+    known = _by_pair(answers)
+    links: list[Link] = []
+    unlinked: list[HumanScore] = []
+    taken: set[tuple[Origin, int]] = set()
+    for score in scores:
+        origin = (score.system, score.scenario)
+        among = known.get((origin, score.object1, score.object2), [])
+        how, fitting = _fitting(letters_of(score.text), among)
+        if not fitting:
+            unlinked.append(score)
+            continue
+        free = [each for each in fitting if (origin, each.position) not in taken]
+        chosen = (free or fitting)[0]
+        rivals = tuple(each.position for each in fitting if each is not chosen)
+        links.append(Link(score, chosen, how, rivals, is_repeat=not free))
+        taken.add((origin, chosen.position))
+    return Links(tuple(links), tuple(unlinked))
+
+
+def _fitting(wanted: str, among: Sequence[tuple[RawAnswer, str]]) -> tuple[str, list[RawAnswer]]:
+    whole = [answer for answer, letters in among if letters == wanted]
+    if whole or len(wanted) < OPENING_LENGTH:
+        return LETTERS, whole if wanted else []
+    opening = wanted[:OPENING_LENGTH]
+    return OPENING, [answer for answer, letters in among if letters.startswith(opening)]
+
+
+def _by_pair(
+    answers: Mapping[Origin, Iterable[RawAnswer]],
+) -> dict[tuple[Origin, str, str], list[tuple[RawAnswer, str]]]:
+    known: dict[tuple[Origin, str, str], list[tuple[RawAnswer, str]]] = {}
+    for origin, listed in answers.items():
+        for each in listed:
+            place = (origin, each.object1, each.object2)
+            known.setdefault(place, []).append((each, letters_of(each.text)))
+    return known

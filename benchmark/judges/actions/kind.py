@@ -1,33 +1,179 @@
-"""The scoring judge: a language model fills the sheet that people fill.
-
-Two forms, by the kind of the prompt version: the whole sheet in one reply, or one group of
-criteria a reply.
-"""
+"""The scoring judge as a kind of run: its prompts, its rater and its preview."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.models.answers import Answer
-from benchmark.judges.methods.judgement_reading import READER_VERSION, read_judgement
-from benchmark.judges.reports.calls import Asked
+from annotation.answers.models import Answer
+from annotation.corpus.models import Question as questions_Question
+from benchmark.judges.methods.canaries import CANARIES, plant
+from benchmark.judges.methods.judgements import (
+    READER_VERSION,
+    criteria_text,
+    format_text,
+    judgement_schema,
+    points_text,
+    read_judgement,
+)
+from benchmark.judges.reports import CANARY, PLAIN, SWAP, ScoringCallKey
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.runs import ScoringRun
-from cqa_site.people.models import Rater
+from benchmark.scoring.models import ScoringRun
+from cqa_site.judging.prompts import (
+    Layout,
+    PromptParts,
+    fence,
+    fence_token,
+    neutralise,
+    placeholders,
+    quote,
+    render,
+)
+from cqa_site.people.models import Rater, Study
+from cqa_site.runs import kinds
 from cqa_site.runs.actions.runs import RunRefused
-from cqa_site.runs.kinds import Ended, Question, Reading, Subject
+from cqa_site.runs.kinds import Ended, Previewed, PromptKind, Question, Reading, Subject, rater_of
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
-from cqa_site.runs.planning.spread import MOST
-from cqa_site.runs.raters import rater_of
+from cqa_site.runs.planning import MOST
 
-from .checks import find_problems
-from .examples import example_answers, held_out, refuse_contamination
-from .prompts import GROUP, Shots, Writer, group_of, missing_placeholders
-from .storing import store_ended
-from .subjects import subjects_of
-from .targets import is_the_text_of, rubric_of
+from .storage import find_problems, store_ended
+from .targets import (
+    example_answers,
+    held_out,
+    is_the_text_of,
+    refuse_contamination,
+    rubric_of,
+    subjects_of,
+    target_of,
+)
+
+# The prompts of the scoring judge, and what one request says.
+
+
+SHEET, GROUP = "scoring_sheet", "scoring_group"
+FOLDER = Path(__file__).parent.parent / "prompts"
+LAYOUT = Layout(("criteria", "format", "examples"), ("question", "aspect", "answer"))
+PROMPTS = {
+    SHEET: PromptKind(
+        lazy("Scores, the whole sheet a request"), LAYOUT, FOLDER / "scoring_sheet.md"
+    ),
+    GROUP: PromptKind(lazy("Scores, one group a request"), LAYOUT, FOLDER / "scoring_group.md"),
+}
+NO_ASPECT = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Shots:
+    """The examples of a run: their answers, and the target's entries about them."""
+
+    answers: Sequence[Answer]
+    entries: Sequence[Mapping[str, Any]]
+
+
+def missing_placeholders(prompt: PromptVersion, *, with_examples: bool) -> list[str]:
+    """What a prompt must show and does not: the rubric is shown to every judge."""
+    wanted = ["criteria", "format", *(["examples"] if with_examples else [])]
+    shown = {*placeholders(prompt.system), *placeholders(prompt.user)}
+    return [name for name in wanted if name not in shown]
+
+
+def group_of(prompt: PromptVersion, rubric: Rubric, asked: ScoringCallKey) -> str | None:
+    """The group whose criteria a request asks for; None for all of them."""
+    if prompt.kind != GROUP:
+        return None
+    # A preview has no group; it shows the first.
+    return rubric.groups[max(asked.group, 1) - 1].key
+
+
+class Writer:
+    """Writes the requests of one run; what all of them share is written once."""
+
+    def __init__(
+        self, prompt: PromptVersion, rubric: Rubric, target: Mapping[str, Any], shots: Shots
+    ) -> None:
+        self.prompt, self.rubric, self.shots = prompt, rubric, shots
+        self.reasons: bool = target["reasons"]
+        self.parts = PromptParts(prompt.system, prompt.user, LAYOUT)
+        self._shared: dict[str | None, dict[str, str]] = {}
+
+    def write(self, asked: ScoringCallKey, answer: Answer) -> kinds.Question:
+        """One request about an answer, as it is or with what a probe changes."""
+        group = group_of(self.prompt, self.rubric, asked)
+        text = answer.text
+        if asked.probe == CANARY:
+            criteria = self.rubric.of_group(group)
+            text = plant(CANARIES[asked.variant], text, criteria, reasons=self.reasons)
+        shown, noticed = _shown(answer.question, text, is_swapped=asked.probe == SWAP)
+        schema = judgement_schema(self.rubric, group=group, with_reasons=self.reasons)
+        # What we planted ourselves is no finding about the answers.
+        flags = noticed if asked.probe == PLAIN else ()
+        messages = render(self.parts, self._common(group) | shown)
+        return kinds.Question(tuple(messages), schema, flags)
+
+    def _common(self, group: str | None) -> dict[str, str]:
+        if group not in self._shared:
+            criteria = self.rubric.of_group(group)
+            self._shared[group] = {
+                "criteria": criteria_text(self.rubric, group),
+                "format": format_text(criteria, reasons=self.reasons),
+                "examples": self._examples(group),
+            }
+        return self._shared[group]
+
+    def _examples(self, group: str | None) -> str:
+        """Scored answers before the one that is asked about; empty without any."""
+        parts = []
+        criteria = self.rubric.of_group(group)
+        pairs = zip(self.shots.answers, self.shots.entries, strict=True)
+        for number, (answer, entry) in enumerate(pairs, start=1):
+            shown, _noticed = _shown(answer.question, answer.text)
+            points = points_text(entry["points"], entry["notes"], criteria, reasons=self.reasons)
+            parts.append(
+                f"Example {number}, scored by people.\n\nQuestion: {shown['question']}\n"
+                f"Aspect asked about: {shown['aspect']}\n\nAnswer:\n{shown['answer']}\n\n{points}"
+            )
+        return "\n\n".join(parts)
+
+
+def question_text(question: questions_Question, *, is_swapped: bool = False) -> str:
+    """The question in English, whatever the language of the page: prompts must not depend on it.
+
+    Its own wording is used where it has one and the objects keep their places.
+    """
+    if question.wording and not is_swapped:
+        return question.wording
+    pair = [question.comparison.object1, question.comparison.object2]
+    first, second = pair[::-1] if is_swapped else pair
+    if question.aspect:
+        return f"Which is better for {question.aspect}: {first} or {second}?"
+    return f"Which is better: {first} or {second}?"
+
+
+def _shown(
+    question: questions_Question, text: str, *, is_swapped: bool = False
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The texts of one item, made harmless to carry, and what was noticed about the answer."""
+    neutral = neutralise(text)
+    aspect = neutralise(question.aspect).text
+    values = {
+        "question": quote(neutralise(question_text(question, is_swapped=is_swapped)).text),
+        "aspect": quote(aspect) if aspect.strip() else NO_ASPECT,
+        "answer": fence(neutral.text, fence_token("scoring", neutral.text)),
+    }
+    return values, neutral.flags.names
+
+
+# The scoring judge: a language model fills the sheet that people fill.
+#
+# Two forms, by the kind of the prompt version: the whole sheet in one reply, or one group of
+# criteria a reply.
+
 
 KIND = "scoring"
 
@@ -60,7 +206,7 @@ class ScoringKind:
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
         """Write the prompts; two queries. Raises `Contaminated` before anything could leave."""
         target = run.spec["target"]
-        asked = [Asked(*subject.ids) for subject in subjects]
+        asked = [ScoringCallKey(*subject.ids) for subject in subjects]
         examples = example_answers(run.study, target)
         rows = Answer.objects.filter(study=run.study).select_related("question__comparison")
         found = rows.in_bulk({each.answer for each in asked})
@@ -72,7 +218,7 @@ class ScoringKind:
     def read(self, run: Run, call: Call, reply: Reply) -> Reading:
         """Read one reply into a `Judgement`: all criteria asked for, or none and the reason."""
         rubric = rubric_of(run.spec["target"])
-        group = group_of(run.prompt, rubric, Asked(*call.subject_ids))
+        group = group_of(run.prompt, rubric, ScoringCallKey(*call.subject_ids))
         found = read_judgement(
             reply.text, reply.finish_reason, rubric, group=group, refusal=reply.refusal
         )
@@ -139,3 +285,23 @@ def _rater(run: Run) -> Rater:
 def rater_name(model: str, shots: int, prompt: PromptVersion) -> str:
     """A judge as tables name it."""
     return f"{model} · {shots}-shot · {prompt}"[:120]
+
+
+# What prompts of the scoring judge are tried out on.
+
+
+def _answers(study: Study) -> QuerySet[Answer]:
+    """Blank answers are never judged."""
+    return study.answers.exclude(text__regex=r"^\s*$").order_by("pk")
+
+
+def _draft(study: Study, version: PromptVersion, answer: Model) -> tuple[Run, list[Model]]:
+    """By the study's newest rubric, without examples."""
+    rubric = study.rubric_versions.order_by("-created_at", "-pk").first() or default_rubric(study)
+    spec = {"target": target_of(rubric), "seed": 1}
+    return Run(study=study, kind=KIND, prompt=version, spec=spec), [answer]
+
+
+SCORING = Previewed(
+    lazy("Answer"), _answers, _draft, lambda answers: tuple(ScoringCallKey(answers[0].pk))
+)

@@ -1,24 +1,167 @@
-"""Which answers a scoring run judges, and by which rubric."""
+"""Answers that a scoring run judges: selection, examples and one request for each."""
 
 import json
+import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Length
 
-from annotation.answers.models.answers import Answer
-from annotation.answers.reports.conditions import ALL, under, without_superseded
-from annotation.answers.reports.learned import is_learned
-from annotation.corpus.methods.seeded_sample import seeded_places
-from benchmark.rubrics.methods.as_json import rubric_from_dict, rubric_sha256
-from benchmark.rubrics.methods.rubric import Rubric
+from annotation.answers.models import Answer
+from annotation.answers.reports import ALL, is_learned, under, without_superseded
+from annotation.corpus.methods.sentences import seeded_places
+from benchmark.judges.methods.canaries import canary_count, places_of_canaries
+from benchmark.judges.reports import CANARY, PLAIN, SWAP, ScoringCallKey
+from benchmark.rubrics.methods.rubric import Rubric, rubric_from_dict, rubric_sha256
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.rounds import ScoringItem
-from benchmark.scoring.reports.scored_by_people import people_sheets
+from benchmark.scoring.models import ScoreSheet, ScoringItem
+from benchmark.scoring.reports.sheets import people_sheets
 from cqa_site.people.models import Study
+from cqa_site.runs.actions.runs import RunRefused
+from cqa_site.runs.kinds import Subject
 
-from .examples import example_answers, held_out, refuse_contamination
+# Examples shown to a judge with their points, and what they forbid to be judged.
+#
+# An example comes from a person's complete sheet or from a key of a qualification. A judge that
+# was
+# shown an answer's points must not be asked about that answer: its agreement with people would be
+# memory. The same holds for the same text under another name, and by default for every answer to
+# the same question.
+
+
+OFFERED = 200
+
+
+class Contaminated(RunRefused):
+    """An answer would be judged that the judge was shown, or one too close to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An answer with the points it got.
+
+    ``key`` says where they come from: ``sheet:<public id>`` of a person's sheet, or
+    ``item:<round>:<answer>`` of a round's scored example.
+    """
+
+    key: str
+    answer: Answer
+    points: Mapping[str, float]
+    notes: Mapping[str, str]
+    total: float
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """As a run's spec keeps it: later sheets do not change the run."""
+        return {
+            "key": self.key,
+            "answer": str(self.answer.public_id),
+            "points": dict(self.points),
+            "notes": dict(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What a run must not judge because of its examples."""
+
+    answers: frozenset[int] = frozenset()
+    texts: frozenset[str] = frozenset()
+    questions: frozenset[int] = frozenset()
+
+    def holds(self, answer: Answer) -> bool:
+        """Whether an answer is one of them."""
+        return (
+            answer.pk in self.answers
+            or answer.text_sha256 in self.texts
+            or answer.question_id in self.questions
+        )
+
+    def matching(self) -> Q:
+        """The same as a condition on answers."""
+        return (
+            Q(pk__in=self.answers) | Q(text_sha256__in=self.texts) | Q(question__in=self.questions)
+        )
+
+
+def candidates(rubric: RubricVersion) -> list[Example]:
+    """What may be shown as an example: keys of qualifications first, then the newest sheets."""
+    items = ScoringItem.objects.filter(round__rubric=rubric, key_points__isnull=False)
+    items = items.select_related("round").order_by("pk")
+    # Half points of a consensus are no example of whole ones.
+    sheets = people_sheets(rubric).filter(total__isnull=False, is_consolidated=False)
+    found = [_of_item(each) for each in _with_answers(items)]
+    found += [_of_sheet(each) for each in _with_answers(sheets.order_by("-submitted_at", "-pk"))]
+    return [each for each in found if _is_complete(each, rubric.rubric)][:OFFERED]
+
+
+def draw_examples(offered: Sequence[Example], shots: int, seed: int) -> list[Example]:
+    """Examples about different questions, drawn with a seed; fewer than asked if there are few."""
+    order = sorted(offered, key=lambda each: each.key)
+    random.Random(seed).shuffle(order)  # noqa: S311 - a reproducible choice
+    found: dict[int, Example] = {}
+    for each in order:
+        found.setdefault(each.answer.question_id, each)
+    return list(found.values())[:shots]
+
+
+def example_answers(study: Study, target: Mapping[str, Any]) -> list[Answer]:
+    """The answers shown as examples, in the order of the target."""
+    wanted = [each["answer"] for each in target["examples"]]
+    if not wanted:
+        return []
+    rows = study.answers.filter(public_id__in=wanted).select_related("question__comparison")
+    found = {str(answer.public_id): answer for answer in rows}
+    return [found[public_id] for public_id in wanted]
+
+
+def held_out(examples: Sequence[Answer], target: Mapping[str, Any]) -> HeldOut:
+    """What the examples of a run forbid to be judged."""
+    same_question = examples if target["holds_out_questions"] else []
+    return HeldOut(
+        frozenset(answer.pk for answer in examples),
+        frozenset(answer.text_sha256 for answer in examples),
+        frozenset(answer.question_id for answer in same_question),
+    )
+
+
+def refuse_contamination(answers: Sequence[Answer], held: HeldOut) -> None:
+    """Raise `Contaminated` if one of the answers is held out."""
+    found = [answer for answer in answers if held.holds(answer)]
+    if found:
+        raise Contaminated(
+            f"{len(found)} of the answers cannot be judged: they are shown to the judge as "
+            "examples, have the same text as one, or answer the same question."
+        )
+
+
+def _with_answers(rows: QuerySet) -> QuerySet:
+    return rows.select_related("answer__question__comparison", "answer__system")[:OFFERED]
+
+
+def _of_item(item: ScoringItem) -> Example:
+    points = item.key_points or {}
+    key = f"item:{item.round.public_id}:{item.answer.public_id}"
+    return Example(key, item.answer, points, item.key_notes or {}, sum(points.values()))
+
+
+def _of_sheet(sheet: ScoreSheet) -> Example:
+    key = f"sheet:{sheet.public_id}"
+    return Example(key, sheet.answer, sheet.points, sheet.notes or {}, sheet.total or 0.0)
+
+
+def _is_complete(example: Example, rubric: Rubric) -> bool:
+    """Whether every criterion has whole points on its scale."""
+    return set(example.points) == set(rubric.keys) and all(
+        float(example.points[each.key]) in range(each.maximum + 1) for each in rubric.criteria
+    )
+
+
+# Which answers a scoring run judges, and by which rubric.
+
 
 SWAPPED = 10
 MOST_NAMED = 1_000
@@ -173,3 +316,60 @@ def count_held_out(study: Study, target: Mapping[str, Any]) -> int:
 def is_the_text_of(rubric: RubricVersion, target: Mapping[str, Any]) -> bool:
     """Whether a target carries the very text of a stored version."""
     return rubric_sha256(rubric_of(target)) == target["rubric_sha256"] == rubric.sha256
+
+
+# The requests of a scoring run: every answer, and some once more with something changed.
+
+
+# Canaries are built on answers of a sample, so that planning reads few lengths.
+LOOKED_AT = 500
+
+
+def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int) -> list[Subject]:
+    """Everything a run asks: canaries with the answers they are built on, the rest, the swaps.
+
+    ``groups`` is 0 where one reply holds the whole sheet, else the number of groups.
+    """
+    keys = judged_answers(study, target, seed)
+    canaries = _canaries(study, target, seed, keys, groups)
+    bases = dict.fromkeys(each.answer for each in canaries)
+    parts = range(1, groups + 1) if groups else (0,)
+    asked = [ScoringCallKey(pk, PLAIN, 1, part) for pk in bases for part in parts]
+    asked += canaries
+    asked += [
+        ScoringCallKey(pk, PLAIN, 0, part) for pk in keys if pk not in bases for part in parts
+    ]
+    swapped = _swapped(study, target, seed, keys)
+    asked += [ScoringCallKey(pk, SWAP, 0, part) for pk in swapped for part in parts]
+    return [Subject(each.name, tuple(each)) for each in asked]
+
+
+def _canaries(
+    study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int], groups: int
+) -> list[ScoringCallKey]:
+    """Attacks built on some of the judged answers; group by group only the weightiest is asked."""
+    count = canary_count(len(keys), target["canaries"])
+    if not count:
+        return []
+    looked_at = [keys[place] for place in seeded_places(len(keys), LOOKED_AT, seed)]
+    rows = Answer.objects.filter(study=study, pk__in=looked_at).annotate(n=Length("text"))
+    lengths = dict(rows.order_by().values_list("pk", "n"))
+    places = places_of_canaries([lengths[pk] for pk in looked_at], count)
+    part = _weightiest(rubric_of(target)) if groups else 0
+    return [ScoringCallKey(looked_at[place], CANARY, variant, part) for variant, place in places]
+
+
+def _weightiest(rubric: Rubric) -> int:
+    """The group with the highest maximum, counted from 1."""
+    maxima = [each.maximum for each in rubric.groups]
+    return maxima.index(max(maxima)) + 1
+
+
+def _swapped(study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int]) -> list[int]:
+    """Answers asked about with swapped objects; a question's own wording cannot be turned."""
+    if not target["swap"]:
+        return []
+    own = Answer.objects.filter(study=study).exclude(question__wording="")
+    worded = set(own.values_list("pk", flat=True))
+    usable = [pk for pk in keys if pk not in worded]
+    return [usable[place] for place in seeded_places(len(usable), target["swap"], seed)]

@@ -1,39 +1,252 @@
-"""The leaderboard of a rubric: every figure from one table of score sheets.
-
-Since version 3 intervals are Student's t corrected for skewness, and ranges of ranks and groups
-follow from the corrected tests; in version 2 they were percentiles of resamples.
-A system's mean is over the questions and scenarios on which it is ranked, cells of too few
-questions are in no mean, and the figures of the CompQA paper stand apart (`paper`).
-
-Higher is better everywhere; points are those of the chosen column. The result is plain (text,
-numbers, None, lists, dicts), so that it can be kept and computed again from the same table.
-"""
+"""The leaderboard of a rubric: conditions, calibrated means and all figures."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from benchmark.leaderboard.methods.calibrated import calibrate, why_not_calibrated
-from benchmark.leaderboard.methods.cells import make_cells
-from benchmark.leaderboard.methods.conditions import choose_conditions
-from benchmark.leaderboard.methods.data import read_scores, system_order
-from benchmark.leaderboard.methods.figures import Board, Row, Scores
-from benchmark.leaderboard.methods.length import length_slope
-from benchmark.leaderboard.methods.names import counts_of, judges_of, questions_of, systems_of
-from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
+from benchmark.leaderboard.methods.data import (
+    FloatArray,
+    IntArray,
+    ScoreArrays,
+    counts_of,
+    judges_of,
+    questions_of,
+    read_scores,
+    system_order,
+    systems_of,
+)
+from benchmark.leaderboard.methods.figures import Board, Calibrated, CellCondition, Row, Scores
+from benchmark.leaderboard.methods.options import PEOPLE, TOTAL, BoardOptions
 from benchmark.leaderboard.methods.paper import paper_recipe
 from benchmark.leaderboard.methods.parts import (
     costs,
     distributions,
+    length_slope,
     part_means,
     people_beside_judges,
     scenario_profile,
 )
-from benchmark.leaderboard.methods.ranks import Ground, common_ground, rank_by_judge
-from benchmark.leaderboard.methods.summary import coverage_of, make_rows
+from benchmark.leaderboard.methods.ranks import (
+    Ground,
+    common_ground,
+    coverage_of,
+    make_cells,
+    make_rows,
+    rank_by_judge,
+)
+from cqa_site.stats.calibrated_mean import calibrated_mean
+
+# One condition for each system and scenario of a board.
+#
+# Answers under different conditions (prompt version, filters of arguments, wording, decoding) are
+# answers to different tasks, so a mean over them describes none. A cell shows one condition; which
+# one, and which others there are, stands beside it.
+
+
+CONDITION, NAME, PLAIN = "condition_id", "condition", "is_plain"
+_CELL = ["system_id", "scenario"]
+
+
+def choose_conditions(
+    table: pd.DataFrame, systems: tuple[str, ...]
+) -> tuple[pd.DataFrame, tuple[CellCondition, ...]]:
+    """Keep the sheets of one condition for each system and scenario.
+
+    The condition without deviations of filters and wording comes first, among equals the one
+    with most scored questions, then the first by name and id. It is the same for all judges:
+    otherwise their figures would be about different answers.
+
+    Parameters
+    ----------
+    table
+        As `make_board` takes it. Without the columns of conditions nothing is left out.
+    systems
+        Ids in the order in which places name them.
+
+    Returns
+    -------
+    The kept rows, and every condition there was, by system, scenario and rank of the choice.
+    """
+    if CONDITION not in table or table.empty:
+        return table, ()
+    scored = table[table[TOTAL].notna()]
+    questions = scored.groupby([*_CELL, CONDITION])["question_id"].nunique()
+    found = table.drop_duplicates([*_CELL, CONDITION])[[*_CELL, CONDITION, NAME, PLAIN]]
+    keys = list(found[[*_CELL, CONDITION]].itertuples(index=False, name=None))
+    found = found.assign(
+        n=[int(questions.get(key, 0)) for key in keys],
+        place=found["system_id"].map({each: at for at, each in enumerate(systems)}),
+    ).sort_values(
+        ["place", "scenario", PLAIN, "n", NAME, CONDITION],
+        ascending=[True, True, False, False, True, True],
+    )
+    shown = ~found.duplicated(_CELL)
+    chosen = set(found.loc[shown, [*_CELL, CONDITION]].itertuples(index=False, name=None))
+    rows = table[[*_CELL, CONDITION]].itertuples(index=False, name=None)
+    listed = tuple(
+        CellCondition(
+            system=int(row.place),
+            scenario=int(row.scenario),
+            id=str(getattr(row, CONDITION)),
+            name=str(getattr(row, NAME)),
+            is_plain=bool(getattr(row, PLAIN)),
+            n_questions=int(row.n),
+            is_shown=bool(is_shown),
+        )
+        for row, is_shown in zip(found.itertuples(index=False), shown, strict=True)
+    )
+    if shown.all():
+        return table, listed
+    return table[[row in chosen for row in rows]], listed
+
+
+# What people would give a system, from all scores of a judge and a random part by people.
+#
+# Offered only where the answers that people scored were drawn at random with stored
+# probabilities and all of them have been scored: otherwise the judge's error on them says
+# nothing certain about the others. Source: see `cqa_site.stats.calibrated_mean`.
+
+
+NO_PEOPLE = "no person has scored an answer"
+NO_DRAW = "not all answers that people scored were drawn at random with a known probability"
+SEVERAL_ROUNDS = "people's scores come from several rounds, whose draws cannot be put together"
+UNFINISHED = "not all answers that were drawn have points by people yet"
+OTHER_ANSWERS = "the answers that were drawn do not stand for the ones this judge scored"
+UNEQUAL = "answers of one system and scenario were drawn with different probabilities"
+PART = "answers were drawn for the whole board, and this is a part of it"
+EVERYTHING = "people scored every answer: take their own mean"
+NO_CELL = "too few answers of a scenario carry scores of both"
+# How far the number of answers a draw stands for may lie from the number that the judge scored.
+TOLERANCE = 0.1
+
+
+def why_not_calibrated(scored: ScoreArrays, options: BoardOptions) -> str | None:
+    """Why no judge can be calibrated on the people of this board; None if it can be tried."""
+    if PEOPLE not in scored.judges:
+        return NO_PEOPLE
+    rows = scored.of_judge(PEOPLE)
+    rounds = set(scored.round[rows].tolist())
+    if rounds & {0, -1} or np.isnan(scored.probability[rows]).any():
+        return SEVERAL_ROUNDS if -1 in rounds else NO_DRAW
+    if len(rounds) > 1:
+        return SEVERAL_ROUNDS
+    draw = options.draws.get(rounds.pop())
+    if not draw or draw["known"] < draw["drawn"]:
+        return NO_DRAW
+    if options.is_part:
+        return PART
+    n_scored = int((~np.isnan(scored.value[rows])).sum())
+    if n_scored < draw["drawn"]:
+        return UNFINISHED
+    return EVERYTHING if (scored.probability[rows] >= 1).all() else None
+
+
+def calibrate(
+    scored: ScoreArrays,
+    judge: str,
+    options: BoardOptions,
+    scenarios: Mapping[int, tuple[int, ...]],
+) -> tuple[Calibrated, ...]:
+    """Calibrated mean of every system that this judge scored.
+
+    ``scenarios``: place of a system → those that its mean on the board is over, all where it has
+    none. Several answers to one question count as one cluster.
+    """
+    why = why_not_calibrated(scored, options) or _other_answers(scored, judge, options)
+    rows = np.flatnonzero(scored.of_judge(judge))
+    systems = np.unique(scored.system[rows])
+    if why:
+        return tuple(Calibrated(judge=judge, system=int(each), reason=why) for each in systems)
+    people = _people_by_answer(scored)
+    made = []
+    for each in map(int, systems):
+        mine = rows[scored.system[rows] == each]
+        numbers = np.array(scored.scenarios)[scored.scenario[mine]]
+        over = scenarios.get(each)
+        kept = mine[np.isin(numbers, over)] if over else mine
+        made.append(_of_system(scored, judge, kept, each, people, options))
+    return tuple(made)
+
+
+def _other_answers(scored: ScoreArrays, judge: str, options: BoardOptions) -> str | None:
+    """Whether the draw was made from about as many answers as the judge scored there."""
+    people = scored.of_judge(PEOPLE)
+    stands_for = options.draws[int(scored.round[people][0])]["stands_for"]
+    places = {(s, n) for s, n in zip(scored.system[people], scored.scenario[people], strict=True)}
+    mine = scored.of_judge(judge)
+    pairs = zip(scored.system[mine], scored.scenario[mine], strict=True)
+    n = sum(pair in places for pair in pairs)
+    return None if n and abs(stands_for / n - 1) <= TOLERANCE else OTHER_ANSWERS
+
+
+def _people_by_answer(scored: ScoreArrays) -> tuple[FloatArray, FloatArray]:
+    """Score and probability by number of the answer; NaN for answers nobody was asked for."""
+    n = int(scored.answer.max(initial=-1)) + 1
+    rows = scored.of_judge(PEOPLE)
+    score, chance = np.full(n, np.nan), np.full(n, np.nan)
+    score[scored.answer[rows]] = scored.value[rows]
+    chance[scored.answer[rows]] = scored.probability[rows]
+    return score, chance
+
+
+def _of_system(
+    scored: ScoreArrays,
+    judge: str,
+    mine: IntArray,
+    system: int,
+    people: tuple[FloatArray, FloatArray],
+    options: BoardOptions,
+) -> Calibrated:
+    found = []
+    for scenario in np.unique(scored.scenario[mine]):
+        cell = mine[scored.scenario[mine] == scenario]
+        answers = scored.answer[cell]
+        human, chance = people[0][answers], people[1][answers]
+        known = np.unique(chance[~np.isnan(chance)])
+        has_several = len(np.unique(scored.question[cell])) < len(cell)
+        if len(known) != 1 or known[0] >= 1:
+            why = UNEQUAL if len(known) > 1 else NO_CELL
+            return Calibrated(judge=judge, system=system, reason=why)
+        clusters = scored.question[cell] if has_several else None
+        found.append(
+            calibrated_mean(
+                scored.value[cell],
+                human,
+                float(known[0]),
+                clusters=clusters,
+            )
+        )
+    estimates = [each.estimate for each in found]
+    if any(each.low is None for each in estimates):
+        return Calibrated(judge=judge, system=system, reason=NO_CELL)
+    bounds = [(each.value, each.low, each.high) for each in estimates]
+    mean, low, high = np.array(bounds, dtype=float).mean(axis=0).tolist()
+    more = [each.labels_to_halve for each in found]
+    return Calibrated(
+        judge=judge,
+        system=system,
+        mean=mean,
+        low=low,
+        high=high,
+        n_both=sum(each.n_pairable_items for each in estimates),
+        to_halve=None if None in more else sum(each for each in more if each),
+    )
+
+
+# The leaderboard of a rubric: every figure from one table of score sheets.
+#
+# Since version 3 intervals are Student's t corrected for skewness, and ranges of ranks and groups
+# follow from the corrected tests; in version 2 they were percentiles of resamples.
+# A system's mean is over the questions and scenarios on which it is ranked, cells of too few
+# questions are in no mean, and the figures of the CompQA paper stand apart (`paper`).
+#
+# Higher is better everywhere; points are those of the chosen column. The result is plain (text,
+# numbers, None, lists, dicts), so that it can be kept and computed again from the same table.
+
 
 # Further digits of compared scores mean nothing.
 SCORE_DECIMALS = 4

@@ -1,30 +1,37 @@
-"""Score sheets as the arrays that a leaderboard is made from: a row an answer and judge.
-
-A judge is a column of the board: each model is its own, all people (persons, experts and
-released human scores) are one. Replicates of a model and sheets of several people for one
-answer are averaged before anything else. Of a person's sheets of one answer the first with
-points counts, as in `score_agreement_grid`: blind repeats say how steady somebody is, and
-nobody counts more for having scored twice.
-"""
+"""Score sheets as arrays: names, counts, means of questions and their intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.leaderboard.methods.figures import Counts, Judge, Question, System
 from benchmark.leaderboard.methods.options import PEOPLE, PEOPLE_KINDS, TOTAL, BoardOptions
+from cqa_site.stats.arrays import FloatArray as arrays_FloatArray
+from cqa_site.stats.arrays import IntArray as arrays_IntArray
+from cqa_site.stats.intervals import mean_bounds
+from cqa_site.stats.verdicts import RULES
+
+# Score sheets as the arrays that a leaderboard is made from: a row an answer and judge.
+#
+# A judge is a column of the board: each model is its own, all people (persons, experts and
+# released human scores) are one. Replicates of a model and sheets of several people for one
+# answer are averaged before anything else. Of a person's sheets of one answer the first with
+# points counts, as in `score_agreement_grid`: blind repeats say how steady somebody is, and
+# nobody counts more for having scored twice.
+
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoreArrays:
     """One row for each judge and answer it was asked for, sorted by judge, then answer.
 
     Attributes
@@ -74,7 +81,7 @@ def judge_keys(table: pd.DataFrame) -> pd.Series:
     return table["rater_id"].where(~table["rater_kind"].isin(PEOPLE_KINDS), PEOPLE)
 
 
-def read_scores(table: pd.DataFrame, options: BoardOptions) -> Scored:
+def read_scores(table: pd.DataFrame, options: BoardOptions) -> ScoreArrays:
     """Average the sheets of each answer and judge.
 
     Parameters
@@ -96,7 +103,7 @@ def read_scores(table: pd.DataFrame, options: BoardOptions) -> Scored:
     scenario, scenarios = _coded(table["scenario"])
     mean, scored = _means(table[options.column], inverse, len(keys))
     others = [_means(table[name], inverse, len(keys))[0] for name in options.parts]
-    return Scored(
+    return ScoreArrays(
         judges=tuple(judges),
         systems=names,
         scenarios=tuple(int(each) for each in scenarios),
@@ -185,7 +192,7 @@ def _rounds(table: pd.DataFrame, groups: IntArray, n: int) -> IntArray:
     return np.where(low == high, low, -1)
 
 
-def answers_frame(scored: Scored, rows: Sequence[int] | IntArray | slice) -> pd.DataFrame:
+def answers_frame(scored: ScoreArrays, rows: Sequence[int] | IntArray | slice) -> pd.DataFrame:
     """Rows as `score_recipes` takes them: rater, system, scenario, total."""
     names = np.array(scored.judges, dtype=object)
     return pd.DataFrame(
@@ -196,3 +203,167 @@ def answers_frame(scored: Scored, rows: Sequence[int] | IntArray | slice) -> pd.
             TOTAL: scored.value[rows],
         }
     )
+
+
+# What a leaderboard names, and how much of it there is: judges, systems, questions.
+#
+# Tables are those of `make_board`; everything comes in the order of the codes of `Scored`.
+
+
+def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> Counts:
+    """Sheets, unscored ones, answers and questions of the whole table."""
+    return Counts(
+        sheets=len(table),
+        unscored=int((scored.sheets - scored.scored).sum()),
+        answers=int(scored.answer.max(initial=-1)) + 1,
+        questions=len(scored.questions),
+    )
+
+
+def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[Judge, ...]:
+    """Each judge with its counts; people have no name here."""
+    made = []
+    groups = dict(iter(table.groupby(judge_keys(table), sort=False)))
+    for judge in scored.judges:
+        sheets, mask = groups[judge], scored.of_judge(judge)
+        is_people = judge == PEOPLE
+        made.append(
+            Judge(
+                key=judge,
+                name="" if is_people else str(sheets["rater_name"].iloc[0]),
+                kind=PEOPLE if is_people else str(sheets["rater_kind"].iloc[0]),
+                raters=int(sheets["rater_id"].nunique()),
+                sheets=len(sheets),
+                asked=int(mask.sum()),
+                answers=int((~np.isnan(scored.value[mask])).sum()),
+                unscored=int((scored.sheets[mask] - scored.scored[mask]).sum()),
+                reasons=_reasons(sheets),
+            )
+        )
+    return tuple(made)
+
+
+def _reasons(sheets: pd.DataFrame) -> dict[str, int]:
+    """Why sheets are unscored, most frequent first."""
+    if "reason" not in sheets:
+        return {}
+    counts = sheets.loc[sheets["reason"].fillna("") != "", "reason"].value_counts()
+    return {str(name): int(n) for name, n in sorted(counts.items(), key=lambda e: (-e[1], e[0]))}
+
+
+def systems_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[System, ...]:
+    """Each system with the mean length of its answers."""
+    rows = table.drop_duplicates("system_id").set_index("system_id")
+    lengths = table.drop_duplicates("answer_id").groupby("system_id")["characters"].mean()
+    return tuple(
+        System(
+            id=each,
+            name=str(rows.at[each, "system"]),
+            kind=str(rows.at[each, "system_kind"]),
+            model=str(rows.at[each, "model"]),
+            characters=float(lengths[each]),
+        )
+        for each in scored.systems
+    )
+
+
+def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[Question, ...]:
+    """Each question with its objects and aspect."""
+    columns = ["object1", "object2", "aspect"]
+    rows = table.drop_duplicates("question_id").set_index("question_id")[columns]
+    found = dict(zip(rows.index, rows.itertuples(index=False, name=None), strict=True))
+    return tuple(
+        Question(id=each, **dict(zip(columns, map(str, found[each]), strict=True)))
+        for each in scored.questions
+    )
+
+
+# Means over the answers to one question; questions are the clusters of a board.
+
+
+def question_means(
+    values: arrays_FloatArray,
+    question: arrays_IntArray,
+    column: arrays_IntArray,
+    shape: tuple[int, int],
+) -> arrays_FloatArray:
+    """Mean of the known values in each question and column, NaN where there is none."""
+    known = ~np.isnan(values)
+    places = question[known] * shape[1] + column[known]
+    size = shape[0] * shape[1]
+    count = np.bincount(places, minlength=size)
+    total = np.bincount(places, weights=values[known], minlength=size)
+    means = np.full(size, np.nan)
+    np.divide(total, count, out=means, where=count > 0)
+    return means.reshape(shape)
+
+
+# Intervals of a board's means and ratios; questions are the clusters.
+#
+# A question counts by what it adds to a figure, whatever the figure is the mean of: several
+# scenarios, or answers that are spread unevenly over questions.
+
+
+TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interval"
+NO_SPREAD = "the scores do not vary, so there is no spread"
+
+
+class Interval(NamedTuple):
+    """Bounds, or why there are none."""
+
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+
+def mean_intervals(
+    values: FloatArray, groups: Sequence[Sequence[int]], options: BoardOptions, highest: float
+) -> list[Interval]:
+    """Interval of the mean of the column means of each group.
+
+    Parameters
+    ----------
+    values : shape (n_questions, n_columns)
+        NaN where a question has no value.
+    groups
+        Places of columns.
+    options
+        Confidence.
+    highest
+        Most points: intervals end there, and at 0.
+    """
+    return [_of_columns(values[:, list(group)], options, highest) for group in groups]
+
+
+def ratio_interval(tops: FloatArray, bottoms: FloatArray, options: BoardOptions) -> Interval:
+    """Interval of the sum of tops by the sum of bottoms; one of each for every question."""
+    known = bottoms > 0
+    value = tops.sum() / bottoms.sum()
+    # Divided by what the others weigh: a question that weighs much pulls the ratio to itself.
+    others = np.maximum(bottoms.sum() - bottoms[known], 1e-12)
+    added = (tops - value * bottoms)[known] / others
+    return _interval(float(value), added - added.mean(), int(known.sum()), options)
+
+
+def _of_columns(values: FloatArray, options: BoardOptions, highest: float) -> Interval:
+    known = ~np.isnan(values)
+    counts = known.sum(axis=0)
+    if not counts.all():
+        return Interval(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
+    means = np.where(known, values, 0).sum(axis=0) / counts
+    added = (np.where(known, values - means, 0) / counts).mean(axis=1)[known.any(axis=1)]
+    found = _interval(float(means.mean()), added, int(counts.min()), options)
+    if found.low is None or found.high is None:
+        return found
+    return Interval(max(found.low, 0.0), min(found.high, highest))
+
+
+def _interval(value: float, added: FloatArray, fewest: int, options: BoardOptions) -> Interval:
+    """Interval of a figure to which each question adds something, all of them 0 together."""
+    if not RULES["mean"].allows(fewest):
+        return Interval(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
+    single = (value + len(added) * added)[:, None]
+    low, high = mean_bounds(single, options.confidence, fewest - 1)
+    if np.isnan(low[0]):
+        return Interval(reason=NO_SPREAD)
+    return Interval(float(low[0]), float(high[0]))

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from benchmark.leaderboard.methods.options import BoardOptions
-from cqa_site.stats.as_json import from_json, to_json
-from cqa_site.stats.ranks.standing import Standing
+from cqa_site.stats.estimate import Standing, from_json, to_json
 from cqa_site.stats.verdicts import RULES
 
 # Further digits differ between machines and mean nothing.
@@ -208,7 +207,7 @@ class Pairs:
     """Every two ranked systems as columns of equal length, in the order of the board.
 
     ``first`` and ``second`` are places of systems; the other columns are those of
-    `cqa_site.stats.ranks.paired_differences.PairDifference`: first minus second, in points.
+    `cqa_site.stats.means.PairDifference`: first minus second, in points.
     """
 
     first: tuple[int, ...]
@@ -351,7 +350,7 @@ class Calibrated:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside:
+class HumanComparison:
     """One system and scenario as people and one judge see the same answers.
 
     ``people`` and ``value`` are means over the ``n`` answers that both scored.
@@ -453,7 +452,7 @@ class Board:
     parts: dict[str, dict[str, tuple[Mean, ...]]]
     profile: dict[str, tuple[Mean, ...]]
     distributions: dict[str, tuple[tuple[int, ...], ...]]
-    beside: tuple[Beside, ...]
+    beside: tuple[HumanComparison, ...]
     paper: PaperRecipe
     costs: Costs
     scores: dict[str, Scores]

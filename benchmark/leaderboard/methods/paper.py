@@ -1,24 +1,194 @@
-"""The leaderboard by the recipe of the CompQA paper, from the same table of sheets.
-
-Every sheet counts by itself, also where one answer has several; points are taken as they were
-given, off the scale or not; a row is the unweighted mean of a system's scenario means, whatever
-they are made of. So its figures can be held against the paper's. They have no intervals, because
-the paper's sds are no basis for any, and they are no means to rank by.
-
-Source: CompQA paper, tables 3 and 5; the recipes themselves stand in `score_recipes`.
-"""
+"""The leaderboard and tables of the CompQA paper from score sheets."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from benchmark.leaderboard.methods.data import Scored, judge_keys
+from benchmark.leaderboard.methods.data import ScoreArrays, judge_keys
 from benchmark.leaderboard.methods.figures import PaperCell, PaperRecipe, PaperRow
 from benchmark.leaderboard.methods.options import PEOPLE, TOTAL, BoardOptions
-from benchmark.leaderboard.methods.recipes import cell_scores, system_scores
+from benchmark.rubrics.methods.rubric import Rubric
+
+# The tables of the CompQA paper from score sheets.
+#
+# A sheet is one rater's points for one answer, a row with the columns of `ABOUT` and one column
+# for
+# each criterion; a criterion without points is missing (NaN). Totals are 0 … 19, higher is better.
+# A sheet that lacks a criterion has no total and enters no figure; every figure says how many it
+# was made of. These are the paper's recipes: they treat answers as independent, although choices
+# and systems share questions, so their sds are no basis for intervals.
+#
+# Source: CompQA paper, section 4, tables 3 to 5 and figures 6 and 7. The recipes were worked out
+# from the released scores, as the paper gives none.
+
+
+ANSWER = ("system", "scenario", "question", "choice")
+ABOUT = (*ANSWER, "rater")
+CELL = ("rater", "system", "scenario")
+Over = Literal["cells", "answers"]
+
+
+class SheetError(ValueError):
+    """A table is no table of score sheets."""
+
+
+def with_totals(sheets: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """Sheets with a column for the total and one for each group, missing where a point is.
+
+    Points are taken as they are: values off the scale must be kept out before, or, as the paper
+    did, left in.
+
+    Raises
+    ------
+    SheetError
+        For missing columns, and for two sheets of one rater for one answer.
+    """
+    _check_columns(sheets, (*ABOUT, *rubric.keys))
+    if sheets.duplicated(list(ABOUT)).any():
+        raise SheetError("a rater has two sheets for one answer")
+    sums = {"total": rubric.keys} | {
+        group.key: tuple(each.key for each in rubric.of_group(group.key))
+        for group in rubric.groups
+    }
+    made = {
+        name: sheets[list(keys)].astype(float).sum(axis=1, min_count=len(keys))
+        for name, keys in sums.items()
+    }
+    return sheets.assign(**made)
+
+
+def cell_scores(sheets: pd.DataFrame, column: str = "total") -> pd.DataFrame:
+    """Leaderboard cells (table 5): mean and sample sd over answers.
+
+    Parameters
+    ----------
+    sheets : DataFrame
+        From `with_totals`.
+    column : str
+        "total", a group or a criterion.
+
+    Returns
+    -------
+    DataFrame indexed by rater, system, scenario
+        mean; sd, with ddof 1, missing for a single answer; n, sheets with a value; dropped,
+        those without one. A cell without any value keeps its row.
+    """
+    return _mean_and_sd(sheets, CELL, column)
+
+
+def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
+    """Leaderboard rows (table 3): unweighted means of a system's cells and of their sds.
+
+    The mean of sds is what the paper prints behind ±; it is no sd of anything. Missing cells and
+    sds are left out; ``cells`` says how many had a mean.
+
+    Returns
+    -------
+    DataFrame indexed by rater, system
+        mean, sd, cells, n, dropped.
+    """
+    kept = cells.groupby(level=["rater", "system"], sort=False)
+    made = {
+        "mean": kept["mean"].mean(),
+        "sd": kept["sd"].mean(),
+        "cells": kept["mean"].count(),
+        "n": kept["n"].sum(),
+        "dropped": kept["dropped"].sum(),
+    }
+    return pd.DataFrame(made)
+
+
+def scenario_scores(
+    sheets: pd.DataFrame, column: str = "total", *, over: Over = "answers"
+) -> pd.DataFrame:
+    """Figures 6 and 7: each scenario 1–4 over all systems, by answers or by cells.
+
+    Returns
+    -------
+    DataFrame indexed by rater, scenario
+        As `cell_scores`; over cells, mean and sample sd are those of the cell means.
+    """
+    asked = sheets[sheets["scenario"].isin(range(1, 5))]
+    if over == "answers":
+        return _mean_and_sd(asked, ("rater", "scenario"), column)
+    return _over_cells(cell_scores(asked, column), ("rater", "scenario"), ddof=1)
+
+
+def group_scores(sheets: pd.DataFrame, rubric: Rubric, *, over: Over = "answers") -> pd.DataFrame:
+    """Figure 7: `scenario_scores` of each group, with ``group`` in front of the index."""
+    made = {each.key: scenario_scores(sheets, each.key, over=over) for each in rubric.groups}
+    return pd.concat(made, names=["group"])
+
+
+def aspect_scores(
+    sheets: pd.DataFrame, has_aspect: pd.Series, *, over: Over = "cells"
+) -> pd.DataFrame:
+    """Table 4: scores of answers to questions with an aspect and without one.
+
+    Parameters
+    ----------
+    sheets : DataFrame
+        From `with_totals`.
+    has_aspect : Series of bool, with the rows of ``sheets``
+        Whether the question of each sheet names an aspect.
+    over : {"cells", "answers"}
+        The paper's figure is the mean of cell means ± their population sd (ddof 0): it says how
+        far systems and scenarios differ, not how far answers do. Over answers, sd has ddof 1.
+
+    Returns
+    -------
+    DataFrame indexed by rater, aspect
+        mean, sd, n, dropped; over cells, also ``cells``.
+    """
+    marked = sheets.assign(aspect=has_aspect.to_numpy(dtype=bool))
+    if over == "answers":
+        return _mean_and_sd(marked, ("rater", "aspect"), "total")
+    cells = _mean_and_sd(marked, ("rater", "aspect", "system", "scenario"), "total")
+    return _over_cells(cells, ("rater", "aspect"), ddof=0)
+
+
+def _mean_and_sd(sheets: pd.DataFrame, by: Iterable[str], column: str) -> pd.DataFrame:
+    kept = sheets.groupby(list(by), sort=False)[column]
+    n = kept.count()
+    made = {"mean": kept.mean(), "sd": kept.std(ddof=1), "n": n, "dropped": kept.size() - n}
+    return pd.DataFrame(made)
+
+
+def _over_cells(cells: pd.DataFrame, by: Iterable[str], *, ddof: int) -> pd.DataFrame:
+    kept = cells.groupby(level=list(by), sort=False)
+    made = {
+        "mean": kept["mean"].mean(),
+        "sd": kept["mean"].std(ddof=ddof),
+        "cells": kept["mean"].count(),
+        "n": kept["n"].sum(),
+        "dropped": kept["dropped"].sum(),
+    }
+    return pd.DataFrame(made)
+
+
+def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
+    missing = [each for each in needed if each not in table.columns]
+    if missing:
+        raise SheetError(f"the table of sheets lacks columns: {', '.join(missing)}")
+    about = table[[each for each in ABOUT if each in table.columns]]
+    if about.isna().to_numpy().any():
+        raise SheetError("a sheet does not say whose it is, or for which answer")
+
+
+# The leaderboard by the recipe of the CompQA paper, from the same table of sheets.
+#
+# Every sheet counts by itself, also where one answer has several; points are taken as they were
+# given, off the scale or not; a row is the unweighted mean of a system's scenario means, whatever
+# they are made of. So its figures can be held against the paper's. They have no intervals, because
+# the paper's sds are no basis for any, and they are no means to rank by.
+#
+# Source: CompQA paper, tables 3 and 5; the recipes themselves stand in `score_recipes`.
+
 
 # Column of the table: JSON of a judge's whole numbers of which some are off the scale.
 GIVEN = "off_scale_points"
@@ -26,7 +196,7 @@ GIVEN = "off_scale_points"
 CONSOLIDATED = "reference"
 
 
-def paper_recipe(table: pd.DataFrame, scored: Scored, options: BoardOptions) -> PaperRecipe:
+def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions) -> PaperRecipe:
     """Compute the paper's leaderboard.
 
     Parameters

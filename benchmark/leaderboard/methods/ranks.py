@@ -1,8 +1,4 @@
-"""Ranks of systems by one judge, on the questions and scenarios that they share.
-
-Means over different questions cannot be compared, so a rank needs common ground. Systems that
-would leave too little of it are not ranked, and the board says why.
-"""
+"""Cells, rows and ranks of a leaderboard on shared questions and scenarios."""
 
 from __future__ import annotations
 
@@ -12,11 +8,148 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.leaderboard.methods.cells import CellTable
-from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored
-from benchmark.leaderboard.methods.figures import JudgeRanking, Pairs
+from benchmark.leaderboard.methods.data import (
+    NO_SPREAD,
+    TOO_FEW_QUESTIONS,
+    FloatArray,
+    IntArray,
+    Interval,
+    ScoreArrays,
+    answers_frame,
+    mean_intervals,
+    question_means,
+)
+from benchmark.leaderboard.methods.figures import Cell, JudgeRanking, Pairs, Row
 from benchmark.leaderboard.methods.options import BoardOptions
-from cqa_site.stats.ranks.ranking import Ranking, rank_systems
+from benchmark.leaderboard.methods.paper import cell_scores
+from cqa_site.stats.estimate import Standing
+from cqa_site.stats.ranking import Ranking, rank_systems
+from cqa_site.stats.verdicts import RULES
+
+# Cells of a leaderboard: mean points of one system under one scenario by one judge.
+#
+# Answers to one question resemble each other, so a mean is taken over questions (choices are
+# averaged inside the question first), and its interval is one over questions.
+#
+# Source: Miller (2024), Adding Error Bars to Evals, section 2.2, on clustered questions.
+
+
+NO_SCORES = "no answer has a score"
+
+
+@dataclass(frozen=True, eq=False)
+class CellTable:
+    """All cells with what other figures need of them.
+
+    Attributes
+    ----------
+    cells
+        Sorted by judge, system, scenario.
+    judge, system, scenario : int, shape (n_cells,)
+        Codes.
+    values : float, shape (n_questions, n_cells)
+        Mean of the question's answers; NaN where none is scored.
+    """
+
+    cells: tuple[Cell, ...]
+    judge: IntArray
+    system: IntArray
+    scenario: IntArray
+    values: FloatArray
+
+
+def make_cells(scored: ScoreArrays, options: BoardOptions) -> CellTable:
+    """Every combination of judge, system and scenario that was asked for."""
+    n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
+    keys = (scored.judge * n_systems + scored.system) * n_scenarios + scored.scenario
+    found, cell = np.unique(keys, return_inverse=True)
+    shape = (len(scored.questions), len(found))
+    values = question_means(scored.value, scored.question, cell, shape)
+    filled = [
+        question_means(np.where(np.isnan(scored.value), each, scored.value), *_at(scored, cell))
+        for each in (0.0, options.maximum)
+    ]
+    judge, rest = np.divmod(found, n_systems * n_scenarios)
+    system, scenario = np.divmod(rest, n_scenarios)
+    table = CellTable((), judge, system, scenario, values)
+    bounds = [np.nanmean(each, axis=0) if each.size else np.zeros(0) for each in filled]
+    cells = _cells(scored, cell, table, bounds, options)
+    return CellTable(cells, judge, system, scenario, values)
+
+
+def _at(scored: ScoreArrays, cell: IntArray) -> tuple[IntArray, IntArray, tuple[int, int]]:
+    return scored.question, cell, (len(scored.questions), int(cell.max(initial=-1)) + 1)
+
+
+def _cells(
+    scored: ScoreArrays,
+    cell: IntArray,
+    table: CellTable,
+    bounds: list[FloatArray],
+    options: BoardOptions,
+) -> tuple[Cell, ...]:
+    n = len(table.judge)
+    asked = np.bincount(cell, minlength=n)
+    n_answers = np.bincount(cell, weights=~np.isnan(scored.value), minlength=n).astype(int)
+    unscored = np.bincount(cell, weights=scored.sheets - scored.scored, minlength=n).astype(int)
+    n_questions = (~np.isnan(table.values)).sum(axis=0)
+    alone = [[place] for place in range(n)]
+    intervals = mean_intervals(table.values, alone, options, options.maximum)
+    paper = cell_scores(answers_frame(scored, slice(None)))
+    made = []
+    for place in range(n):
+        judge = scored.judges[table.judge[place]]
+        number = scored.scenarios[table.scenario[place]]
+        row = paper.loc[(judge, table.system[place], number)]
+        found = _interval(int(n_questions[place]), intervals[place], options)
+        coverage = float(n_answers[place] / asked[place])
+        made.append(
+            Cell(
+                judge=judge,
+                system=int(table.system[place]),
+                scenario=number,
+                mean=_mean(table.values[:, place]),
+                low=found.low,
+                high=found.high,
+                sd=_number(row["sd"]),
+                n_answers=int(n_answers[place]),
+                n_questions=int(n_questions[place]),
+                asked=int(asked[place]),
+                unscored=int(unscored[place]),
+                coverage=coverage,
+                worst=float(bounds[0][place]),
+                best=float(bounds[1][place]),
+                is_low=coverage < options.least_coverage,
+                is_thin=bool(0 < n_questions[place] < options.least_questions),
+                reason=found.reason,
+            )
+        )
+    return tuple(made)
+
+
+def _interval(n_questions: int, found: Interval, options: BoardOptions) -> Interval:
+    """Its interval; of a thin cell none."""
+    if not n_questions:
+        return Interval(reason=NO_SCORES)
+    if n_questions < options.least_questions:
+        return Interval(reason=TOO_FEW_QUESTIONS.format(options.least_questions))
+    return found
+
+
+def _mean(values: FloatArray) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+# Ranks of systems by one judge, on the questions and scenarios that they share.
+#
+# Means over different questions cannot be compared, so a rank needs common ground. Systems that
+# would leave too little of it are not ranked, and the board says why.
+
 
 LOW_COVERAGE = "too few of its answers have a score"
 TOO_THIN = "each of its scenarios has too few scored questions"
@@ -67,7 +200,7 @@ def rank_by_judge(ground: Ground, judge: str, options: BoardOptions) -> JudgeRan
 
 
 def common_ground(
-    scored: Scored,
+    scored: ScoreArrays,
     table: CellTable,
     judge: str,
     coverage: dict[int, float],
@@ -153,4 +286,112 @@ def _pairs(found: Ranking) -> Pairs:
         first=tuple(int(each.first) for each in found.pairs),
         second=tuple(int(each.second) for each in found.pairs),
         **{name: tuple(getattr(each, name) for each in found.pairs) for name in figures},
+    )
+
+
+# Rows of a leaderboard: one system by one judge, over what can be compared with the others.
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Mean:
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    is_common: bool = False
+    scenarios: tuple[int, ...] = ()
+    n_used: int = 0
+    reason: str | None = None
+
+
+def coverage_of(scored: ScoreArrays) -> dict[str, dict[int, float]]:
+    """Judge → system → share of the asked answers that have a score."""
+    made: dict[str, dict[int, float]] = {}
+    for judge in scored.judges:
+        mask = scored.of_judge(judge)
+        asked = np.bincount(scored.system[mask], minlength=len(scored.systems))
+        known = mask & ~np.isnan(scored.value)
+        n = np.bincount(scored.system[known], minlength=len(scored.systems))
+        made[judge] = {int(at): float(n[at] / asked[at]) for at in np.flatnonzero(asked)}
+    return made
+
+
+def make_rows(
+    scored: ScoreArrays,
+    table: CellTable,
+    rankings: tuple[JudgeRanking, ...],
+    options: BoardOptions,
+) -> tuple[Row, ...]:
+    """Every system and judge, in the order of the judges and systems."""
+    by_judge = {each.judge: each for each in rankings}
+    coverage = coverage_of(scored)
+    pairs = sorted({(int(j), int(s)) for j, s in zip(table.judge, table.system, strict=True)})
+    made = []
+    for code, system in pairs:
+        judge = scored.judges[code]
+        places = np.flatnonzero((table.judge == code) & (table.system == system))
+        cells = [table.cells[int(place)] for place in places]
+        found = _mean_of(by_judge[judge], system, places, table, options)
+        made.append(
+            Row(
+                judge=judge,
+                system=system,
+                **vars(found),
+                n_answers=sum(each.n_answers for each in cells),
+                n_questions=int((~np.isnan(table.values[:, places])).any(axis=1).sum()),
+                asked=sum(each.asked for each in cells),
+                unscored=sum(each.unscored for each in cells),
+                coverage=coverage[judge][system],
+                is_low=coverage[judge][system] < options.least_coverage,
+            )
+        )
+    return tuple(made)
+
+
+def _mean_of(
+    ranking: JudgeRanking, system: int, places: IntArray, table: CellTable, options: BoardOptions
+) -> _Mean:
+    standing = ranking.standing(system)
+    numbers = [table.cells[int(place)].scenario for place in places]
+    if standing is not None:
+        bears = any(number != NO_SCENARIO for number in numbers)
+        over = ranking.scenarios if bears else (NO_SCENARIO,)
+        return _common(standing, over, ranking.n_common, options)
+    return _own(ranking, places, table, options)
+
+
+def _common(
+    standing: Standing, scenarios: tuple[int, ...], n: int, options: BoardOptions
+) -> _Mean:
+    low, high = standing.low, standing.high
+    has_spread = low is not None and high is not None and high - low >= 1e-12
+    is_few = options.version > 2 and not RULES["mean"].allows(n)
+    why = TOO_FEW_QUESTIONS.format(RULES["mean"].least) if is_few else NO_SPREAD
+    return _Mean(
+        mean=standing.mean,
+        low=low if has_spread else None,
+        high=high if has_spread else None,
+        is_common=True,
+        scenarios=scenarios,
+        n_used=n,
+        reason=None if has_spread else why,
+    )
+
+
+def _own(
+    ranking: JudgeRanking, places: IntArray, table: CellTable, options: BoardOptions
+) -> _Mean:
+    """Mean of the means of its cells that are not thin, on the compared scenarios if it can be."""
+    cells = {int(place): table.cells[int(place)] for place in places}
+    full = [at for at, each in cells.items() if each.n_questions and not each.is_thin]
+    compared = [at for at in full if cells[at].scenario in ranking.scenarios]
+    used = compared or full
+    if not used:
+        is_empty = not any(each.n_questions for each in cells.values())
+        return _Mean(reason=NO_SCORES if is_empty else TOO_THIN)
+    (found,) = mean_intervals(table.values, [used], options, options.maximum)
+    return _Mean(
+        mean=float(np.mean([cells[at].mean for at in used])),
+        **found._asdict(),
+        scenarios=tuple(cells[at].scenario for at in used),
+        n_used=int((~np.isnan(table.values[:, used])).any(axis=1).sum()),
     )

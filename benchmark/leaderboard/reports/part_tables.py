@@ -1,15 +1,21 @@
-"""What stands below a leaderboard as tables: parts, scenarios, spread, pairs, judges."""
+"""Tables of parts, scenarios, spread and judges, and two systems compared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from benchmark.leaderboard.methods.figures import Board, Mean
+from benchmark.leaderboard.methods.figures import Board, Mean, Pairs, Question
+from cqa_site.stats.verdicts import least_to_differ
+from cqa_site.web.charts.bars import sorted_bars
+from cqa_site.web.charts.vega import Spec
+from cqa_site.web.tables import TableData
 
-from .view import (
+from .standings import (
     board_rows,
     column_name,
     condition_names,
@@ -20,7 +26,10 @@ from .view import (
     thin_cells,
 )
 
-Made = tuple[list[str], list[list[Any]]]
+# What stands below a leaderboard as tables: parts, scenarios, spread, pairs, judges.
+
+
+TableContent = tuple[list[str], list[list[Any]]]
 
 
 def with_bounds(name: str) -> list[str]:
@@ -28,7 +37,7 @@ def with_bounds(name: str) -> list[str]:
     return [name, _("low"), _("high")]
 
 
-def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Every system and scenario."""
     names = condition_names(board)
     columns = [
@@ -62,7 +71,7 @@ def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     ]
 
 
-def condition_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def condition_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Every condition of every cell, the shown ones first; of all judges alike."""
     columns = [_("System"), _("Scenario"), _("Condition"), _("Shown"), _("Questions n")]
     return columns, [
@@ -77,7 +86,7 @@ def condition_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     ]
 
 
-def thin_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def thin_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Cells of too few questions."""
     columns = [_("System"), _("Scenario"), _("Mean of these"), _("Questions n"), _("Answers n")]
     parts = ("mean", "n_questions", "n_answers")
@@ -91,10 +100,10 @@ def thin_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     ]
 
 
-def part_table(kind: str) -> Callable[[Board, str, dict[str, Any]], Made]:
+def part_table(kind: str) -> Callable[[Board, str, dict[str, Any]], TableContent]:
     """Groups or criteria in columns."""
 
-    def build(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+    def build(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
         wanted = [each for each in recipe["columns"] if each["kind"] == kind]
         names = [
             f"{column_name(recipe, each['key'])} (0–{each['maximum']})"
@@ -120,7 +129,7 @@ def _bounded(found: Mean) -> list[Any]:
     return [found.mean, found.low, found.high]
 
 
-def distribution_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def distribution_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Answers by points."""
     counts = board.distributions.get(judge, ())
     width = len(counts[0]) if counts else 0
@@ -129,7 +138,7 @@ def distribution_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made
     return columns, rows
 
 
-def beside_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def beside_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     """People and one judge on the same answers."""
     columns = [_("System"), _("Scenario"), _("People"), _("Judge"), _("Answers n")]
     return columns, [
@@ -145,7 +154,7 @@ def beside_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     ]
 
 
-def scenario_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def scenario_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Scenarios in columns, all answers in the last row."""
     bounded = [title for name in scenario_names(board) for title in with_bounds(name)]
     columns = [_("System"), *bounded]
@@ -159,7 +168,7 @@ def scenario_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     return columns, [*rows, every] if rows else []
 
 
-def pair_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def pair_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Every two ranked systems."""
     columns = [
         _("First"),
@@ -180,7 +189,7 @@ def pair_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     ]
 
 
-def judge_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def judge_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     """Every judge of the board."""
     columns = [
         _("Judge"),
@@ -208,3 +217,148 @@ def judge_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
             ]
         )
     return columns, rows
+
+
+# Two systems of a board against each other, question by question.
+
+
+COLUMNS = ("mean", "low", "high", "p", "p_holm", "detectable")
+
+
+@dataclass(frozen=True)
+class QuestionPair:
+    """Points of both systems for one question."""
+
+    question: Question
+    first: float
+    second: float
+
+    @property
+    def difference(self) -> float:
+        """First minus second."""
+        return round(float(self.first) - float(self.second), 4)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """First minus second in points; ``rows`` are the common questions, largest first.
+
+    ``least``: common questions from which two systems of this board can be told apart;
+    ``needed``: how many would show a difference as large as here.
+    """
+
+    first: str
+    second: str
+    figures: dict[str, float | None]
+    is_separable: bool
+    n_pairs: int
+    least: int
+    needed: int | None
+    rows: list[QuestionPair]
+    wins: int
+    losses: int
+    means: tuple[float | None, float | None] | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there are so few questions that no difference could be shown."""
+        return len(self.rows) < self.least
+
+    @property
+    def ties(self) -> int:
+        """Questions on which both have the same points."""
+        return len(self.rows) - self.wins - self.losses
+
+
+def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
+    """The paired difference of two ranked systems, the better one first; None without ranks."""
+    ranking = ranking_of(board, judge)
+    pairs = ranking.pairs
+    place = _place(pairs, one, other)
+    if place is None:
+        return None
+    first, second = pairs.first[place], pairs.second[place]
+    scores = board.scores[judge]
+    at, against = scores.systems.index(first), scores.systems.index(second)
+    rows = [
+        QuestionPair(board.questions[question], row[at], row[against])
+        for question, row in zip(scores.questions, scores.values, strict=True)
+    ]
+    rows.sort(key=lambda row: (-row.difference, row.question.id))
+    return Pair(
+        first=board.systems[first].name,
+        second=board.systems[second].name,
+        figures={name: getattr(pairs, name)[place] for name in COLUMNS},
+        is_separable=(first, second) in ranking.told_apart(board.options.confidence),
+        n_pairs=len(pairs.first),
+        least=least_to_differ(len(pairs.first)),
+        needed=ranking.questions_needed(place) if board.options.version > 2 else None,
+        rows=rows,
+        wins=sum(row.difference > 0 for row in rows),
+        losses=sum(row.difference < 0 for row in rows),
+        means=_board_means(board, judge, first, second),
+    )
+
+
+def _board_means(
+    board: Board, judge: str, first: int, second: int
+) -> tuple[float | None, float | None]:
+    """The two means of the leaderboard."""
+    means = {row.system: row.mean for row in board.rows if row.judge == judge}
+    return means[first], means[second]
+
+
+def _place(pairs: Pairs, one: int, other: int) -> int | None:
+    both = {one, other}
+    for place, found in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        if set(found) == both:
+            return place
+    return None
+
+
+def system_pair_table(pair: Pair, caption: str) -> TableData:
+    """Every common question with both points."""
+    columns = [_("Object 1"), _("Object 2"), _("Aspect"), pair.first, pair.second]
+    return TableData(
+        [*columns, _("Difference")],
+        [
+            [
+                row.question.object1,
+                row.question.object2,
+                row.question.aspect,
+                float(row.first),
+                float(row.second),
+                row.difference,
+            ]
+            for row in pair.rows
+        ],
+        caption=caption,
+        note=_("Mean points over the compared scenarios of each common question."),
+        name="board-pair",
+    )
+
+
+def pair_chart(pair: Pair, size: str) -> Spec:
+    """Differences of all common questions in order of size."""
+    rows = [{"at": at, "difference": row.difference} for at, row in enumerate(pair.rows)]
+    titles = (
+        ngettext("%d common question", "%d common questions, largest difference first", len(rows))
+        % len(rows),
+        _("Points more for %s") % pair.first,
+    )
+    return sorted_bars(rows, x="at", y="difference", titles=titles, size=size)
+
+
+def pair_alt(pair: Pair) -> str:
+    """The chart in words."""
+    return _(
+        "%(first)s has more points on %(wins)d of %(n)d questions, %(second)s on %(losses)d, and "
+        "both the same on %(ties)d."
+    ) % {
+        "first": pair.first,
+        "second": pair.second,
+        "wins": pair.wins,
+        "losses": pair.losses,
+        "ties": pair.ties,
+        "n": len(pair.rows),
+    }

@@ -1,4 +1,4 @@
-"""The figures of a board as tables: what pages show and what people take away."""
+"""Tables of a board, also by the recipe of the CompQA paper."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmark.leaderboard.methods.figures import Board, Row
+from benchmark.leaderboard.methods.figures import Board, PaperCell, PaperRow, Row
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.web.tables import TableData, one_line
 
-from .filters import Filters
-from .paper import RECIPE, paper_cell_table, paper_table
 from .part_tables import (
-    Made,
+    TableContent,
     beside_table,
     cell_table,
     condition_table,
@@ -29,18 +27,158 @@ from .part_tables import (
     thin_table,
     with_bounds,
 )
-from .view import BoardLine, board_rows, column_name, judge_name
+from .snapshot import Filters
+from .standings import BoardLine, board_rows, column_name, judge_name
+
+# A board by the recipe of the CompQA paper: the leaderboard, its cells, two systems.
+
+
+RECIPE = gettext_lazy(
+    "Counted: by the recipe of the CompQA paper every sheet by itself, also several of one "
+    "answer; of people's sheets the consolidated ones where an answer has them; points off the "
+    "scale as they were given; incomplete sheets are left out.\n\n"
+    "Cells: mean ± sample sd over sheets.\n\n"
+    "Rows: unweighted mean of the scenario means ± mean of their sds.\n\n"
+    "How sure: there are no intervals and no ranks. Systems have different questions and unequal "
+    "numbers of sheets, and these sds say nothing about how far a mean may be off."
+)
+
+
+@dataclass(frozen=True)
+class PaperLine:
+    """One system by the paper's recipe; ``cells`` in the order of the scenarios."""
+
+    place: int
+    id: str
+    name: str
+    row: PaperRow
+    cells: list[PaperCell | None]
+
+
+def paper_rows(board: Board, judge: str) -> list[PaperLine]:
+    """Rows with their cells, highest mean first."""
+    cells = {
+        (each.system, each.scenario): each for each in board.paper.cells if each.judge == judge
+    }
+    rows = [
+        PaperLine(
+            row.system,
+            board.systems[row.system].id,
+            board.systems[row.system].name,
+            row,
+            [cells.get((row.system, number)) for number in board.scenarios],
+        )
+        for row in board.paper.rows
+        if row.judge == judge
+    ]
+    return sorted(rows, key=lambda each: (each.row.mean is None, -(each.row.mean or 0)))
+
+
+def paper_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+    """Table 3 of the paper for one judge."""
+    columns = [_("System"), _("Mean of scenario means"), _("Mean of sds"), _("Scenarios")]
+    columns += [_("Sheets n")]
+    parts = ("mean", "sd", "cells", "n")
+    return columns, [
+        [line.name, *(getattr(line.row, part) for part in parts)]
+        for line in paper_rows(board, judge)
+    ]
+
+
+def paper_cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
+    """Table 5 of the paper for one judge."""
+    columns = [_("System"), _("Scenario"), _("Mean"), _("sd"), _("Sheets n")]
+    columns += [_("Incomplete, left out"), _("With points off the scale")]
+    parts = ("mean", "sd", "n", "dropped", "off_scale")
+    return columns, [
+        [line.name, cell.scenario or _("No scenario"), *(getattr(cell, part) for part in parts)]
+        for line in paper_rows(board, judge)
+        for cell in line.cells
+        if cell
+    ]
+
+
+@dataclass(frozen=True)
+class ScenarioPair:
+    """Cells of both systems in one scenario; at least one is there."""
+
+    scenario: int
+    first: PaperCell | None
+    second: PaperCell | None
+
+    @property
+    def difference(self) -> float | None:
+        return _minus(self.first, self.second)
+
+
+@dataclass(frozen=True)
+class PaperPair:
+    """First minus second as differences of the paper's means; ``rows`` are scenarios."""
+
+    first: str
+    second: str
+    means: tuple[PaperRow, PaperRow]
+    rows: list[ScenarioPair]
+
+    @property
+    def difference(self) -> float | None:
+        return _minus(*self.means)
+
+
+def paper_pair(board: Board, judge: str, one: int, other: int) -> PaperPair | None:
+    """Two systems by the paper's recipe, the higher mean first; None unless both have sheets."""
+    found = [each for each in paper_rows(board, judge) if each.place in (one, other)]
+    if len(found) != 2:
+        return None
+    first, second = found
+    rows = [
+        ScenarioPair(number, a, b)
+        for number, a, b in zip(board.scenarios, first.cells, second.cells, strict=True)
+        if a or b
+    ]
+    return PaperPair(first.name, second.name, (first.row, second.row), rows)
+
+
+def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
+    """Every scenario with both means."""
+    columns = [_("Scenario")]
+    for name in (pair.first, pair.second):
+        columns += [name, _("sd"), "n"]
+    columns += [_("Difference")]
+    rows = [
+        [str(row.scenario), *_cell(row.first), *_cell(row.second), row.difference]
+        for row in pair.rows
+    ]
+    one, other = pair.means
+    rows.append([_("Mean of scenario means"), *_cell(one), *_cell(other), pair.difference])
+    return TableData(
+        columns, rows, caption=caption, note=one_line(RECIPE), name="board-pair-paper"
+    )
+
+
+def _cell(cell: PaperCell | PaperRow | None) -> list[Any]:
+    return [cell.mean, cell.sd, cell.n] if cell else [None, None, None]
+
+
+def _minus(one: PaperCell | PaperRow | None, other: PaperCell | PaperRow | None) -> float | None:
+    if not one or not other or one.mean is None or other.mean is None:
+        return None
+    return one.mean - other.mean
+
+
+# The figures of a board as tables: what pages show and what people take away.
+
 
 BOUNDED = ("mean", "low", "high")
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardTableSpec:
     """Title, recipe and content of one figure."""
 
     title: Any
     recipe: Any
-    build: Callable[[Board, str, dict[str, Any]], Made]
+    build: Callable[[Board, str, dict[str, Any]], TableContent]
 
 
 def board_table_of(
@@ -90,7 +228,7 @@ def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filter
     return f"{'; '.join(parts)}. {where}."
 
 
-def _board(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+def _board(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
     others = [each for each in board.judges if each.key != judge]
     columns = [
         _("Rank"),
@@ -145,8 +283,8 @@ def _over(own: Row) -> list[Any]:
     return [ground, " ".join(map(str, own.scenarios)), own.n_used]
 
 
-TABLES: dict[str, Entry] = {
-    "board": Entry(
+TABLES: dict[str, BoardTableSpec] = {
+    "board": BoardTableSpec(
         gettext_lazy("Leaderboard"),
         gettext_lazy(
             "Mean: over the questions that all ranked systems share, in the scenarios that those "
@@ -172,7 +310,7 @@ TABLES: dict[str, Entry] = {
         ),
         _board,
     ),
-    "thin": Entry(
+    "thin": BoardTableSpec(
         gettext_lazy("Thin cells, in no mean"),
         gettext_lazy(
             "So few questions have a score here that a mean says nothing yet: these cells change "
@@ -180,7 +318,7 @@ TABLES: dict[str, Entry] = {
         ),
         thin_table,
     ),
-    "conditions": Entry(
+    "conditions": BoardTableSpec(
         gettext_lazy("What the answers were written under"),
         gettext_lazy(
             "A cell shows answers of one condition: the one whose filters and wording do not "
@@ -189,11 +327,11 @@ TABLES: dict[str, Entry] = {
         ),
         condition_table,
     ),
-    "paper": Entry(gettext_lazy("As the CompQA paper has it"), RECIPE, paper_table),
-    "paper-cells": Entry(
+    "paper": BoardTableSpec(gettext_lazy("As the CompQA paper has it"), RECIPE, paper_table),
+    "paper-cells": BoardTableSpec(
         gettext_lazy("Every cell as the CompQA paper has it"), RECIPE, paper_cell_table
     ),
-    "scenarios": Entry(
+    "scenarios": BoardTableSpec(
         gettext_lazy("Scores by scenario"),
         gettext_lazy(
             "Mean points over each system's own questions, thin cells left out. The last row is "
@@ -201,7 +339,7 @@ TABLES: dict[str, Entry] = {
         ),
         scenario_table,
     ),
-    "groups": Entry(
+    "groups": BoardTableSpec(
         gettext_lazy("Scores by group"),
         gettext_lazy(
             "Over the questions and scenarios of the system's mean, answers with all points of "
@@ -209,7 +347,7 @@ TABLES: dict[str, Entry] = {
         ),
         part_table("group"),
     ),
-    "criteria": Entry(
+    "criteria": BoardTableSpec(
         gettext_lazy("Scores by criterion"),
         gettext_lazy(
             "Over the questions and scenarios of the system's mean, answers with points for the "
@@ -217,7 +355,7 @@ TABLES: dict[str, Entry] = {
         ),
         part_table("criterion"),
     ),
-    "cells": Entry(
+    "cells": BoardTableSpec(
         gettext_lazy("Every cell"),
         gettext_lazy(
             "sd: over answers, ddof 1; no basis for an interval. "
@@ -225,7 +363,7 @@ TABLES: dict[str, Entry] = {
         ),
         cell_table,
     ),
-    "distributions": Entry(
+    "distributions": BoardTableSpec(
         gettext_lazy("Spread of points"),
         gettext_lazy(
             "Scored answers by points, half points rounded down; the chart shows the first and "
@@ -233,12 +371,12 @@ TABLES: dict[str, Entry] = {
         ),
         distribution_table,
     ),
-    "beside": Entry(
+    "beside": BoardTableSpec(
         gettext_lazy("People and judge on the same answers"),
         gettext_lazy("Means over the answers of a system and scenario that both have scored."),
         beside_table,
     ),
-    "pairs": Entry(
+    "pairs": BoardTableSpec(
         gettext_lazy("Every two systems"),
         gettext_lazy(
             "First minus second over the common questions. Interval and p: Student's paired t, "
@@ -248,7 +386,7 @@ TABLES: dict[str, Entry] = {
         ),
         pair_table,
     ),
-    "judges": Entry(
+    "judges": BoardTableSpec(
         gettext_lazy("Judges of this board"),
         gettext_lazy(
             "Points per 100 characters: among answers to the same question under the same "

@@ -1,31 +1,68 @@
-"""The leaderboard of a rubric: live page, numbered snapshots, two systems compared."""
+"""Pages of boards: live, frozen and public boards, pairs of systems, downloads."""
 
+import base64
+import uuid
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from http import HTTPStatus
 from typing import Any
 
+from django.contrib.staticfiles import finders
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.translation import gettext as _
 
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.leaderboard.reports.filters import ASPECTS, Filters
-from benchmark.leaderboard.reports.pairs import Pair, pair_alt, pair_chart, pair_of, pair_table
-from benchmark.leaderboard.reports.paper import RECIPE, PaperPair, paper_pair, paper_pair_table
-from benchmark.leaderboard.reports.tables import source_of
-from benchmark.leaderboard.reports.view import column_name, scenario_names, system_place
-from benchmark.leaderboard.reports.warnings import board_warnings
+from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.part_tables import (
+    Pair,
+    pair_alt,
+    pair_chart,
+    pair_of,
+    system_pair_table,
+)
+from benchmark.leaderboard.reports.snapshot import ASPECTS, Filters, rows_parquet
+from benchmark.leaderboard.reports.standings import (
+    board_warnings,
+    chosen_judge,
+    column_name,
+    scenario_names,
+    system_place,
+)
+from benchmark.leaderboard.reports.tables import (
+    RECIPE,
+    TABLES,
+    PaperPair,
+    paper_pair,
+    paper_pair_table,
+    source_of,
+)
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.figures import Figure
-from cqa_site.results.pages import SnapshotFace, freezing_urls
+from cqa_site.results.figures import Figure, figure_file, snapshot_file
+from cqa_site.results.pages import SnapshotPages, freezing_urls
 from cqa_site.runs.jobs import is_worker_alive
+from cqa_site.web.charts import vega as charts
 
-from .cards import board_context
-from .shown import Shown, board_or_404, live_board, rubric_of, shown_board
+from .cards import board_context, figure_of
+from .context import (
+    BoardView,
+    board_or_404,
+    live_board,
+    rubric_of,
+    shown_board,
+    wanted_columns,
+    wants_paper,
+    with_board,
+)
+
+# The leaderboard of a rubric: live page, numbered snapshots, two systems compared.
+
 
 PER_PAGE = 25
 QUESTIONS_PER_PAGE = 50
@@ -104,11 +141,11 @@ def board_pair(request: StudyRequest, study: Study, number: int) -> HttpResponse
     return render(request, "benchmark/leaderboard/board_pair.html", context)
 
 
-def _source(shown: Shown) -> str:
+def _source(shown: BoardView) -> str:
     return source_of(*shown.found, shown.judge, shown.filters)
 
 
-def pair_figures(shown: Shown, chosen: list[str]) -> list[Figure]:
+def pair_figures(shown: BoardView, chosen: list[str]) -> list[Figure]:
     """The two chosen systems side by side; nothing unless two that can be compared were."""
     pair = _pair(shown, chosen)
     if pair is None:
@@ -136,7 +173,7 @@ def pair_figures(shown: Shown, chosen: list[str]) -> list[Figure]:
                 "Mean points over the compared scenarios of each common question; replicates, "
                 "people and choices are averaged inside the question."
             ),
-            table=pair_table(pair, caption),
+            table=system_pair_table(pair, caption),
             alt=pair_alt(pair),
             draw=partial(pair_chart, pair),
             body="benchmark/leaderboard/_board_pair_rows.html",
@@ -146,7 +183,7 @@ def pair_figures(shown: Shown, chosen: list[str]) -> list[Figure]:
     ]
 
 
-def _pair(shown: Shown, chosen: list[str]) -> Pair | PaperPair | None:
+def _pair(shown: BoardView, chosen: list[str]) -> Pair | PaperPair | None:
     """The two chosen systems by the recipe shown; None unless two that can be compared were.
 
     Those are systems with ranks, by the paper's recipe systems with sheets.
@@ -172,7 +209,7 @@ def _live_context(request: StudyRequest, study: Study) -> dict[str, Any]:
     return context
 
 
-def _filters_context(shown: Shown) -> dict[str, Any]:
+def _filters_context(shown: BoardView) -> dict[str, Any]:
     """What can be chosen, from the whole board; nothing before the first figures."""
     if shown.snapshot is None:
         return {}
@@ -208,5 +245,158 @@ urlpatterns = [
     path("scores/boards/", boards, name="boards"),
     path(f"{BASE}/", board, name="board"),
     path(f"{BASE}/pair/", board_pair, name="board_pair"),
-    *freezing_urls(SnapshotFace(BOARDS, BASE, "board", "boards")),
+    *freezing_urls(SnapshotPages(BOARDS, BASE, "board", "boards")),
+]
+
+
+# A board as one HTML file that needs nothing else: styles and charts are inside.
+
+
+STYLES = (
+    "css/counterpoint.css",
+    "css/data.css",
+    "css/results/figures.css",
+    "css/results/boards.css",
+)
+
+
+def page_file(snapshot: BoardSnapshot) -> bytes:
+    """Every judge's leaderboard of a snapshot on one page, as the public page shows them."""
+    board = Board.from_dict(snapshot.figures["board"])
+    parts = [_part(BoardView(snapshot, Filters(), each.key, board)) for each in board.judges]
+    styles = "\n".join(_text(name) for name in STYLES)
+    context = {
+        "snapshot": snapshot,
+        "parts": parts,
+        "styles": styles,
+        "is_public": True,
+        "warnings": board_warnings(board),
+    }
+    return render_to_string("benchmark/leaderboard/board_file.html", context).encode()
+
+
+def _part(shown: BoardView) -> dict[str, Any]:
+    context = board_context(shown)
+    context["drawn"] = [(card, _pictures(card)) for card in context["cards"]]
+    return context
+
+
+def _pictures(card: Figure) -> dict[str, str]:
+    """A light and a dark picture as data addresses; none for a card without a chart."""
+    if not card.alt or card.draw is None:
+        return {}
+    spec = card.draw("wide")
+    return {theme: _data(spec, theme) for theme in charts.THEMES}
+
+
+def _data(spec: charts.Spec, theme: Any) -> str:
+    drawn = charts.picture(spec, format="svg", theme=theme)
+    return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}"
+
+
+def _text(name: str) -> str:
+    found = finders.find(name)
+    if found is None:
+        raise FileNotFoundError(name)
+    with open(found, encoding="utf-8") as file:
+        return file.read()
+
+
+# What a board goes away as: tables, charts, rows, manifest, archive.
+
+
+# Beside those of every snapshot.
+FILES = {
+    "rows.parquet": ("application/vnd.apache.parquet", lambda found: rows_parquet(found.rows)),
+    "board.html": ("text/html; charset=utf-8", page_file),
+}
+
+
+@study_page(*RESEARCHERS)
+def board_file(request: StudyRequest, study: Study, number: int, name: str) -> HttpResponse:
+    """Send the rows, the manifest, a page in one file, or everything in one archive."""
+    rows = study.board_snapshots.filter(computed_at__isnull=False).select_related("rubric")
+    snapshot = get_object_or_404(rows, number=number)
+    return snapshot_file(BOARDS, snapshot, name, called="board", more=FILES)
+
+
+@study_page(*RESEARCHERS)
+def board_figure(
+    request: StudyRequest, study: Study, number: int, figure: str, format: str
+) -> HttpResponse:
+    """Send one figure's table or chart."""
+    shown = shown_board(request, board_or_404(study, number))
+    if figure == PAIR:
+        chosen = request.GET.getlist("system")
+        return figure_file(request, pair_figures(shown, chosen), figure, format)
+    return send_figure(request, shown, figure, format)
+
+
+def send_figure(request: HttpRequest, shown: BoardView, figure: str, format: str) -> HttpResponse:
+    """One figure of what is shown; 404 for an unknown one."""
+    found = (figure_of(shown, slug) for slug in TABLES if slug == figure)
+    return figure_file(request, found, figure, format)
+
+
+urlpatterns += [
+    path(f"{BASE}/files/<str:name>", board_file, name="board_file"),
+    path(f"{BASE}/<slug:figure>.<str:format>", board_figure, name="board_figure"),
+]
+
+
+# A frozen board that anybody may read: the board alone, no study, no person, no rows.
+
+
+NO_INDEX = "noindex, nofollow"
+
+
+def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Decorate ``view(request, shown, …)``: finds the snapshot, keeps search engines away."""
+
+    @wraps(view)
+    def page(request: HttpRequest, token: uuid.UUID, **kwargs) -> HttpResponse:
+        rows = BoardSnapshot.objects.filter(frozen_at__isnull=False)
+        snapshot = get_object_or_404(with_board(rows), public_token=token)
+        board = Board.from_dict(snapshot.stored)
+        judge = chosen_judge(board, request.GET.get("judge", ""))
+        is_paper = wants_paper(request)
+        shown = BoardView(
+            snapshot,
+            Filters(),
+            judge,
+            board,
+            is_paper=is_paper,
+            is_public=True,
+            columns=wanted_columns(request),
+        )
+        response = view(request, shown, **kwargs)
+        response["X-Robots-Tag"] = NO_INDEX
+        return response
+
+    return page
+
+
+@public_page
+def public_board(request: HttpRequest, shown: BoardView) -> HttpResponse:
+    """The board of the address."""
+    context = board_context(shown) | {"warnings": board_warnings(shown.found[1])}
+    return render(request, "benchmark/leaderboard/public_board.html", context)
+
+
+@public_page
+def public_board_figure(
+    request: HttpRequest, shown: BoardView, figure: str, format: str
+) -> HttpResponse:
+    """One of its figures."""
+    return send_figure(request, shown, figure, format)
+
+
+PUBLIC_BASE = "public/boards/<uuid:token>"
+public_urlpatterns = [
+    path(f"{PUBLIC_BASE}/", public_board, name="public_board"),
+    path(
+        f"{PUBLIC_BASE}/<slug:figure>.<str:format>",
+        public_board_figure,
+        name="public_board_figure",
+    ),
 ]

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.answers.actions.learned import NotPairs, mark_learned, question_ids
-from annotation.answers.models.answers import System
-from annotation.management.studies import study_of
+from annotation.answers.actions import NotPairs, mark_learned, question_ids
+from annotation.answers.models import System
+from annotation.management.environment import study_of
 from benchmark.distillation.actions import (
     Recipe,
     TrainingRefused,
@@ -16,9 +16,8 @@ from benchmark.distillation.actions import (
     train,
     write_answers,
 )
-from benchmark.distillation.reports.prompts import bare_requests
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.rows import ImportRefused
+from benchmark.distillation.reports import bare_requests
+from cqa_site.files.actions.imports import ImportRefused, import_path
 from cqa_site.judging import packages
 from cqa_site.people.models import Study
 

@@ -8,16 +8,15 @@ from django.db import transaction
 from django.db.models import Case, Count, When
 
 from annotation.management.commands._importing import pieces, write_counts
-from annotation.management.studies import add_study_arguments, study_of
-from benchmark.imports.actions.boards import boards_once
+from annotation.management.environment import add_study_arguments, study_of
+from benchmark.imports.actions.reconciliation import boards_once
 from benchmark.imports.methods.columns import guess_columns
-from benchmark.imports.methods.judged_files import judge_of
-from benchmark.imports.methods.own_sheets import is_own_sheets
+from benchmark.imports.methods.individual_sheets import is_own_sheets
+from benchmark.imports.methods.score_files import judge_of
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.files.actions.files import store_upload
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.rows import ImportRefused, Outcome
-from cqa_site.files.actions.running import apply_import
+from cqa_site.files.actions.import_jobs import apply_import
+from cqa_site.files.actions.imports import ImportRefused, Outcome, import_path
 from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview

@@ -3,13 +3,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.imports.actions.origin import origin_of
-from annotation.management.studies import opened_study
-from benchmark.imports.actions.boards import boards_once
+from annotation.imports.actions.entries import origin_of
+from annotation.management.environment import opened_study
 from benchmark.imports.actions.entries import BOOK, UNSCORED_BOOK
-from benchmark.imports.methods.judged_files import judge_of
+from benchmark.imports.actions.reconciliation import boards_once
+from benchmark.imports.methods.score_files import judge_of
 from benchmark.management.score_files import ScoreImportCommand
-from cqa_site.files.actions.rows import ImportRefused, Outcome
+from cqa_site.files.actions.imports import ImportRefused, Outcome
 from cqa_site.people.models import Study
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -7,6 +7,7 @@ from annotation.management.commands._importing import TableCommand
 from benchmark.imports.actions.entries import chosen_rubric
 from benchmark.imports.methods.columns import FIELDS, guess_columns
 from benchmark.management.score_files import ScoreImportCommand
+from cqa_site.tabular import Preview
 
 
 class Command(TableCommand, ScoreImportCommand):
@@ -30,10 +31,10 @@ class Command(TableCommand, ScoreImportCommand):
         )
 
     def mapping(
-        self, columns: Sequence[str], asked: Mapping[str, str], options: dict[str, Any]
+        self, shown: Preview, asked: Mapping[str, str], options: dict[str, Any]
     ) -> Mapping[str, str]:
         """The guess, with what was chosen over it; an empty column takes a field out."""
         rubric = chosen_rubric(self.study, {"rubric": options["rubric"]}).rubric
-        guess = guess_columns(columns, rubric)
+        guess = guess_columns(shown.columns, rubric)
         kept = {field: column for field, column in guess.items() if column not in asked.values()}
         return {field: column for field, column in {**kept, **asked}.items() if column}

@@ -1,21 +1,196 @@
-"""Every figure of the CompQA paper that its release supports, and the paper's tables.
+"""Reproduction of the CompQA paper: every figure from score sheets."""
 
-Released values are by the paper's recipe, with values off the scale and answers that occur twice
-among the human rows; ours leave out or average those, as an import does.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
-from cqa_site.reproduction.figures import Figure, Found, Key, Measured, compare
+import numpy as np
+import pandas as pd
+
+from benchmark.imports.methods.individual_sheets import OwnSheets, shared_sheets
+from benchmark.leaderboard.methods import paper as recipes
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.reproduction.figures import Figure, Key, Measured, ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction
+from cqa_site.stats.correlation import bland_altman, correlation
+from cqa_site.stats.cross_alpha import concatenated_alpha, shuffled_baseline
 
-from .counts import count_values
-from .layouts import layouts
-from .names import PEOPLE
-from .published import PRINTED, absent_reasons
-from .release import Release, our_sheets, paper_sheets, read_release
-from .values import Values, people_values, sheet_values
+from .layouts import (
+    ALPHA,
+    FINALLY,
+    PEARSON,
+    PEOPLE,
+    SEPARATELY,
+    SPEARMAN,
+    agreement_name,
+    aspect_name,
+    cell_name,
+    layouts,
+    scenario_name,
+)
+from .release import (
+    PRINTED,
+    Release,
+    absent_reasons,
+    count_values,
+    our_sheets,
+    paper_sheets,
+    read_release,
+)
+
+# The figures of the CompQA paper from score sheets, whether of its release or of a study.
+#
+# Sheets are rows as `leaderboard.methods.recipes` has them, with totals, ``position`` (which
+# answer of its system and scenario it is) and ``has_aspect``; the rater `PEOPLE` is everybody who
+# scores by hand, all others are judges.
+
+
+Values = dict[Key, Measured]
+N_SHUFFLES = 50
+PLACE = ["system", "scenario", "position"]
+TWO_PEOPLE = "section 3"
+
+
+def sheet_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
+    """Tables 2 to 5, and figures 6 and 7, of all raters there are."""
+    return score_values(sheets, rubric) | agreement_values(sheets, rubric)
+
+
+def score_values(sheets: pd.DataFrame, rubric: Rubric) -> Values:
+    """Tables 3 to 5, and figures 6 and 7: how high each rater scored what."""
+    return {
+        **leaderboard_values(sheets),
+        **aspect_values(sheets),
+        **scenario_values(sheets, rubric),
+    }
+
+
+def leaderboard_values(sheets: pd.DataFrame) -> Values:
+    """Table 5, every cell with its sample sd, and table 3, mean of cell means ± mean of sds."""
+    cells = recipes.cell_scores(sheets)
+    rows = recipes.system_scores(cells)
+    return {
+        **{("table 5", cell_name(*at)): each for at, each in _pairs(cells)},
+        **{("table 3", cell_name(*at)): each for at, each in _pairs(rows)},
+    }
+
+
+def aspect_values(sheets: pd.DataFrame) -> Values:
+    """Table 4: scores with and without an aspect, over cells, and over answers."""
+    cells = recipes.aspect_scores(sheets, sheets["has_aspect"])
+    answers = recipes.aspect_scores(sheets, sheets["has_aspect"], over="answers")
+    return {
+        **{("table 4", aspect_name(*at)): each for at, each in _pairs(cells)},
+        **{
+            ("table 4", f"{aspect_name(*at)}, each answer once"): each
+            for at, each in _pairs(answers)
+        },
+    }
+
+
+def scenario_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
+    """Figures 6 and 7: means of each scenario over all answers, of totals and of groups."""
+    if not sheets["scenario"].isin(range(1, 5)).any():
+        return {}
+    found: Values = {}
+    for (rater, scenario), each in recipes.scenario_scores(sheets).iterrows():
+        mean = Measured((each["mean"],), int(each["n"]))
+        found["figure 6", scenario_name(rater, scenario, "total")] = mean
+    for (group, rater, scenario), each in recipes.group_scores(sheets, rubric).iterrows():
+        mean = Measured((each["mean"],), int(each["n"]))
+        found["figure 7", scenario_name(rater, scenario, group)] = mean
+    return found
+
+
+def agreement_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
+    """Table 2: each judge and people on the answers that both scored."""
+    found: Values = {}
+    people = sheets[sheets["rater"] == PEOPLE].dropna(subset="total")
+    for judge in sheets["rater"].unique():
+        if judge == PEOPLE or people.empty:
+            continue
+        scored = sheets[sheets["rater"] == judge].dropna(subset="total")
+        both = people.merge(scored, on=PLACE, suffixes=("_people", "_judge"))
+        if len(both) > 1:
+            found |= _agreement(str(judge), both, list(rubric.keys))
+    return found
+
+
+def people_values(own: Iterable[OwnSheets], *, is_sound: bool) -> Values:
+    """Section 3: how far two people agree on the answers that both scored.
+
+    The paper's recipe takes an empty cell for 0 in a total and passes over it among the single
+    scores; the sound one leaves out answers with a sheet that is incomplete or off the scale.
+    """
+    found: Values = {}
+    for first, second in combinations(own, 2):
+        one, other, is_whole = shared_sheets(first, second)
+        if is_sound:
+            one, other = one[is_whole], other[is_whole]
+        if len(one) > 1:
+            found |= _two_people(one, other)
+    return found
+
+
+def _two_people(one: pd.DataFrame, other: pd.DataFrame) -> Values:
+    n = len(one)
+    columns = list(one.columns)
+    single = [concatenated_alpha(one[key].to_numpy(), other[key].to_numpy()) for key in columns]
+    numbers: dict[str, float] = {
+        "answers scored by both": n,
+        "two annotators, total: alpha": concatenated_alpha(_total(one), _total(other)),
+        "two annotators, all scores: alpha": concatenated_alpha(one.to_numpy(), other.to_numpy()),
+        "two annotators, mean of the alphas of the criteria": float(np.nanmean(single)),
+    }
+    return {(TWO_PEOPLE, cell): Measured((number,), n) for cell, number in numbers.items()}
+
+
+def _total(points: pd.DataFrame) -> np.ndarray:
+    return points.fillna(0).sum(axis=1).to_numpy()
+
+
+def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
+    """Totals, and all scores put end to end beside what they come to with sheets shuffled."""
+    totals = both["total_people"].to_numpy(), both["total_judge"].to_numpy()
+    scores = tuple(
+        both[[f"{key}_{side}" for key in keys]].to_numpy(dtype=float)
+        for side in ("people", "judge")
+    )
+    alpha = shuffled_baseline(concatenated_alpha, *scores, n_repeats=N_SHUFFLES)
+    first, second = (np.ravel(each).tolist() for each in scores)
+    numbers: dict[tuple[str, str], Any] = {
+        (SEPARATELY, ALPHA): alpha.observed,
+        (SEPARATELY, SPEARMAN): correlation(first, second, "spearman"),
+        (SEPARATELY, PEARSON): correlation(first, second),
+        (SEPARATELY, "alpha with the answers shuffled"): alpha.mean,
+        (FINALLY, ALPHA): concatenated_alpha(*totals),
+        (FINALLY, SPEARMAN): correlation(*totals, "spearman"),
+        (FINALLY, PEARSON): correlation(*totals),
+        (FINALLY, "mean of judge − people, points"): bland_altman(*totals[::-1]).bias.value,
+    }
+    return {
+        ("table 2", agreement_name(judge, *which)): Measured((number,), len(both))
+        for which, number in numbers.items()
+        if number is not None
+    }
+
+
+def _pairs(scores: pd.DataFrame) -> list[tuple[Any, Measured]]:
+    """Mean and sd of each row of a table of scores; rows without any value are left out."""
+    return [
+        (at, Measured((each["mean"], each["sd"]), int(each["n"]), "±"))
+        for at, each in scores.iterrows()
+        if each["n"]
+    ]
+
+
+# Every figure of the CompQA paper that its release supports, and the paper's tables.
+#
+# Released values are by the paper's recipe, with values off the scale and answers that occur twice
+# among the human rows; ours leave out or average those, as an import does.
+
 
 OURS = "without {} sheets: incomplete, off the scale or repeated"
 
@@ -37,16 +212,16 @@ def compqa_figures(release: Release) -> list[Figure]:
     """Every figure in the order of the paper's list."""
     paper = sheet_values(paper_sheets(release)) | people_values(release.own_sheets, is_sound=False)
     ours = sheet_values(our_sheets(release)) | people_values(release.own_sheets, is_sound=True)
-    counts = {key: Found(released=each) for key, each in count_values(release).items()}
+    counts = {key: ReproducedValue(released=each) for key, each in count_values(release).items()}
     return compare({**counts, **beside(paper, ours)}, PRINTED, reasons=absent_reasons(release))
 
 
-def beside(paper: Values, ours: Values) -> Mapping[Key, Found]:
+def beside(paper: Values, ours: Values) -> Mapping[Key, ReproducedValue]:
     """Values by both recipes; ours is another one where it has fewer rows."""
     return {key: _found(each, ours.get(key)) for key, each in paper.items()}
 
 
-def _found(paper: Measured, ours: Measured | None) -> Found:
+def _found(paper: Measured, ours: Measured | None) -> ReproducedValue:
     if ours is None or paper.n == ours.n:
-        return Found(paper, ours)
-    return Found(paper, ours, OURS.format((paper.n or 0) - (ours.n or 0)))
+        return ReproducedValue(paper, ours)
+    return ReproducedValue(paper, ours, OURS.format((paper.n or 0) - (ours.n or 0)))

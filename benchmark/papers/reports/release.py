@@ -1,10 +1,4 @@
-"""The released judgements and human scores of CompQA, read, linked and made into sheets.
-
-Two tables of sheets come of them. The paper's has everything that its averages have: values off
-the scale, and both rows where two people's sheets of an answer were not merged. Ours is what an
-import of the same files gives: judgements off the scale are unscored, people's sheets of an answer
-averaged (those off the scale are kept and marked).
-"""
+"""The released data of CompQA: sheets, counts, and the values that the paper prints."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,16 +8,50 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from annotation.imports.methods.raw_answers import RawAnswer
-from annotation.imports.methods.silver import SilverComparison, read_silver
-from benchmark.imports.methods.human_links import Links, link_by_letters
-from benchmark.imports.methods.human_scores import HumanScore, read_human_scores
-from benchmark.imports.methods.judged_files import JudgedFile, judge_of, read_judged_file
-from benchmark.imports.methods.own_sheets import OwnSheets, is_own_sheets, read_own_sheets
-from benchmark.leaderboard.methods.recipes import ANSWER, with_totals
+from annotation.imports.methods.releases import RawAnswer, SilverComparison, read_silver
+from benchmark.imports.methods.human_scores import (
+    LETTERS,
+    OPENING,
+    HumanScore,
+    Links,
+    link_by_letters,
+    read_human_scores,
+)
+from benchmark.imports.methods.individual_sheets import OwnSheets, is_own_sheets, read_own_sheets
+from benchmark.imports.methods.score_files import JudgedFile, judge_of, read_judged_file
+from benchmark.judges.methods.judgements import Reading
+from benchmark.leaderboard.methods.paper import ANSWER, with_totals
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from cqa_site.reproduction.figures import Key, Measured, Printed
+
+from .layouts import (
+    AGREEMENT,
+    ALPHA,
+    CELLS,
+    FINALLY,
+    JUDGES_3,
+    JUDGES_5,
+    NAMES,
+    ROWS,
+    SEPARATELY,
+    SPEARMAN,
+    agreement_name,
+    aspect_name,
+    cell_name,
+)
+from .layouts import PEOPLE as names_PEOPLE
+
+# The released judgements and human scores of CompQA, read, linked and made into sheets.
+#
+# Two tables of sheets come of them. The paper's has everything that its averages have: values off
+# the scale, and both rows where two people's sheets of an answer were not merged. Ours is what an
+# import of the same files gives: judgements off the scale are unscored, people's sheets of an
+# answer
+# averaged (those off the scale are kept and marked).
+
 
 JUDGED, PEOPLE_FOLDER, PEOPLE = "judged_*", "human", "people"
 # The relevance paper's release has the argument lists of the same 50 pairs.
@@ -172,3 +200,224 @@ def _about(answer: RawAnswer, system: str, scenario: int) -> dict[str, Any]:
         "position": answer.position,
         "has_aspect": answer.aspect is not None,
     }
+
+
+# How much the released files of CompQA hold, and how well it could be read and linked.
+
+
+COUNTS, PAIRS = "counts", "table 1"
+Values = dict[Key, Measured]
+Pair = tuple[str, str]
+
+
+def count_values(release: Release) -> Values:
+    """How many answers, pairs, judgements and human rows there are, and how rows were linked."""
+    found = {(COUNTS, cell): Measured(numbers) for cell, numbers in _counts(release).items()}
+    return found | pair_values(_pairs(release), release.arguments)
+
+
+def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | None) -> Values:
+    """Table 1: pairs of objects, those with an aspect, and how many arguments each has.
+
+    ``arguments`` maps pairs to numbers of arguments; None if nobody knows.
+    """
+    found: Values = {
+        (PAIRS, "pairs"): Measured((len(aspects),)),
+        (PAIRS, "pairs with an aspect"): Measured((sum(aspects.values()),)),
+    }
+    known = arguments or {}
+    numbers = [known[pair] for pair in aspects if pair in known]
+    if not numbers:
+        return found
+    mean = float(np.mean(numbers))
+    counted = {
+        "arguments: mean": mean,
+        "arguments: least": min(numbers),
+        "arguments: most": max(numbers),
+        "pairs with more than the mean": sum(each > mean for each in numbers),
+    }
+    n = len(numbers)
+    return found | {(PAIRS, cell): Measured((value,), n) for cell, value in counted.items()}
+
+
+def _pairs(release: Release) -> dict[tuple[str, str], bool]:
+    """Pair → whether it has an aspect. Yahoo's questions have aspects of their own."""
+    found: dict[tuple[str, str], bool] = {}
+    for file in release.files:
+        for each in file.answers:
+            pair = each.answer.object1, each.answer.object2
+            has_aspect = bool(each.answer.aspect) and file.system != "yahoo"
+            found[pair] = found.get(pair, False) or has_aspect
+    return found
+
+
+def _counts(release: Release) -> dict[str, tuple[int, ...]]:
+    by_system: Counter[str] = Counter()
+    for file in release.files:
+        by_system[file.system] += len(file.answers)
+    others = tuple(by_system[system] for system in ("cam", "yahoo", "human"))
+    total = len(release.answers)
+    with_aspect = sum(_pairs(release).values())
+    found = {
+        "answers": (total,),
+        "… of the six models": (total - sum(others),),
+        "… of CAM / Yahoo / Human": others,
+        "… with the text of an earlier one of the file": (_repeated_texts(release),),
+        "files": (len(release.files),),
+        "pairs with an aspect, as section 2.2 has it": (with_aspect,),
+    }
+    for judge, files in release.judged.items():
+        found |= dict(_judge_counts(NAMES.get(judge, judge), files))
+    return found | (_human_counts(release) if release.people else {})
+
+
+def _repeated_texts(release: Release) -> int:
+    texts = [[each.answer.text for each in file.answers] for file in release.files]
+    return sum(len(each) - len(set(each)) for each in texts)
+
+
+def _judge_counts(
+    judge: str, files: tuple[JudgedFile, ...]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Sheets that the paper cannot use, why not, and values off the scale."""
+    judged = [each for file in files for each in file.answers]
+    readings = Counter(each.judgement.reading for each in judged)
+    missing = [each for each in judged if each.judgement.reading is Reading.MISSING_KEYS]
+    both = sum("not asked for" in each.judgement.detail for each in missing)
+    top = {each.key: each.maximum for each in COMPQA.criteria}
+    off = [
+        sum(not 0 <= value <= top[key] for key, value in each.asked.given.items())
+        for each in judged
+    ]
+    yield f"{judge}: sheets", (len(judged),)
+    unusable = sum(each.paper_points(COMPQA) is None for each in judged)
+    yield f"{judge}: sheets without all 15 scores", (unusable,)
+    yield (
+        f"{judge}: … some criteria only / numbered otherwise / both / empty",
+        (
+            len(missing) - both,
+            readings[Reading.RENUMBERED],
+            both,
+            readings[Reading.EMPTY],
+        ),
+    )
+    yield f"{judge}: values off the scale", (sum(off),)
+    yield (
+        f"{judge}: sheets that are unscored here",
+        (sum(not each.judgement.is_scored for each in judged),),
+    )
+
+
+def _human_counts(release: Release) -> dict[str, tuple[int, ...]]:
+    people, links = release.people, release.links
+    return {
+        "human rows": (len(people),),
+        "… linked to their answer": (len(links.links),),
+        "… by all letters / the first 300": (links.made_by(LETTERS), links.made_by(OPENING)),
+        "… with 0 in the column score": (sum(each.stated_score == 0 for each in people),),
+        "… swallowed by another row's text": (sum(each.swallowed for each in people),),
+        "human scores out of range": (sum(len(each.off_scale) for each in people),),
+    }
+
+
+# What the CompQA paper prints, and why single figures cannot be had or come out otherwise.
+
+
+CUT_OFF = "the paper's figure is cut off, not rounded"
+TWO_COUNTS = "table 1 of the paper and the files have 20"
+NO_SUBSET = "which answers the paper took is not known; these are all that people scored"
+NO_JUDGE = "no judgements by this judge in this folder"
+NO_PEOPLE = "no table of people's scores in this folder"
+NO_OWN_SHEETS = "no files of single people's sheets in this folder"
+NO_ARGUMENTS = "no lists of arguments beside this folder"
+NO_ANSWERS = "neither these answers nor judgements of them"
+NO_SCORES = "the paper does not say which judge gave the 18 points or more"
+OVERLAP = "rows of the two people's own files with points of both"
+MOST = "the lists go on beyond 20"
+OTHER_SD = "the printed sd is not that of the released sheets"
+IMPOSSIBLE = "no 150 scores from 0 to 19 with this mean have an sd above 4.32"
+FROM_IMPOSSIBLE = "made with the sd of 8.75 in table 5 that no such scores can have"
+
+_WHY: dict[Key, str] = {
+    ("table 5", cell_name("gpt3-5", "gpt3-5", 2)): OTHER_SD,
+    ("table 5", cell_name("gpt3-5", "llama3-70b", 1)): CUT_OFF,
+    ("table 5", cell_name("mixtral", "gpt4", 2)): IMPOSSIBLE,
+    ("table 3", cell_name("mixtral", "gpt4")): FROM_IMPOSSIBLE,
+    ("table 3", cell_name(names_PEOPLE, "perplexity")): CUT_OFF,
+    ("table 3", cell_name(names_PEOPLE, "llama3-8b")): CUT_OFF,
+}
+
+
+def absent_reasons(release: Release) -> dict[Key, str]:
+    """Why figures cannot be computed: the files that are not there."""
+    missing = [each for each in NAMES if each not in release.judged]
+    found = {each.key: NO_JUDGE for judge in missing for each in PRINTED if _is_by(each, judge)}
+    if not release.people:
+        found |= {
+            each.key: NO_PEOPLE
+            for each in PRINTED
+            if _is_by(each, names_PEOPLE) or each.table == "table 2"
+        }
+    if len(release.own_sheets) <= 1:
+        found |= {each.key: NO_OWN_SHEETS for each in PRINTED if each.table == "section 3"}
+    if release.arguments is None:
+        found |= {each.key: NO_ARGUMENTS for each in PRINTED if "the mean" in each.cell}
+        found |= {each.key: NO_ARGUMENTS for each in PRINTED if "arguments:" in each.cell}
+    # A figure that cannot be right says so, too.
+    return {
+        key: f"{why}; {_WHY[key]}" if _WHY.get(key) in (IMPOSSIBLE, FROM_IMPOSSIBLE) else why
+        for key, why in found.items()
+    }
+
+
+def _is_by(printed: Printed, rater: str) -> bool:
+    name = NAMES.get(rater, rater)
+    return printed.cell.endswith(f"by {name}") or (
+        printed.cell.startswith(f"{name}, ") and (printed.table == "table 2")
+    )
+
+
+def _leaderboard(table: str, text: str, judges: tuple[str, ...]) -> Iterator[Printed]:
+    for line in text.strip().splitlines():
+        system, *figures = line.split()
+        scenario = int(figures.pop(0)) if len(figures) > len(judges) else 0
+        for judge, figure in zip(judges, figures, strict=True):
+            cell = cell_name(judge, system, scenario)
+            yield Printed(table, cell, figure.replace("±", " ± "), _WHY.get((table, cell), ""))
+
+
+def _agreement() -> Iterator[Printed]:
+    for line in AGREEMENT.strip().splitlines():
+        judge, *figures = line.split()
+        names = [(part, each) for part in (SEPARATELY, FINALLY) for each in (ALPHA, SPEARMAN)]
+        for name, figure in zip(names, figures, strict=True):
+            yield Printed("table 2", agreement_name(judge, *name), figure, NO_SUBSET)
+
+
+PRINTED = (
+    Printed("counts", "answers", "2,158", place="section 3"),
+    Printed("counts", "… of the six models", "2,000", place="section 3"),
+    Printed("counts", "… of CAM / Yahoo / Human", "50 / 28 / 80", place="section 3"),
+    Printed(
+        "counts", "pairs with an aspect, as section 2.2 has it", "18", TWO_COUNTS, "section 2.2"
+    ),
+    Printed("counts", "human rows", "367", place="section 3"),
+    Printed("table 1", "pairs", "50"),
+    Printed("table 1", "pairs with an aspect", "20"),
+    Printed("table 1", "arguments: mean", "10"),
+    Printed("table 1", "arguments: least", "3"),
+    Printed("table 1", "arguments: most", "20", MOST),
+    Printed("table 1", "pairs with more than the mean", "23"),
+    Printed("section 3", "answers scored by both", "123", OVERLAP),
+    Printed("section 3", "two annotators, total: alpha", "0.75"),
+    Printed("section 3", "two annotators, all scores: alpha", "0.71"),
+    *_agreement(),
+    *_leaderboard("table 3", ROWS, JUDGES_3),
+    Printed("table 4", aspect_name("llama3-70b", True), "16.43 ± 3.52"),
+    Printed("table 4", aspect_name(names_PEOPLE, True), "13.43 ± 2.98"),
+    Printed("table 4", aspect_name("llama3-70b", False), "16.44 ± 3.52"),
+    Printed("table 4", aspect_name(names_PEOPLE, False), "15.01 ± 2.69"),
+    *_leaderboard("table 5", CELLS, JUDGES_5),
+    Printed("section 4", "fine-tuned Llama-3-8B", "18.40 ± 1.25", NO_ANSWERS),
+    Printed("section 4", "question-answer pairs for it", "1,244", NO_SCORES),
+)

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count
 
-from annotation.corpus.models.questions import Argument, Question
+from annotation.corpus.models import Argument, Question
 from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.reports.sheet_rows import counted_sheets
+from benchmark.scoring.reports.sheets import counted_sheets
 from cqa_site.people.models import Study
-from cqa_site.reproduction.figures import Found, compare
+from cqa_site.reproduction.figures import ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction
 
-from .names import PEOPLE
+from .layouts import PEOPLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,11 +43,11 @@ def study_reproduction(study: Study) -> Reproduction:
     NothingScored
         If no answer of the study has been scored.
     """
-    from benchmark.leaderboard.reports.rows import board_table
+    from benchmark.leaderboard.reports.snapshot import board_table
 
-    from .counts import pair_values
     from .layouts import study_layouts
-    from .values import agreement_values, score_values
+    from .paper import agreement_values, score_values
+    from .release import pair_values
 
     version = most_used_rubric(study)
     rubric = version.rubric
@@ -56,7 +56,7 @@ def study_reproduction(study: Study) -> Reproduction:
     sheets = single_sheets(table, rubric)
     values = pair_values(*_pairs(study)) | score_values(sheets, rubric)
     values |= agreement_values(averaged_sheets(table, rubric), rubric)
-    figures = compare({key: Found(ours=each) for key, each in values.items()})
+    figures = compare({key: ReproducedValue(ours=each) for key, each in values.items()})
     rows = sheets[["system", "scenario"]].drop_duplicates().sort_values(["system", "scenario"])
     places = [(str(system), int(scenario)) for system, scenario in rows.to_numpy()]
     raters = [str(each) for each in sheets["rater"].unique()]
@@ -81,8 +81,7 @@ def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     import pandas as pd
 
     from benchmark.leaderboard.methods.data import judge_keys
-    from benchmark.leaderboard.methods.paper import GIVEN, paper_sheets
-    from benchmark.leaderboard.methods.recipes import with_totals
+    from benchmark.leaderboard.methods.paper import GIVEN, paper_sheets, with_totals
 
     judges, systems = _names(table)
     sheets = paper_sheets(table, _options(rubric)).reset_index(drop=True)
@@ -109,7 +108,7 @@ def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     import pandas as pd
 
     from benchmark.leaderboard.methods.data import read_scores
-    from benchmark.leaderboard.methods.recipes import with_totals
+    from benchmark.leaderboard.methods.paper import with_totals
 
     judges, systems = _names(table)
     options = _options(rubric)
@@ -131,7 +130,7 @@ def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 def _of_one_condition(table: pd.DataFrame) -> pd.DataFrame:
     """The sheets that the cells of the leaderboard are about."""
-    from benchmark.leaderboard.methods.conditions import choose_conditions
+    from benchmark.leaderboard.methods.board import choose_conditions
     from benchmark.leaderboard.methods.data import system_order
 
     return choose_conditions(table, system_order(table))[0]

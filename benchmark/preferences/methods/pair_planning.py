@@ -1,14 +1,4 @@
-"""Which pairs of answers to ask about: all systems linked first, then where most is to learn.
-
-What a comparison of two systems tells is its information on the difference of their log
-strengths, times how little is known of that difference so far. A pair of close systems tells
-most, and a pair compared a hundred times tells little more. This is the greedy way to a
-D-optimal design: each step raises the determinant of the information matrix the most.
-
-Source: Graßhoff and Schwabe (2008), Optimal design for the Bradley-Terry paired comparison
-model, for the criterion; the information is that of Davidson's model with its tie parameter
-held fixed (`davidson_newton.information`).
-"""
+"""Planning of pairs for a round, and control pairs with known verdicts."""
 
 from __future__ import annotations
 
@@ -18,12 +8,34 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmark.preferences.methods.answer_pairs import AnswerPairs, Candidate, Key
-from benchmark.preferences.methods.connectivity import strong_components
-from benchmark.preferences.methods.davidson import Strengths
-from benchmark.preferences.methods.davidson_newton import information
-from benchmark.preferences.methods.side_balance import balance_sides
+from benchmark.preferences.methods.davidson import Strengths, information
+from benchmark.preferences.methods.pairs import (
+    BOTH_BAD,
+    FIRST,
+    LEFT,
+    OUTCOMES,
+    RIGHT,
+    SECOND,
+    TIE,
+    AnswerPairs,
+    Candidate,
+    Key,
+    balance_sides,
+)
+from benchmark.preferences.methods.verdict_tables import strong_components
 from cqa_site.stats.ratings import FloatArray
+
+# Which pairs of answers to ask about: all systems linked first, then where most is to learn.
+#
+# What a comparison of two systems tells is its information on the difference of their log
+# strengths, times how little is known of that difference so far. A pair of close systems tells
+# most, and a pair compared a hundred times tells little more. This is the greedy way to a
+# D-optimal design: each step raises the determinant of the information matrix the most.
+#
+# Source: Graßhoff and Schwabe (2008), Optimal design for the Bradley-Terry paired comparison
+# model, for the criterion; the information is that of Davidson's model with its tie parameter
+# held fixed (`davidson_newton.information`).
+
 
 LINKS, UNCERTAIN = "links systems", "uncertain"
 FEWER = "no further pairs of answers to one question by two systems are left"
@@ -217,4 +229,86 @@ def _with_sides(pairs: Sequence[PlannedPair], rng: random.Random) -> tuple[Plann
     turned = balance_sides([(each.left_system, each.right_system) for each in pairs], rng)
     return tuple(
         each.swapped() if turn else each for each, turn in zip(pairs, turned, strict=True)
+    )
+
+
+# Pairs with a known verdict, drawn so that no habit passes them.
+#
+# The better answer stands left as often as right, so that whoever always takes one side gets half
+# of the decided ones right.
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownPair:
+    """Two answers to one question of which it is known which is better (one of `OUTCOMES`)."""
+
+    question: Key
+    first: Key
+    second: Key
+    outcome: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlPair:
+    """A known pair as it is shown; ``expected`` is left, right, tie or both_bad."""
+
+    question: Key
+    left: Key
+    right: Key
+    expected: str
+
+
+def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[ControlPair, ...]:
+    """Draw control pairs.
+
+    Parameters
+    ----------
+    known
+        What to draw from.
+    size
+        How many.
+    seed
+        Of draw and sides.
+
+    Raises
+    ------
+    PlanError
+        There are not as many, or an outcome is none.
+
+    Examples
+    --------
+    >>> known = [KnownPair(question=q, first=1, second=2, outcome="first") for q in range(4)]
+    >>> sorted(each.expected for each in draw_controls(known, 4, seed=1))
+    ['left', 'left', 'right', 'right']
+    """
+    unknown = {each.outcome for each in known} - set(OUTCOMES)
+    if unknown:
+        raise PlanError(f"an outcome is one of {', '.join(OUTCOMES)}, not {min(unknown)!r}")
+    if size > len(known):
+        raise PlanError(f"{size} control pairs are wanted, but only {len(known)} are known")
+    rng = random.Random(seed)  # noqa: S311  a draw, not a secret
+    ordered = sorted(
+        known, key=lambda each: (str(each.question), str(each.first), str(each.second))
+    )
+    drawn = rng.sample(ordered, size)
+    decided = [place for place, each in enumerate(drawn) if each.outcome in (FIRST, SECOND)]
+    start = rng.randrange(2)
+    sides = {place: (start + at) % 2 for at, place in enumerate(rng.sample(decided, len(decided)))}
+    return tuple(
+        _shown(each, is_left=bool(sides.get(place, rng.randrange(2))))
+        for place, each in enumerate(drawn)
+    )
+
+
+def _shown(known: KnownPair, *, is_left: bool) -> ControlPair:
+    """Put the better answer left or right; of two alike, the first."""
+    better, worse = known.first, known.second
+    if known.outcome == SECOND:
+        better, worse = worse, better
+    undecided = known.outcome if known.outcome in (TIE, BOTH_BAD) else None
+    return ControlPair(
+        question=known.question,
+        left=better if is_left else worse,
+        right=worse if is_left else better,
+        expected=undecided or (LEFT if is_left else RIGHT),
     )

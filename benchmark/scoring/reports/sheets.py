@@ -1,13 +1,189 @@
-"""One score sheet with the others of its answer, criterion by criterion."""
+"""Score sheets: one table of all, comparison by criterion, costs and integrity."""
 
+from __future__ import annotations
+
+import json
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
+from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce, Length
 from django.shortcuts import get_object_or_404
 
-from benchmark.scoring.models.sheets import ScoreSheet
+from annotation.answers.models import Answer, Condition, System
+from annotation.answers.reports import is_learned
+from annotation.corpus.models import Question
+from benchmark.rubrics.methods.rubric import Rubric, rubric_sha256
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models import JudgementPart, ScoreSheet, ScoringRun
 from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.models import Place
+from cqa_site.runs.models import Attempt, Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Sheets as one table: a row a sheet, what every statistic begins with.
+
+
+FETCH = 5_000
+# As `benchmark.leaderboard.methods.paper` names it.
+GIVEN = "off_scale_points"
+# Columns that come as keys and are given out as public ids: so few that looking each up once is
+# much faster than reading an id with every sheet.
+PUBLIC = {"question_id": Question, "system_id": System, "rater_id": Rater}
+# Column of the table → where the database has it.
+COLUMNS = {
+    "sheet": "public_id",
+    "answer": "answer_id",
+    "answer_id": "answer__public_id",
+    "question": "answer__question_id",
+    "question_id": "answer__question_id",
+    "object1": "answer__question__comparison__object1",
+    "object2": "answer__question__comparison__object2",
+    "aspect": "answer__question__aspect",
+    "system": "answer__system__name",
+    "system_id": "answer__system_id",
+    "system_kind": "answer__system__kind",
+    "model": "answer__system__model",
+    "scenario": "answer__scenario",
+    "choice": "answer__choice",
+    "condition_id": "answer__condition_id",
+    "dataset": "answer__source",
+    "characters": "characters",
+    "rater": "rater_id",
+    "rater_id": "rater_id",
+    "rater_kind": "rater__kind",
+    "rater_name": "rater__name",
+    "round": "round_id",
+    "run": "run_id",
+    "source": "source",
+    "replicate": "replicate",
+    "state": "state",
+    "reason": "reason",
+    "total": "total",
+}
+
+
+def counted_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
+    """Sheets that count: submitted ones and unscored replies, of raters and runs in good standing.
+
+    Left out: examples of a qualification, sheets beyond a round's number, sheets of excluded
+    raters, runs whose canaries say that the judge obeys the texts it judges, runs under way
+    of which that is not known yet, and answers to what their system's model was trained on.
+    """
+    return _counted(rubric).filter(~is_learned("answer__"))
+
+
+def count_learned_sheets(rubric: RubricVersion) -> int:
+    """Sheets that would count, had the model not been trained on the question."""
+    return _counted(rubric).filter(is_learned("answer__")).count()
+
+
+def _counted(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
+    trust = ScoringRun.Trust
+    excluded = Place.objects.filter(
+        round=OuterRef("round"),
+        rater=OuterRef("rater"),
+        excluded_at__isnull=False,
+    )
+    return (
+        ScoreSheet.objects.filter(
+            study=rubric.study_id,
+            rubric=rubric,
+            state__in=(ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED),
+            is_example=False,
+            is_extra=False,
+        )
+        .exclude(run__scoring__trust=trust.UNTRUSTED)
+        .exclude(Q(run__scoring__trust=trust.PENDING) & Q(run__state__in=Run.ACTIVE))
+        .filter(~Exists(excluded))
+    )
+
+
+def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
+    """One row a sheet with its points, totals and what the answer is; five queries at most.
+
+    Parameters
+    ----------
+    sheets
+        Which rows; see `counted_sheets`.
+    rubric
+        Names the columns of points and of group totals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `COLUMNS` (keys of rows as whole numbers, public ids as text; ``round``
+        and ``run`` 0 where there is none), ``off_scale_points`` (JSON of what an unscored reply
+        with points off the scale gave, else empty), one float column for each criterion (NaN:
+        no points), one for each group's key (NaN as soon as one of its criteria has no points),
+        and ``total`` (points, NaN for unscored and incomplete sheets). Sorted by key, so the same
+        sheets give the same table.
+    """
+    import pandas as pd
+
+    rows = (
+        sheets.annotate(characters=Length("answer__text"))
+        .order_by("pk")
+        .values_list(*COLUMNS.values(), "given", "points")
+    )
+    found = list(rows.iterator(FETCH))
+    table = pd.DataFrame.from_records([row[:-1] for row in found], columns=[*COLUMNS, GIVEN])
+    table[GIVEN] = [json.dumps(said, sort_keys=True) if said else "" for said in table[GIVEN]]
+    for name in ("sheet", "answer_id"):
+        table[name] = table[name].astype(str)
+    for name, model in PUBLIC.items():
+        table[name] = _public_ids(model, table[name])
+    table = _with_conditions(table)
+    for name in ("round", "run"):
+        table[name] = table[name].fillna(0).astype("int64")
+    table["total"] = table["total"].astype("float64")
+    points = pd.DataFrame(
+        [[row[-1].get(key) for key in rubric.keys] for row in found],
+        columns=list(rubric.keys),
+        dtype="float64",
+    )
+    groups = {
+        group.key: points[[each.key for each in rubric.of_group(group.key)]].sum(
+            axis=1, skipna=False
+        )
+        for group in rubric.groups
+    }
+    return pd.concat([table, points, pd.DataFrame(groups, index=table.index)], axis=1)
+
+
+def _with_conditions(table: pd.DataFrame) -> pd.DataFrame:
+    """Public id and name of each answer's condition, and 1 where nothing in it deviates."""
+    keys = [int(key) for key in table["condition_id"].unique()]
+    known = Condition.objects.in_bulk(keys)
+    named = {
+        "condition_id": {key: str(each.public_id) for key, each in known.items()},
+        "condition": {key: str(each) for key, each in known.items()},
+        "is_plain": {key: int(each.is_plain) for key, each in known.items()},
+    }
+    found = {name: table["condition_id"].map(values) for name, values in named.items()}
+    return table.assign(
+        **{
+            name: values.astype("int64" if name == "is_plain" else str)
+            for name, values in found.items()
+        }
+    )
+
+
+def _public_ids(model: type[Model], keys: pd.Series) -> pd.Series:
+    """The public ids of rows by their keys, as text."""
+    rows = model._default_manager.filter(pk__in=[int(key) for key in keys.unique()])
+    known = {pk: str(public_id) for pk, public_id in rows.values_list("pk", "public_id")}
+    return keys.map(known).astype(str)
+
+
+# One score sheet with the others of its answer, criterion by criterion.
+
 
 MOST_BESIDE = 12
 # People stand under pseudonyms wherever their points are shown.
@@ -94,3 +270,140 @@ def _cell(sheet: ScoreSheet, key: str) -> dict[str, Any]:
 def _sum(points: list[float | None]) -> float | None:
     known = [each for each in points if each is not None]
     return sum(known) if len(known) == len(points) else None
+
+
+# What sheets and answers cost, from the ledger of calls: money and time, where known.
+#
+# Columns added: ``cost_micro`` and ``seconds`` (the sheet's judgement, every attempt included),
+# ``answer_cost_micro`` and ``answer_seconds`` (the writing of its answer; several choices of one
+# call share it). NaN where no call of ours made it, or an earlier reply was used again.
+
+
+SHEET = ["run", "answer", "replicate"]
+
+
+def with_costs(table: pd.DataFrame, rubric: RubricVersion) -> pd.DataFrame:
+    """The table with its four columns of costs; at most five further queries."""
+    runs = [int(each) for each in table["run"].unique() if each]
+    judged = _of_calls(_sheet_calls(rubric, runs), runs)
+    sums = judged.groupby(SHEET, as_index=False)[["cost_micro", "seconds"]].sum(min_count=1)
+    table = table.merge(sums, how="left", on=SHEET)
+    return table.merge(_of_answers(rubric), how="left", on="answer")
+
+
+def _sheet_calls(rubric: RubricVersion, runs: list[int]) -> pd.DataFrame:
+    """Calls behind the sheets of runs: one each, or several parts."""
+    import pandas as pd
+
+    columns = ["run_id", "answer_id", "replicate", "call_id"]
+    rows: list[tuple] = []
+    if runs:
+        sheets = ScoreSheet.objects.filter(rubric=rubric, run__in=runs, call__isnull=False)
+        rows += sheets.values_list(*columns)
+        rows += JudgementPart.objects.filter(run__in=runs).values_list(*columns)
+    return pd.DataFrame.from_records(rows, columns=[*SHEET, "call"]).astype("int64")
+
+
+def _of_answers(rubric: RubricVersion) -> pd.DataFrame:
+    """Cost and time of each answer that a call of ours wrote."""
+    rows = Answer.objects.filter(study=rubric.study_id, call__isnull=False)
+    written = _frame(rows.values_list("pk", "call_id", "run_id"), ["answer", "call", "run"])
+    found = _of_calls(written, [int(each) for each in written["run"].unique()])
+    share = found.groupby("call")["answer"].transform("count")
+    return found.assign(
+        answer_cost_micro=found["cost_micro"] / share, answer_seconds=found["seconds"] / share
+    )[["answer", "answer_cost_micro", "answer_seconds"]]
+
+
+def _of_calls(rows: pd.DataFrame, runs: list[int]) -> pd.DataFrame:
+    """The rows with cost and seconds of their calls."""
+    import pandas as pd
+
+    spent: list[tuple] = []
+    if runs:
+        attempts: QuerySet = Attempt.objects.filter(call__run__in=runs)
+        spent = list(
+            attempts.order_by()
+            .values("call")
+            .annotate(
+                cost=Sum("cost_micro"),
+                spent=Sum("milliseconds", filter=Q(outcome=Attempt.Outcome.REPLIED)),
+                reused=Count("pk", filter=Q(outcome=Attempt.Outcome.REUSED)),
+            )
+            .values_list("call", "cost", "spent", "reused")
+        )
+    paid = [row[:3] for row in spent if not row[3]]
+    calls = pd.DataFrame.from_records(paid, columns=["call", "cost_micro", "seconds"])
+    calls = calls.astype({"call": "int64", "cost_micro": "float64", "seconds": "float64"})
+    calls["seconds"] = calls["seconds"] / 1_000
+    return rows.merge(calls, how="left", on="call")
+
+
+def _frame(rows: QuerySet, columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame.from_records(list(rows), columns=columns).astype("int64")
+
+
+# What people gave answers, for choosing examples and proposing their keys.
+
+
+PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT, Rater.Kind.REFERENCE)
+
+
+def people_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
+    """Counted sheets that people handed in by a rubric."""
+    handed_in = counted_sheets(rubric).filter(state=ScoreSheet.State.SUBMITTED)
+    return handed_in.filter(rater__kind__in=PEOPLE)
+
+
+def candidates(study: Study, rubric: RubricVersion) -> QuerySet[Answer]:
+    """Answers with ``scored``, the number of people's sheets; most first."""
+    sheets = people_sheets(rubric).filter(total__isnull=False, answer=OuterRef("pk")).order_by()
+    counted = sheets.values("answer").annotate(n=Count("pk")).values("n")
+    answers = study.answers.select_related("question__comparison", "system")
+    return answers.annotate(scored=Coalesce(Subquery(counted), 0)).order_by("-scored", "pk")
+
+
+def proposed_key(answer: Answer, rubric: RubricVersion) -> dict[str, int]:
+    """The median of people's points, rounded down to whole ones; empty where nobody scored it."""
+    sheets = list(people_sheets(rubric).filter(total__isnull=False, answer=answer))
+    if not sheets:
+        return {}
+    most = {each.key: each.maximum for each in rubric.rubric.criteria}
+    return {
+        key: min(most[key], int(median(sheet.points.get(key, 0) for sheet in sheets)))
+        for key in rubric.rubric.keys
+    }
+
+
+# Invariants of scoring, checked in the database; each finding is one sentence.
+
+
+INTEGRITY_FETCH = 1_000
+
+
+def find_violations() -> Iterator[str]:
+    """Yield every broken invariant; nothing when all is well."""
+    yield from _changed_rubrics()
+    yield from _wrong_totals()
+
+
+def _changed_rubrics() -> Iterator[str]:
+    for version in RubricVersion.objects.iterator(INTEGRITY_FETCH):
+        if rubric_sha256(version.rubric) != version.sha256:
+            yield f"rubric version {version.pk} no longer matches its hash"
+
+
+def _wrong_totals() -> Iterator[str]:
+    """A total is the sum of the points of all criteria, and there is none for fewer."""
+    rubrics = {version.pk: version.rubric for version in RubricVersion.objects.all()}
+    rows = ScoreSheet.objects.values_list("pk", "rubric", "state", "points", "total", "maximum")
+    for pk, key, state, points, total, maximum in rows.iterator(INTEGRITY_FETCH):
+        rubric = rubrics[key]
+        is_complete = state in ("submitted", "void") and points.keys() >= set(rubric.keys)
+        wanted = sum(points[name] for name in rubric.keys) if is_complete else None
+        if total != wanted:
+            yield f"sheet {pk} has the total {total}, its points give {wanted}"
+        if maximum != rubric.maximum:
+            yield f"sheet {pk} has another maximum than its rubric"

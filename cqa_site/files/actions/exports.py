@@ -1,31 +1,113 @@
-"""Making export files in the background.
-
-A set of files asked for together shares one random salt, which is made by the worker and
-forgotten: pseudonyms agree inside the set and nowhere else. A file is written under a name nobody
-can guess and moved into place when complete; the rows of a set change together, in the transaction
-that ends the job. What the files hold is an `ExportKind`'s.
-"""
+"""Export files: their formats, the jobs that write them, downloads and retention."""
 
 import hashlib
 import json
 import os
+import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
+from django.http import FileResponse, StreamingHttpResponse
 from django.utils import timezone
 
-from cqa_site.files.models import ExportFile
-from cqa_site.files.sending import FileTable, Format, Row, write_table
+from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobRefused, Work, enqueue, handles
+from cqa_site.tabular import csv_pieces, write_csv, write_jsonl, write_parquet, write_xlsx
+from cqa_site.web.pages import attachment, guarded
+
+from ..models import ExportFile
+from .files import FOLDER as IMPORTS
+from .files import NotInThisState, discard_import
+
+# Tables as files in every format, and finished files on their way to a browser.
+
+
+Row = tuple[Any, ...]
+Format = ExportFile.Format
+CONTENT_TYPES: dict[str, str] = {
+    Format.CSV: "text/csv; charset=utf-8",
+    Format.JSONL: "application/jsonl",
+    Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    Format.PARQUET: "application/vnd.apache.parquet",
+}
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """Columns with their types, and rows in that order."""
+
+    types: dict[str, type]
+    rows: Iterator[Row]
+
+
+def write_table(
+    target: BinaryIO, table: FileTable, rows: Iterable[Row], format: str, *, is_raw: bool
+) -> None:
+    """Write rows under the columns of a table; a CSV file is made safe unless it ``is_raw``."""
+    columns = list(table.types)
+    if format == Format.CSV:
+        write_csv(target, columns, rows, for_spreadsheets=not is_raw)
+    elif format == Format.PARQUET:
+        write_parquet(target, columns, rows, types=table.types)
+    else:
+        (write_xlsx if format == Format.XLSX else write_jsonl)(target, columns, rows)
+
+
+def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False) -> FileResponse:
+    """A table that is made for this request."""
+    # Closed, and gone, with the response.
+    target = TemporaryFile()  # noqa: SIM115
+    write_table(target, table, table.rows, format, is_raw=is_raw)
+    target.seek(0)
+    return guarded(
+        FileResponse(target, as_attachment=True, filename=name, content_type=CONTENT_TYPES[format])
+    )
+
+
+def streamed_table(table: FileTable, *, name: str) -> StreamingHttpResponse:
+    """A long table as CSV that goes out while its rows are read, and is kept nowhere.
+
+    Its rows must not hold a query open: whoever reads slowly would keep others from writing.
+    """
+    response = StreamingHttpResponse(
+        csv_pieces(list(table.types), table.rows), content_type=CONTENT_TYPES[Format.CSV]
+    )
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return guarded(response)
+
+
+def sent_file(file: ExportFile) -> FileResponse:
+    """A finished file; raises NotThere once it has expired."""
+    return attachment(file.path, name=file.shown_name, content_type=CONTENT_TYPES[file.format])
+
+
+def sent_manifest(file: ExportFile) -> FileResponse:
+    """The description beside a finished file."""
+    name = f"{file.shown_name}.manifest.json"
+    return attachment(file.manifest_path, name=name, content_type="application/json")
+
+
+# Making export files in the background.
+#
+# A set of files asked for together shares one random salt, which is made by the worker and
+# forgotten: pseudonyms agree inside the set and nowhere else. A file is written under a name
+# nobody
+# can guess and moved into place when complete; the rows of a set change together, in the
+# transaction
+# that ends the job. What the files hold is an `ExportKind`'s.
+
 
 FOLDER = "exports"
 LAYOUT = 1
@@ -136,7 +218,7 @@ def make_exports(kind: ExportKind, work: Work) -> None:
         with transaction.atomic():
             _store(kind, files, work)
     except BaseException:
-        _discard(files)
+        _remove_partial_files(files)
         raise
 
 
@@ -205,10 +287,94 @@ def _store(kind: ExportKind, files: list[ExportFile], work: Work) -> None:
     work.finish()
 
 
-def _discard(files: list[ExportFile]) -> None:
+def _remove_partial_files(files: list[ExportFile]) -> None:
     """Remove what an interrupted run left on disk; its rows still say that nothing is there."""
     for file in files:
         if file.stored_as:
             for path in (file.path, file.manifest_path):
                 path.unlink(missing_ok=True)
             file.path.with_suffix(".part").unlink(missing_ok=True)
+
+
+# How long files are kept: exports and uploads for some weeks, leftovers for a day.
+#
+# An expired export keeps its row, with hash and counts, so that a citation can still be looked
+# up; the same data can be exported anew. Files of imports that were applied are kept.
+
+
+Names = Callable[[], Iterable[str]]
+# Longer than anybody writes on one file.
+LEFTOVER_SECONDS = 24 * 60 * 60
+
+
+def _exported() -> Iterator[str]:
+    for kind in KINDS:
+        yield from kind.Model._default_manager.values_list("stored_as", flat=True)
+
+
+def _uploaded() -> Iterable[str]:
+    return ImportFile.objects.values_list("stored_as", flat=True)
+
+
+# Folders in which everything belongs to some row, and the names that rows know.
+FOLDERS: dict[str, Names] = {FOLDER: _exported, IMPORTS: _uploaded}
+
+
+def expire_exports() -> int:
+    """Give up export files that are too old; `remove_leftovers` deletes them."""
+    oldest, expired = _oldest_kept(), 0
+    for kind in KINDS:
+        old = kind.Model._default_manager.filter(finished_at__lt=oldest).exclude(stored_as="")
+        expired += old.update(stored_as="")
+    return expired
+
+
+def discard_old_imports() -> int:
+    """Discard uploads that nobody imported, and nobody had looked at for as long."""
+    oldest = _oldest_kept()
+    untouched = Q(job__isnull=True) | Q(job__finished_at__lt=oldest)
+    states = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
+    waiting = ImportFile.objects.filter(untouched, created_at__lt=oldest, state__in=states)
+    discarded = sum(_discard_upload(file) for file in waiting.select_related("study"))
+    ImportBatch.objects.filter(files__isnull=True, created_at__lt=oldest).delete()
+    return discarded
+
+
+def remove_leftovers() -> int:
+    """Delete files that no row knows: of expired exports, and of processes that were killed."""
+    return sum(_sweep(folder, names) for folder, names in FOLDERS.items())
+
+
+def _oldest_kept() -> datetime:
+    return timezone.now() - timedelta(days=settings.EXPORT_RETENTION_DAYS)
+
+
+def _discard_upload(file: ImportFile) -> int:
+    try:
+        discard_import(import_file=file, actor=None)
+    except NotInThisState:  # somebody imports it after all
+        return 0
+    return 1
+
+
+def _sweep(folder: str, names: Names) -> int:
+    # The folder first: whatever is finished in between has a row by the time rows are read.
+    old = list(_old_files(settings.MEDIA_ROOT / folder))
+    known = set(map(_stem, names())) if old else set()
+    strays = [path for path in old if _stem(path.name) not in known]
+    for path in strays:
+        path.unlink(missing_ok=True)
+    return len(strays)
+
+
+def _old_files(folder: Path) -> Iterator[Path]:
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if path.is_file() and time.time() - path.stat().st_mtime > LEFTOVER_SECONDS:
+            yield path
+
+
+def _stem(name: str) -> str:
+    """The random part of a name: a file, its manifest and its unfinished part share it."""
+    return Path(name).name.partition(".")[0]

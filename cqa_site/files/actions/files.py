@@ -1,28 +1,38 @@
-"""The record of an uploaded file: stored, sent to be looked at or imported, or discarded."""
+"""State of an uploaded file, and decisions on its near-duplicates."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy
 
+from cqa_site.files.format_parts import asked_with_uploads
 from cqa_site.files.models import ImportBatch, ImportFile
-from cqa_site.files.options import asked_with_uploads
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import enqueue
 from cqa_site.tabular import printable_name
-from cqa_site.web.uploads import path_of, write_upload
+from cqa_site.web.limits import path_of, write_upload
+
+from .imports import READING
+
+# The record of an uploaded file: stored, sent to be looked at or imported, or discarded.
+
 
 State = ImportFile.State
-FOLDER = "imports"
+FOLDER = ImportFile.STORED_IN
 CHECK_JOB = "check_import"
 APPLY_JOB = "apply_import"
+BUSY = gettext_lazy("This file is being worked on or was imported already.")
 # In the options of a file, what people said about near matches (see `decisions`): row → id of the
 # answer, or that it is another one; and one word for all rows without their own.
 BY_ROW, FOR_ALL = "decisions", "near"
 DECISIONS = (BY_ROW, FOR_ALL)
 # What its content showed: kinds that fit with the reasons, as long as nobody said otherwise.
 FITS = "fits"
+# Why nothing can be seen of it, and options by which it could be read.
+TROUBLE, PROPOSED = "trouble", "proposed"
 # Of an archive: groups of the files in it (see `recognising`).
 INSIDE = "inside"
 
@@ -68,8 +78,7 @@ def store_upload(
 @transaction.atomic
 def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None) -> None:
     """Keep which column is what, and ask for the dry run; what was decided about rows stays."""
-    waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
-    _move(import_file, State.UPLOADED, from_states=waiting)
+    _move(import_file, State.UPLOADED, from_states=_free_states(import_file))
     names = (*DECISIONS, FITS)
     kept = {name: import_file.options[name] for name in names if name in import_file.options}
     import_file.options = kept | options
@@ -78,11 +87,22 @@ def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None
 
 
 @transaction.atomic
+def choose_reading(*, import_file: ImportFile, chosen: dict) -> None:
+    """Keep how a file is to be opened; what it holds is found out anew."""
+    waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
+    _move(import_file, State.UPLOADED, from_states=waiting)
+    stale = (TROUBLE, PROPOSED, "mapping")
+    kept = {name: value for name, value in import_file.options.items() if name not in stale}
+    import_file.options = kept | chosen
+    import_file.save(update_fields=["options"])
+
+
+@transaction.atomic
 def choose_kind(*, import_file: ImportFile, kind: str) -> None:
     """Take a file for another kind; what was found out about it as the old one is forgotten."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
-    asked = {each.name for each in asked_with_uploads()}
+    asked = {*READING, *(each.name for each in asked_with_uploads())}
     import_file.kind = kind
     import_file.options = {
         name: value for name, value in import_file.options.items() if name in asked
@@ -96,11 +116,13 @@ def choose_kind(*, import_file: ImportFile, kind: str) -> None:
 @transaction.atomic
 def request_check(*, import_file: ImportFile, actor: User | None) -> None:
     """Ask for the dry run in the background, also after a job that broke off."""
-    states = [State.UPLOADED, State.CHECKED, State.REFUSED]
-    if is_stranded(import_file):
-        states += [State.CHECKING, State.APPLYING]
-    _move(import_file, State.CHECKING, from_states=states)
+    _move(import_file, State.CHECKING, from_states=_free_states(import_file))
     _enqueue(import_file, CHECK_JOB, actor)
+
+
+def _free_states(import_file: ImportFile) -> list[str]:
+    states: list[str] = [State.UPLOADED, State.CHECKED, State.REFUSED]
+    return states + [State.CHECKING, State.APPLYING] * is_stranded(import_file)
 
 
 def is_stranded(import_file: ImportFile) -> bool:
@@ -145,7 +167,7 @@ def _move(import_file: ImportFile, state: str, *, from_states: Sequence[str]) ->
         state=state, refusal=""
     )
     if changed != 1:
-        raise NotInThisState
+        raise NotInThisState(BUSY)
     import_file.state = state
 
 
@@ -155,7 +177,61 @@ def discard_import(*, import_file: ImportFile, actor: User | None) -> None:
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     deleted = ImportFile.objects.filter(pk=import_file.pk, state__in=waiting).delete()[0]
     if not deleted:
-        raise NotInThisState
+        raise NotInThisState(BUSY)
     path = stored_path(import_file)
     record(study=import_file.study, actor=actor, verb="import_discarded", subject=import_file.name)
     transaction.on_commit(lambda: path.unlink(missing_ok=True))
+
+
+# What people said about texts that are nearly those of the study.
+
+
+SAME, OTHER = "same", "other"
+
+
+class NoSuchMatch(Exception):
+    """The file has no near match in one of the rows."""
+
+
+def decided(
+    options: Mapping[str, Any], row: int, alike: Mapping[str, int]
+) -> tuple[str, int | None]:
+    """What was said about a row, and the key of what it is, if that was named.
+
+    A word on a text that is none of ``alike`` (id → key) any more counts as none.
+    """
+    said = (options.get(BY_ROW) or {}).get(str(row), "")
+    if said in alike:
+        return SAME, alike[said]
+    if said == OTHER:
+        return OTHER, None
+    word = options.get(FOR_ALL) or ""
+    return (word if word in (SAME, OTHER) else ""), None
+
+
+@transaction.atomic
+def decide_matches(
+    *,
+    import_file: ImportFile,
+    decision: str,
+    rows: Iterable[int] | None = None,
+    actor: User | None,
+) -> None:
+    """Say that near matches are the same or something else, then look at the file again.
+
+    Without ``rows`` it is said of all. Raises NoSuchMatch for a row without one, and
+    NotInThisState.
+    """
+    found = import_file.matches.all()
+    if rows is None:
+        chosen = list(found)
+    else:
+        wanted = set(rows)
+        chosen = list(found.filter(row__in=wanted))
+        if not chosen or {each.row for each in chosen} != wanted:
+            raise NoSuchMatch
+    ids = {each.row: str(each.known) for each in chosen}
+    said = {str(row): known if decision == SAME else OTHER for row, known in ids.items()}
+    kept = import_file.options.get(BY_ROW) or {}
+    options = import_file.options | {BY_ROW: kept | said}
+    choose_mapping(import_file=import_file, options=options, actor=actor)

@@ -11,42 +11,38 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
-from cqa_site.api.requests import Request
-from cqa_site.api.views import StudyViews
-from cqa_site.files.actions.batches import apply_batch, check_batch, discard_batch, store_batch
-from cqa_site.files.actions.decisions import NoSuchMatch, decide_matches
+from cqa_site.api.base import Request, StudyViews
 from cqa_site.files.actions.files import (
+    NoSuchMatch,
     NotInThisState,
     choose_mapping,
+    decide_matches,
     discard_import,
     request_apply,
     request_check,
     store_upload,
 )
+from cqa_site.files.actions.import_jobs import apply_batch, check_batch, discard_batch, store_batch
 from cqa_site.files.api.bodies import (
-    ImportBatchSerializer,
-    ImportMatchSerializer,
-    ImportProblemSerializer,
-    ImportSerializer,
-)
-from cqa_site.files.api.filters import (
-    ImportBatchFilter,
-    ImportFilter,
-    MatchFilter,
-    ProblemFilter,
-)
-from cqa_site.files.api.inputs import (
     ApplyInput,
     BatchApplyInput,
     BatchCheckInput,
     BatchInput,
     CheckInput,
+    ImportBatchFilter,
+    ImportBatchSerializer,
+    ImportFilter,
     ImportInput,
+    ImportMatchSerializer,
+    ImportProblemSerializer,
+    ImportSerializer,
+    MatchFilter,
     MatchInput,
+    ProblemFilter,
 )
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
-from cqa_site.web.rest.problems import conflict_on
-from cqa_site.web.uploads import TooLarge
+from cqa_site.web.limits import TooLarge
+from cqa_site.web.rest.queries import conflict_on
 
 BUSY = NotInThisState
 

@@ -10,25 +10,25 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from cqa_site.files.actions.batches import apply_batch, check_batch, discard_batch, files_of
 from cqa_site.files.actions.files import is_stranded
-from cqa_site.files.actions.unpacking import archive_of
-from cqa_site.files.counted import COUNTED
+from cqa_site.files.actions.import_jobs import (
+    apply_batch,
+    archive_of,
+    check_batch,
+    discard_batch,
+    files_of,
+)
+from cqa_site.files.format_parts import COUNTED, OPTIONS, OptionsForm, asked_with_uploads
 from cqa_site.files.formats import format_of
 from cqa_site.files.forms import BatchApplyForm
 from cqa_site.files.models import ImportBatch, ImportFile
-from cqa_site.files.options import OPTIONS, OptionsForm, asked_with_uploads
 from cqa_site.files.views.imports import brings, said_if_busy
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 State = ImportFile.State
-BUSY = gettext_lazy(
-    "These files are being worked on, or one of them was imported or discarded meanwhile."
-)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID)
         messages.error(request, _("Choose from the lists, and names of 120 characters."))
         return _to_batch(batch)
     options = batch.options | form.cleaned_data
-    with said_if_busy(request, BUSY):
+    with said_if_busy(request):
         check_batch(batch=batch, options=options, actor=request.user)
     return _to_batch(batch)
 
@@ -140,7 +140,7 @@ def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID)
     if not form.is_valid():
         messages.error(request, _("Tick at least one file that is not imported yet."))
         return _to_batch(batch)
-    with said_if_busy(request, BUSY):
+    with said_if_busy(request):
         apply_batch(batch=batch, actor=request.user, **form.cleaned_data)
     return _to_batch(batch)
 
@@ -150,7 +150,7 @@ def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID)
 def import_batch_discard(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
     """Forget the files that were not imported."""
     batch = _batch(study, batch_id)
-    with said_if_busy(request, BUSY):
+    with said_if_busy(request):
         discard_batch(batch=batch, actor=request.user)
         messages.success(request, _("The files that were not imported were discarded."))
         return redirect("imports", study.public_id)

@@ -15,52 +15,50 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
 from django.urls import path, resolve, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
-from cqa_site.files.actions.batches import store_batch
-from cqa_site.files.actions.decisions import NoSuchMatch, decide_matches
 from cqa_site.files.actions.files import (
     FITS,
     INSIDE,
+    PROPOSED,
+    TROUBLE,
+    NoSuchMatch,
     NotInThisState,
     choose_kind,
     choose_mapping,
+    choose_reading,
+    decide_matches,
     discard_import,
     is_stranded,
     request_apply,
     request_check,
     store_upload,
 )
-from cqa_site.files.actions.guessing import guess_options
-from cqa_site.files.actions.recognising import found_in, unclear
-from cqa_site.files.actions.rows import ImportRefused
-from cqa_site.files.actions.unpacking import (
+from cqa_site.files.actions.import_jobs import (
+    ExtractedGroup,
     NoSuchGroup,
-    Taken,
     archive_of,
+    store_batch,
     take_group,
     taken_from,
 )
-from cqa_site.files.counted import COUNTED, RESULTS
+from cqa_site.files.actions.imports import ImportRefused
+from cqa_site.files.actions.recognition import found_in, guess_options, unclear
+from cqa_site.files.format_parts import COUNTED, OPTIONS, RESULTS, OptionsForm, Sample
 from cqa_site.files.formats import FORMATS, Format, Text, format_of, under_headings, usual_kind
-from cqa_site.files.forms import ApplyForm, KindForm, MatchForm, SheetForm, UploadForm
-from cqa_site.files.looking import Sample
+from cqa_site.files.forms import ApplyForm, KindForm, MatchForm, ReadingForm, SheetForm, UploadForm
 from cqa_site.files.models import ImportBatch, ImportFile, ImportProblem
-from cqa_site.files.options import OPTIONS, OptionsForm
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import UnreadableFile, write_csv
-from cqa_site.web.downloads import as_file
-from cqa_site.web.navigation.paths import path_of
-from cqa_site.web.strict_query import chosen
-from cqa_site.web.upload_limits import is_too_large
-from cqa_site.web.uploads import TooLarge
+from cqa_site.web.limits import TooLarge, is_too_large
+from cqa_site.web.navigation import path_of
+from cqa_site.web.pages import as_file
+from cqa_site.web.rest.queries import chosen
 
 PER_PAGE = 50
 MOST_MATCHES = 25
-BUSY = gettext_lazy("This file is being worked on or was imported already.")
 
 
 @study_page(*RESEARCHERS)
@@ -110,7 +108,7 @@ def _found(found: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     return {"kind": next(iter(found[FITS]), usual_kind()), "options": options | found}
 
 
-def _begin(request: StudyRequest, file: Taken) -> HttpResponse:
+def _begin(request: StudyRequest, file: ExtractedGroup) -> HttpResponse:
     """Look at a file at once, unless something has to be asked before."""
     if isinstance(file, ImportBatch):
         return redirect(_page_of(file.study, file))
@@ -119,7 +117,7 @@ def _begin(request: StudyRequest, file: Taken) -> HttpResponse:
         return _to_file(file)
     if FITS in file.options:
         guess_options(file)
-    if format.asks_page and not format.is_clear(file.options):
+    if format.asks_page and not format.is_clear(file):
         return redirect(format.asks_page, file.study.public_id, file.public_id)
     request_check(import_file=file, actor=request.user)
     return _to_file(file)
@@ -142,6 +140,19 @@ def import_kind(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 @require_POST
+def import_reading(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Open a file in the encoding that it was found to be in, and go on with it."""
+    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
+    form = ReadingForm(request.POST)
+    if form.is_valid():
+        with said_if_busy(request):
+            choose_reading(import_file=file, chosen=form.cleaned_data)
+            return _begin(request, file)
+    return _to_file(file)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
 def import_group(
     request: StudyRequest, study: Study, file_id: uuid.UUID, number: int
 ) -> HttpResponse:
@@ -158,7 +169,7 @@ def import_group(
     return _to_file(archive)
 
 
-def _page_of(study: Study, taken: Taken) -> str:
+def _page_of(study: Study, taken: ExtractedGroup) -> str:
     page = "import_batch" if isinstance(taken, ImportBatch) else "import_file"
     return reverse(page, args=[study.public_id, taken.public_id])
 
@@ -257,7 +268,12 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
     try:
         asking = format.asking(study, file, seen)
     except (UnreadableFile, ImportRefused) as error:
-        context |= {"reason": str(error), "sheet_form": SheetForm(initial=seen, sheets=[])}
+        sheets, encoding = getattr(error, "sheets", []), getattr(error, "encoding", "")
+        proposed = seen | ({"encoding": encoding} if encoding else {})
+        # A header row can be taken back here, too.
+        header_row = 1 if seen["header_row"] else None
+        sheet_form = SheetForm(initial=proposed, sheets=sheets, header_row=header_row)
+        context |= {"reason": str(error), "sheet_form": sheet_form}
         return render(request, "files/unreadable.html", context, status=422)
     form = asking.form(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -289,6 +305,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         "rejected": rejected,
         "rejected_rows": file.rows.get("rejected", rejected),
         "rows_read": file.rows.get("read"),
+        "has_others": not rejected or _has_others(file),
         "matches": matches[:MOST_MATCHES],
         "match_count": matches.count(),
         "undecided": matches.filter(decision="").count(),
@@ -311,6 +328,16 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
     return render(request, "files/file.html", context)
 
 
+def _has_others(file: ImportFile) -> bool:
+    """Whether anything is left when the rejected rows are left out."""
+    return any(
+        number
+        for row in file.counts.values()
+        for result, number in row.items()
+        if result != "rejected"
+    )
+
+
 def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
     """What the content showed, which columns were found, and another choice while there is one."""
     fits = file.options.get(FITS) or {}
@@ -324,6 +351,8 @@ def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
         "inside": _inside(file) if unclear(file) else None,
         "fits": found,
         "reason": fits.get(file.kind, ""),
+        "trouble": file.options.get(TROUBLE, ""),
+        "proposed": (file.options.get(PROPOSED) or {}).get("encoding", ""),
         "kind_form": other,
         "mapping": file.options.get("mapping") if format.is_mapped else None,
     }
@@ -463,12 +492,12 @@ def import_discard(request: StudyRequest, study: Study, file_id: uuid.UUID) -> H
 
 
 @contextmanager
-def said_if_busy(request: StudyRequest, words: Text = BUSY) -> Iterator[None]:
+def said_if_busy(request: StudyRequest) -> Iterator[None]:
     """Say it where a file is in no state for what was asked."""
     try:
         yield
-    except NotInThisState:
-        messages.error(request, str(words))
+    except NotInThisState as refusal:
+        messages.error(request, str(refusal))
 
 
 def _look_with(request: StudyRequest, file: ImportFile, options: dict) -> HttpResponse:
@@ -491,6 +520,7 @@ urlpatterns = [
     path("imports/<uuid:file_id>/", import_file, name="import_file"),
     path("imports/<uuid:file_id>/problems.csv", import_problems, name="import_problems"),
     path("imports/<uuid:file_id>/kind/", import_kind, name="import_kind"),
+    path("imports/<uuid:file_id>/reading/", import_reading, name="import_reading"),
     path("imports/<uuid:file_id>/groups/<int:number>/", import_group, name="import_group"),
     path("imports/<uuid:file_id>/check/", import_check, name="import_check"),
     path("imports/<uuid:file_id>/origin/", import_origin, name="import_origin"),

@@ -11,7 +11,8 @@ address; where one exists, the operator's firewall has to close the way.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
 
 Address = IPv4Address | IPv6Address
 
@@ -29,7 +30,8 @@ _NEVER = [
         "3fff::/20",  # documentation
     )
 ]
-_ENTRY = re.compile(r"(?:\[(?P<bracketed>[^\]]*)\]|(?P<plain>[^\[\]:]*)):(?P<port>[0-9]{1,5})")
+_ENTRY = re.compile(r"(?:\[(?P<bracketed>[^\]]*)\]|(?P<plain>[^\[\]:]*)):(?P<port>[0-9]{1,5}|\*)")
+_EVERY_PORT = 0
 _FORMS = "write 127.0.0.1:8931, 10.0.0.0/24:8000 or [fd00::/8]:8000"
 
 
@@ -46,7 +48,7 @@ class Allowed:
     network
         ``"127.0.0.1/32"``, ``"fd00::/8"``; a bare address stands for itself.
     port
-        1 to 65535.
+        1 to 65535; 0 for every port, on the machine itself only.
 
     Raises
     ------
@@ -59,14 +61,17 @@ class Allowed:
     port: int
 
     def __post_init__(self) -> None:
-        if ip_network(self.network).prefixlen == 0:
+        network = ip_network(self.network)
+        if network.prefixlen == 0:
             raise ValueError("a list of everything is no list")
-        if not 0 < self.port < 65536:
+        if self.port == _EVERY_PORT and not network.is_loopback:
+            raise ValueError("every port can be listed for the machine itself only")
+        if not 0 <= self.port < 65536:
             raise ValueError("ports are 1 to 65535")
 
     def covers(self, address: Address, port: int) -> bool:
         """Whether an address and port are meant."""
-        return port == self.port and address in ip_network(self.network)
+        return self.port in (port, _EVERY_PORT) and address in ip_network(self.network)
 
 
 def parse_allowed(text: str) -> tuple[Allowed, ...]:
@@ -121,6 +126,41 @@ def is_listed(address: Address, port: int, allowed: Iterable[Allowed]) -> bool:
     return all(any(entry.covers(one, port) for entry in listed) for one in unfold(address))
 
 
+def missing_entry(url: str, allowed: Iterable[Allowed]) -> str:
+    """What the operator has to add to the list before requests to a server can leave.
+
+    Nothing is looked up: of a name other than ``localhost`` the address is left to fill in.
+
+    Examples
+    --------
+    >>> missing_entry("http://localhost:11434/v1", ())
+    '127.0.0.1:11434, [::1]:11434'
+    >>> missing_entry("http://ollama:11434/v1", ()), missing_entry("https://api.example/v1", ())
+    ('(address of ollama):11434', '')
+    """
+    parts, listed = urlsplit(url), tuple(allowed)
+    is_plain, host = parts.scheme == "http", parts.hostname or ""
+    port = parts.port or (80 if is_plain else 443)
+    if written := _written_addresses(host):
+        is_fine = is_listed if is_plain else is_permitted
+        lacking = [one for one in written if not is_fine(one, port, listed)]
+        return ", ".join(
+            f"{one}:{port}" if one.version == 4 else f"[{one}]:{port}" for one in lacking
+        )
+    if is_plain and not any(entry.port == port for entry in listed):
+        return f"(address of {host}):{port}"
+    return ""
+
+
+def _written_addresses(host: str) -> list[Address]:
+    if host == "localhost":
+        return [IPv4Address("127.0.0.1"), IPv6Address("::1")]
+    try:
+        return [ip_address(host)]
+    except ValueError:
+        return []
+
+
 def unfold(address: Address) -> tuple[Address, ...]:
     """The addresses that one address may lead to.
 
@@ -157,6 +197,14 @@ def _parse_entry(entry: str) -> Allowed:
         raise NotAnAllowList(f"{entry[:60]!a} has no port or no network; {_FORMS}")
     network = found["bracketed"] if found["plain"] is None else found["plain"]
     try:
-        return Allowed(network, int(found["port"]))
+        return Allowed(network, _parse_port(found["port"]))
     except ValueError as problem:
         raise NotAnAllowList(f"{entry[:60]!a}: {str(problem)[:120]}; {_FORMS}") from None
+
+
+def _parse_port(text: str) -> int:
+    if text == "*":
+        return _EVERY_PORT
+    if int(text) == _EVERY_PORT:
+        raise ValueError("ports are 1 to 65535")
+    return int(text)

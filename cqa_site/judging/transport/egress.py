@@ -1,19 +1,4 @@
-"""The only way out: HTTP requests to addresses that were checked, within bounds.
-
-A name is looked up once, every address it stands for is checked, and the connection is opened
-to the checked address itself (`addresses`, `connecting`); TLS and the Host header keep the
-name. Only https, and plain http to listed addresses. No redirects, no proxies, no Unix
-sockets, nothing from the environment but the certificate store. A reply may not be compressed
-(a small one could unfold to any size), has a largest size, and a deadline that covers
-everything from the lookup to the last byte, so that a server that drips cannot hold a worker.
-
-Connections are kept and used again for speed. A kept connection leads to the address that was
-checked when it was opened; it is given up after a minute, and the next one is checked anew.
-
-Messages name neither addresses nor what was found there: they are shown to people who may
-have typed an internal name to see what answers. Besides this, production should have a
-firewall or proxy for outgoing traffic; this is the second lock.
-"""
+"""The only way out: bounded HTTP requests to checked addresses, and JSON services."""
 
 import asyncio
 import json
@@ -23,14 +8,31 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
+from urllib.parse import urlencode
 
 import h11
 import httpx2
 
-from ..chat import Failure
+from ..chat import Failure, decode
 from .addresses import Allowed, NotAnAllowList, parse_allowed
-from .connecting import Connections, EgressFailed
-from .wire import Connection, Head, Origin
+from .connections import Connection, Connections, EgressFailed, Head, Origin
+
+# The only way out: HTTP requests to addresses that were checked, within bounds.
+#
+# A name is looked up once, every address it stands for is checked, and the connection is opened
+# to the checked address itself (`addresses`, `connecting`); TLS and the Host header keep the
+# name. Only https, and plain http to listed addresses. No redirects, no proxies, no Unix
+# sockets, nothing from the environment but the certificate store. A reply may not be compressed
+# (a small one could unfold to any size), has a largest size, and a deadline that covers
+# everything from the lookup to the last byte, so that a server that drips cannot hold a worker.
+#
+# Connections are kept and used again for speed. A kept connection leads to the address that was
+# checked when it was opened; it is given up after a minute, and the next one is checked anew.
+#
+# Messages name neither addresses nor what was found there: they are shown to people who may
+# have typed an internal name to see what answers. Besides this, production should have a
+# firewall or proxy for outgoing traffic; this is the second lock.
+
 
 __all__ = [
     "Allowed",
@@ -313,3 +315,76 @@ def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
         key, text = name.decode("latin-1"), value.decode("latin-1")
         joined[key] = f"{joined[key]}, {text}" if key in joined else text
     return joined
+
+
+# Asking a service that answers with JSON, through the guarded transport.
+
+
+JSON_MAX_BYTES = 32 * 1_048_576
+
+
+class ServiceFailed(Exception):
+    """A service that did not answer with JSON.
+
+    Parameters
+    ----------
+    kind
+        As of `EgressFailed`; ``server`` or ``request`` for a status of 400 or more, ``garbage``
+        for a reply that is no JSON.
+    message
+        For people; says nothing about the network.
+    """
+
+    def __init__(self, kind: Failure, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def get_json(
+    url: str,
+    params: Mapping[str, str] | None = None,
+    *,
+    allowed: Iterable[Allowed] = (),
+    deadline: float = 60.0,
+    max_bytes: int = JSON_MAX_BYTES,
+) -> Any:
+    """GET an address once and decode what comes back.
+
+    Parameters
+    ----------
+    url
+        Without a query if there are ``params``.
+    params
+        Of the query, in any characters.
+    allowed
+        Networks and ports that may be reached although they are not public.
+    deadline
+        Seconds for everything together.
+    max_bytes
+        Largest reply.
+
+    Returns
+    -------
+    object
+        The JSON value as Python's decoder gives it: NaN and lone surrogates may be in it.
+
+    Raises
+    ------
+    ServiceFailed
+        For anything but a reply with a status below 300 and a JSON body.
+    """
+    asked = f"{url}?{urlencode(params)}" if params else url
+    headers = {"Accept": "application/json", "User-Agent": "Counterpoint"}
+    try:
+        reply = asyncio.run(
+            fetch(asked, headers=headers, allowed=allowed, deadline=deadline, max_bytes=max_bytes)
+        )
+    except EgressFailed as problem:
+        raise ServiceFailed(problem.kind, str(problem)) from None
+    if reply.status >= 400:
+        kind = Failure.SERVER if reply.status >= 500 else Failure.REQUEST
+        raise ServiceFailed(kind, f"it answered {reply.status}")
+    document = decode(reply.body)
+    if document is None:
+        raise ServiceFailed(Failure.GARBAGE, "its answer is no JSON")
+    return document

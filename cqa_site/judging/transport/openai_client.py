@@ -1,21 +1,25 @@
-"""Client of OpenAI-compatible servers; the only file that imports ``openai``.
-
-The SDK carries files, whose interface is its own. Everything else is JSON both ways and goes
-straight through the guarded transport: what the SDK does around such a request (options,
-typed models, URLs and headers made anew) took most of the time of a call and served nothing,
-because replies are kept as bytes and read by `completions`. Nothing is retried here (`retries`
-is the one table), and what the SDK takes from environment variables (organisation, project,
-further headers) stays behind: only the headers named below leave.
-"""
+"""Client of OpenAI-compatible servers, and the removal of API keys from errors."""
 
 import io
+import re
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
-from ..answers import (
+from ..chat import (
+    CallFailed,
+    ChatReply,
+    ChatRequest,
+    Failure,
+    decode,
+    encode,
+    reply_of,
+    request_body,
+)
+from ..endpoints import Capabilities, probe
+from ..replies import (
     Answer,
     BatchState,
     answer_of,
@@ -24,9 +28,6 @@ from ..answers import (
     model_names,
     refusal_of,
 )
-from ..chat import CallFailed, ChatReply, ChatRequest, Failure
-from ..completions import decode, encode, reply_of, request_body
-from ..probing import Capabilities, probe
 from .egress import (
     CONNECT_TIMEOUT,
     MAX_BYTES,
@@ -37,10 +38,92 @@ from .egress import (
     InvalidURL,
     guarded_client,
 )
-from .scrubbing import Scrubber
 
 if TYPE_CHECKING:
     from openai.resources import AsyncFiles
+
+
+# Taking an API key out of what a server says: some repeat it, or part of it, in errors.
+
+
+SHORTEST_SECRET = 8
+PIECE = 8
+# Whatever has a piece of the key has one of its marks: every piece holds one as a whole.
+MARK = 4
+# Without one of these there is nothing masked, and looking for them takes no time.
+_MASKS = ("***", "...", "…", "•", "●")
+# Possessive throughout: each character is looked at once, however hostile the text.
+_MASKED = re.compile(
+    r"(?:(?<![\w-])([\w-]{2,200}+))?+(?:[*•●]{3,}+|…|\.{3}+)(?:([\w-]{2,200}+))?+"
+)
+
+
+class Scrubber:
+    """Replaces a key, any `PIECE` characters of it, and masked forms such as ``sk-ab***wxyz``.
+
+    Parameters
+    ----------
+    key
+        Shorter than `SHORTEST_SECRET` it is taken for a placeholder, which local servers
+        ask for, and nothing is replaced: the word may well belong to the text.
+
+    Examples
+    --------
+    >>> Scrubber("sk-abcdefghijklmn")("Incorrect key: sk-ab*******klmn, see the manual")
+    'Incorrect key: [key], see the manual'
+    """
+
+    def __init__(self, key: str) -> None:
+        self._key = key if len(key) >= SHORTEST_SECRET else ""
+        starts = range(len(self._key) - PIECE + 1)
+        self._pieces = {self._key[start : start + PIECE] for start in starts}
+        marks = range(0, len(self._key) - MARK + 1, PIECE - MARK + 1)
+        self._marks = {self._key[start : start + MARK] for start in marks}
+
+    def __repr__(self) -> str:
+        return "<Scrubber>"
+
+    def __call__(self, text: str) -> str:
+        """The text without the key."""
+        if not self._key:
+            return text
+        if any(mask in text for mask in _MASKS):
+            text = _MASKED.sub(self._unmask, text)
+        if any(mark in text for mark in self._marks):
+            text = self._without_pieces(text)
+        return text
+
+    def _without_pieces(self, text: str) -> str:
+        starts = sorted(
+            found.start()
+            for piece in self._pieces
+            if piece in text
+            for found in re.finditer(f"(?={re.escape(piece)})", text)
+        )
+        kept, position = [], 0
+        for start in starts:
+            if start >= position:
+                kept += [text[position:start], "[key]"]
+            # Pieces overlap: one that starts inside the last only moves the end on.
+            position = start + PIECE
+        return "".join([*kept, text[position:]])
+
+    def _unmask(self, found: re.Match[str]) -> str:
+        head, tail = found.groups()
+        shows_start = head is not None and self._key.startswith(head)
+        shows_end = tail is not None and self._key.endswith(tail)
+        return "[key]" if shows_start or shows_end else found.group()
+
+
+# Client of OpenAI-compatible servers; the only file that imports ``openai``.
+#
+# The SDK carries files, whose interface is its own. Everything else is JSON both ways and goes
+# straight through the guarded transport: what the SDK does around such a request (options,
+# typed models, URLs and headers made anew) took most of the time of a call and served nothing,
+# because replies are kept as bytes and read by `completions`. Nothing is retried here (`retries`
+# is the one table), and what the SDK takes from environment variables (organisation, project,
+# further headers) stays behind: only the headers named below leave.
+
 
 LARGEST_FILE = 256 * 1024 * 1024
 FILE_DEADLINE = 600.0
@@ -109,7 +192,7 @@ class OpenAIClient:
         )
 
     async def probe(self, model: str) -> Capabilities:
-        """What a model of this endpoint honours; see `cqa_site.judging.probing.probe`."""
+        """What a model of this endpoint honours; see `cqa_site.judging.endpoints.probe`."""
         return await probe(self, model)
 
     async def models(self) -> list[str]:

@@ -1,19 +1,173 @@
-"""Who needs a second step, who has taken it, and what the others may open until then."""
+"""Sessions and second steps, and the stricter forms of the account library."""
 
+import logging
+import struct
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import ip_address, ip_network
 from typing import Any
+from urllib.parse import urlsplit
 
+from allauth.account.adapter import get_adapter
 from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
+from allauth.account.forms import ResetPasswordForm
 from allauth.account.internal.flows.login import get_authentication_records
+from allauth.core import context
+from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import generate_totp_secret
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
+from allauth.usersessions.models import UserSession
+from django import forms
 from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore as DatabaseSessions
+from django.db import DatabaseError, transaction
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import resolve
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
-from cqa_site.people.access import RESEARCHERS, is_administrator, memberships_of
+from cqa_site.people.access import RESEARCHERS, is_administrator, memberships_of, record
 from cqa_site.people.models import User
+from cqa_site.sealing import KeyUnreadable, seal, unseal
+from cqa_site.web.database import chore
+
+# Where somebody is signed in: browser and system in words, a shortened address, last seen.
+
+
+logger = logging.getLogger(__name__)
+# A session is written down this often at most: people label many times a minute.
+NOTED_KEY, EVERY_SECONDS = "noted", 600
+# When it was written down first, with the answer that began it.
+BEGAN_KEY = "began"
+LONGEST_AGENT = 200
+BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
+BROWSER_NAMES = {"Edg": "Edge", "OPR": "Opera"}
+SYSTEMS = ("Android", "iPhone", "iPad", "Windows", "Mac OS", "CrOS", "Linux")
+SYSTEM_NAMES = {"Mac OS": "macOS", "CrOS": "ChromeOS"}
+
+
+@dataclass(frozen=True)
+class SeenSession:
+    """One line of the list."""
+
+    device: str
+    place: str
+    last_seen: datetime
+    is_this: bool
+
+
+class SessionStore(DatabaseSessions):
+    """Ends so long after signing in, however much it is used: each writing sets the same end."""
+
+    def get_session_cookie_age(self) -> int:
+        """Seconds that are left; sessions of nobody and of the crowd go on from each writing."""
+        now = time.time()
+        return max(0, int(self.get(BEGAN_KEY, now) + settings.SESSION_COOKIE_AGE - now))
+
+
+class NoteSession:
+    """Keep the list of sessions of people with an account."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Write the session down after the answer, which may have begun it."""
+        response = self.get_response(request)
+        if response.status_code < 500:
+            try:
+                _note(request)
+            except DatabaseError as error:  # what was answered stays answered
+                logger.warning("A session was not written down: %s", type(error).__name__)
+        return response
+
+
+def _note(request: HttpRequest) -> None:
+    if not request.user.is_authenticated or request.user.is_participant:
+        return
+    key = request.session.session_key
+    noted, at = request.session.get(NOTED_KEY, ("", 0))
+    if not key or (noted == key and time.time() - at < EVERY_SECONDS):
+        return
+    request.session[NOTED_KEY] = [key, time.time()]
+    request.session.setdefault(BEGAN_KEY, time.time())
+    if noted != key:
+        UserSession.objects.filter(session_key=noted).delete()
+    UserSession.objects.update_or_create(
+        session_key=key,
+        defaults={
+            "user": request.user,
+            "ip": shortened(get_adapter().get_client_ip(request)),
+            "user_agent": request.headers.get("User-Agent", "")[:LONGEST_AGENT],
+            "last_seen_at": timezone.now(),
+        },
+    )
+
+
+def sessions_of(request: HttpRequest) -> list[SeenSession]:
+    """The sessions of whoever asks, the newest first; those that ended are forgotten."""
+    _note(request)
+    rows = UserSession.objects.purge_and_list(request.user)
+    here = request.session.session_key
+    lines = [
+        SeenSession(
+            device=device(row.user_agent),
+            place=network(row.ip),
+            last_seen=row.last_seen_at,
+            is_this=row.session_key == here,
+        )
+        for row in rows
+    ]
+    return sorted(lines, key=lambda line: (line.is_this, line.last_seen), reverse=True)
+
+
+@chore("places where nobody is signed in any more")
+def forget_places() -> int:
+    """Delete what the list says of sessions that have run out."""
+    oldest = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    return UserSession.objects.filter(last_seen_at__lt=oldest).delete()[0]
+
+
+def end_sessions(*, user: User) -> None:
+    """Let no session of the person count any more, whether it is on the list or not."""
+    User.objects.filter(pk=user.pk).update(sign_outs=F("sign_outs") + 1)
+    user.refresh_from_db(fields=["sign_outs"])
+
+
+def shortened(address: str) -> str:
+    """An address without its last part, as it is stored."""
+    return network(address).partition("/")[0]
+
+
+def network(address: str) -> str:
+    """The network of an address: enough to know one's own again, too little to find a person."""
+    length = 24 if ip_address(address).version == 4 else 48
+    return str(ip_network(f"{address}/{length}", strict=False))
+
+
+def device(agent: str) -> str:
+    """Browser and system in words, as far as they say so."""
+    browser = next((each for each in BROWSERS if f"{each}/" in agent), "")
+    system = next((each for each in SYSTEMS if each in agent), "")
+    names = BROWSER_NAMES.get(browser, browser), SYSTEM_NAMES.get(system, system)
+    if not browser or not system:
+        return names[0] or names[1] or _("Another program")
+    return _("%(browser)s on %(system)s") % {"browser": names[0], "system": names[1]}
+
+
+# Who needs a second step, who has taken it, and what the others may open until then.
+
 
 # Set where the provider vouches for a second step of its own.
 VOUCHED_KEY = "provider_second_step"
@@ -109,3 +263,141 @@ class AskFirst:
 
 def _is_open(request: HttpRequest) -> bool:
     return resolve(request.path_info).url_name in OPEN_BEFORE
+
+
+# Passkeys and one-time codes: how the account library keeps and checks them here.
+#
+# The library checks challenge, signature and key. It accepts pages of subdomains, keeps no count
+# of
+# uses and stumbles over answers of another shape and over secrets that no key reads; all of that
+# is
+# closed here.
+
+
+# What parsing raises when it is not given what a browser sends.
+MISSHAPEN = (ValueError, TypeError, KeyError, AttributeError, IndexError, struct.error)
+COUNT = "uses"
+LONGEST_NAME = 60
+
+
+class SecondStepAdapter(DefaultMFAAdapter):
+    """Secrets encrypted, names that say something, and the last step stays where it is needed."""
+
+    def encrypt(self, text: str) -> str:
+        """Keep secrets of apps and recovery codes unreadable without the site's keys."""
+        return seal(text).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Read them; where no key does, a secret that nobody has, so that every code is wrong.
+
+        Never an empty one: everybody could reckon its codes.
+        """
+        try:
+            return unseal(encrypted_text.encode())
+        except KeyUnreadable:
+            return generate_totp_secret()
+
+    def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
+        """Not the last one of somebody who needs one."""
+        others = Authenticator.objects.filter(user=authenticator.user, type__in=STEPS)
+        return others.exclude(pk=authenticator.pk).exists() or not needs_second_step(
+            authenticator.user
+        )
+
+    def generate_authenticator_name(self, user: User, type: str) -> str:
+        """The browser where it was made."""
+        return device(context.request.headers.get("User-Agent", ""))
+
+
+def is_readable(step: Authenticator) -> bool:
+    """Whether the site's keys read what an app or recovery codes are made from."""
+    try:
+        unseal((step.data.get("secret") or step.data.get("seed") or "").encode())
+    except KeyUnreadable:
+        return False
+    return True
+
+
+class AddForm(AddWebAuthnForm):
+    """A new passkey; every one can be used without the password."""
+
+    passwordless = None
+    name = forms.CharField(max_length=LONGEST_NAME, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what is no passkey, or one of another page."""
+        try:
+            data: dict[str, Any] = super().clean()
+            if given := data.get("credential"):
+                _require_own_page(RegistrationResponse.from_dict(given).response.client_data)
+        except MISSHAPEN:
+            raise _wrong() from None
+        return data
+
+
+class _Checked:
+    """What every use of a passkey has to pass besides the library's checks."""
+
+    cleaned_data: dict[str, Any]
+
+    def clean_credential(self) -> Authenticator:
+        """The passkey that was used."""
+        given = self.cleaned_data["credential"]
+        try:
+            said = AuthenticationResponse.from_dict(given).response
+            _require_own_page(said.client_data)
+            found: Authenticator = super().clean_credential()  # type: ignore[misc]
+        except MISSHAPEN:
+            raise _wrong() from None
+        if not _goes_up(found, said.authenticator_data.counter):
+            record(study=None, actor=found.user, verb="passkey_copied", subject=str(found.user))
+            raise _wrong()
+        return found
+
+
+class SecondStepForm(_Checked, AuthenticateWebAuthnForm):
+    """A passkey after the password."""
+
+
+class SignInForm(_Checked, LoginWebAuthnForm):
+    """A passkey instead of the password."""
+
+
+class OnceMoreForm(_Checked, ReauthenticateWebAuthnForm):
+    """A passkey before something delicate."""
+
+
+def _require_own_page(client_data: Any) -> None:
+    if urlsplit(client_data.origin).netloc != context.request.get_host():
+        raise ValueError("another origin")
+
+
+@transaction.atomic
+def _goes_up(used: Authenticator, count: int) -> bool:
+    """Count a use. Where the count does not go up two devices hold one key; many do not count."""
+    stored = Authenticator.objects.select_for_update().get(pk=used.pk)
+    before = stored.data.get(COUNT, stored.wrap().authenticator_data.counter)
+    if (count or before) and count <= before:
+        return False
+    used.data[COUNT] = stored.data[COUNT] = count
+    stored.save(update_fields=["data"])
+    return True
+
+
+def _wrong() -> forms.ValidationError:
+    return forms.ValidationError(_("This passkey does not fit. Try again."))
+
+
+# Forms of the account library that are stricter here.
+
+
+class ForgottenPassword(ResetPasswordForm):
+    """Sends a link only where there is a password: who comes by a provider alone stays with it."""
+
+    users: list[User]
+
+    def clean_email(self) -> str:
+        """The address; whose account has no password gets no mail."""
+        email: str = super().clean_email()
+        self.users = [user for user in self.users if user.has_usable_password()]
+        return email

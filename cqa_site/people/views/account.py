@@ -1,21 +1,52 @@
-"""A person's own page: name, password, API tokens, studies."""
+"""Pages of a person's account: name, tokens, passkeys and providers."""
 
 import uuid
+from typing import Any
 
 from allauth.account import views as allauth_account
+from allauth.account.decorators import reauthentication_required
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.utils import get_next_redirect_url
+from allauth.core import ratelimit
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.views import ViewRecoveryCodesView
+from allauth.mfa.totp.views import ActivateTOTPView
+from allauth.mfa.webauthn.internal import auth as passkeys
+from allauth.mfa.webauthn.views import AddWebAuthnView, EditWebAuthnView, RemoveWebAuthnView
+from allauth.socialaccount.adapter import get_adapter as adapter_get_adapter
+from allauth.socialaccount.internal.flows.connect import disconnect
+from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.providers.base import AuthProcess
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse, reverse_lazy
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
-from cqa_site.people.access import PersonRequest, memberships_of
+from cqa_site.people.access import (
+    PersonRequest,
+    create_token,
+    lend_token,
+    memberships_of,
+    revoke_token,
+)
 from cqa_site.people.forms import KeysForm, NameForm, TokenForm
 from cqa_site.people.models import User
-from cqa_site.people.sign_in.second_step import may_make_tokens
-from cqa_site.people.tokens import create_token, lend_token, revoke_token
+from cqa_site.people.sign_in.openid import CheckedAdapter, CheckedCallback
+from cqa_site.people.sign_in.roles import can_sign_in
+from cqa_site.people.sign_in.second_step import has_second_step, is_readable, may_make_tokens
+
+from .sign_in import fresh, knows_passkeys, own, stay_alone
+
+# A person's own page: name, password, API tokens, studies.
+
 
 # Two forms on one page have a field "name" each.
 YOU_ID, TOKEN_ID = "you_%s", "token_%s"
@@ -104,3 +135,175 @@ def _page(request: PersonRequest, status: int = 200, **context: object) -> HttpR
         "memberships": memberships_of(request.user).order_by("study__name"),
     }
     return render(request, "people/account.html", defaults | context, status=status)
+
+
+# Adding, naming and removing passkeys and an app: the account library's views, made stricter.
+
+
+class AddApp(ActivateTOTPView):
+    """An app that shows codes; who added one took the second step."""
+
+    def get_form(self, form_class: Any = None) -> Any:
+        """Ask in plain words."""
+        form = super().get_form(form_class)
+        form.fields["code"].label = _("Code that the app shows")
+        return form
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Keep it, and end sessions that never saw a second step."""
+        is_first = not has_second_step(self.request.user)
+        answer: HttpResponse = super().form_valid(form)
+        return _added(self.request, answer, is_first, "totp")
+
+
+class ShowCodes(ViewRecoveryCodesView):
+    """Recovery codes, unless they can no longer be read."""
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show them once, or lead to new ones."""
+        kept = Authenticator.objects.filter(user=request.user, type="recovery_codes").first()
+        if kept is not None and not is_readable(kept):
+            return redirect("mfa_generate_recovery_codes")
+        answer: HttpResponse = super().get(request, *args, **kwargs)
+        return answer
+
+
+class AddPasskey(AddWebAuthnView):
+    """A passkey that the device finds by itself, so that no address needs to be typed."""
+
+    success_url = reverse_lazy("mfa_index")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """What the browser is asked to make."""
+        context = super().get_context_data(**kwargs)
+        asked = {"creation_options": passkeys.begin_registration(self.request.user, True)}
+        return context | {"js_data": asked, "has_passkeys": knows_passkeys(self.request)}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Keep it, and end sessions that never saw a second step."""
+        is_first = not has_second_step(self.request.user)
+        answer: HttpResponse = super().form_valid(form)
+        return _added(self.request, answer, is_first, "webauthn")
+
+
+def _added(request: Any, answer: HttpResponse, is_first: bool, kind: str) -> HttpResponse:
+    record_authentication(request, request.user, "mfa", type=kind)
+    if is_first:
+        stay_alone(request)
+    return answer
+
+
+class RenamePasskey(EditWebAuthnView):
+    """Another name for a passkey."""
+
+    success_url = reverse_lazy("mfa_index")
+
+
+class RemovePasskey(RemoveWebAuthnView):
+    """Remove a passkey, but for the last step of somebody who needs one, and the last way in."""
+
+    success_url = reverse_lazy("mfa_index")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """The library asks this of apps only."""
+        if refusal := _why_it_stays(self.get_object()):
+            messages.error(self.request, refusal)
+            return redirect("mfa_index")
+        answer: HttpResponse = super().form_valid(form)
+        return answer
+
+
+def _why_it_stays(passkey: Authenticator) -> str:
+    if not get_adapter().can_delete_authenticator(passkey):
+        return _("You need a second step here. Add another one first.")
+    if not can_sign_in(passkey.user, without=passkey):
+        return _("You have no other way in. Add another one first.")
+    return ""
+
+
+# Signing in by a provider, and connecting an account there.
+
+
+@require_POST
+def provider_begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Go to a provider, to sign in or to connect an account there."""
+    adapter = _adapter(request, provider_id)
+    if not ratelimit.consume(request, action="login"):
+        return ratelimit.respond_429(request)
+    if request.POST.get("process") == AuthProcess.CONNECT:
+        return _connect(request, adapter)
+    return _leave(request, adapter, AuthProcess.LOGIN)
+
+
+@fresh
+def _connect(request: PersonRequest, adapter: CheckedAdapter) -> HttpResponseBase:
+    return _leave(request, adapter, AuthProcess.CONNECT)
+
+
+def _leave(request: HttpRequest, adapter: CheckedAdapter, process: str) -> HttpResponse:
+    """A page that leads on: the policy for forms would stop a redirect to another host.
+
+    Only `next` and `again` are read from the request; the library's own view takes scopes and
+    parameters, too.
+    """
+    provider, again = adapter.get_provider(), "again" in request.POST
+    try:
+        next_url = get_next_redirect_url(request)
+        answer = provider.redirect(request, process, next_url=next_url, again=again)
+    except OAuth2Error as error:
+        return _failed(adapter, error)
+    context = {"provider": provider, "address": answer["Location"]}
+    return render(request, "people/sign_in/leaving.html", context)
+
+
+@require_safe
+def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Take what a provider sends back."""
+    adapter = _adapter(request, provider_id)
+    try:
+        return CheckedCallback.adapter_view(adapter)(request)
+    except OAuth2Error as error:
+        return _failed(adapter, error)
+
+
+def _adapter(request: HttpRequest, provider_id: str) -> CheckedAdapter:
+    if provider_id not in settings.OIDC_PROVIDERS:
+        raise Http404
+    return CheckedAdapter(request, provider_id)
+
+
+def _failed(adapter: CheckedAdapter, error: OAuth2Error) -> HttpResponse:
+    try:
+        social = adapter_get_adapter(adapter.request)
+        social.on_authentication_error(adapter.request, adapter.get_provider(), exception=error)
+    except ImmediateHttpResponse as answer:
+        return answer.response
+    raise error
+
+
+@fresh
+@reauthentication_required(app="allauth.socialaccount")
+@require_POST
+def provider_disconnect(request: PersonRequest, account_id: int) -> HttpResponse:
+    """Take an account at a provider away, unless it is the only way in."""
+    account = get_object_or_404(SocialAccount, pk=account_id, user=request.user)
+    if not can_sign_in(request.user, without=account):
+        messages.error(request, _("This is your only way in. Add a passkey first."))
+    elif account.provider not in settings.OIDC_PROVIDERS:
+        account.delete()
+    else:
+        disconnect(request, account)
+    return redirect("mfa_index")
+
+
+@own
+@require_safe
+def provider_once_more(request: PersonRequest) -> HttpResponse:
+    """Ask somebody who comes by a provider to come from there once more."""
+    names = SocialAccount.objects.filter(user=request.user).values_list("provider", flat=True)
+    context = {
+        "providers": [each for each in settings.OIDC_PROVIDERS.values() if each.id in set(names)],
+        "next": get_next_redirect_url(request) or reverse("mfa_index"),
+        "again": True,
+    }
+    return render(request, "people/sign_in/once_more.html", context)

@@ -1,8 +1,4 @@
-"""How people sign in, by providers, passkeys, apps and recovery codes, and where they are.
-
-The account library's views do the work. They are opened to people with an account only, and to
-those who showed a moment ago that it is them.
-"""
+"""Pages for sign-in, invitations and the first administrator."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,29 +7,56 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.views import LoginView
+from allauth.core import ratelimit
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import PersonRequest, record
-from cqa_site.people.sign_in.passkeys import is_readable
+from cqa_site.people.actions import (
+    AlreadyMember,
+    EmailTaken,
+    InvitationSpent,
+    NotTheFirst,
+    accept_as_new_person,
+    accept_invitation,
+    find_invitation,
+    has_no_administrator,
+    is_first_key,
+    is_without_accounts,
+    make_first,
+)
+from cqa_site.people.forms import FirstAdministratorForm, NewPersonForm
+from cqa_site.people.models import Invitation, Membership, User
 from cqa_site.people.sign_in.second_step import (
     SHOWN_KEY,
+    end_sessions,
     has_passed,
+    is_readable,
     is_recent,
     needs_second_step,
+    sessions_of,
 )
-from cqa_site.people.sign_in.sessions import end_sessions, sessions_of
+
+from .studies import closed_door
+
+# How people sign in, by providers, passkeys, apps and recovery codes, and where they are.
+#
+# The account library's views do the work. They are opened to people with an account only, and to
+# those who showed a moment ago that it is them.
+
 
 View = Callable[..., HttpResponseBase]
 
@@ -77,6 +100,12 @@ def _is_fresh(request: PersonRequest) -> bool:
 
 class SignIn(LoginView):
     """The sign-in page, with the other ways in."""
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Show it, or lead to the page that makes the first account where there is none."""
+        if is_without_accounts() and not settings.OIDC_PROVIDERS:
+            return redirect("first_administrator")
+        return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say which there are."""
@@ -140,3 +169,181 @@ def stay_alone(request: PersonRequest) -> None:
     """End every session of the person but this one, which gets a new key."""
     end_sessions(user=request.user)
     update_session_auth_hash(request, request.user)
+
+
+# Coming in by an invitation.
+#
+# The link holds the secret only until its first answer: it moves into the
+# session, and the page that asks for a name and a password has a clean address.
+
+
+INVITATION_KEY = "invitation"
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+
+
+@require_safe
+def invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    """Move the secret into the session and go to the clean address."""
+    if find_invitation(secret) is None:  # guessed addresses leave no session rows behind
+        return _spent(request, None)
+    request.session[INVITATION_KEY] = secret
+    return redirect("invitation_accept")
+
+
+@sensitive_post_parameters("password")
+def invitation_accept(request: HttpRequest) -> HttpResponse:
+    """Show what the invitation offers; a POST accepts it."""
+    found = find_invitation(request.session.get(INVITATION_KEY, ""))
+    if found is None or not found.is_open:
+        return _spent(request, found)
+    if request.user.is_authenticated:
+        return _accept_signed_in(request, request.user, found)
+    return _accept_new(request, found)
+
+
+def _accept_signed_in(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
+    member = Membership.objects.filter(study=found.study, user=user).first()
+    if member is not None:
+        return _already_member(request, member)
+    if user.is_participant:
+        return _other_account_needed(request)
+    if request.method != "POST":
+        return render(request, "people/invitation.html", {"invitation": found})
+    try:
+        accept_invitation(invitation=found, user=user)
+    except InvitationSpent:
+        return _spent(request, find_invitation(request.session.get(INVITATION_KEY, "")))
+    except AlreadyMember:
+        return redirect("invitation_accept")
+    request.session.cycle_key()
+    return _enter(request, found)
+
+
+def _accept_new(request: HttpRequest, found: Invitation) -> HttpResponse:
+    form = NewPersonForm(request.POST or None)
+    # Addresses of others must not be tried out here, so tries are counted like sign-ups.
+    if request.method == "POST" and not ratelimit.consume(request, action="signup"):
+        return ratelimit.respond_429(request)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = accept_as_new_person(invitation=found, **form.cleaned_data).user
+        except EmailTaken:
+            form.refuse_email()
+        except InvitationSpent:
+            return _spent(request, find_invitation(request.session.get(INVITATION_KEY, "")))
+        else:
+            return _enter_as(request, user, found)
+    context = {"invitation": found, "form": form} | entrances(request)
+    status = 422 if form.errors else 200
+    return render(request, "people/invitation_new.html", context, status=status)
+
+
+def _enter_as(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
+    login(request, user, backend=BACKEND)  # gives the session a new key
+    return _enter(request, found)
+
+
+def _enter(request: HttpRequest, found: Invitation) -> HttpResponse:
+    request.session.pop(INVITATION_KEY, None)
+    return redirect(found.leads_to or reverse("study", args=[found.study.public_id]))
+
+
+def _spent(request: HttpRequest, found: Invitation | None) -> HttpResponse:
+    if found is None:
+        return closed_door(
+            request,
+            status=404,
+            title=_("This invitation does not exist"),
+            text=_("Check that the link is complete, or ask for a new one."),
+        )
+    if found.used_at:
+        text = _("It was used before, and each link works once.")
+    elif found.revoked_at:
+        text = _("The study withdrew it.")
+    else:
+        text = _("It was not used in time.")
+    return closed_door(
+        request,
+        status=410,
+        title=_("This invitation no longer works"),
+        text=text,
+        advice=_("Ask the person who sent it for a new one. If you have an account, sign in."),
+    )
+
+
+def _already_member(request: HttpRequest, member: Membership) -> HttpResponse:
+    if member.is_active:
+        return render(request, "people/invitation_member.html", {"membership": member})
+    return closed_door(
+        request,
+        status=403,
+        title=_("Your membership of this study was ended"),
+        text=_("An invitation cannot bring it back. An admin of the study can."),
+    )
+
+
+def _other_account_needed(request: HttpRequest) -> HttpResponse:
+    return closed_door(
+        request,
+        status=409,
+        title=_("You are signed in as a crowd participant"),
+        text=_("Sign out, then open the invitation again to make an account."),
+        sign_out=True,
+    )
+
+
+# A new site: its first administrator comes by a link from the terminal that started it.
+
+
+FIRST_KEY = "first_key"
+
+
+@require_safe
+def first_link(request: HttpRequest, key: str) -> HttpResponse:
+    """Move the key into the session and go to the clean address."""
+    if not has_no_administrator():
+        return redirect("account_login")
+    if not is_first_key(key):
+        return _no_key(request)
+    request.session[FIRST_KEY] = key
+    return redirect("first_administrator")
+
+
+@sensitive_post_parameters("password")
+def first_administrator(request: HttpRequest) -> HttpResponse:
+    """Make the first administrator, for whoever holds the key."""
+    if not has_no_administrator():
+        return redirect("account_login")
+    if not is_first_key(request.session.get(FIRST_KEY, "")):
+        return _no_key(request)
+    form = FirstAdministratorForm(request.POST or None)
+    if request.method == "POST" and not ratelimit.consume(request, action="signup"):
+        return ratelimit.respond_429(request)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = make_first(**form.cleaned_data)
+        except NotTheFirst:
+            return redirect("account_login")
+        except IntegrityError:
+            form.refuse_email()
+        else:
+            login(request, user, backend=BACKEND)
+            return redirect("study_new")
+    status = 422 if form.errors else 200
+    return render(request, "people/first_administrator.html", {"form": form}, status=status)
+
+
+def _no_key(request: HttpRequest) -> HttpResponse:
+    return closed_door(
+        request,
+        status=403,
+        title=_("This site has no administrator yet"),
+        text=_(
+            "Whoever started it makes the first one: the terminal in which it was started shows a "
+            "link for that, which works for seven days."
+        ),
+        advice=_(
+            "A new link is printed when the site is started again. “manage.py createsuperuser” "
+            "makes an administrator, too."
+        ),
+    )

@@ -1,21 +1,54 @@
-"""Opening a study and naming it."""
+"""Pages of a study: settings, members, invitations and log."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
+from cqa_site.people import actions as people_actions
 from cqa_site.people.access import (
+    RESEARCHERS,
     PersonRequest,
     StudyRequest,
     may_open_studies,
     study_page,
 )
-from cqa_site.people.actions.studies import change_study, create_study
-from cqa_site.people.forms import StudyForm
-from cqa_site.people.models import Role, Study
+from cqa_site.people.actions import change_study, create_study
+from cqa_site.people.forms import InvitationForm, RoleForm, StudyForm
+from cqa_site.people.models import Invitation, Membership, Role, Study
+from cqa_site.people.sign_in.providers import OpenIDProvider
+
+# The page people see when a link or a sign-in does not let them in.
+
+
+def closed_door(
+    request: HttpRequest,
+    *,
+    status: int,
+    title: str,
+    text: str,
+    advice: str = "",
+    sign_out: bool = False,
+    providers: Sequence[OpenIDProvider] = (),
+    next_page: str | None = None,
+) -> HttpResponse:
+    """Say in plain words why somebody does not come in, and what to do about it."""
+    context = {"title": title, "text": text, "advice": advice, "sign_out": sign_out}
+    context |= {"providers": providers, "next": next_page}
+    return render(request, "people/closed_door.html", context, status=status)
+
+
+# Opening a study and naming it.
 
 
 @login_required
@@ -43,3 +76,148 @@ def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
     context = {"study": study, "form": form}
     status = 422 if form.errors else 200
     return render(request, "people/study_settings.html", context, status=status)
+
+
+# The people of a study: members, their roles, invitations.
+
+
+PAGE_SIZE = 50
+
+
+@study_page(*RESEARCHERS)
+def members(request: StudyRequest, study: Study) -> HttpResponse:
+    """List members and invitations; only admins get the controls to change them."""
+    return _page(request, study)
+
+
+@study_page(Role.ADMIN)
+@require_POST
+def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
+    """Make an invitation and show its link, this once: where it was asked for, or here."""
+    form = InvitationForm(request.POST, instance=Invitation(study=study))
+    if not form.is_valid():
+        return _page(request, study, status=422, form=form)
+    invitation, secret = people_actions.create_invitation(
+        study=study, actor=request.user, **form.cleaned_data
+    )
+    link = request.build_absolute_uri(reverse("invitation", kwargs={"secret": secret}))
+    made: dict[str, Any] = {"new_invitation": invitation, "link": link}
+    if request.htmx:
+        made |= {"study": study, "invited_role": invitation.role}
+        made |= {"leads_to": invitation.leads_to}
+        return render(request, "people/_invite_form.html", made)
+    return _page(request, study, **made)
+
+
+@study_page(Role.ADMIN)
+@require_POST
+def invitation_revoke(
+    request: StudyRequest, study: Study, invitation_id: uuid.UUID
+) -> HttpResponse:
+    """Make an unused link useless."""
+    invitation = get_object_or_404(study.invitations, public_id=invitation_id)
+    if people_actions.revoke_invitation(invitation=invitation, actor=request.user):
+        messages.success(request, _("Invitation revoked."))
+    else:
+        messages.error(request, _("That invitation had been used or revoked before."))
+    return redirect("members", study_id=study.public_id)
+
+
+@study_page(Role.ADMIN)
+@require_POST
+def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
+    """Give a member another role."""
+    membership = get_object_or_404(_members(study), user__public_id=user_id)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("There is no such role."))
+        return redirect("members", study_id=study.public_id)
+    try:
+        people_actions.change_role(
+            membership=membership, role=form.cleaned_data["role"], actor=request.user
+        )
+    except people_actions.LastAdmin:
+        return _refuse_last_admin(request, study)
+    messages.success(
+        request,
+        _("%(person)s is now: %(role)s.")
+        % {"person": membership.user, "role": membership.get_role_display()},
+    )
+    return _after_change(request, study, membership)
+
+
+@study_page(Role.ADMIN)
+@require_POST
+def member_active(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
+    """Close the study to a member, or open it again: ``active`` is "yes" or "no"."""
+    membership = get_object_or_404(_members(study), user__public_id=user_id)
+    wanted = request.POST.get("active") == "yes"
+    act = people_actions.reactivate_member if wanted else people_actions.deactivate_member
+    try:
+        act(membership=membership, actor=request.user)
+    except people_actions.LastAdmin:
+        return _refuse_last_admin(request, study)
+    messages.success(
+        request,
+        (_("%s can open the study again.") if wanted else _("%s can no longer open the study."))
+        % membership.user,
+    )
+    return _after_change(request, study, membership)
+
+
+def _members(study: Study) -> QuerySet[Membership]:
+    """Members who have an account of their own; crowd participants have their own page."""
+    return study.memberships.filter(user__email__isnull=False).select_related("user")
+
+
+def _refuse_last_admin(request: StudyRequest, study: Study) -> HttpResponse:
+    messages.error(request, _("A study needs an active admin. Make somebody else admin first."))
+    return redirect("members", study_id=study.public_id)
+
+
+def _after_change(request: StudyRequest, study: Study, changed: Membership) -> HttpResponse:
+    """Go back to the list, or home when people changed their own membership."""
+    if changed.user_id == request.user.pk:
+        return redirect("home")
+    return redirect("members", study_id=study.public_id)
+
+
+def _page(
+    request: StudyRequest, study: Study, status: int = 200, **context: object
+) -> HttpResponse:
+    rows = _members(study).order_by("-is_active", "user__name", "user__email")
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    defaults = {
+        "study": study,
+        "page": page,
+        "roles": Role.choices,
+        "is_admin": request.membership.role == Role.ADMIN,
+        "invitations": study.invitations.select_related("used_by", "created_by")[:100],
+        "participants": study.participants.count(),
+        "form": InvitationForm(),
+    }
+    return render(request, "people/members.html", defaults | context, status=status)
+
+
+# The study's log.
+
+
+@study_page(*RESEARCHERS)
+def audit(request: StudyRequest, study: Study) -> HttpResponse:
+    """List who changed what, newest first."""
+    events = study.audit_events.select_related("actor")
+    page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
+    for event in page:  # not in the template, where "items" may be a key of the details
+        lines = [(name, _in_words(value)) for name, value in event.details.items()]
+        vars(event).update(lines=lines)
+    return render(request, "people/audit.html", {"study": study, "page": page})
+
+
+def _in_words(value: object) -> object:
+    """Nested counts and settings on one line; what is zero or empty is left out."""
+    if isinstance(value, dict):
+        parts = [(name, _in_words(part)) for name, part in value.items() if part]
+        return "; ".join(f"{name} {part}" for name, part in parts if part)
+    if isinstance(value, list):
+        return ", ".join(str(part) for part in value)
+    return value

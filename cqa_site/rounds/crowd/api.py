@@ -1,4 +1,4 @@
-"""Links by which people of a crowd platform come into a round of any kind, and who came."""
+"""Crowd links and participants in the REST interface."""
 
 import uuid
 from typing import Any
@@ -7,33 +7,115 @@ from django.db.models import QuerySet, Value
 from django.forms import model_to_dict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.response import Response
 
-from cqa_site.api.inputs import NothingInput, require_valid
-from cqa_site.api.requests import AnyRequest, Request
-from cqa_site.api.views import StudyViews
-from cqa_site.rounds.crowd.api_bodies import (
-    CrowdLinkInput,
-    CrowdLinkSerializer,
-    NewCrowdLinkSerializer,
-    ParticipantFilter,
-    ParticipantSerializer,
+from cqa_site.api.base import (
+    AnyRequest,
+    FormInput,
+    NothingInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    public_id,
+    require_valid,
 )
-from cqa_site.rounds.crowd.forms import ParticipantLinkForm, usual_items
+from cqa_site.rounds.api import PaceSerializer
 from cqa_site.rounds.crowd.participants import (
     close_link,
     create_link,
+    crowd_rounds,
     links_of,
     participants_of,
     placeholders,
+    release_place,
 )
 from cqa_site.rounds.crowd.participation import NotReported, confirm_fault
-from cqa_site.rounds.crowd.places import release_place
-from cqa_site.rounds.crowd.work import crowd_rounds
+from cqa_site.rounds.forms import ParticipantLinkForm, usual_items
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
-from cqa_site.web.rest.problems import Conflict
+from cqa_site.web.rest.queries import Conflict, FilterSet
+
+# Bodies about crowd links and who came by them.
+
+
+class ParticipantFilter(FilterSet):
+    """People of crowd platforms by how their work ended, or by their link."""
+
+    outcome = filters.ChoiceFilter(choices=Participant.Outcome.choices)
+    link = filters.UUIDFilter(field_name="link__public_id")
+
+
+class CrowdLinkInput(FormInput):
+    """A link for a crowd platform; what is left out keeps its default."""
+
+    form = ParticipantLinkForm  # type: ignore[assignment]  # a form of a model is no Form
+    study_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
+    session_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
+
+
+class CrowdLinkSerializer(ReadSerializer):
+    """A link for a crowd platform, without its secret and its completion codes."""
+
+    most_items = serializers.IntegerField(
+        read_only=True, help_text="How many items the round has for one person."
+    )
+    return_url = serializers.CharField(read_only=True)
+    joined = serializers.IntegerField(read_only=True)
+    is_open = serializers.BooleanField(read_only=True)
+
+    class Meta:
+        model = ParticipantLink
+        fields = [
+            "id",
+            "platform",
+            "required_items",
+            "most_items",
+            "max_participants",
+            "return_url",
+            "joined",
+            "participant_param",
+            "study_param",
+            "session_param",
+            "is_open",
+            "created_at",
+            "expires_at",
+            "closed_at",
+        ]
+
+
+class NewCrowdLinkSerializer(CrowdLinkSerializer):
+    """A link just made, with the address that the platform needs."""
+
+    address = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = ParticipantLink
+        fields = [*CrowdLinkSerializer.Meta.fields, "address"]
+
+
+class ParticipantSerializer(PaceSerializer, ReadSerializer):
+    """Somebody who came by a crowd link, without the platform's ids and without a code."""
+
+    id = public_id("user")
+    link = public_id("link")
+    is_released = serializers.SerializerMethodField(
+        help_text="Whether the next browser that comes with the id gets the place."
+    )
+
+    class Meta:
+        model = Participant
+        fields = ["id", "link", "outcome", "is_released", "fault_report", "created_at", "ended_at"]
+        fields += ["skipped", "skipped_share", "is_skipping", "seconds_each", "is_hasty"]
+
+    def get_is_released(self, row: Participant) -> bool:
+        """A place without a browser waits for one."""
+        return not row.browser_hash
+
+
+# Links by which people of a crowd platform come into a round of any kind, and who came.
 
 
 class RoundViews(StudyViews):
@@ -65,7 +147,7 @@ class CrowdLinkViews(RoundViews):
         kind = kind_of(self.round)
         most = kind.most_items(self.round)
         defaults = model_to_dict(ParticipantLink(), fields=ParticipantLinkForm.Meta.fields)
-        defaults["required_items"] = usual_items(most)
+        defaults |= {"required_items": usual_items(most), "days": 30}
         form = ParticipantLinkForm(defaults | given, most_items=most, counted=kind.counted())
         require_valid(form)
         made, secret = create_link(

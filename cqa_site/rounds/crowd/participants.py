@@ -1,18 +1,105 @@
-"""Links for crowd platforms and the people who come through them."""
+"""Crowd links, participants, and the browsers to which they belong."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from cqa_site.people.access import memberships_of, record
-from cqa_site.people.actions.studies import hold_people
-from cqa_site.people.models import Membership, Role, User, hash_secret, new_secret
+from cqa_site.people.actions import hold_people
+from cqa_site.people.models import Membership, Rater, Role, Study, User, hash_secret, new_secret
+from cqa_site.rounds.kind import TaskKind, kinds
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 
-from .places import hold_place, is_open_to, place_hash, record_participant
+# Which browser a crowd participant's place belongs to.
+#
+# Anybody can type a platform's id into the address of a crowd link. Until platforms sign their
+# entries, an id therefore opens a place once: the browser that was first keeps a secret in a
+# cookie, and the database its hash. A researcher releases the place of somebody who lost theirs.
+
+
+# Longer than any crowd study runs, so that people can come back to their code.
+LIFETIME = timedelta(days=180)
+
+
+def browser_secret(request: HttpRequest) -> str:
+    """The secret of the browser; empty if it has none, or one that was not made here."""
+    return request.get_signed_cookie(settings.PLACE_COOKIE_NAME, default="") or ""
+
+
+def keep_browser_secret(response: HttpResponse, secret: str) -> HttpResponse:
+    """Leave the secret with the browser, out of the reach of scripts."""
+    set_private_cookie(response, settings.PLACE_COOKIE_NAME, secret, LIFETIME)
+    return response
+
+
+def set_private_cookie(response: HttpResponse, name: str, value: str, lifetime: timedelta) -> None:
+    """A signed cookie that no script reads and no other site sends along with a form."""
+    response.set_signed_cookie(
+        name,
+        value,
+        max_age=lifetime,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def place_hash(link: ParticipantLink, browser: str) -> str:
+    """What is kept of a browser's secret; different for every link, so links cannot be joined."""
+    return hash_secret(f"{link.public_id}:{browser}")
+
+
+def is_open_to(participant: Participant, browser: str) -> bool:
+    """Whether the browser with this secret may have the place: it has it, or it was released."""
+    kept = participant.browser_hash
+    return not kept or (bool(browser) and kept == place_hash(participant.link, browser))
+
+
+def hold_place(*, participant: Participant, browser: str) -> None:
+    """Bind a place to the browser its person sits at."""
+    wanted = place_hash(participant.link, browser)
+    if participant.browser_hash != wanted:
+        participant.browser_hash = wanted
+        participant.save(update_fields=["browser_hash"])
+
+
+@transaction.atomic
+def release_place(*, participant: Participant, actor: User) -> None:
+    """Let the next browser that comes with this id have the place; ends every session of it."""
+    participant.browser_hash = ""
+    participant.save(update_fields=["browser_hash"])
+    participant.user.set_unusable_password()  # another random value, which no session matches
+    participant.user.save(update_fields=["password"])
+    record_participant(participant, "participant_place_released", actor=actor)
+
+
+def record_participant(
+    participant: Participant,
+    verb: str,
+    *,
+    actor: User | None = None,
+    reason: str = "",
+    **details: Any,
+) -> None:
+    """Write a line about a participant, done by themselves where no ``actor`` is named."""
+    record(
+        study=participant.study,
+        actor=actor or participant.user,
+        verb=verb,
+        subject=str(participant.user),
+        reason=reason,
+        link=str(participant.link.public_id),
+        **details,
+    )
+
+
+# Links for crowd platforms and the people who come through them.
 
 
 class LinkClosed(Exception):
@@ -83,6 +170,18 @@ def close_link(*, link: ParticipantLink, actor: User) -> None:
         )
 
 
+def crowd_kinds() -> list[TaskKind]:
+    """The kinds whose rounds take people of a crowd."""
+    return [kind for kind in kinds() if kind.takes_crowd]
+
+
+def crowd_rounds(study: Study) -> QuerySet[Round]:
+    """The rounds of a study that people of a crowd may come into, with their kinds' own rows."""
+    names = [kind.name for kind in crowd_kinds()]
+    rows = [kind.row for kind in crowd_kinds()]
+    return Round.objects.filter(study=study, kind__in=names).select_related("study", *rows)
+
+
 def links_of(round_: Round) -> QuerySet[ParticipantLink]:
     """The links into a round, newest first, each with how many people ``joined`` by it."""
     links = ParticipantLink.objects.filter(round=round_.pk).select_related("study")
@@ -90,8 +189,10 @@ def links_of(round_: Round) -> QuerySet[ParticipantLink]:
 
 
 def participants_of(round_: Round) -> QuerySet[Participant]:
-    """Who came into a round by its links, newest first."""
+    """Who came into a round by its links, newest first, each with its ``rater_id``."""
+    own = Rater.objects.filter(study=OuterRef("study"), user=OuterRef("user"))
     people = Participant.objects.filter(link__round=round_.pk)
+    people = people.annotate(rater_id=Subquery(own.values("pk")[:1]))
     return people.select_related("study", "user", "link").order_by("-created_at", "-pk")
 
 

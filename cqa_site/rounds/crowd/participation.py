@@ -1,29 +1,45 @@
-"""How a crowd participant's work ends.
+"""End of a participation, and the middleware for a participant's browser."""
 
-The server alone decides the outcome, from its own rows. Work that was done
-counts as completed even when it was left out of the figures later: whether it
-is used and whether it was done are different questions.
-
-A fault is what the server saw itself, an answer it could not store or a round
-that stopped while the person was at work, or what a researcher confirmed. What
-somebody writes is kept, and is no fault by itself.
-"""
-
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from cqa_site.people.access import memberships_of
-from cqa_site.people.actions.raters import rater_for
-from cqa_site.people.models import User
+from cqa_site.people.actions import rater_for
+from cqa_site.people.models import User, hash_secret
 from cqa_site.rounds.kind import kind_of
-from cqa_site.rounds.models import Participant, Place, Round
-from cqa_site.rounds.paces import skipped_by, skips_allowed
+from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round
+from cqa_site.rounds.progress import skipped_by, skips_paid
 
-from .participants import end_participation, note_fault
+from .participants import (
+    browser_secret,
+    crowd_kinds,
+    end_participation,
+    note_fault,
+    place_hash,
+    set_private_cookie,
+)
+
+# How a crowd participant's work ends.
+#
+# The server alone decides the outcome, from its own rows. Work that was done
+# counts as completed even when it was left out of the figures later: whether it
+# is used and whether it was done are different questions.
+#
+# A fault is what the server saw itself, an answer it could not store or a round
+# that stopped while the person was at work, or what a researcher confirmed. What
+# somebody writes is kept, and is no fault by itself.
+
 
 SCREENED_OUT = ("stopped", "not_qualified")
 
@@ -55,6 +71,11 @@ class Standing:
         """Whether more was skipped than the round allows."""
         return self.skipped > self.allowed
 
+    @property
+    def is_unpaid(self) -> bool:
+        """That, or nothing but skips, of which one alone may have been a bad sentence."""
+        return self.is_over_skips or 1 < self.skipped == self.answered
+
 
 class NotReported(Exception):
     """There is no report of a fault to confirm, or the participation is over."""
@@ -70,7 +91,7 @@ def standing_of(participant: Participant) -> Standing:
         required,
         kind.most_items(round_),
         skipped_by(round_, participant.user),
-        skips_allowed(round_, required),
+        skips_paid(round_, required),
         is_nothing_left=is_done,
     )
 
@@ -108,7 +129,7 @@ def finish_participation(*, participant: Participant) -> bool:
 @transaction.atomic
 def stop_participation(*, participant: Participant, withdraws: bool) -> None:
     """End the work before it is done; withdrawn answers become void and count nowhere."""
-    ends, answers = Participant.Outcome, standing_of(participant).answered
+    ends, standing = Participant.Outcome, standing_of(participant)
     place = place_of(participant, is_locked=True)
     if not Participant.objects.filter(pk=participant.pk, outcome=ends.RUNNING).exists():
         return
@@ -118,20 +139,23 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
         # What is still on its way from another tab is kept and counts no more than the rest.
         place.excluded_at, place.exclusion_reason = timezone.now(), _("Withdrawn by the person")
         place.save(update_fields=["excluded_at", "exclusion_reason"])
-    outcome = ends.WITHDRAWN if withdraws else ends.STOPPED
-    end_participation(participant=participant, outcome=outcome, answers=answers)
+    kept = ends.SKIPS if standing.is_over_skips else ends.STOPPED
+    outcome = ends.WITHDRAWN if withdraws else kept
+    end_participation(participant=participant, outcome=outcome, answers=standing.answered)
 
 
 @transaction.atomic
 def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -> bool:
     """Keep the report; end the participation if the server saw a fault, and say whether it did.
 
-    ``lost_answer``: an answer of this browser met an error of the server.
+    ``lost_answer``: an answer of this browser met an error of the server. Of somebody who only
+    skipped, a researcher confirms it.
     """
     if participant.outcome != Participant.Outcome.RUNNING:
         return False
     note_fault(participant=participant, comment=comment)
-    if not (lost_answer or _was_cut_short(participant)):
+    standing = standing_of(participant)
+    if standing.is_unpaid or not (lost_answer or _was_cut_short(participant, standing)):
         return False
     end_participation(participant=participant, outcome=Participant.Outcome.FAULT, reason=comment)
     return True
@@ -166,9 +190,8 @@ def completion_code(participant: Participant) -> str:
     return codes.get(Participant.Outcome(participant.outcome), "")
 
 
-def _was_cut_short(participant: Participant) -> bool:
+def _was_cut_short(participant: Participant, standing: Standing) -> bool:
     """Whether the round stopped while somebody was at work in it."""
-    standing = standing_of(participant)
     is_open = participant.link.round.state == Round.State.OPEN
     return standing.answered > 0 and standing.left > 0 and not is_open
 
@@ -186,6 +209,102 @@ def _outcome(participant: Participant) -> Participant.Outcome | None:
         return None
     if reason in SCREENED_OUT:
         return Participant.Outcome.SCREENED_OUT
-    if _was_cut_short(participant):
+    if standing.is_unpaid:
+        return Participant.Outcome.SKIPS
+    if _was_cut_short(participant, standing):
         return Participant.Outcome.FAULT
     return Participant.Outcome.NO_WORK
+
+
+# What the site does for browsers of crowd participants around every page.
+#
+# Signed out they have neither an address nor a password: they are known by the cookie of their
+# place, and the page they came from says in which study. Of an answer that met an error of the
+# server their browser carries a note, because the database may be what is away: a signed cookie
+# that
+# only the server can write, and only for the browser it was written for.
+
+
+NOTE_LIFETIME = timedelta(days=1)
+# Newest links of a study in which a place is looked for.
+LOOKED_AT = 100
+# Pages without a study to which participants go.
+OWN_PAGES = ("home", "account", "participation_end", "participation_stop", "participation_fault")
+
+
+class Middleware:
+    """Something around every page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+
+class NoteLostAnswers(Middleware):
+    """Leave a note with the browser of a participant whose answer could not be stored."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Look at what an answer met."""
+        response = self.get_response(request)
+        if response.status_code >= 500 and request.method == "POST" and _is_answer(request):
+            secret = browser_secret(request)
+            if secret:
+                name = settings.LOST_ANSWER_COOKIE_NAME
+                set_private_cookie(response, name, hash_secret(secret), NOTE_LIFETIME)
+        return response
+
+
+def lost_answer(request: HttpRequest) -> bool:
+    """Whether an answer of this browser met an error of the server today."""
+    note = request.get_signed_cookie(settings.LOST_ANSWER_COOKIE_NAME, "", max_age=NOTE_LIFETIME)
+    secret = browser_secret(request)
+    return bool(secret) and note == hash_secret(secret)
+
+
+class ShowWayBack(Middleware):
+    """Lead participants who are sent to the sign-in form to the page that helps them."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Whoever opens the form of their own accord gets it."""
+        if request.method == "GET" and request.path == reverse("account_login"):
+            page = request.GET.get("next", "")
+            name, link = _find(request, page)
+            if link or (name in OWN_PAGES and browser_secret(request)):
+                return redirect(f"{reverse('participation_back')}?{urlencode({'next': page})}")
+        return self.get_response(request)
+
+
+@require_safe
+def way_back(request: HttpRequest) -> HttpResponse:
+    """Say that nothing is lost, and where the study is opened again."""
+    if request.user.is_authenticated:
+        return redirect("home")
+    _name, link = _find(request, request.GET.get("next", ""))
+    return render(request, "rounds/crowd/signed_out.html", {"link": link})
+
+
+def _find(request: HttpRequest, page: str) -> tuple[str | None, ParticipantLink | None]:
+    """The name of a page, and the link by which this browser came into the study of the page."""
+    match = _match(page.partition("?")[0])
+    if match is None:
+        return None, None
+    study, secret = match.kwargs.get("study_id"), browser_secret(request)
+    if not (study and secret):
+        return match.url_name, None
+    links = ParticipantLink.objects.filter(study__public_id=study)[:LOOKED_AT]
+    hashes = {place_hash(link, secret): link for link in links}
+    places = Participant.objects.filter(browser_hash__in=hashes)
+    return match.url_name, hashes.get(places.values_list("browser_hash", flat=True).first() or "")
+
+
+def _is_answer(request: HttpRequest) -> bool:
+    """Whether people of a crowd send their work there."""
+    match = _match(request.path_info)
+    pages = {page for kind in crowd_kinds() for page in kind.answer_pages}
+    return match is not None and match.url_name in pages
+
+
+def _match(path: str) -> ResolverMatch | None:
+    try:
+        return resolve(path)
+    except Resolver404:
+        return None

@@ -2,27 +2,20 @@
 
 from django.urls import path
 
-from . import end_pages, entry_pages, link_pages, signed_out
+from . import pages, participation
 
 CROWD = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/crowd/"
+PERSON = f"{CROWD}people/<uuid:person_id>/"
 
 urlpatterns = [
-    path("join/done/", end_pages.participation_end, name="participation_end"),
-    path("join/stop/", end_pages.participation_stop, name="participation_stop"),
-    path("join/back/", signed_out.way_back, name="participation_back"),
-    path("join/fault/", end_pages.participation_fault, name="participation_fault"),
-    path("join/start/", entry_pages.join_start, name="join_start"),
-    path("join/<str:secret>/", entry_pages.join, name="join"),
-    path(CROWD, link_pages.crowd_links, name="crowd_links"),
-    path(f"{CROWD}<uuid:link_id>/close/", link_pages.crowd_link_close, name="crowd_link_close"),
-    path(
-        f"{CROWD}people/<uuid:person_id>/release/",
-        link_pages.participant_release,
-        name="participant_release",
-    ),
-    path(
-        f"{CROWD}people/<uuid:person_id>/fault/",
-        link_pages.participant_fault,
-        name="participant_fault",
-    ),
+    path("join/done/", pages.participation_end, name="participation_end"),
+    path("join/stop/", pages.participation_stop, name="participation_stop"),
+    path("join/back/", participation.way_back, name="participation_back"),
+    path("join/fault/", pages.participation_fault, name="participation_fault"),
+    path("join/start/", pages.join_start, name="join_start"),
+    path("join/<str:secret>/", pages.join, name="join"),
+    path(CROWD, pages.crowd_links, name="crowd_links"),
+    path(f"{CROWD}<uuid:link_id>/close/", pages.crowd_link_close, name="crowd_link_close"),
+    path(f"{PERSON}release/", pages.participant_release, name="participant_release"),
+    path(f"{PERSON}fault/", pages.participant_fault, name="participant_fault"),
 ]

@@ -1,16 +1,46 @@
-"""What a form whose drafts are kept is answered: JSON for its script, or a page without it."""
+"""Replies and links of the work page, and its copy for offline reloads."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
-from cqa_site.web.replies import wants_json
+from cqa_site.web.pages import wants_json
+
+from ..kind import kind_of, sheet_kind_of
+from ..progress import HowFar
+
+# What a form whose drafts are kept is answered: JSON for its script, or a page without it.
+
 
 WHOLE = "return=representation"
+
+
+def is_unread(request: HttpRequest, rows: QuerySet[Any], shown: str) -> bool:
+    """Whether a form without script answers what had only just appeared, as a double click does.
+
+    ``shown`` is the field that says when; scripts look at their own clock (settled.js).
+    """
+    since = Now() - timedelta(milliseconds=settings.SETTLE_MS)
+    return not wants_json(request) and rows.filter(**{f"{shown}__gt": since}).exists()
+
+
+def unread_notice() -> str:
+    """Return what somebody is told whose answer was not taken for that reason."""
+    return _("Too quick: this had just appeared. Press again.")
 
 
 def see_other(address: str) -> HttpResponse:
@@ -64,3 +94,139 @@ def not_valid_json(
     """What is missing or wrong; ``stored`` says that the draft was kept nevertheless."""
     body = {"error": "not_valid", "detail": detail, "missing": missing or []}
     return JsonResponse(body | (stored or {}), status=422)
+
+
+# Where the page of a sheet leads: to the person's own sheets, or on through a trial.
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a page says of itself that stores nothing: which item it is, of how many."""
+
+    number: int
+    all: int
+    # The page of the round, and those of the items beside this one.
+    round: str
+    before: str = ""
+    after: str = ""
+
+    @property
+    def far(self) -> HowFar:
+        """As if whoever looks had done the items before."""
+        return HowFar(self.number - 1, self.all - self.number + 1)
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Addresses of one sheet, and of what is around it."""
+
+    form: str
+    save: str
+    submit: str
+    own: str
+    work: str
+    trial: Trial | None = None
+
+
+def ways_of(sheet: Any) -> Ways:
+    """Those that a trial gave to the sheet, or the usual ones."""
+    given: Ways | None = getattr(sheet, "ways", None)
+    return given or _usual(sheet)
+
+
+def _usual(sheet: Any) -> Ways:
+    kind, study = sheet_kind_of(sheet), sheet.round.study.public_id
+    name, mine, around = kind.work_page, [study, sheet.public_id], [study, sheet.round.public_id]
+    return Ways(
+        form=reverse(kind.sheet_page, args=mine),
+        save=reverse(f"{name}_save", args=mine),
+        submit=reverse(f"{name}_submit", args=mine),
+        own=reverse(f"{name}_own", args=around),
+        work=reverse(name, args=around),
+    )
+
+
+def trial_of(round_: Any, number: int, count: int) -> Trial:
+    """What a page says that shows an item on trial."""
+    kind, study = kind_of(round_), round_.study.public_id
+    address = reverse(kind.audit.round, args=[study, round_.public_id])
+
+    def of(number: int) -> str:
+        is_there = 1 <= number <= count
+        ids = [study, round_.public_id, number]
+        return reverse(f"{kind.work_page}_trial", args=ids) if is_there else ""
+
+    return Trial(number, count, address, before=of(number - 1), after=of(number + 1))
+
+
+def trial_ways(round_: Any, number: int, count: int) -> Ways:
+    """Ways on which nothing is stored."""
+    name, ids = sheet_kind_of(round_).work_page, [round_.study.public_id, round_.public_id, number]
+    trial = trial_of(round_, number, count)
+    return Ways(
+        form=reverse(f"{name}_trial", args=ids),
+        save=reverse(f"{name}_trial_save", args=ids),
+        submit=reverse(f"{name}_trial_submit", args=ids),
+        own=trial.round,
+        work=trial.after or trial.round,
+        trial=trial,
+    )
+
+
+# What lets a reload without a connection show the last work page: a worker of the browser.
+#
+# The worker keeps one page, with a header that says whose session it belongs to, and shows it only
+# while a cookie of that browser says the same. The cookie ends with the browser's session, and the
+# server takes it back with the first answer that belongs to anybody else: at signing out, and
+# however somebody signs in.
+
+
+# The worker keeps answers with this header, and no others.
+SESSION = "X-Work-Page"
+
+
+def kept_offline(response: HttpResponse, request: HttpRequest) -> HttpResponse:
+    """Mark a work page as one that this browser session may show without a connection."""
+    response.headers[SESSION] = mark = _mark(request)
+    response.set_cookie(
+        settings.WORK_COOKIE_NAME,
+        mark,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=False,  # the worker compares it
+        samesite="Lax",
+    )
+    return response
+
+
+def _mark(request: HttpRequest) -> str:
+    """A name of the session of somebody signed in that says nothing; empty for others."""
+    if "_auth_user_id" not in request.session:
+        return ""
+    return salted_hmac("work page", request.session.session_key or "").hexdigest()[:32]
+
+
+class ForgetWork:
+    """Takes the cookie back as soon as the browser's session is another one."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Look only at browsers that have the cookie, and not where the page itself sets it."""
+        response = self.get_response(request)
+        known, name = request.COOKIES.get(settings.WORK_COOKIE_NAME), settings.WORK_COOKIE_NAME
+        if known is not None and name not in response.cookies and known != _mark(request):
+            response.delete_cookie(name, samesite="Lax")
+        return response
+
+
+@require_safe
+def work_worker(request: HttpRequest) -> HttpResponse:
+    """The worker's script, at the root of the site, because it may serve no page above its own."""
+    names = {"header": SESSION, "cookie": settings.WORK_COOKIE_NAME}
+    reply = render(request, "rounds/work_pages/worker.js", names, content_type="text/javascript")
+    reply.headers["Cache-Control"] = "no-cache"
+    return reply
+
+
+urlpatterns = [path("work-worker.js", work_worker, name="work_worker")]

@@ -1,4 +1,4 @@
-"""Rounds for researchers: draw the items, open, close, watch."""
+"""Pages of rounds for researchers: draw, open, close, watch and try."""
 
 import random
 import uuid
@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
 from django.utils.functional import SimpleLazyObject
@@ -21,16 +21,26 @@ from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study, User
-from cqa_site.web.strict_query import id_from
+from cqa_site.web.rest.queries import id_from
 
-from ..forms.extent import PayForm
-from ..forms.plan import PlanForm
+from ..access import DECISIONS, LONGEST_REASON, decide_rater, sheet_on_trial, tried_items
+from ..forms import PayForm, PlanForm
 from ..kind import RoundNotReady, TaskKind, kind_of
+from ..lifecycle import (
+    close_round,
+    correct_round,
+    delete_round,
+    open_round,
+    pause_round,
+    reopen_round,
+)
 from ..models import Place, Round
-from ..opening import close_round, delete_round, open_round, pause_round, reopen_round
-from ..paces import paces_of
-from ..progress import items_of, progress_of, rounds_of
-from ..qualifying import DECISIONS, LONGEST_REASON, decide_rater
+from ..progress import items_of, paces_of, progress_of, rounds_of
+from .replies import trial_ways
+from .work import TaskPages, show_sheet, take_save, take_submit
+
+# Rounds for researchers: draw the items, open, close, watch.
+
 
 PER_PAGE = 50
 DECIDED = {
@@ -55,7 +65,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class RoundFace:
+class RoundPages:
     """What is special about the researchers' pages of a kind, beside its words.
 
     ``initial`` is what a new plan begins with where a link asks for it.
@@ -86,6 +96,8 @@ class RoundFace:
     picks_page: str = ""
     # A page of a round of the kind's own: its template, what it lists, and what else it shows.
     template: str = "rounds/round.html"
+    # The part of that page that asks again while the round is open.
+    far: str = "rounds/_far.html"
     listed: Callable[[Any, Any], QuerySet[Any]] = lambda request, round_: _drawn(round_)
     more: Callable[[Any], dict[str, Any]] = lambda round_: {}
 
@@ -105,7 +117,7 @@ class RoundFace:
         return f"{self.kind.audit.round.removesuffix('round')}rater"
 
 
-def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
+def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     """The addresses of a kind's rounds; ``round_id`` is the name of the id in them."""
     kind, name = face.kind, face.kind.audit.round
 
@@ -120,7 +132,8 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study) -> HttpResponse:
         """Make a round from a plan that can be opened as it is, or kept as a draft."""
-        seed = random.randrange(10**6)  # noqa: S311  an order, not a secret
+        # An order, not a secret; a form that comes back keeps its own.
+        seed = request.POST.get("seed") or random.randrange(10**6)  # noqa: S311
         initial = {"seed": seed, "name": face.form.next_name(study)}
         initial |= {**face.form.usual(study), **face.initial(request, study)}
         form = (face.new_form or face.form)(request.POST or None, study=study, initial=initial)
@@ -136,6 +149,14 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         stored = face.form(study=study, round_=row).stored()
         form = face.form(request.POST or None, study=study, round_=row, initial=stored)
         return _form_page(face, request, form)
+
+    @study_page(*RESEARCHERS)
+    def correct(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Change what can change while people work."""
+        row = round_in(face, study, ids[round_id])
+        if row.state == Round.State.DRAFT:
+            return redirect(f"{name}_edit", study.public_id, row.public_id)
+        return _correct(face, request, row)
 
     @study_page(*RESEARCHERS)
     @require_POST
@@ -162,7 +183,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
             "drawn": face.drawn(row),
             **face.more(row),
         }
-        return render(request, face.template, context)
+        return render(request, face.far if request.htmx else face.template, context)
 
     @study_page(*RESEARCHERS)
     @require_POST
@@ -203,6 +224,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         path(f"{base}extent/", extent, name=f"{name}_extent"),
         path(place, shown, name=name),
         path(f"{place}edit/", edit, name=f"{name}_edit"),
+        path(f"{place}correct/", correct, name=f"{name}_correct"),
         path(f"{place}delete/", delete, name=f"{name}_delete"),
         *([decide] if face.decisions else []),
         *(
@@ -212,7 +234,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
     ]
 
 
-def round_in(face: RoundFace, study: Study, round_id: uuid.UUID) -> Any:
+def round_in(face: RoundPages, study: Study, round_id: uuid.UUID) -> Any:
     """A round of the study; raises Http404."""
     rounds = face.kind.Round._default_manager.filter(study=study)
     return get_object_or_404(rounds.select_related("study", *face.related), public_id=round_id)
@@ -236,7 +258,7 @@ def to_round(row: Any) -> HttpResponse:
     return redirect(kind_of(row).audit.round, row.study.public_id, row.public_id)
 
 
-def _form_page(face: RoundFace, request: StudyRequest, form: PlanForm) -> HttpResponse:
+def _form_page(face: RoundPages, request: StudyRequest, form: PlanForm) -> HttpResponse:
     study, row = form.study, form.round
     then = request.POST.get("then", "")
     if request.method == "POST" and then != COUNT and form.is_valid():
@@ -254,6 +276,24 @@ def _form_page(face: RoundFace, request: StudyRequest, form: PlanForm) -> HttpRe
     return render(request, "rounds/round_form.html", context, status=status)
 
 
+def _correct(face: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
+    form = face.form(request.POST or None, study=row.study, round_=row)
+    form.initial = form.stored()
+    form.keep_correctable()
+    if request.method == "POST" and form.is_valid():
+        try:
+            is_changed = correct_round(round_=row, actor=request.user, values=form.cleaned_data)
+        except RoundNotReady as reason:
+            form.add_error(None, str(reason))
+        else:
+            if is_changed:
+                messages.success(request, _("Changed. The history of the study has both."))
+            return to_round(row)
+    context = _context(face, row.study) | {"form": form, "round": row}
+    status = 422 if form.errors else 200
+    return render(request, "rounds/correct.html", context, status=status)
+
+
 @transaction.atomic
 def _planned(form: PlanForm, actor: User, *, is_opened: bool) -> Any:
     """The round that the plan makes; one that cannot be opened leaves no draft behind."""
@@ -263,7 +303,7 @@ def _planned(form: PlanForm, actor: User, *, is_opened: bool) -> Any:
     return planned
 
 
-def _draft(face: RoundFace, request: StudyRequest, study: Study) -> Any:
+def _draft(face: RoundPages, request: StudyRequest, study: Study) -> Any:
     """The draft that a plan is about to change, if it is about one; raises Http404."""
     named = request.POST.get("round")
     found = round_in(face, study, id_from(named) or uuid.UUID(int=0)) if named else None
@@ -287,7 +327,7 @@ def _extent(form: PlanForm, pay: PayForm) -> dict[str, Any]:
     }
 
 
-def _context(face: RoundFace, study: Study) -> dict[str, Any]:
+def _context(face: RoundPages, study: Study) -> dict[str, Any]:
     """What every page of rounds shows around its own."""
     return {
         "study": study,
@@ -298,7 +338,7 @@ def _context(face: RoundFace, study: Study) -> dict[str, Any]:
     }
 
 
-def _decide(face: RoundFace, request: Any, row: Any, rater_id: uuid.UUID) -> HttpResponse:
+def _decide(face: RoundPages, request: Any, row: Any, rater_id: uuid.UUID) -> HttpResponse:
     places = Place.objects.filter(round=row.pk).select_related("round__study", "rater")
     place = get_object_or_404(places, rater__public_id=rater_id)
     decision = request.POST.get("decision", "")
@@ -309,3 +349,65 @@ def _decide(face: RoundFace, request: Any, row: Any, rater_id: uuid.UUID) -> Htt
     if decide_rater(place=place, actor=request.user, decision=decision, reason=reason):
         messages.success(request, DECIDED[decision] % {"rater": place.rater})
     return to_round(row)
+
+
+# A round's work page for researchers, as people see it; whatever they enter is not stored.
+
+
+# Digits of a version that fits its column.
+LONGEST_VERSION = 9
+
+
+def trial_urls(face: TaskPages, rounds: str) -> list[URLPattern]:
+    """The addresses of a kind's work page on trial; a converter in the route names the round."""
+    name, place = face.kind.work_page, f"{rounds}trial/<int:number>/"
+
+    @study_page(*RESEARCHERS)
+    @require_safe
+    def trial(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
+        """Show an item of a round as people see it."""
+        return _tried(face, request, study, ids, number, show_sheet)
+
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def save(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
+        """Answer as a save would be."""
+        return _tried(face, request, study, ids, number, take_save)
+
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def submit(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
+        """Answer as a submission would be, and go on."""
+        return _tried(face, request, study, ids, number, take_submit)
+
+    return [
+        path(place, trial, name=f"{name}_trial"),
+        path(f"{place}save/", save, name=f"{name}_trial_save"),
+        path(f"{place}submit/", submit, name=f"{name}_trial_submit"),
+    ]
+
+
+def _tried(
+    face: TaskPages,
+    request: StudyRequest,
+    study: Study,
+    ids: dict[str, uuid.UUID],
+    number: int,
+    answer: Callable[..., HttpResponse],
+) -> HttpResponse:
+    """Answer about a sheet that is gone with the answer."""
+    (round_id,) = ids.values()
+    rounds = face.kind.Round._default_manager.filter(study=study).select_related("study")
+    round_: Any = get_object_or_404(rounds, public_id=round_id)
+    items = list(tried_items(round_))
+    if not 1 <= number <= len(items):
+        raise Http404
+    begun = partial(sheet_on_trial, round_, items[number - 1], number=number)
+    with begun(version=_version(request.POST.get("base_version", ""))) as sheet:
+        sheet.ways = trial_ways(round_, number, len(items))
+        return answer(face, request, sheet)
+
+
+def _version(text: str) -> int:
+    """That of the page, which saved before to no effect."""
+    return int(text) if text.isdecimal() and len(text) <= LONGEST_VERSION else 0

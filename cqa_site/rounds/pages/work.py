@@ -18,10 +18,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
-from cqa_site.web.replies import wants_json
+from cqa_site.web.pages import wants_json
 
 from ..access import (
     WORKERS,
+    agreement,
     next_work,
     opened_round,
     own_rater,
@@ -29,13 +30,8 @@ from ..access import (
     participant_of,
     shown_sheets,
 )
-from ..forms.save import SaveForm
-from ..how_far import HowFar, how_far
-from ..kind import SheetKind, SheetNotValid, sheet_kind_of
-from ..models import Round, Sheet
-from ..qualifying import agreement
-from ..save_order import SAVED_FIELDS
-from ..saving import (
+from ..drafts import (
+    SAVED_FIELDS,
     RoundNotOpen,
     StaleDraft,
     content_of,
@@ -44,25 +40,31 @@ from ..saving import (
     submit_sheet,
     take_kept,
 )
-from ..serving import place_for
-from .offline import kept_offline
+from ..forms import SaveForm
+from ..kind import SheetKind, SheetNotValid, sheet_kind_of
+from ..models import Round, Sheet
+from ..progress import HowFar, how_far
+from ..queue import place_for
 from .replies import (
     brought,
     closed_reply,
     conflict_reply,
     errors_of,
+    is_unread,
+    kept_offline,
     not_valid_json,
     see_other,
     submitted_reply,
+    unread_notice,
     wants_page,
+    ways_of,
 )
-from .ways import ways_of
 
 LISTED = 200
 
 
 @dataclass(frozen=True)
-class Face:
+class TaskPages:
     """What is special about the work pages of a kind.
 
     ``form`` reads a request's fields for a sheet; ``shown`` is the allow-list of the page for a
@@ -95,7 +97,7 @@ class Face:
     roles: tuple[Role, ...] = WORKERS
 
 
-def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPattern]:
+def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLPattern]:
     """The addresses of a kind's work pages; converters in the three routes name the ids."""
     kind, name = face.kind, face.kind.work_page
 
@@ -126,21 +128,21 @@ def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPatter
             return _feedback(face, request, sheet)
         return show_sheet(face, request, sheet)
 
-    @study_page(*face.roles)
+    @study_page(*face.roles, in_archive=True)
     @require_POST
     def save(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Store what stands on the form; what comes too late is kept aside."""
         (sheet_id,) = ids.values()
         return take_save(face, request, own_sheet(kind, request, study, sheet_id))
 
-    @study_page(*face.roles)
+    @study_page(*face.roles, in_archive=True)
     @require_POST
     def submit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Submit the sheet and go on with the next one."""
         (sheet_id,) = ids.values()
         return take_submit(face, request, own_sheet(kind, request, study, sheet_id))
 
-    @study_page(*face.roles)
+    @study_page(*face.roles, in_archive=True)
     @require_POST
     def settle(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Go on with a draft that was kept aside, or leave it."""
@@ -159,7 +161,7 @@ def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPatter
     ]
 
 
-def _work(face: Face, request: Any, round_: Any) -> HttpResponse:
+def _work(face: TaskPages, request: Any, round_: Any) -> HttpResponse:
     rater = own_rater(request)
     work = next_work(request, round_, rater)
     if work.sheet is not None:
@@ -173,7 +175,7 @@ def _work(face: Face, request: Any, round_: Any) -> HttpResponse:
     return render(request, "rounds/work_pages/state.html", context)
 
 
-def _own(face: Face, request: Any, round_: Any) -> HttpResponse:
+def _own(face: TaskPages, request: Any, round_: Any) -> HttpResponse:
     rater = own_rater(request)
     sheets = shown_sheets(round_, rater)[:LISTED]
     context = _around(request, round_, rater) | {
@@ -184,7 +186,7 @@ def _own(face: Face, request: Any, round_: Any) -> HttpResponse:
     return render(request, "rounds/work_pages/own.html", context)
 
 
-def take_save(face: Face, request: Any, sheet: Any) -> HttpResponse:
+def take_save(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
     """A part of the form that is wrong keeps nothing else from being stored: both are said."""
     form = face.form(request.POST, sheet)
     if not form.is_valid():
@@ -202,8 +204,11 @@ def take_save(face: Face, request: Any, sheet: Any) -> HttpResponse:
     return JsonResponse(stored) if wants_json(request) else see_other(address_of(sheet))
 
 
-def take_submit(face: Face, request: Any, sheet: Any) -> HttpResponse:
+def take_submit(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
     """Submit what stands on the form, and go on."""
+    untouched = face.kind.Sheet._default_manager.filter(pk=sheet.pk, version=0)
+    if ways_of(sheet).trial is None and is_unread(request, untouched, "served_at"):
+        return show_sheet(face, request, sheet, error=unread_notice(), status=409)
     form = face.form(request.POST, sheet)
     if not form.is_valid() or form.unready:
         problem = f"{errors_of(form)} {form.unready}".strip()
@@ -229,7 +234,7 @@ def take_submit(face: Face, request: Any, sheet: Any) -> HttpResponse:
     return submitted_reply(request, address_of(following))
 
 
-def _read(face: Face, sheet: Any) -> Any:
+def _read(face: TaskPages, sheet: Any) -> Any:
     """The sheet with what it is about; what is around it is known."""
     read: Any = face.kind.sheets("slot").get(pk=sheet.pk)
     read.round, read.rater = sheet.round, sheet.rater
@@ -250,7 +255,7 @@ def _settle(request: Any, sheet: Any, kept: Any) -> HttpResponse:
 
 
 def show_sheet(
-    face: Face,
+    face: TaskPages,
     request: Any,
     sheet: Any,
     form: SaveForm | None = None,
@@ -280,7 +285,7 @@ def show_sheet(
     return kept_offline(render(request, template, context, status=status), request)
 
 
-def _feedback(face: Face, request: Any, sheet: Any) -> HttpResponse:
+def _feedback(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
     """An example beside its key."""
     items = face.kind.Item._default_manager.filter(round=sheet.round)
     subject = f"{face.kind.subject}_id"
@@ -328,7 +333,7 @@ def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
     }
 
 
-def _before(face: Face, sheet: Any) -> str:
+def _before(face: TaskPages, sheet: Any) -> str:
     """Where the sheet before is, as long as it may be changed; assigned ones have a list."""
     if face.kind.is_assigned or ways_of(sheet).trial or not is_changeable(sheet):
         return ""
@@ -339,7 +344,7 @@ def _before(face: Face, sheet: Any) -> str:
     return reverse(face.kind.sheet_page, args=ids) if found else ""
 
 
-def _kept(face: Face, sheet: Any) -> list[dict[str, Any]]:
+def _kept(face: TaskPages, sheet: Any) -> list[dict[str, Any]]:
     """Drafts that were kept aside, newest first, with the parts that differ."""
     stored = content_of(sheet)
     compare = face.differences or partial(_differing, face)
@@ -349,7 +354,7 @@ def _kept(face: Face, sheet: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _differing(face: Face, sheet: Any, mine: Any, stored: Any) -> list[dict[str, str]]:
+def _differing(face: TaskPages, sheet: Any, mine: Any, stored: Any) -> list[dict[str, str]]:
     one, other = face.said(sheet, mine), face.said(sheet, stored)
     rows = [
         {"name": name, "mine": one.get(name, ""), "stored": other.get(name, "")}
@@ -358,7 +363,7 @@ def _differing(face: Face, sheet: Any, mine: Any, stored: Any) -> list[dict[str,
     return [row for row in rows if row["mine"] != row["stored"]]
 
 
-def _stale(face: Face, request: Any, sheet: Any) -> HttpResponse:
+def _stale(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
     """Both contents side by side; nothing was overwritten."""
     stored: Any = face.kind.sheets().get(pk=sheet.pk)
     context = {
@@ -371,7 +376,7 @@ def _stale(face: Face, request: Any, sheet: Any) -> HttpResponse:
 
 
 def _not_valid(
-    face: Face,
+    face: TaskPages,
     request: Any,
     sheet: Any,
     form: SaveForm,

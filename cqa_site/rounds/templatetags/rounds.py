@@ -7,8 +7,8 @@ from django import template
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import TaskKind, kinds
 from cqa_site.rounds.models import Item, Round
-from cqa_site.rounds.paces import Pace
-from cqa_site.rounds.pages.rounds import Column, RoundFace
+from cqa_site.rounds.pages.rounds import Column, RoundPages
+from cqa_site.rounds.progress import Pace
 
 register = template.Library()
 
@@ -36,12 +36,12 @@ def pace_of(paces: dict[int, Pace], rater: int) -> dict[str, Any]:
 
 
 @register.simple_tag
-def sheets_of(face: RoundFace, round_: Round, rater: Rater | None = None) -> str:
+def sheets_of(face: RoundPages, round_: Round, rater: Rater | None = None) -> str:
     """The address of a round's sheets, or of one person's."""
     return face.sheets(round_, rater) if face.sheets else ""
 
 
 @register.simple_tag
-def key_of(face: RoundFace, item: Item) -> dict[str, str]:
+def key_of(face: RoundPages, item: Item) -> dict[str, str]:
     """A known answer in words, and where to change it."""
     return {"text": face.key(item), "link": face.key_link(item)}

@@ -1,4 +1,4 @@
-"""Correcting the parameters of a run that is paused because its endpoint refuses them.
+"""Correcting the parameters of a run whose endpoint refuses them, or whose replies were cut.
 
 The plan stays as it was frozen. A correction is an amendment beside it: when, by whom, why, what
 went out before and what goes out since, and how many calls had a value by then. Every attempt
@@ -10,18 +10,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from cqa_site.judging.chat import Failure
-from cqa_site.judging.parameters import SCHEMA, TOKEN_LIMITS
+from cqa_site.judging.endpoints import cost_micro
+from cqa_site.judging.extraction import Unscored
+from cqa_site.judging.replies import SCHEMA, TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.runs import bell
-from cqa_site.runs.ledger.gates import locked_gate
+from cqa_site.runs import jobs
+from cqa_site.runs.ledger.gates import locked_gate, prices_of
 from cqa_site.runs.models import Call, Run
-from cqa_site.runs.words import can_be_corrected
+from cqa_site.runs.progress import can_be_corrected
 
-from .runs import RunRefused, state_to_resume
+from .runs import RunRefused, reopen, state_to_resume
+
+MOST_TOKENS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,8 @@ class Correction:
     token_parameter
         Name under which the token limit goes; empty leaves it.
     values
-        Name → other value, of parameters that are sent already. A token limit can only shrink.
+        Name → other value, of parameters that are sent already. A token limit can only shrink,
+        but where replies were cut by it, it can only grow, and nothing else can change.
     """
 
     leave_out: tuple[str, ...] = ()
@@ -71,28 +77,39 @@ def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
     """Amend what a paused run sends, and go on where it is; raises RunRefused."""
     with locked_gate(run.endpoint):
         run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
-        if not can_be_corrected(run):
+        is_cut = not can_be_corrected(run)
+        if is_cut and not tight_limit(run):
             raise RunRefused(
-                "Only a run that is paused because the endpoint refuses its requests can be "
-                "corrected."
+                "Only a run that is paused because the endpoint refuses its requests, or that "
+                "does not work and has cut replies, can be corrected."
             )
-        params, uses_schema = corrected(run, correction)
+        params, uses_schema = raised(run, correction) if is_cut else corrected(run, correction)
         if (params, uses_schema) == (run.params, run.uses_schema):
             raise RunRefused("This changes nothing: the endpoint would refuse the same again.")
         amendment = {
             "number": len(run.amendments) + 1,
             "at": timezone.now().isoformat(timespec="seconds"),
             "by": str(actor),
-            "reason": run.pause_reason,
+            "reason": Unscored.TRUNCATED if is_cut else run.pause_reason,
             "before": {"params": run.params, "use_schema": run.uses_schema},
             "params": params,
             "use_schema": uses_schema,
             "done_before": run.calls.filter(state=Call.State.DONE).count(),
         }
-        _ask_refused_again(run)
+        if is_cut:
+            _ask_cut_again(run, params)
+        else:
+            _ask_refused_again(run)
         run.amendments = [*run.amendments, amendment]
-        run.state, run.pause_reason = state_to_resume(run), ""
-        run.save(update_fields=["amendments", "state", "pause_reason"])
+        if run.state == Run.State.DONE:
+            reopen(run)
+        # A sample with cut replies is looked at once more.
+        elif run.state == Run.State.CHECKED:
+            run.state, run.preflight = Run.State.CHECKING, {}
+        else:
+            run.state = state_to_resume(run)
+        run.pause_reason = ""
+        run.save(update_fields=["amendments", "state", "pause_reason", "preflight"])
     record(
         study=run.study,
         actor=actor,
@@ -101,7 +118,7 @@ def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
         params=params,
         use_schema=uses_schema,
     )
-    transaction.on_commit(bell.ring)
+    transaction.on_commit(jobs.ring)
 
 
 def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
@@ -125,6 +142,43 @@ def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
             )
         params[name] = value
     return params, run.uses_schema and SCHEMA not in correction.leave_out
+
+
+def tight_limit(run: Run) -> str:
+    """The token limit of a run that does not work and has cut replies; else an empty name."""
+    is_still = run.state in (*Run.WAITING, Run.State.DONE)
+    if not is_still or not _cut(run).exists():
+        return ""
+    return next((name for name in TOKEN_LIMITS if name in run.params), "")
+
+
+def raised(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
+    """Parameters with a higher token limit, as `corrected` returns them; raises RunRefused."""
+    name = tight_limit(run)
+    value = correction.values.get(name)
+    if correction != Correction(values={name: value}):
+        raise RunRefused(f"Replies of this run were cut: only “{name}” can be raised.")
+    if type(value) is not int or not run.params[name] < value <= MOST_TOKENS:
+        raise RunRefused(
+            f"“{name}” is {run.params[name]:,} now: it can be raised to {MOST_TOKENS:,} at most."
+        )
+    return run.params | {name: value}, run.uses_schema
+
+
+def _ask_cut_again(run: Run, params: dict[str, Any]) -> None:
+    """Cut calls wait again; they and all that wait set aside what the higher limit may cost."""
+    _cut(run).update(
+        state=Call.State.READY, reason="", finished_at=None, tries=0, format_tries=0, token_limit=0
+    )
+    more = next(params[name] - run.params[name] for name in TOKEN_LIMITS if name in params)
+    run.calls.filter(state=Call.State.READY).update(
+        reserve_micro=F("reserve_micro") + cost_micro(0, more, **prices_of(run)),
+        tokens_estimated=F("tokens_estimated") + more,
+    )
+
+
+def _cut(run: Run) -> QuerySet[Call]:
+    return run.calls.filter(state=Call.State.UNSCORED, reason=Unscored.TRUNCATED)
 
 
 def _is_less(value: Any, most: int) -> bool:

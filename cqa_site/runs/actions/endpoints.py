@@ -1,17 +1,28 @@
-"""Making, changing and probing endpoints."""
+"""Changes to endpoints and prompt versions."""
 
 import asyncio
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 
-from cqa_site.people.access import record
+from cqa_site.judging.prompts import load_prompt_file, prompt_hash
+from cqa_site.people.access import is_administrator, record
 from cqa_site.people.models import Study, User
-from cqa_site.runs import jobs, keys
+from cqa_site.runs import jobs
 from cqa_site.runs.carrying import clients
+from cqa_site.runs.kinds import PromptKind
+from cqa_site.runs.ledger import gates as keys
+from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.model_box import embedded
-from cqa_site.runs.models import Endpoint, Gate, Job, Run
+from cqa_site.runs.models import Endpoint, Gate, Job, PromptVersion, Run
+
+# Making, changing, probing and sharing endpoints.
+
 
 FIELDS = (
     "name",
@@ -27,6 +38,10 @@ FIELDS = (
 )
 # A change of one of these means another server or model; what was found out about it is void.
 IDENTITY = ("base_url", "model", "extra_params")
+# Where another study offered the endpoint, these are its own.
+OWN = ("name", "max_in_flight")
+FOUND = ("capabilities", "probed_at")
+KEY = ("key_ciphertext", "key_origin", "key_last4")
 
 
 class EndpointInUse(Exception):
@@ -67,15 +82,15 @@ def change_endpoint(
         keys.set_key(endpoint, key)
     elif not endpoint.has_key:
         keys.clear_key(endpoint)
-    endpoint.save()
+    endpoint.save(update_fields=[*FIELDS, *FOUND, *KEY])
+    if {"base_url", "model"} & set(changed):
+        # What an administrator offered was another server or model.
+        _withdraw(endpoint, actor)
+    _pass_on(endpoint)
     if changed or key:
-        record(
-            study=endpoint.study,
-            actor=actor,
-            verb="endpoint_changed",
-            subject=endpoint.name,
-            fields=sorted(changed) + (["key"] if key else []),
-        )
+        fields = sorted(changed) + (["key"] if key else [])
+        about: dict[str, Any] = {"study": endpoint.study, "subject": endpoint.name}
+        record(actor=actor, verb="endpoint_changed", fields=fields, **about)
     return endpoint
 
 
@@ -85,19 +100,68 @@ def archive_endpoint(*, endpoint: Endpoint, actor: User) -> None:
     _refuse_if_in_use(endpoint)
     keys.clear_key(endpoint)
     endpoint.is_archived = True
-    endpoint.save()
+    endpoint.save(update_fields=["is_archived", *KEY])
+    _withdraw(endpoint, actor)
     record(study=endpoint.study, actor=actor, verb="endpoint_archived", subject=endpoint.name)
+
+
+def offers(study: Study) -> QuerySet[Endpoint]:
+    """Endpoints that other studies offer."""
+    rows = Endpoint.objects.filter(is_offered=True).exclude(study=study)
+    return rows.order_by("name", "pk")
+
+
+def new_offers(study: Study) -> QuerySet[Endpoint]:
+    """Offered endpoints that the study has not added."""
+    same = {name: OuterRef(name) for name in ("base_url", "model")}
+    added = study.endpoints.filter(original=OuterRef("pk"), is_archived=False, **same)
+    return offers(study).exclude(Exists(added))
+
+
+@transaction.atomic
+def set_offered(*, endpoint: Endpoint, actor: User, is_offered: bool) -> None:
+    """Offer an endpoint to all studies of the site, or withdraw it.
+
+    Only site administrators may offer one: raises PermissionDenied. Whoever may archive it may
+    withdraw it; the other studies send nothing more, and their runs pause.
+    """
+    if not is_offered:
+        _withdraw(endpoint, actor)
+        return
+    if not is_administrator(actor):
+        raise PermissionDenied
+    # The server and model that the administrator saw, and no other.
+    seen = {"base_url": endpoint.base_url, "model": endpoint.model, "is_archived": False}
+    seen |= {"pk": endpoint.pk, "kind": Endpoint.Kind.REMOTE, "is_offered": False}
+    if Endpoint.objects.filter(**seen).update(is_offered=True):
+        endpoint.is_offered = True
+        record(study=endpoint.study, actor=actor, verb="endpoint_offered", subject=endpoint.name)
+        _pass_on(endpoint)
+
+
+@transaction.atomic
+def add_offered(*, study: Study, actor: User, offered: Endpoint) -> Endpoint:
+    """Add an endpoint that another study offers, or return the one that was added."""
+    # Two people who add the same meet here.
+    Study.objects.select_for_update().get(pk=study.pk)
+    same = study.endpoints.filter(original=offered, is_archived=False)
+    for endpoint in same.select_related("original"):
+        if not endpoint.is_withdrawn:
+            return endpoint
+    names = set(study.endpoints.values_list("name", flat=True))
+    tries = (f"{offered.name[:110]} ({number})" for number in range(2, len(names) + 3))
+    name = next(each for each in (offered.name, *tries) if each not in names)
+    values = {each: getattr(offered, each) for each in (*FIELDS, *FOUND)} | {"name": name}
+    shared = {"kind": Endpoint.Kind.SHARED, "original": offered}
+    endpoint = Endpoint.objects.create(study=study, created_by=actor, **shared, **values)
+    record(study=study, actor=actor, verb="endpoint_added", subject=endpoint.name)
+    return endpoint
 
 
 def request_probe(*, endpoint: Endpoint, actor: User) -> Job:
     """Ask a worker to find out what the endpoint can do."""
-    return jobs.enqueue(
-        study=endpoint.study,
-        kind="probe_endpoint",
-        key=str(endpoint.public_id),
-        actor=actor,
-        endpoint=str(endpoint.public_id),
-    )
+    key, study = str(endpoint.public_id), endpoint.study
+    return jobs.enqueue(study=study, kind="probe_endpoint", key=key, actor=actor, endpoint=key)
 
 
 def probe(endpoint: Endpoint) -> dict[str, Any]:
@@ -111,7 +175,10 @@ def probe(endpoint: Endpoint) -> dict[str, Any]:
             await client.close()
 
     found = asyncio.run(ask())
-    Endpoint.objects.filter(pk=endpoint.pk).update(capabilities=found, probed_at=Now())
+    source = endpoint.source
+    # Unless somebody changed the server or model meanwhile.
+    asked = Endpoint.objects.filter(base_url=endpoint.base_url, model=endpoint.model)
+    asked.filter(Q(pk=source.pk) | Q(original=source)).update(capabilities=found, probed_at=Now())
     endpoint.capabilities = found
     return found
 
@@ -139,8 +206,111 @@ def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
     return endpoint
 
 
+def _withdraw(endpoint: Endpoint, actor: User) -> None:
+    """Offer an endpoint no longer, if it was offered."""
+    offered = Endpoint.objects.filter(pk=endpoint.pk, is_offered=True)
+    with locked_gate(endpoint):
+        # Under the lock of those who send: what is withdrawn leaves no more.
+        was_offered = offered.update(is_offered=False)
+    endpoint.is_offered = False
+    if not was_offered:
+        return
+    record(study=endpoint.study, actor=actor, verb="endpoint_withdrawn", subject=endpoint.name)
+    # Who did it is a matter of the study that offered it.
+    for added in endpoint.added.filter(is_archived=False).select_related("study"):
+        record(study=added.study, actor=None, verb="endpoint_withdrawn", subject=added.name)
+
+
+def _pass_on(endpoint: Endpoint) -> None:
+    """Give those that were added from an endpoint its prices, parameters and capabilities."""
+    names = {*FIELDS, *FOUND} - {*OWN}
+    same = endpoint.added.filter(base_url=endpoint.base_url, model=endpoint.model)
+    same.update(**{name: getattr(endpoint, name) for name in names})
+
+
 def _refuse_if_in_use(endpoint: Endpoint) -> None:
     if endpoint.runs.filter(state__in=Run.ACTIVE).exists():
         raise EndpointInUse(
             "A run uses this endpoint. Cancel it or wait for its end, or make another endpoint."
         )
+
+
+# Prompt versions: made, changed while unused, frozen by their first run.
+
+
+class PromptFrozen(Exception):
+    """A run used this version; a change needs a new one."""
+
+
+@transaction.atomic
+def save_prompt(
+    *,
+    study: Study,
+    actor: User | None,
+    kind: str,
+    name: str,
+    system: str,
+    user: str,
+    note: str = "",
+    version: PromptVersion | None = None,
+) -> PromptVersion:
+    """Change an unused version, or make the next one; equal text gives the version there is."""
+    sha256 = prompt_hash(system, user, form=kind)
+    if version is not None:
+        return _change(version, name=name, system=system, user=user, note=note, sha256=sha256)
+    Study.objects.select_for_update().get(pk=study.pk)
+    if same := study.prompt_versions.filter(kind=kind, sha256=sha256).first():
+        return same
+    last = study.prompt_versions.filter(kind=kind).aggregate(last=Max("number"))["last"] or 0
+    version = PromptVersion.objects.create(
+        study=study,
+        kind=kind,
+        name=name,
+        number=last + 1,
+        system=system,
+        user=user,
+        note=note,
+        sha256=sha256,
+        created_by=actor,
+    )
+    if actor:
+        record(study=study, actor=actor, verb="prompt_version_created", subject=str(version))
+    return version
+
+
+def freeze(version: PromptVersion) -> None:
+    """Make a version unchangeable; what a run used stays what it used."""
+    PromptVersion.objects.filter(pk=version.pk, frozen_at=None).update(frozen_at=Now())
+
+
+def _change(version: PromptVersion, **values: str) -> PromptVersion:
+    if PromptVersion.objects.filter(pk=version.pk, frozen_at=None).update(**values) != 1:
+        raise PromptFrozen("A run used this version. Save the text as a new version.")
+    version.refresh_from_db()
+    return version
+
+
+# Prompts that come with the project: they become version 1 when first asked for.
+
+
+def first_prompts(
+    study: Study, kinds: Mapping[str, PromptKind], actor: User | None = None
+) -> list[PromptVersion]:
+    """The newest prompt of each kind, in order; the project's own text becomes the first one."""
+    same = PromptVersion.objects.filter(study=OuterRef("study"), kind=OuterRef("kind"))
+    newest = Subquery(same.order_by("-number").values("pk")[:1])
+    rows = study.prompt_versions.filter(kind__in=kinds, pk=newest)
+    found = {version.kind: version for version in rows}
+    return [found.get(kind) or _first(study, kind, kinds[kind].file, actor) for kind in kinds]
+
+
+def _first(study: Study, kind: str, path: Path, actor: User | None) -> PromptVersion:
+    file = load_prompt_file(path)
+    return save_prompt(
+        study=study,
+        actor=actor,
+        kind=kind,
+        name=file.name[:1].upper() + file.name[1:],
+        system=file.parts.system,
+        user=file.parts.user,
+    )

@@ -1,25 +1,31 @@
-"""Starting and steering runs."""
+"""Start and control of runs, also after a restored backup."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
-from cqa_site.judging.identity import digest
-from cqa_site.judging.parameters import TOKEN_LIMITS
+from cqa_site.judging.chat import digest
+from cqa_site.judging.replies import TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs import bell, jobs, keys
-from cqa_site.runs.carrying.ending import announce, end
+from cqa_site.runs import jobs
+from cqa_site.runs import jobs as bell
+from cqa_site.runs.jobs import SENDING
 from cqa_site.runs.kinds import Subject, kind_named
+from cqa_site.runs.ledger import gates as keys
 from cqa_site.runs.ledger.gates import locked_gate
-from cqa_site.runs.models import Budget, Call, Endpoint, PromptVersion, Run
-from cqa_site.runs.planning.planning import write_more
+from cqa_site.runs.ledger.turns import announce, end
+from cqa_site.runs.models import Budget, Call, Endpoint, Job, PromptVersion, ProviderBatch, Run
+from cqa_site.runs.planning import write_more
 
-from .prompts import freeze
+from .endpoints import freeze
+
+# Starting and steering runs.
+
 
 MOST_REPLICATES = 50
 
@@ -224,7 +230,7 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
         if not count:
             raise RunRefused("No call of this run is unscored.")
         if run.state == Run.State.DONE:
-            _reopen(run)
+            reopen(run)
     record(study=run.study, actor=actor, verb="run_retried", subject=f"#{run.number}", calls=count)
     transaction.on_commit(bell.ring)
     return count
@@ -246,7 +252,7 @@ def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
         # Its pre-flight is over, and only has to be told so: nobody is asked about these.
         end(run, Run.State.CHECKED)
     if run.state == Run.State.DONE:
-        _reopen(run)
+        reopen(run)
     write_more(run, new)
     transaction.on_commit(bell.ring)
     return len(new)
@@ -286,6 +292,8 @@ def _plan(run: Run, actor: User) -> None:
 def _check(plan: RunPlan) -> None:
     if plan.endpoint.is_archived:
         raise RunRefused("This endpoint is archived.")
+    if plan.endpoint.is_withdrawn:
+        raise RunRefused(keys.WITHDRAWN)
     if not 1 <= plan.replicates <= MOST_REPLICATES:
         raise RunRefused(f"Between 1 and {MOST_REPLICATES} replicates are possible.")
     if not any(plan.params.get(name) for name in TOKEN_LIMITS):
@@ -299,7 +307,8 @@ def _check(plan: RunPlan) -> None:
         )
 
 
-def _reopen(run: Run) -> None:
+def reopen(run: Run) -> None:
+    """Let a run that is done work again; raises RunRefused if the same is under way."""
     try:
         with transaction.atomic():
             Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, ended_at=None)
@@ -310,9 +319,48 @@ def _reopen(run: Run) -> None:
 
 def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **values: Any) -> None:
     """Change the state if it is one of ``allowed``; the database decides, not our copy."""
+    if state in Run.WORKING and run.endpoint.is_withdrawn:
+        raise RunRefused(keys.WITHDRAWN)
     changed = Run.objects.filter(pk=run.pk, state__in=allowed).update(state=state, **values)
     if changed != 1:
         run.refresh_from_db(fields=["state"])
         raise RunRefused(f"The run is {run.get_state_display().lower()}.")
     run.state = state
     record(study=run.study, actor=actor, verb=verb, subject=f"#{run.number}")
+
+
+# A restored site: what was under way waits for a word, because the first may go on with it.
+
+
+ENDED = "The site was restored from a backup before this was done. Ask for it again."
+
+
+@dataclass(frozen=True)
+class PausedWork:
+    """How many runs wait to be resumed, and how many jobs have to be asked for again."""
+
+    runs: int
+    jobs: int
+
+
+def hold_back(using: str) -> PausedWork:
+    """Have nothing leave by itself from the database of this name, which nobody works on yet.
+
+    Runs wait, and their batches with them; jobs that would send something are over.
+    """
+    batches = ProviderBatch.objects.using(using).filter(state__in=ProviderBatch.OPEN)
+    _give_up(batches.filter(run__state=Run.State.CANCELLED), using)
+    is_under_way = Q(state__in=Run.WORKING) | Q(batches__in=batches)
+    runs = Run.objects.using(using).filter(is_under_way, state__in=Run.ACTIVE)
+    jobs = Job.objects.using(using).filter(kind__in=SENDING, state__in=Job.ACTIVE)
+    return PausedWork(
+        runs.update(state=Run.State.PAUSED, pause_reason=Run.RESTORED),
+        jobs.update(state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=ENDED),
+    )
+
+
+def _give_up(batches: QuerySet[ProviderBatch], using: str) -> None:
+    """Of runs that nobody can resume: their calls are lost, and a worker settles the money."""
+    lost = Call.objects.using(using).filter(batch__in=batches, state=Call.State.LEASED)
+    lost.update(leased_by="", lease_until=Now())
+    batches.update(state=ProviderBatch.State.FAILED)

@@ -1,20 +1,30 @@
-"""What is sent about endpoints, prompts and runs, and what comes back about all but runs."""
+"""Request bodies and filters of endpoints, prompts and runs; responses but runs."""
 
+import json
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import Manager, QuerySet
+from django_filters import rest_framework as filters
 from rest_framework import serializers
 
-from cqa_site.api.form_bodies import FormInput
-from cqa_site.api.inputs import Input
-from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.judging.parameters import TOKEN_LIMITS
+from cqa_site.api.base import FormInput, Input, ReadSerializer, public_id
 from cqa_site.judging.prompts import LONGEST_PART
+from cqa_site.judging.replies import TOKEN_LIMITS
+from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import FIELDS
 from cqa_site.runs.forms.endpoints import MILLION, MOST_MONEY
 from cqa_site.runs.forms.plan import PlanForm
-from cqa_site.runs.kinds import prompt_kinds
-from cqa_site.runs.models import Endpoint, Job, PromptVersion
+from cqa_site.runs.kinds import KINDS, prompt_kinds
+from cqa_site.runs.models import Attempt, Call, Endpoint, Job, PromptVersion, Run
+from cqa_site.web.rest.queries import FilterSet, TrueFalseFilter
+
+# What is sent about endpoints, prompts and runs, and what comes back about all but runs.
+
 
 LARGEST_INTEGER = 2**31 - 1
 LARGEST_CAP = MOST_MONEY * MILLION
@@ -43,6 +53,18 @@ class EndpointInput(Input):
     )
     deadline_seconds = serializers.IntegerField(min_value=1, max_value=600, required=False)
     extra_params = serializers.DictField(required=False)
+
+
+class OfferInput(Input):
+    """Whether all studies of the site may add the endpoint."""
+
+    is_offered = serializers.BooleanField()
+
+
+class AddInput(Input):
+    """Which of the offered endpoints."""
+
+    offer = serializers.UUIDField()
 
 
 class PromptTextInput(Input):
@@ -91,10 +113,11 @@ class LimitsInput(Input):
 
 
 class CorrectionInput(Input):
-    """What a run sends otherwise, whose endpoint refuses a parameter.
+    """What a run sends otherwise, whose endpoint refuses a parameter or whose replies were cut.
 
     ``leave_out`` names parameters (``response_format`` for the JSON schema), ``values`` gives
     others another value; a token limit can only shrink. An empty body takes what is suggested.
+    Where replies were cut, ``values`` gives a higher token limit, and nothing else can change.
     """
 
     leave_out = serializers.ListField(
@@ -123,6 +146,9 @@ class CapabilitySerializer(serializers.Serializer[Any]):
     parameter = serializers.CharField(
         default="", help_text="Of the token limit: the name under which it is sent."
     )
+    proposed = serializers.IntegerField(
+        default=0, help_text="Of the token limit: what a model that thinks first needs; else 0."
+    )
 
 
 class EndpointSerializer(ReadSerializer):
@@ -132,6 +158,9 @@ class EndpointSerializer(ReadSerializer):
         read_only=True, help_text="Scheme, host and port: what a key belongs to."
     )
     has_key = serializers.BooleanField(read_only=True)
+    is_withdrawn = serializers.BooleanField(
+        read_only=True, help_text="Of a shared one: nothing can be sent with it any more."
+    )
     last4 = serializers.CharField(source="key_last4", read_only=True)
     extra_params = serializers.DictField(read_only=True)
     capabilities = serializers.DictField(child=CapabilitySerializer(), read_only=True)
@@ -148,8 +177,18 @@ class EndpointSerializer(ReadSerializer):
             "capabilities",
             "probed_at",
             "is_archived",
+            "is_offered",
+            "is_withdrawn",
             "created_at",
         ]
+
+
+class OfferedSerializer(ReadSerializer):
+    """What another study offers; neither its key nor whose it is."""
+
+    class Meta:
+        model = Endpoint
+        fields = ["id", "name", "model", "price_in", "price_out"]
 
 
 class PromptSerializer(ReadSerializer):
@@ -212,3 +251,104 @@ class JobSerializer(ReadSerializer):
             "created_at",
             "finished_at",
         ]
+
+
+# Which query parameters the lists of endpoints, prompts, runs and background work know.
+
+
+class JobFilter(FilterSet):
+    """Background work by kind and state."""
+
+    kind = filters.CharFilter(max_length=40)
+    state = filters.ChoiceFilter(choices=Job.State.choices)
+
+
+class EndpointFilter(FilterSet):
+    """Endpoints by where the server is, and whether they are still offered."""
+
+    kind = filters.ChoiceFilter(choices=Endpoint.Kind.choices)
+    is_archived = TrueFalseFilter()
+
+
+class PromptFilter(FilterSet):
+    """Prompt versions by kind, and whether a run used them."""
+
+    kind = filters.ChoiceFilter(choices=lambda: [(kind, kind) for kind in prompt_kinds()])
+    is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
+
+
+class RunFilter(FilterSet):
+    """Runs of one kind, in one state, of one endpoint or prompt version, or by what kinds add."""
+
+    kind = filters.CharFilter(max_length=40)
+    state = filters.ChoiceFilter(choices=Run.State.choices)
+    endpoint = filters.UUIDFilter(field_name="endpoint__public_id")
+    prompt = filters.UUIDFilter(field_name="prompt__public_id")
+
+    @classmethod
+    def get_filters(cls) -> dict[str, filters.Filter]:
+        """What kinds of runs can be found by comes first."""
+        added = {
+            name: filters.UUIDFilter(field_name=path)
+            for kind in KINDS.values()
+            for name, path in kind.filters.items()
+        }
+        return {**added, **super().get_filters()}
+
+
+class CallFilter(FilterSet):
+    """Requests by state and by why they are unscored."""
+
+    state = filters.ChoiceFilter(choices=Call.State.choices)
+    reason = filters.CharFilter(max_length=40)
+    is_canary = TrueFalseFilter()
+
+
+class ReplyFilter(FilterSet):
+    """Replies of one request, or by what became of them."""
+
+    call = filters.UUIDFilter(field_name="call__public_id")
+    outcome = filters.ChoiceFilter(choices=Attempt.Outcome.choices)
+    unusable = filters.CharFilter(max_length=20)
+
+
+# How a run of some kind is asked for: the body, and the page's form that judges it.
+
+
+Given = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The body of a request for one kind of run, and how its form is made from it."""
+
+    body: type[Input]
+    form: Callable[[Study, User, Given], PlanForm]
+
+
+def key_of(rows: Manager[Any] | QuerySet[Any], public_id: uuid.UUID) -> int:
+    """The key of a row; 0, which no row has, if there is none."""
+    return rows.filter(public_id=public_id).values_list("pk", flat=True).first() or 0
+
+
+def keys_of(rows: Manager[Any] | QuerySet[Any], public_ids: Iterable[uuid.UUID]) -> list[int]:
+    """The keys of rows; the key 0, which no row has, if one of them is missing."""
+    wanted = set(public_ids)
+    found = list(rows.filter(public_id__in=wanted).values_list("pk", flat=True))
+    return found if len(found) == len(wanted) else [0]
+
+
+def as_typed(form: type[PlanForm], study: Study, given: Given) -> Given:
+    """What was sent as a form takes it: keys of rows, JSON as text, money in units."""
+    offered = {name: field.initial for name, field in form.base_fields.items()}
+    given["endpoint"] = key_of(study.endpoints, given["endpoint"])
+    given["prompt"] = key_of(study.prompt_versions, given["prompt"])
+    return offered | plain(given)
+
+
+def plain(given: Given) -> Given:
+    """JSON as text, money in units."""
+    given["extra"] = json.dumps(given.get("extra", {}))
+    if (cap := given.pop("cap_micro", None)) is not None:
+        given["cap"] = Decimal(cap) / MILLION
+    return given

@@ -1,9 +1,10 @@
-"""Endpoints: a key goes in and never comes out."""
+"""Endpoints, prompt versions and background jobs in the REST interface."""
 
 import json
 import uuid
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import model_to_dict
 from django.shortcuts import get_object_or_404
@@ -11,15 +12,35 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from cqa_site.api.inputs import NothingInput, require_valid
-from cqa_site.api.requests import Request
-from cqa_site.api.views import StudyViews
+from cqa_site.api.base import NothingInput, Request, StudyViews, require_valid
+from cqa_site.people.models import Study
 from cqa_site.runs.actions import endpoints as actions
-from cqa_site.runs.api.bodies import EndpointInput, EndpointSerializer, JobSerializer
-from cqa_site.runs.api.filters import EndpointFilter
-from cqa_site.runs.forms.endpoints import EndpointForm
-from cqa_site.runs.models import Endpoint
-from cqa_site.web.rest.problems import Conflict, conflict_on
+from cqa_site.runs.actions.endpoints import PromptFrozen, first_prompts, save_prompt
+from cqa_site.runs.api.bodies import (
+    AddInput,
+    EndpointFilter,
+    EndpointInput,
+    EndpointSerializer,
+    JobFilter,
+    JobSerializer,
+    OfferedSerializer,
+    OfferInput,
+    PreviewInput,
+    PreviewSerializer,
+    PromptDetailSerializer,
+    PromptFilter,
+    PromptInput,
+    PromptSerializer,
+    PromptTextInput,
+)
+from cqa_site.runs.forms.endpoints import EndpointForm, PromptForm
+from cqa_site.runs.kinds import prompt_kinds, run_kind_of
+from cqa_site.runs.models import Endpoint, Job, PromptVersion
+from cqa_site.runs.planning import preview_prompt
+from cqa_site.web.rest.queries import Conflict, conflict_on
+
+# Endpoints: a key goes in and never comes out.
+
 
 ENDPOINT = EndpointSerializer
 
@@ -33,7 +54,7 @@ class EndpointViews(StudyViews):
 
     def rows(self) -> QuerySet[Endpoint]:
         """By name, also those that were archived."""
-        return self.study.endpoints.order_by("name", "pk")
+        return self.study.endpoints.select_related("original").order_by("name", "pk")
 
     @extend_schema(request=EndpointInput, responses={201: ENDPOINT})
     def create(self, request: Request, **kwargs: Any) -> Response:
@@ -88,6 +109,13 @@ class EndpointViews(StudyViews):
             actions.archive_endpoint(endpoint=endpoint, actor=request.user)
         return self.shown(endpoint)
 
+    @extend_schema(request=OfferInput, responses=ENDPOINT)
+    def offer(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Offer it to all studies of the site, as site administrators may, or withdraw it."""
+        endpoint = self._live(public_id)
+        actions.set_offered(endpoint=endpoint, actor=request.user, **self.read(OfferInput))
+        return self.shown(endpoint)
+
     def _live(self, public_id: uuid.UUID) -> Endpoint:
         """An endpoint that was not archived: the others are only read."""
         return get_object_or_404(self.rows(), public_id=public_id, is_archived=False)
@@ -101,3 +129,141 @@ class EndpointViews(StudyViews):
             raise ValidationError({name: ["It cannot be changed here."] for name in fixed})
         require_valid(form)
         return form
+
+
+class OfferedViews(StudyViews):
+    """Endpoints that other studies offer to all studies of the site."""
+
+    queryset = Endpoint.objects.none()
+    serializer_class = OfferedSerializer
+
+    def rows(self) -> QuerySet[Endpoint]:
+        """By name, also those that the study has already."""
+        return actions.offers(self.study)
+
+    @extend_schema(request=AddInput, responses={201: ENDPOINT})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Add one to the study, or say which endpoint it is; its key stays where it is."""
+        offered = get_object_or_404(self.rows(), public_id=self.read(AddInput)["offer"])
+        added = actions.add_offered(study=self.study, actor=request.user, offered=offered)
+        return Response(ENDPOINT(added).data, status=201)
+
+
+# Prompt versions: read, written while unused, and tried out on an item.
+
+
+PROMPT = PromptDetailSerializer
+TEXTS = ("name", "system", "user", "note")
+
+
+class PromptListViews(StudyViews):
+    """The list of prompt versions, without their texts."""
+
+    queryset = PromptVersion.objects.none()
+    serializer_class = PromptSerializer
+    filterset_class = PromptFilter
+
+    def rows(self) -> QuerySet[PromptVersion]:
+        """By kind, newest first; the prompts of the project are there from the beginning."""
+        first_prompts(self.study, prompt_kinds())
+        return versions_of(self.study).defer("system", "user")
+
+    @extend_schema(request=PromptInput, responses={200: PROMPT, 201: PROMPT})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Save the next version: 201; 200 with the version that has this text already."""
+        given = self.read(PromptInput)
+        kind = given.pop("kind")
+        form = PromptForm(given, kind=kind)
+        require_valid(form)
+        with transaction.atomic():
+            # Under the lock that numbers versions, so that only one caller hears 201.
+            Study.objects.select_for_update().get(pk=self.study.pk)
+            known = set(self.study.prompt_versions.values_list("pk", flat=True))
+            version = save_prompt(
+                study=self.study, actor=request.user, kind=kind, version=None, **form.texts
+            )
+        return Response(PROMPT(version).data, status=200 if version.pk in known else 201)
+
+
+class PromptViews(StudyViews):
+    """One prompt version with its texts."""
+
+    queryset = PromptVersion.objects.none()
+    serializer_class = PROMPT
+
+    def rows(self) -> QuerySet[PromptVersion]:
+        """Every version of the study."""
+        return versions_of(self.study)
+
+    @extend_schema(request=PromptTextInput, responses=PROMPT)
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Change a version; 409 once a run used it."""
+        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = self.read(PromptTextInput, partial=True)
+        form = PromptForm(texts_of(version) | given, kind=version.kind)
+        require_valid(form)
+        with conflict_on(PromptFrozen):
+            changed = save_prompt(
+                study=self.study,
+                actor=request.user,
+                kind=version.kind,
+                version=version,
+                **form.texts,
+            )
+        return self.shown(changed)
+
+    @extend_schema(request=PreviewInput, responses=PreviewSerializer)
+    def preview(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """The messages that these texts make of an item; nothing is stored or sent."""
+        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = self.read(PreviewInput)
+        item = self._item(version.kind, given.pop("item", None))
+        form = PromptForm(texts_of(version) | given, kind=version.kind)
+        require_valid(form)
+        typed = PromptVersion(
+            kind=version.kind, system=form.texts["system"], user=form.texts["user"]
+        )
+        found = preview_prompt(self.study, typed, item)
+        shown = {
+            "items": [each.public_id for each in found.items],
+            "messages": found.messages,
+            "tokens": found.tokens,
+            "flags": found.flags,
+        }
+        return Response(PreviewSerializer(shown).data)
+
+    def _item(self, kind: str, public_id: uuid.UUID | None) -> Any:
+        tried = run_kind_of(kind).tried_on
+        items = tried.items(self.study)
+        if public_id is not None:
+            items = items.filter(public_id=public_id)
+        item = items.first()
+        if item is None:
+            raise ValidationError({"item": [f"{tried.name}: there is none in this study."]})
+        return item
+
+
+def versions_of(study: Study) -> QuerySet[PromptVersion]:
+    """The prompts of every kind, newest first in each."""
+    versions = study.prompt_versions.filter(kind__in=prompt_kinds()).select_related("created_by")
+    return versions.order_by("-kind", "-number")
+
+
+def texts_of(version: PromptVersion) -> dict[str, str]:
+    """What the form of a version begins with."""
+    return {name: getattr(version, name) for name in TEXTS}
+
+
+# Background work of a study, read only.
+
+
+class JobViews(StudyViews):
+    """Background work of a study."""
+
+    queryset = Job.objects.none()
+    serializer_class = JobSerializer
+    filterset_class = JobFilter
+
+    def rows(self) -> QuerySet[Job]:
+        """Newest first."""
+        return self.study.jobs.order_by("-created_at", "-pk")

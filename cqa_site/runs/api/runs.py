@@ -1,10 +1,7 @@
-"""Runs of every kind: what one would take, starting, watching and steering it.
-
-The page's form judges what is asked for.
-"""
+"""Runs in the REST interface: plan, start, control, calls and replies."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db import transaction
@@ -14,21 +11,23 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from cqa_site.api.inputs import NothingInput, require_valid
-from cqa_site.api.requests import Request
-from cqa_site.api.views import StudyViews
+from cqa_site.api.base import AnyRequest, NothingInput, Request, StudyViews, require_valid
 from cqa_site.runs.actions import corrections
 from cqa_site.runs.actions import runs as actions
-from cqa_site.runs.api.starts import Start
+from cqa_site.runs.api.bodies import Start
 from cqa_site.runs.forms.plan import PlanForm
-from cqa_site.runs.kinds import KINDS
-from cqa_site.runs.models import Job, Run
-from cqa_site.runs.planning.planning import estimate_run
-from cqa_site.runs.progress import add_counts, planning_job, progress_of
-from cqa_site.runs.words import state_in_words
-from cqa_site.web.rest.problems import conflict_on
+from cqa_site.runs.kinds import KINDS, kind_of
+from cqa_site.runs.models import Attempt, Call, Job, Run
+from cqa_site.runs.planning import asked_again, estimate_run
+from cqa_site.runs.progress import add_counts, planning_job, progress_of, state_in_words
+from cqa_site.web.rest.queries import conflict_on
 
-from . import bodies, filters, told
+from . import bodies
+from . import run_bodies as told
+
+# Runs of every kind: what one would take, starting, watching and steering it.
+#
+# The page's form judges what is asked for.
 
 
 def _bodies() -> dict[str, Any]:
@@ -49,7 +48,7 @@ class RunViews(StudyViews):
 
     queryset = Run.objects.none()
     serializer_class = told.RunSerializer
-    filterset_class = filters.RunFilter
+    filterset_class = bodies.RunFilter
 
     def rows(self) -> QuerySet[Run]:
         """Newest first."""
@@ -87,6 +86,7 @@ class RunViews(StudyViews):
             "tokens_in": found.tokens_in,
             "tokens_out": found.tokens_out,
             "cost_micro": found.cost_micro,
+            "most_micro": found.most_micro,
             "is_sampled": is_sampled,
             "passes_cap": plan.cap_micro is not None and found.cost_micro > plan.cap_micro,
         }
@@ -207,3 +207,65 @@ def planning_error(run: Run) -> str:
     """Why the newest attempt to prepare a draft failed; empty otherwise."""
     job = planning_job(run) if run.state == Run.State.DRAFT else None
     return job.error if job and job.state == Job.State.FAILED else ""
+
+
+# What a run asked and what came back; read only.
+
+
+class RunPartViews(StudyViews):
+    """Addresses below ``runs/<run_id>/``."""
+
+    run: Run
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the run inside the study."""
+        super().initial(request, *args, **kwargs)
+        runs = self.study.runs.select_related("endpoint", "prompt", "study")
+        self.run = get_object_or_404(runs, public_id=kwargs["run_id"])
+
+
+class CallViews(RunPartViews):
+    """The requests of a run."""
+
+    queryset = Call.objects.none()
+    serializer_class = told.CallSerializer
+    filterset_class = bodies.CallFilter
+
+    def rows(self) -> QuerySet[Call]:
+        """In the order in which they are asked."""
+        return self.run.calls.order_by("position")
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """A page of requests with the ids of what they ask about."""
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
+        add_told(self.run, page)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(responses=told.CallDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One request: its exact text, every attempt, raw replies, and what was read."""
+        calls = self.get_queryset().prefetch_related("attempts__reply")
+        call = get_object_or_404(calls, public_id=public_id)
+        call.run = self.run
+        add_told(self.run, [call])
+        call.asked = asked_again(self.run, call)
+        return Response(told.CallDetailSerializer(call).data)
+
+
+class ReplyViews(RunPartViews):
+    """What came back for the requests of a run."""
+
+    queryset = Attempt.objects.none()
+    serializer_class = told.CallReplySerializer
+    filterset_class = bodies.ReplyFilter
+
+    def rows(self) -> QuerySet[Attempt]:
+        """In the order in which the requests left; whole bodies are told with their call."""
+        replied = Attempt.objects.filter(call__run=self.run, reply__isnull=False)
+        return replied.select_related("call", "reply").defer("reply__body").order_by("pk")
+
+
+def add_told(run: Run, calls: Iterable[Call]) -> None:
+    """Give requests what their kind tells of them; nothing where its app was taken out."""
+    if run.kind in KINDS:
+        kind_of(run).told().add_to_calls(run, calls)

@@ -1,17 +1,30 @@
-"""The client that carries an endpoint's requests."""
+"""Clients of endpoints, for single requests and for provider batches."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+import asyncio
+import io
+import json
+import logging
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
 
 from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
 
 from cqa_site.judging.chat import CallFailed, ChatClient, ChatReply, ChatRequest, Failure
 
-from .. import keys
-from ..models import Endpoint
+from ..ledger import gates as keys
+from ..ledger.gates import OpenGate, locked_gate
+from ..ledger.lease import Outgoing, key_of, requests_for
+from ..ledger.replies import Finished, pause, read, settle, store
+from ..models import Attempt, Call, Endpoint, ProviderBatch, Run
 
 if TYPE_CHECKING:
-    from cqa_site.judging.probing import Capabilities
+    from cqa_site.judging.endpoints import Capabilities
+
+
+# The client that carries an endpoint's requests.
 
 
 class EndpointClient(ChatClient, Protocol):
@@ -42,6 +55,7 @@ def embedded_client(endpoint: Endpoint) -> EndpointClient:
 
 MAKERS: dict[str, Callable[[Endpoint], EndpointClient]] = {
     Endpoint.Kind.REMOTE: remote_client,
+    Endpoint.Kind.SHARED: remote_client,
     Endpoint.Kind.EMBEDDED: embedded_client,
 }
 
@@ -74,3 +88,248 @@ def client_or_refusal(endpoint: Endpoint) -> ChatClient:
         return client_for(endpoint)
     except CallFailed as failure:
         return RefusingClient(failure)
+
+
+# Provider batches: thousands of calls as one file, answered within a day for less money.
+#
+# A batch row with a mark of its own exists before anything is sent. The mark goes into the
+# batch's metadata, so a process that dies between submitting and storing the batch's id finds
+# it again by asking for the list, instead of paying twice.
+
+
+log = logging.getLogger(__name__)
+LARGEST = 2_000
+AT_ONCE = 200
+WINDOW = timedelta(hours=48)
+BETWEEN_CHECKS = timedelta(seconds=60)
+STEP = timedelta(minutes=10)
+MARK = "counterpoint"
+CANCELLED = "The run was cancelled before this was sent."
+ENDED = ("completed", "failed", "expired", "cancelled")
+PERMANENT = (
+    Failure.DENIED,
+    Failure.KEY,
+    Failure.QUOTA,
+    Failure.BLOCKED,
+    Failure.CERTIFICATE,
+    Failure.REQUEST,
+    Failure.PARAMETER,
+)
+
+
+def tend() -> int:
+    """Prepare, submit and collect whatever is due; return how many batches moved."""
+    for run in Run.objects.filter(state=Run.State.RUNNING, mode=Run.Mode.BATCH):
+        prepare(run)
+    moved = 0
+    due = ProviderBatch.objects.filter(state__in=ProviderBatch.OPEN, check_after__lte=Now())
+    # The site that the backup was made of may ask about them, too.
+    due = due.exclude(run__pause_reason=Run.RESTORED)
+    due = due.exclude(state=ProviderBatch.State.PREPARED, run__state=Run.State.PAUSED)
+    for batch in due.select_related("run__endpoint", "run__prompt", "run__study"):
+        # Whoever moves the time on takes the step; it comes due again if that process dies.
+        mine = ProviderBatch.objects.filter(pk=batch.pk, check_after__lte=Now())
+        if mine.update(check_after=Now() + STEP) == 1:
+            moved += _step(batch)
+    return moved
+
+
+@transaction.atomic
+def prepare(run: Run) -> ProviderBatch | None:
+    """Put due calls of a run into a new batch, with their money reserved and attempts written."""
+    with locked_gate(run.endpoint) as gate:
+        run.refresh_from_db(fields=["state"])
+        if run.state != Run.State.RUNNING:
+            return None
+        waiting = run.calls.filter(state=Call.State.READY, batch__isnull=True, is_canary=False)
+        calls = list(waiting.select_for_update().order_by("position")[:LARGEST])
+        budgets = keys.budgets_of(run)
+        calls = calls[: keys.affordable(budgets, [call.reserve_micro for call in calls])]
+        if not calls:
+            _pause_without_money(run)
+            return None
+        keys.reserve(budgets, sum(call.reserve_micro for call in calls))
+        batch = ProviderBatch.objects.create(run=run)
+        _lease(calls, batch, gate)
+    return batch
+
+
+def _pause_without_money(run: Run) -> None:
+    calls = run.calls.filter(batch__isnull=True, is_canary=False)
+    if calls.filter(state=Call.State.READY).exists():
+        pause(run, "budget")
+
+
+def _lease(calls: list[Call], batch: ProviderBatch, gate: OpenGate) -> None:
+    for call in calls:
+        call.state, call.leased_by, call.batch = Call.State.LEASED, Call.IN_BATCH, batch
+        call.lease_until = gate.now + WINDOW
+        call.fence += 1
+    Call.objects.bulk_update(calls, ["state", "leased_by", "batch", "lease_until", "fence"])
+    Attempt.objects.bulk_create(
+        Attempt(
+            call=call,
+            fence=call.fence,
+            worker=Call.IN_BATCH,
+            amendment=len(call.run.amendments),
+            reserve_micro=call.reserve_micro,
+        )
+        for call in calls
+    )
+
+
+def _step(batch: ProviderBatch) -> bool:
+    try:
+        if batch.state == ProviderBatch.State.PREPARED:
+            _submit(batch)
+        else:
+            _collect(batch)
+    except CallFailed as failure:
+        log.warning("batch %s: %s", batch.public_id, failure)
+        batch.message = f"{failure.kind}: {failure}"[:300]
+        if failure.kind in PERMANENT and batch.state == ProviderBatch.State.PREPARED:
+            _give_back(batch, failure)
+        else:
+            _save(batch, check_after=Now() + BETWEEN_CHECKS)
+        return False
+    return True
+
+
+def _submit(batch: ProviderBatch) -> None:
+    """Send a batch; of a run that was cancelled, only look whether it was sent already."""
+    batch.run.refresh_from_db(fields=["state"])
+    if batch.run.state == Run.State.PAUSED:
+        _save(batch, check_after=Now())
+        return
+    mark = {MARK: str(batch.public_id)}
+    is_wanted = batch.run.state != Run.State.CANCELLED
+    client = client_for(batch.run.endpoint)
+    state = asyncio.run(_find_or_send(client, mark, _file(batch) if is_wanted else None))
+    if state is None:
+        _give_back(batch, CallFailed(Failure.CONNECTION, CANCELLED))
+        return
+    batch.batch_id, batch.remote_status = state.id, state.status
+    batch.state, batch.message = ProviderBatch.State.SUBMITTED, ""
+    _save(batch, check_after=Now() + BETWEEN_CHECKS)
+
+
+async def _find_or_send(client: Any, mark: dict[str, str], content: bytes | None) -> Any:
+    """Find a batch submitted before a crash by its mark, or upload and submit what there is."""
+    try:
+        found = await client.find_batch(mark)
+        if found or content is None:
+            return found
+        return await client.create_batch(await client.upload(io.BytesIO(content)), mark)
+    finally:
+        await client.close()
+
+
+def _file(batch: ProviderBatch) -> bytes:
+    from cqa_site.judging.chat import request_body
+
+    lines = []
+    for calls in _chunks(batch):
+        for call, request in zip(calls, requests_for(batch.run, calls), strict=True):
+            line = {
+                "custom_id": str(call.public_id),
+                "method": "POST",
+                "url": "/v1/chat/completions",
+                "body": request_body(request),
+            }
+            lines.append(json.dumps(line))
+    return "\n".join(lines).encode()
+
+
+def _chunks(batch: ProviderBatch) -> Iterator[list[Call]]:
+    calls = list(
+        batch.calls.filter(state=Call.State.LEASED, leased_by=Call.IN_BATCH).order_by("position")
+    )
+    for start in range(0, len(calls), AT_ONCE):
+        yield calls[start : start + AT_ONCE]
+
+
+def _collect(batch: ProviderBatch) -> None:
+    """Look how far the batch is; when it ended, store every answer like any other."""
+    client = client_for(batch.run.endpoint)
+    state, lines = asyncio.run(_fetch(client, batch.batch_id))
+    batch.remote_status = state.status
+    if state.status not in ENDED:
+        _save(batch, check_after=Now() + BETWEEN_CHECKS)
+        return
+    answers = {str(line.get("custom_id")): line for line in lines}
+    for calls in _chunks(batch):
+        _store(batch, calls, answers)
+    batch.state = ProviderBatch.State.COLLECTED
+    _save(batch)
+
+
+async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict[str, Any]]]:
+    """State of a batch and, once it ended, the lines of its result files."""
+    try:
+        state = await client.batch(batch_id)
+        lines: list[dict[str, Any]] = []
+        if state.status in ENDED:
+            for file_id in filter(None, (state.output_file, state.error_file)):
+                lines += await client.batch_lines(file_id)
+        return state, lines
+    finally:
+        await client.close()
+
+
+def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict[str, Any]]) -> None:
+    """Two transactions, as for live calls: the raw replies first, then what they mean."""
+    run = batch.run
+    attempts = {
+        attempt.call_id: attempt
+        for attempt in Attempt.objects.filter(call__in=calls, outcome=Attempt.Outcome.OPEN)
+    }
+    requests = dict(zip((call.pk for call in calls), requests_for(run, calls), strict=True))
+    finished = []
+    for call in calls:
+        request = requests[call.pk]
+        key = key_of(run, call, request)
+        sent = Outgoing(run, call, attempts[call.pk], request, key, key)
+        finished.append(_finished(sent, answers.get(str(call.public_id))))
+    with transaction.atomic(), locked_gate(run.endpoint) as gate:
+        run.refresh_from_db(fields=["state"])
+        replied = store(run, gate, finished)
+    readings = read(run, replied)
+    with transaction.atomic(), locked_gate(run.endpoint) as gate:
+        settle(run, gate, readings)
+
+
+def _finished(sent: Outgoing, line: dict[str, Any] | None) -> Finished:
+    from cqa_site.judging.replies import reply_of_line
+
+    try:
+        return Finished(sent, reply=reply_of_line(line))
+    except CallFailed as failure:
+        return Finished(sent, failure=failure)
+
+
+@transaction.atomic
+def _give_back(batch: ProviderBatch, failure: CallFailed) -> None:
+    """Nobody has this batch: its calls wait again while the run goes on, and it pauses."""
+    run = batch.run
+    with locked_gate(run.endpoint) as gate:
+        for calls in _chunks(batch):
+            attempts = Attempt.objects.filter(call__in=calls, outcome=Attempt.Outcome.OPEN)
+            finished = [
+                Finished(Outgoing(run, attempt.call, attempt, None, "", ""), failure=failure)
+                for attempt in attempts.select_related("call")
+            ]
+            store(run, gate, finished)
+        run.calls.filter(batch=batch, state=Call.State.READY).update(batch=None)
+        pause(run, f"{failure.kind}: {failure}")
+    batch.state = ProviderBatch.State.FAILED
+    _save(batch)
+
+
+def _save(batch: ProviderBatch, **values: Any) -> None:
+    ProviderBatch.objects.filter(pk=batch.pk).update(
+        state=batch.state,
+        batch_id=batch.batch_id,
+        remote_status=batch.remote_status,
+        message=batch.message,
+        **values,
+    )

@@ -1,4 +1,4 @@
-"""Forms of endpoints and of a run's limits."""
+"""Forms of endpoints, prompt versions and a run's limits."""
 
 import json
 from decimal import Decimal
@@ -6,19 +6,32 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from cqa_site.judging.parameters import SCHEMA, TOKEN_LIMITS
+from cqa_site.judging.prompts import LONGEST_PART, PromptNotValid, PromptParts, check
+from cqa_site.judging.replies import SCHEMA, TOKEN_LIMITS
 from cqa_site.people.models import Study
-from cqa_site.tabular.strict_json import StrictJsonError, loads
-from cqa_site.web.choices import offer
+from cqa_site.runs.kinds import prompt_kinds
+from cqa_site.tabular.cells import StrictJsonError, loads
+from cqa_site.web.pages import offer
 
-from ..actions.corrections import Correction, refused_parameter, sent_names, suggested
-from ..actions.endpoints import FIELDS
+from ..actions.corrections import (
+    MOST_TOKENS,
+    Correction,
+    refused_parameter,
+    sent_names,
+    suggested,
+    tight_limit,
+)
+from ..actions.endpoints import FIELDS, OWN
 from ..models import Endpoint, Run
-from ..words import price
+from ..progress import price
+
+# Forms of endpoints and of a run's limits.
+
 
 # What the engine itself decides in every request.
 RESERVED = {"model", "messages", "stream", "stream_options", "n", "response_format"}
@@ -26,7 +39,10 @@ WHOLE_NUMBERS = (*TOKEN_LIMITS, "seed")
 MILLION = 1_000_000
 MOST_MONEY = 1_000_000_000
 LONGEST_JSON = 20_000
-EMBEDDED_FIELDS = ("name", "deadline_seconds")
+FIELDS_OF = {
+    Endpoint.Kind.EMBEDDED: ("name", "deadline_seconds"),
+    Endpoint.Kind.SHARED: OWN,
+}
 
 
 class JsonObjectField(forms.CharField):
@@ -96,14 +112,18 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         help_text=lazy("A JSON object that goes into every request as it is."),
     )
     field_order = ("name", "base_url", "model", "key")
+    advanced: tuple[str, ...] = (
+        "max_in_flight", "requests_per_minute", "tokens_per_minute", "deadline_seconds",
+        "extra_params",
+    )  # fmt: skip
 
     class Meta:
         model = Endpoint
         fields = FIELDS
         help_texts = {
             "base_url": lazy(
-                "For example https://api.openai.com/v1. Plain http, for a server of your own, "
-                "works only if the operator of this site allows the address through EGRESS_ALLOW."
+                "For example https://api.openai.com/v1, or http://localhost:11434/v1 for a model "
+                "on the machine of this site (Ollama, vLLM, llama.cpp)."
             ),
             "model": lazy("The name by which the server knows the model."),
             "price_in": lazy("In the currency of your bill; 0 for a model that costs nothing."),
@@ -121,9 +141,10 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         self.fields["key"].help_text = self._about_key()
         for name in ("price_in", "price_out"):
             self.initial[name] = price(getattr(self.instance, name))
-        if self.instance.kind == Endpoint.Kind.EMBEDDED:
-            for name in set(self.fields) - set(EMBEDDED_FIELDS):
+        if own := FIELDS_OF.get(self.instance.kind):
+            for name in set(self.fields) - set(own):
                 del self.fields[name]
+            self.advanced = ()
 
     def _about_key(self) -> str:
         if self.instance.has_key:
@@ -209,6 +230,28 @@ class LimitsForm(CapForm):
         return cls(initial={"cap": in_units(run.budget.cap_micro), "ceiling": run.ceiling})
 
 
+class TokenLimitForm(forms.Form):
+    """A higher token limit for a run whose replies were cut."""
+
+    limit = forms.IntegerField(label=lazy("Most tokens in a reply"), max_value=MOST_TOKENS)
+
+    def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
+        self.name = tight_limit(run)
+        now = int(run.params.get(self.name) or 0)
+        # Twice as much was tried.
+        first = min(max(4 * now, run.endpoint.proposed_limit), MOST_TOKENS)
+        kwargs.setdefault("initial", {"limit": first})
+        super().__init__(*args, **kwargs)
+        self.fields["limit"].help_text = _(
+            "It is %(now)s now, and twice as much cut them again."
+        ) % {"now": intcomma(now)}
+
+    @property
+    def correction(self) -> Correction:
+        """The limit that was chosen."""
+        return Correction(values={self.name: self.cleaned_data["limit"]})
+
+
 class CorrectionForm(forms.Form):
     """What a run sends otherwise, after its endpoint refused a parameter."""
 
@@ -261,3 +304,64 @@ class CorrectionForm(forms.Form):
         values = {} if value is None else {self.refused: value}
         kept = [name for name in data.get("leave_out", []) if name not in values]
         return Correction(tuple(kept), data["token_parameter"], values)
+
+
+# The form of a prompt version.
+
+
+class PromptForm(forms.Form):
+    """The text of a prompt version; faults are shown at their part and line."""
+
+    name = forms.CharField(label=lazy("Name"), max_length=120)
+    system = forms.CharField(
+        label=lazy("System text"),
+        required=False,
+        max_length=LONGEST_PART,
+        help_text=lazy("The same in every request. Empty sends no system message."),
+        widget=forms.Textarea(attrs={"rows": 18, "class": "mono"}),
+    )
+    user = forms.CharField(
+        label=lazy("User text"),
+        max_length=LONGEST_PART,
+        help_text=lazy("Ends with what changes from request to request."),
+        widget=forms.Textarea(attrs={"rows": 6, "class": "mono"}),
+    )
+    note = forms.CharField(label=lazy("What changed"), required=False, max_length=300)
+
+    def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.layout = prompt_kinds()[kind].layout
+
+    def clean_system(self) -> str:
+        """Line ends as everywhere else: browsers send two characters for one."""
+        return _plain_lines(self.cleaned_data["system"])
+
+    def clean_user(self) -> str:
+        """Line ends as everywhere else: browsers send two characters for one."""
+        return _plain_lines(self.cleaned_data["user"])
+
+    def clean(self) -> dict[str, Any]:
+        """Put the first fault of the template at its field."""
+        data = super().clean() or {}
+        if "system" in data and "user" in data:
+            try:
+                check(PromptParts(data["system"], data["user"], self.layout))
+            except PromptNotValid as fault:
+                self.add_error(fault.part or None, fault_text(fault))
+        return data
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Name, texts and note."""
+        return {name: self.cleaned_data[name] for name in ("name", "system", "user", "note")}
+
+
+def fault_text(fault: PromptNotValid) -> str:
+    """A fault of a template with its line."""
+    if fault.line:
+        return _("Line %(line)d: %(reason)s.") % {"line": fault.line, "reason": fault.reason}
+    return f"{fault.reason}."
+
+
+def _plain_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -6,24 +6,24 @@ from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Case, Model, When
+from django.db.models import Case, Model, Q, When
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from cqa_site.judging.parameters import TOKEN_LIMITS
+from cqa_site.judging.replies import TOKEN_LIMITS
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.corrections import MOST_TOKENS
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import MOST_REPLICATES, RunPlan
 from cqa_site.runs.forms.endpoints import JsonObjectField, UnitsField
-from cqa_site.runs.keys import KeyUnreadable, seal, unseal
 from cqa_site.runs.kinds import prompt_kinds
+from cqa_site.runs.ledger.gates import KeyUnreadable, seal, unseal
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
-from cqa_site.web.choices import offer
+from cqa_site.web.pages import offer
 
-MOST_TOKENS = 100_000
 SHORTEST_SECRET = 16
 # Those of which nobody knows that they answer; `Endpoint.is_known`.
-LAST_UNKNOWN = Case(When(probed_at=None, kind=Endpoint.Kind.REMOTE, then=1), default=0)
+LAST_UNKNOWN = Case(When(~Q(kind=Endpoint.Kind.EMBEDDED), probed_at=None, then=1), default=0)
 
 
 class PlanForm(forms.Form):
@@ -37,6 +37,11 @@ class PlanForm(forms.Form):
     prompt_kinds: tuple[str, ...] = ()
     # The field of a kind's own whose value "sample" asks for a size.
     chosen_by = "choice"
+    # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.advanced`.
+    advanced: tuple[str, ...] = (
+        "temperature", "max_tokens", "seed", "sends_seed", "extra", "reuse", "ceiling", "mode",
+        "name", "webhook_url", "webhook_secret",
+    )  # fmt: skip
     # Fields a page need not show, because there is nothing to choose yet.
     unoffered: tuple[str, ...] = ()
 
@@ -153,7 +158,7 @@ class PlanForm(forms.Form):
         self.study = study
         first_prompts(study, {kind: prompt_kinds()[kind] for kind in self.prompt_kinds}, actor)
         prompts = study.prompt_versions.filter(kind__in=self.prompt_kinds)
-        endpoints = study.endpoints.filter(is_archived=False)
+        endpoints = study.endpoints.filter(is_archived=False).select_related("original")
         # The first one is chosen: one that is known to answer.
         offer(self, endpoint=endpoints.order_by(LAST_UNKNOWN, "name", "pk"))
         offer(self, prompt=prompts.order_by("-kind", "-number"))
@@ -279,6 +284,8 @@ def prompt_label(version: PromptVersion) -> str:
 def endpoint_label(endpoint: Endpoint) -> str:
     """An endpoint as choices show it."""
     label = f"{endpoint.name} · {endpoint.model}"
+    if endpoint.is_withdrawn:
+        return _("%s (no longer offered to this study)") % label
     if not endpoint.is_known:
         return _("%s (no probe was answered yet)") % label
     if endpoint.kind == Endpoint.Kind.EMBEDDED:

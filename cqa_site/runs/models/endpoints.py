@@ -1,4 +1,4 @@
-"""Endpoints: OpenAI-compatible servers with a model, a price and a gate."""
+"""Models of endpoints, prompt versions and background jobs."""
 
 import uuid
 from collections.abc import Mapping
@@ -9,9 +9,14 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.judging.parameters import TOKEN_LIMITS
+from cqa_site.judging.replies import TOKEN_LIMITS
+from cqa_site.web.logging import request_id
+
+# Endpoints: OpenAI-compatible servers with a model, a price and a gate.
+
 
 # Parameters that are left out where a probe found them refused.
 FITTED = ("temperature", "seed")
@@ -21,7 +26,8 @@ class Endpoint(models.Model):
     """One model behind one OpenAI-compatible server, as one study uses it.
 
     The key is stored encrypted and belongs to the origin it was given for; it is
-    never rendered, only its last four characters are.
+    never rendered, only its last four characters are. One that another study offered has no
+    key of its own: `cqa_site.runs.ledger.gates.open_key` reads that of ``original``.
     """
 
     class Kind(models.TextChoices):
@@ -29,6 +35,7 @@ class Endpoint(models.Model):
 
         REMOTE = "remote", _("OpenAI-compatible server")
         EMBEDDED = "embedded", _("Model in the box (demonstration)")
+        SHARED = "shared", _("Offered to all studies of this site")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="endpoints")
@@ -75,6 +82,11 @@ class Endpoint(models.Model):
     capabilities = models.JSONField(default=dict, blank=True)
     probed_at = models.DateTimeField(null=True)
     is_archived = models.BooleanField(default=False)
+    is_offered = models.BooleanField(default=False, editable=False)
+    # Of a shared one; empty once the study that offered it is deleted.
+    original = models.ForeignKey(
+        "self", models.SET_NULL, null=True, editable=False, related_name="added"
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
@@ -84,6 +96,9 @@ class Endpoint(models.Model):
         ordering = ["name", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["study", "name"], name="endpoint_name_once")
+        ]
+        indexes = [
+            models.Index("name", condition=models.Q(is_offered=True), name="endpoint_offered")
         ]
 
     def __str__(self) -> str:
@@ -103,9 +118,25 @@ class Endpoint(models.Model):
         return self.probed_at is not None or self.kind == self.Kind.EMBEDDED
 
     @property
+    def source(self) -> "Endpoint":
+        """The endpoint whose key and limits count: itself, unless another study offered it."""
+        return self.original or self
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether it was offered and is no longer, or is another server or model now."""
+        if self.kind != self.Kind.SHARED:
+            return False
+        source = self.source
+        is_same = (source.base_url, source.model) == (self.base_url, self.model)
+        return not (source.is_offered and is_same)
+
+    @property
     def has_key(self) -> bool:
         """Whether a key for the present address is stored."""
-        return bool(self.key_ciphertext) and self.key_origin == self.origin
+        source = self.source
+        is_open = bool(source.key_ciphertext) and not self.is_withdrawn
+        return is_open and source.key_origin == self.origin
 
     def can(self, capability: str) -> bool:
         """Whether the last probe found that ``capability`` works."""
@@ -119,6 +150,11 @@ class Endpoint(models.Model):
     def token_parameter(self) -> str:
         """The name under which this endpoint takes a token limit, by its last probe."""
         return str(self.capabilities.get("token_limit", {}).get("parameter") or TOKEN_LIMITS[0])
+
+    @property
+    def proposed_limit(self) -> int:
+        """The token limit that the last probe proposes for a model that thinks first; else 0."""
+        return int(self.capabilities.get("token_limit", {}).get("proposed") or 0)
 
     def fitted(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Parameters as this endpoint takes them, and those it refuses; by its last probe.
@@ -134,7 +170,7 @@ class Endpoint(models.Model):
 
 
 class Gate(models.Model):
-    """The adaptive gate of one endpoint; see `cqa_site.judging.gate` for the fields.
+    """The adaptive gate of one endpoint; see `cqa_site.judging.rate_limits` for the fields.
 
     Locking this row is what makes claims for one endpoint follow one another.
     """
@@ -151,3 +187,139 @@ def origin_of(url: str) -> str:
     parts = urlsplit(url)
     port = parts.port or {"https": 443, "http": 80}.get(parts.scheme, 0)
     return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}"
+
+
+# Prompt versions: frozen texts with their hash.
+
+
+class PromptVersion(models.Model):
+    """One text of a judge's prompt; it cannot change once a run used it."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="prompt_versions")
+    kind = models.CharField(max_length=40)
+    name = models.CharField(_("name"), max_length=120)
+    number = models.PositiveIntegerField()
+    system = models.TextField(_("system text"), blank=True)
+    user = models.TextField(_("user text"))
+    sha256 = models.CharField(max_length=64, editable=False)
+    note = models.CharField(_("what changed"), max_length=300, blank=True)
+    frozen_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["kind", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "kind", "number"], name="prompt_number_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} (v{self.number})"
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether a run used it."""
+        return self.frozen_at is not None
+
+
+# Background work as rows: the database is the truth, a broker only wakes workers.
+
+
+class Job(models.Model):
+    """One piece of long work: an import, an export, a snapshot, a backup of the site.
+
+    Workers claim ready rows with a lease and a fencing number. A result is
+    written only under the current fence, in the transaction that ends the job.
+    """
+
+    class State(models.TextChoices):
+        """Life of a job; ready and leased jobs are active."""
+
+        READY = "ready", _("Waiting")
+        LEASED = "leased", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+
+    ACTIVE = (State.READY, State.LEASED)
+    NOTE_LENGTH = 200
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    # None for work that the whole site asks for, as a backup is.
+    study = models.ForeignKey("people.Study", models.CASCADE, null=True, related_name="jobs")
+    kind = models.CharField(max_length=40)
+    payload = models.JSONField(default=dict)
+    key = models.CharField(max_length=120)
+    state = models.CharField(max_length=6, choices=State, default=State.READY)
+    run_after = models.DateTimeField(db_default=Now())
+    # Jobs are claimed in the order of their positions; see `cqa_site.runs.queueing`.
+    position = models.BigIntegerField(db_default=0)
+    weight = models.PositiveSmallIntegerField(db_default=1)
+    fence = models.BigIntegerField(default=0)
+    leased_by = models.CharField(max_length=36, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    losses = models.PositiveSmallIntegerField(default=0)
+    done = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(default=0)
+    note = models.CharField(max_length=NOTE_LENGTH, blank=True)
+    error = models.TextField(blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+    # Of whoever asked: log lines of the work name it, and so do those of the click.
+    request_id = models.CharField(max_length=64, blank=True, default=request_id, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["key"],
+                condition=models.Q(state__in=["ready", "leased"]),
+                name="job_active_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state="leased", lease_until__isnull=False)
+                | (~models.Q(state="leased") & models.Q(lease_until__isnull=True)),
+                name="job_lease_only_while_leased",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["run_after", "id"], condition=models.Q(state="ready"), name="job_ready"
+            ),
+            models.Index(
+                fields=["position", "id"], condition=models.Q(state="ready"), name="job_next"
+            ),
+            models.Index(fields=["created_by", "weight", "position"], name="job_person"),
+            models.Index(
+                models.F("position") - models.F("weight"),
+                condition=models.Q(fence__gt=0) & ~models.Q(state="ready"),
+                name="job_clock",
+            ),
+            models.Index(
+                fields=["lease_until"], condition=models.Q(state="leased"), name="job_leased"
+            ),
+            # For `cqa_site.upkeep.watching`, as the next one.
+            models.Index(fields=["kind"], condition=models.Q(state="failed"), name="job_failed"),
+            models.Index(fields=["losses"], condition=models.Q(losses__gt=0), name="job_lost"),
+            models.Index(fields=["study", "-created_at"]),
+        ]
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it still waits or runs."""
+        return self.state in self.ACTIVE
+
+
+class WorkerBeat(models.Model):
+    """When each worker process was last alive, for the notice that nobody works."""
+
+    worker = models.CharField(max_length=36, unique=True)
+    host = models.CharField(max_length=120)
+    process_id = models.PositiveIntegerField()
+    # Which code it runs; see `processes.mark_of_code`.
+    code = models.CharField(max_length=16, blank=True)
+    seen_at = models.DateTimeField()

@@ -5,7 +5,7 @@ from decimal import Decimal
 from django import template
 from django.utils.translation import gettext as _
 
-from cqa_site.runs import kinds, words
+from cqa_site.runs import kinds, progress
 from cqa_site.runs.models import Call, Run
 
 register = template.Library()
@@ -28,7 +28,7 @@ def money(micro: float | None) -> str:
 @register.filter
 def price(units: Decimal) -> str:
     """A price per million tokens without idle zeros."""
-    return words.price(units)
+    return progress.price(units)
 
 
 @register.filter
@@ -56,31 +56,31 @@ def milliseconds(number: float) -> str:
 @register.filter
 def reason(name: str) -> str:
     """Why a call is unscored, or an attempt failed."""
-    return words.reason_in_words(name)
+    return progress.reason_in_words(name)
 
 
 @register.filter
 def text_flag(name: str) -> str:
     """What was noticed about a judged text."""
-    return str(words.TEXT_FLAGS.get(name, name))
+    return str(progress.TEXT_FLAGS.get(name, name))
 
 
 @register.filter
 def problem(name: str) -> str:
     """What speaks against going on after the pre-flight."""
-    return str(words.PROBLEMS.get(name, name))
+    return str(progress.PROBLEMS.get(name, name))
 
 
 @register.filter
 def capability(name: str) -> str:
     """What an endpoint can do."""
-    return str(words.CAPABILITIES.get(name, name))
+    return str(progress.CAPABILITIES.get(name, name))
 
 
 @register.filter
 def state_sentence(run: Run) -> str:
     """What a run does now, or why it does nothing."""
-    return words.state_in_words(run)
+    return progress.state_in_words(run)
 
 
 @register.filter
@@ -100,4 +100,4 @@ def call_state(call: Call) -> str:
 @register.filter
 def failure(text: str) -> str:
     """A stored failure with its detail, as a sentence."""
-    return words.failure_in_words(text)
+    return progress.failure_in_words(text)

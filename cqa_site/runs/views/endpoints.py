@@ -1,10 +1,12 @@
-"""Endpoints: list, form, probe, archive. A key goes in and never comes out."""
+"""Pages of endpoints and prompt versions."""
 
 import uuid
+from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -13,15 +15,23 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.judging.transport.addresses import missing_entry, parse_allowed
+from cqa_site.people.access import RESEARCHERS, StudyRequest, is_administrator, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import endpoints as actions
-from cqa_site.runs.forms.endpoints import EndpointForm
-from cqa_site.runs.kinds import KINDS
+from cqa_site.runs.actions.endpoints import PromptFrozen, first_prompts, save_prompt
+from cqa_site.runs.forms.endpoints import EndpointForm, PromptForm
+from cqa_site.runs.kinds import KINDS, prompt_kinds, run_kind_of
 from cqa_site.runs.model_box.embedded import model_name
-from cqa_site.runs.models import Endpoint, Job
+from cqa_site.runs.models import Endpoint, Job, PromptVersion
+from cqa_site.runs.planning import preview_prompt
 from cqa_site.runs.progress import with_planning
+from cqa_site.runs.text_diff import compare_texts
+from cqa_site.web.rest.queries import id_from, whole_number
+
+# Endpoints: list, form, probe, archive. A key goes in and never comes out.
+
 
 PER_PAGE = 50
 
@@ -31,6 +41,7 @@ def endpoints(request: StudyRequest, study: Study) -> HttpResponse:
     """List the endpoints of the study."""
     rows = (
         study.endpoints.filter(is_archived=False)
+        .select_related("original")
         .order_by("name", "pk")
         .annotate(last_used=Max("runs__started_at"), run_count=Count("runs"))
     )
@@ -40,6 +51,7 @@ def endpoints(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "page": page,
+        "offers": actions.new_offers(study)[:PER_PAGE],
         "has_embedded": study.endpoints.filter(
             kind=Endpoint.Kind.EMBEDDED, model=model_name()
         ).exists(),
@@ -58,7 +70,7 @@ def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
         )
         messages.success(request, _("Saved. Probe it to see what it can do."))
         return redirect("endpoint", study.public_id, endpoint.public_id)
-    context = {"study": study, "form": form}
+    context = {"study": study, "form": form, "offers": actions.new_offers(study)[:PER_PAGE]}
     status = 422 if form.errors else 200
     return render(request, "runs/endpoints/endpoint_new.html", context, status=status)
 
@@ -72,6 +84,17 @@ def endpoint_embedded(request: StudyRequest, study: Study) -> HttpResponse:
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
     return redirect("endpoint", study.public_id, endpoint.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def endpoint_add(request: StudyRequest, study: Study) -> HttpResponse:
+    """Add an endpoint that another study offers."""
+    offer = id_from(request.POST.get("offer"))
+    offered = get_object_or_404(actions.offers(study), public_id=offer)
+    added = actions.add_offered(study=study, actor=request.user, offered=offered)
+    messages.success(request, _("Added. Runs of this study can use it now."))
+    return redirect("endpoint", study.public_id, added.public_id)
 
 
 @sensitive_post_parameters("key")
@@ -88,7 +111,9 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
         "study": study,
         "endpoint": stored,
         "form": form,
+        "may_offer": stored.kind == Endpoint.Kind.REMOTE and is_administrator(request.user),
         "found": found_by_probe(stored),
+        "missing_entry": missing_entry(stored.base_url, parse_allowed(settings.EGRESS_ALLOW)),
         "job": job,
         "homes": [kind.home for kind in KINDS.values()],
         "runs": with_planning(stored.runs.select_related("prompt")[:10]),
@@ -104,6 +129,16 @@ def endpoint_probe(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) 
     """Have a worker ask the endpoint a few tiny questions."""
     endpoint = _endpoint(study, endpoint_id)
     actions.request_probe(endpoint=endpoint, actor=request.user)
+    return redirect("endpoint", study.public_id, endpoint.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def endpoint_offer(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
+    """Offer an endpoint to all studies of the site, or withdraw it."""
+    endpoint = _endpoint(study, endpoint_id)
+    is_offered = request.POST.get("is_offered") == "true"
+    actions.set_offered(endpoint=endpoint, actor=request.user, is_offered=is_offered)
     return redirect("endpoint", study.public_id, endpoint.public_id)
 
 
@@ -139,7 +174,8 @@ def found_by_probe(endpoint: Endpoint) -> list[tuple[str, bool, str]]:
 
 
 def _endpoint(study: Study, endpoint_id: uuid.UUID) -> Endpoint:
-    return get_object_or_404(study.endpoints.filter(is_archived=False), public_id=endpoint_id)
+    rows = study.endpoints.filter(is_archived=False).select_related("original", "study")
+    return get_object_or_404(rows, public_id=endpoint_id)
 
 
 def _change(
@@ -163,12 +199,193 @@ def _change(
     return redirect("endpoint", study.public_id, stored.public_id)
 
 
-BASE = "judges/endpoints"
-urlpatterns = [
-    path(f"{BASE}/", endpoints, name="endpoints"),
-    path(f"{BASE}/new/", endpoint_new, name="endpoint_new"),
-    path(f"{BASE}/embedded/", endpoint_embedded, name="endpoint_embedded"),
-    path(f"{BASE}/<uuid:endpoint_id>/", endpoint, name="endpoint"),
-    path(f"{BASE}/<uuid:endpoint_id>/probe/", endpoint_probe, name="endpoint_probe"),
-    path(f"{BASE}/<uuid:endpoint_id>/archive/", endpoint_archive, name="endpoint_archive"),
+ENDPOINTS = "judges/endpoints"
+endpoint_urls = [
+    path(f"{ENDPOINTS}/", endpoints, name="endpoints"),
+    path(f"{ENDPOINTS}/new/", endpoint_new, name="endpoint_new"),
+    path(f"{ENDPOINTS}/embedded/", endpoint_embedded, name="endpoint_embedded"),
+    path(f"{ENDPOINTS}/offered/", endpoint_add, name="endpoint_add"),
+    path(f"{ENDPOINTS}/<uuid:endpoint_id>/", endpoint, name="endpoint"),
+    path(f"{ENDPOINTS}/<uuid:endpoint_id>/probe/", endpoint_probe, name="endpoint_probe"),
+    path(f"{ENDPOINTS}/<uuid:endpoint_id>/offer/", endpoint_offer, name="endpoint_offer"),
+    path(f"{ENDPOINTS}/<uuid:endpoint_id>/archive/", endpoint_archive, name="endpoint_archive"),
+]
+
+
+# Prompt versions: list, one version and its changes, editor, preview on a real item.
+
+
+OTHERS = 50
+RUNS = 20
+
+
+@study_page(*RESEARCHERS)
+def prompts(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the versions of every kind of prompt, newest first."""
+    first_prompts(study, prompt_kinds(), request.user)
+    rows = _versions(study).annotate(run_count=Count("runs")).defer("system", "user")
+    page = Paginator(rows.order_by("-kind", "-number"), PER_PAGE).get_page(request.GET.get("page"))
+    for version in page:
+        vars(version).update(kind_name=prompt_kinds()[version.kind].name)
+    context = {"study": study, "page": page}
+    return render(request, "runs/prompts/prompts.html", context)
+
+
+@study_page(*RESEARCHERS)
+def prompt(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+    """One version: its text, what it changed, who uses it."""
+    version = _prompt(study, prompt_id)
+    others = _versions(study).filter(kind=version.kind).exclude(pk=version.pk)
+    parent = _parent(version, others, request.GET.get("against"))
+    context = {
+        "study": study,
+        "version": version,
+        "kind_name": prompt_kinds()[version.kind].name,
+        "others": others[:OTHERS],
+        "parent": parent,
+        "changes": _changes(parent, version) if parent else [],
+        "runs": with_planning(version.runs.select_related("endpoint")[:RUNS]),
+    }
+    return render(request, "runs/prompts/prompt.html", context)
+
+
+@study_page(*RESEARCHERS)
+def prompt_new(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+    """Write a new version, starting from the text of another."""
+    base = _prompt(study, prompt_id)
+    form = PromptForm(request.POST or None, kind=base.kind, initial=_texts(base) | {"note": ""})
+    if request.method == "POST" and form.is_valid():
+        last = _versions(study).filter(kind=base.kind).first()
+        version = save_prompt(
+            study=study, actor=request.user, kind=base.kind, version=None, **form.texts
+        )
+        if last and version.number <= last.number:
+            text = _("This text is there already: it is version %d.") % version.number
+            messages.warning(request, text)
+        else:
+            messages.success(request, _("Saved as version %d.") % version.number)
+        return redirect("prompt", study.public_id, version.public_id)
+    return _editor(request, study, base, form)
+
+
+@study_page(*RESEARCHERS)
+def prompt_edit(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+    """Change a version that no run has used."""
+    version = _prompt(study, prompt_id)
+    if version.is_frozen:
+        messages.error(request, _("A run used this version; write a new one from it."))
+        return redirect("prompt", study.public_id, version.public_id)
+    form = PromptForm(request.POST or None, kind=version.kind, initial=_texts(version))
+    if request.method == "POST" and form.is_valid():
+        try:
+            save_prompt(
+                study=study, actor=request.user, kind=version.kind, version=version, **form.texts
+            )
+        except PromptFrozen as reason:
+            messages.error(request, str(reason))
+        else:
+            messages.success(request, _("Saved."))
+        return redirect("prompt", study.public_id, version.public_id)
+    return _editor(request, study, version, form, is_edit=True)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def prompt_preview(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+    """Show the messages that the typed text makes of one of the study's arguments."""
+    base = _prompt(study, prompt_id)
+    form = PromptForm(request.POST, kind=base.kind)
+    preview = _preview(study, base.kind, form, request.POST.get("place", ""))
+    if not request.htmx:
+        is_edit = request.POST.get("is_edit") == "1" and not base.is_frozen
+        return _editor(request, study, base, form, is_edit=is_edit, preview=preview)
+    context = {"study": study, "form": form, "preview": preview}
+    return render(request, "runs/_preview.html", context)
+
+
+def _editor(
+    request: StudyRequest,
+    study: Study,
+    base: PromptVersion,
+    form: PromptForm,
+    *,
+    is_edit: bool = False,
+    preview: dict[str, Any] | None = None,
+) -> HttpResponse:
+    context = {
+        "study": study,
+        "base": base,
+        "kind_name": prompt_kinds()[base.kind].name,
+        "form": form,
+        "is_edit": is_edit,
+        "preview": preview,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "runs/prompts/prompt_form.html", context, status=status)
+
+
+def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str, Any]:
+    """The exact messages for the item at ``place``, their size, what was noticed."""
+    if not form.is_valid():
+        return {"is_faulty": True}
+    tried = run_kind_of(kind).tried_on
+    items = tried.items(study)
+    count = items.count()
+    if not count:
+        return {"is_empty": True, "name": tried.name}
+    at = (whole_number(place) or 0) % count
+    version = PromptVersion(
+        kind=kind, system=form.cleaned_data["system"], user=form.cleaned_data["user"]
+    )
+    shown = preview_prompt(study, version, items[at])
+    return {
+        "name": tried.name,
+        "messages": shown.messages,
+        "tokens": shown.tokens,
+        "flags": shown.flags,
+        "place": at + 1,
+        "next": (at + 1) % count,
+        "count": count,
+        "shown": len(shown.items),
+    }
+
+
+def _versions(study: Study) -> QuerySet[PromptVersion]:
+    return study.prompt_versions.filter(kind__in=prompt_kinds()).order_by("-number")
+
+
+def _prompt(study: Study, prompt_id: uuid.UUID) -> PromptVersion:
+    return get_object_or_404(_versions(study).select_related("created_by"), public_id=prompt_id)
+
+
+def _texts(version: PromptVersion) -> dict[str, str]:
+    return {name: getattr(version, name) for name in ("name", "system", "user", "note")}
+
+
+def _parent(
+    version: PromptVersion, others: QuerySet[PromptVersion], against: str | None
+) -> PromptVersion | None:
+    """The version asked for, else the one before."""
+    if (number := whole_number(against)) is not None:
+        return get_object_or_404(others, number=number)
+    return others.filter(number__lt=version.number).first()
+
+
+def _changes(parent: PromptVersion, version: PromptVersion) -> list[tuple[str, Any]]:
+    """Title and compared lines of each part."""
+    return [
+        (_("System text"), compare_texts(parent.system, version.system)),
+        (_("User text"), compare_texts(parent.user, version.user)),
+    ]
+
+
+PROMPTS = "judges/prompts"
+
+
+prompt_urls = [
+    path(f"{PROMPTS}/", prompts, name="prompts"),
+    path(f"{PROMPTS}/<uuid:prompt_id>/", prompt, name="prompt"),
+    path(f"{PROMPTS}/<uuid:prompt_id>/new/", prompt_new, name="prompt_new"),
+    path(f"{PROMPTS}/<uuid:prompt_id>/edit/", prompt_edit, name="prompt_edit"),
+    path(f"{PROMPTS}/<uuid:prompt_id>/preview/", prompt_preview, name="prompt_preview"),
 ]

@@ -1,19 +1,34 @@
-"""Starting a run of any kind: the form, what it will take, and a yes before money."""
+"""Pages that list, estimate and start runs, for every kind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import URLPattern, path
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import StudyRequest
+from cqa_site.judging.replies import TOKEN_LIMITS
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.kinds import kind_named
 from cqa_site.runs.models import Run
-from cqa_site.runs.planning.planning import estimate_run
+from cqa_site.runs.planning import estimate_run
+from cqa_site.runs.progress import add_counts
+from cqa_site.web.rest.queries import chosen
+
+# Starting a run of any kind: the form, what it will take, and a yes before money.
 
 
 def estimate(study: Study, form: PlanForm) -> dict[str, Any]:
@@ -21,8 +36,11 @@ def estimate(study: Study, form: PlanForm) -> dict[str, Any]:
     run = actions.draft(form.plan, study)
     found, is_sampled = estimate_run(run)
     cap = form.plan.cap_micro
+    sent = min((run.params[name] for name in TOKEN_LIMITS if name in run.params), default=0)
+    proposed = run.endpoint.proposed_limit
+    wanted = max(form.tokens_wanted or 0, proposed if sent < proposed else 0)
     return {
-        "tokens_wanted": form.tokens_wanted,
+        "tokens_wanted": wanted or None,
         "estimate": found,
         "cost_micro": found.cost_micro,
         "is_sampled": is_sampled,
@@ -86,3 +104,156 @@ def to_started(request: StudyRequest, run: Run) -> HttpResponse:
     else:
         messages.success(request, _("Run #%d is being prepared.") % run.number)
     return redirect("run", run.study.public_id, run.public_id)
+
+
+# The list, the form and the estimate of runs of a kind, written once for kinds that need no more.
+#
+# The page of one run is a kind's own; see `KindParts.page`.
+
+
+PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class RunColumn:
+    """A column of the list that only this kind has; the template shows a ``run``."""
+
+    title: Promise
+    template: str
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """A choice above the list that only this kind has: name, heading, values, and lookup.
+
+    ``choices`` takes the study and what was asked for.
+    """
+
+    name: str
+    title: Promise
+    choices: Callable[[Study, str], list[tuple[str, Any]]]
+    lookup: str
+
+
+STATES = RunFilter("state", lazy("State"), lambda *_: Run.State.choices, "state")
+
+
+@dataclass(frozen=True)
+class RunScope:
+    """What a run would take, in words of its kind: numbers with their names, and notes."""
+
+    facts: Sequence[tuple[Promise, int]]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunListPages:
+    """What is special about the page on which runs of a kind are listed.
+
+    ``has_things`` says whether a study holds anything to be judged.
+    """
+
+    kind: str
+    has_things: Callable[[Study], bool]
+    # One sentence or two under the title; what is done with the first run.
+    about: Promise
+    lead: Promise
+    # What to do first where there is nothing to be judged, and where: names of addresses, words.
+    nothing: Promise
+    starts: tuple[tuple[str, Promise], ...] = ()
+    columns: tuple[RunColumn, ...] = ()
+    filters: tuple[RunFilter, ...] = ()
+    # What the columns need of other tables.
+    related: tuple[str, ...] = ()
+    # Fills the blocks of the shared one, where runs are started elsewhere.
+    template: str = "runs/kind_runs.html"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPages(RunListPages):
+    """The same of the pages on which they are started, too.
+
+    ``taken`` says what so and so many requests are about. Addresses are ``<name>_runs``,
+    ``<name>_run_new`` and ``<name>_run_estimate``.
+    """
+
+    name: str
+    form: type[PlanForm]
+    # The heading over what a run is about, and its fields in rows.
+    heading: Promise
+    rows: tuple[tuple[str, ...], ...]
+    taken: Callable[[Study, PlanForm, int], RunScope]
+    # The title of the form; `lead` stands under it.
+    new: Promise
+    # One sentence about what no run can judge yet; ``starts`` say what to do.
+    left_out: Callable[[Study], str] = lambda _study: ""
+
+
+def list_view(face: RunListPages, new_page: str = "") -> Callable[..., HttpResponseBase]:
+    """The list of a kind's runs; ``new_page`` names the address where one is started."""
+
+    @study_page(*RESEARCHERS)
+    def listed(request: StudyRequest, study: Study) -> HttpResponse:
+        """List the runs of the kind, newest first."""
+        rows = study.runs.filter(kind=face.kind)
+        rows = rows.select_related("prompt", "endpoint", "budget", "created_by", *face.related)
+        filters = []
+        for each in (*face.filters, STATES):
+            choices = each.choices(study, request.GET.get(each.name, ""))
+            filters.append((each, choices, chosen(request, each.name, dict(choices))))
+        given = {each.lookup: value for each, _choices, value in filters if value}
+        found = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
+        page = found.get_page(request.GET.get("page"))
+        add_counts(page)
+        context = _context(face, study) | {
+            "page": page,
+            "filters": filters,
+            "is_filtered": bool(given),
+            "new_page": new_page,
+            # Asked only where the list is empty.
+            "has_things": partial(face.has_things, study),
+            "has_endpoint": study.endpoints.filter(is_archived=False).exists,
+        }
+        return render(request, face.template, context)
+
+    return listed
+
+
+def run_urls(face: RunPages, base: str) -> list[URLPattern]:
+    """The addresses of a kind's list, form and estimate."""
+
+    @sensitive_post_parameters("webhook_secret", "webhook_sealed")
+    @study_page(*RESEARCHERS)
+    def new(request: StudyRequest, study: Study) -> HttpResponse:
+        """Choose what is judged by what; start it."""
+        form = face.form(request.POST or None, study=study, actor=request.user)
+        rows = [[form[name] for name in row] for row in face.rows]
+        context = _context(face, study) | {"rows": rows, "not_yet": face.left_out(study)}
+        context["has_things"] = face.has_things(study)
+        return start_page(request, study, form, "runs/kind_run_new.html", context, look)
+
+    @sensitive_post_parameters("webhook_secret", "webhook_sealed")
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def what_it_takes(request: StudyRequest, study: Study) -> HttpResponse:
+        """Return the fragment with what the run, as the form stands now, would take."""
+        form = face.form(request.POST, study=study, actor=request.user)
+        context = {"study": study, "face": face, "form": form}
+        context |= look(study, form) if form.is_valid() else {}
+        return render(request, "runs/_kind_run_estimate.html", context)
+
+    def look(study: Study, form: PlanForm) -> dict[str, Any]:
+        """What the run would take, in the engine's words and in the kind's."""
+        found = estimate(study, form)
+        return found | {"taken": face.taken(study, form, found["estimate"].requests)}
+
+    return [
+        path(base, list_view(face, f"{face.name}_run_new"), name=f"{face.name}_runs"),
+        path(f"{base}new/", new, name=f"{face.name}_run_new"),
+        path(f"{base}estimate/", what_it_takes, name=f"{face.name}_run_estimate"),
+    ]
+
+
+def _context(face: RunListPages, study: Study) -> dict[str, Any]:
+    kind = kind_named(face.kind)
+    return {"study": study, "face": face, "home": kind.home, "unusable": kind.unusable}

@@ -1,24 +1,37 @@
-"""The file of a backup: a zip with a manifest, one part for each table and file, and the keys.
-
-Any program that reads zip files opens it, and its rows are lines of JSON. The last 64 bytes, the
-comment of the zip, are the SHA-256 of all before them; the manifest has one for every part. So a
-changed bit is found wherever it is, and the part that it is in has a name.
-"""
+"""Archive file of a backup, and the progress line of its commands."""
 
 import hashlib
 import json
 import os
 import zipfile
-import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import Field, asdict, dataclass, field, fields
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, get_origin
 
-from .columns import Column, Table, Value
-from .contents import Contents, as_line
-from .refusals import BackupRefused, Damaged
+from django.core.management.base import OutputWrapper
+
+from .tables import (
+    JSON_TYPES,
+    WRITERS,
+    BackupRefused,
+    Column,
+    Contents,
+    Damaged,
+    Table,
+    Value,
+    as_line,
+)
+
+# The file of a backup: a zip with a manifest, one part for each table and file, and the keys.
+#
+# Any program that reads zip files opens it, and its rows are lines of JSON. The last 64 bytes, the
+# comment of the zip, are the SHA-256 of all before them; the manifest has one for every part. So a
+# changed bit is found wherever it is, and the part that it is in has a name.
+
 
 FORMAT = 1
 MANIFEST, KEYS = "manifest.json", "keys.json"
@@ -28,17 +41,13 @@ BLOCK = 2**20
 MOST_MANIFEST, MOST_LINE = 2**28, 2**28
 # Rows and texts shrink to a tenth at any level; the first ones cost the least time.
 LEVEL = 3
-# Every answer of zipfile and zlib to bytes that are not what they wrote.
-UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    KeyError,
-    OSError,
-)
+# How the writer writes every entry.
+METHOD, MODE = zipfile.ZIP_DEFLATED, 0o600 << 16
+# Uploads, exports and trained weights, and models that somebody put there. What else lies in the
+# data folder can be computed again, or belongs to this machine.
+FOLDERS = ("files", "scorers", "models")
+# Longer than any name of ours, and too short for more folders than Python descends into.
+MOST_NAME = 1000
 # How much is done: parts, of how many, and what the present one is.
 Say = Callable[[int, int, str], None]
 
@@ -155,7 +164,7 @@ class Writer:
     @contextmanager
     def _part(self, name: str) -> "Iterator[_PartWriter]":
         about = zipfile.ZipInfo(name)
-        about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+        about.compress_type, about.external_attr = METHOD, MODE
         about._compresslevel = LEVEL  # type: ignore[attr-defined]
         with self._zip.open(about, "w", force_zip64=True) as target:
             yield _PartWriter(name, target)
@@ -211,7 +220,8 @@ class Archive:
             raise BackupRefused(f"There is no file {path}.") from None
         except (PermissionError, IsADirectoryError) as problem:
             raise BackupRefused(f"{path} cannot be read: {problem.strerror}.") from problem
-        except UNREADABLE as problem:
+        except Exception as problem:
+            # Crafted bytes make zipfile and its decompressors raise anything, here and below.
             why = "it is cut off, or no backup"
             raise Damaged("the directory at its end", why) from problem
         self.manifest = self._read_manifest()
@@ -224,6 +234,7 @@ class Archive:
 
     def check(self, say: Say = quiet) -> None:
         """Read everything; a part that is damaged is named."""
+        self._check_entries()
         parts = self.manifest.parts
         for done, part in enumerate(parts):
             say(done, len(parts), part.name)
@@ -237,11 +248,12 @@ class Archive:
         """The rows of a table; ends with `Damaged` where they are not those that were written."""
         part = next(each for each in self.manifest.tables if each.table.name == table.name)
         contents = Contents(table)
+        kinds = [JSON_TYPES.get(column.kind, (str,)) for column in table.columns]
         for line in _lines(self._blocks(part), part):
-            row = _row(line, part)
+            row = _row(line, part, kinds)
             contents.add(row, line + b"\n")
             yield row
-        if contents.sha256 != part.content:
+        if (contents.rows, contents.sha256) != (part.rows, part.content):
             raise Damaged(part.name, "its rows are not those it was made from")
 
     def copy(self, part: Part, target: IO[bytes]) -> None:
@@ -253,12 +265,24 @@ class Archive:
         """The sealed keys; empty where they were left out."""
         return b"".join(self._blocks(self.manifest.keys)) if self.manifest.keys else b""
 
+    def _check_entries(self) -> None:
+        """Refuse an entry that is there twice, unnamed, or not as the writer writes it."""
+        named = [(part.name, part.bytes, METHOD, MODE) for part in self.manifest.parts]
+        named.append((MANIFEST, self._zip.getinfo(MANIFEST).file_size, METHOD, MODE))
+        entries = [
+            (entry.filename, entry.file_size, entry.compress_type, entry.external_attr)
+            for entry in self._zip.infolist()
+        ]
+        odd = (Counter(entries) - Counter(named)) + (Counter(named) - Counter(entries))
+        if odd:
+            raise Damaged(min(odd)[0], "twice there, unnamed, or of another size or kind")
+
     def _read_manifest(self) -> Manifest:
         try:
             with self._zip.open(MANIFEST) as source:
                 written = source.read(MOST_MANIFEST + 1)
             content = json.loads(written) if len(written) <= MOST_MANIFEST else None
-        except UNREADABLE as problem:
+        except Exception as problem:
             raise Damaged(MANIFEST) from problem
         if not isinstance(content, dict):
             raise Damaged(MANIFEST)
@@ -276,7 +300,7 @@ class Archive:
                         break
                     found.update(block)
                     yield block
-        except UNREADABLE as problem:
+        except Exception as problem:
             raise Damaged(part.name) from problem
         if left or found.hexdigest() != part.sha256:
             raise Damaged(part.name)
@@ -294,13 +318,16 @@ def _lines(blocks: Iterator[bytes], part: Part) -> Iterator[bytes]:
             raise Damaged(part.name, "a row is longer than any that is written")
 
 
-def _row(line: bytes, part: Part) -> list[Value]:
+def _row(line: bytes, part: TablePart, kinds: list[tuple[type, ...]]) -> list[Value]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as problem:
-        raise Damaged(part.name) from problem
-    if not isinstance(row, list):
-        raise Damaged(part.name)
+        raise Damaged(part.name, "a row is not JSON") from problem
+    if not isinstance(row, list) or len(row) != len(kinds):
+        raise Damaged(part.name, "a row has not one value for each column")
+    for value, kind, column in zip(row, kinds, part.table.columns, strict=True):
+        if value is not None and type(value) not in kind:
+            raise Damaged(part.name, f"a value of another kind than its column {column.name}")
     return row
 
 
@@ -317,7 +344,9 @@ def _is_whole(path: Path) -> bool:
 def _refuse_newer(content: dict[str, Any]) -> None:
     from cqa_site import __version__
 
-    made_by = str(content.get("version"))
+    if not isinstance(content.get("format"), int):
+        raise Damaged(MANIFEST, "its format is no number")
+    made_by = str(content.get("version"))[:40]
     if content.get("format") == FORMAT and _numbers(made_by) <= _numbers(__version__):
         return
     raise BackupRefused(
@@ -327,7 +356,7 @@ def _refuse_newer(content: dict[str, Any]) -> None:
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(each) for each in version[:40].split(".") if each.isdecimal()]
+    return [int(each) for each in version.split(".") if each.isdecimal()]
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
@@ -336,31 +365,39 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         tables = [_table_part(part) for part in content.pop("tables")]
         files = [Part(**part) for part in content.pop("files")]
         keys = content.pop("keys")
-        read = Manifest(**content, tables=tables, files=files, keys=Part(**keys) if keys else None)
-        is_sound = _is_sound(read)
+        read = Manifest(**content, tables=tables, files=files, keys=keys and Part(**keys))
+        _refuse_unsound(read)
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
-        raise Damaged(MANIFEST) from problem
-    if not is_sound:
-        raise Damaged(MANIFEST)
+        raise Damaged(MANIFEST, "values are missing, unknown or of another kind") from problem
+    if odd := [part.name for part in files if not _is_place(part.name)]:
+        raise Damaged(odd[0], "a site keeps no file of this name")
     return read
 
 
-def _is_sound(read: Manifest) -> bool:
-    """Whether everything is of the kind it was written as: pages and commands show it as it is."""
-    texts = [*read.vanished, *read.left_out]
+def _refuse_unsound(read: Manifest) -> None:
+    """Refuse values of another kind: people are shown them as they are."""
+    tables = [part.table for part in read.tables]
+    columns = [column for table in tables for column in table.columns]
+    records: list[Any] = [read, *read.parts, *tables, *columns]
+    for record in records:
+        for each in fields(record):
+            if not isinstance(getattr(record, each.name), _kind(each)):
+                raise Damaged(MANIFEST, f"a value of another kind for {each.name}")
+    texts = [read.version, *read.vanished, *read.left_out]
     for app, name in read.migrations:
         texts += [app, name]
-    records = [read, *read.parts, *(part.table for part in read.tables)]
-    records += [column for part in read.tables for column in part.table.columns]
-    return (
-        all(map(_has_its_kinds, records))
-        and all(isinstance(each, str) for each in texts)
-        and all(part.bytes >= 0 for part in read.parts)
-    )
+    "".join(texts).encode()
+    datetime.fromisoformat(read.made_at)
+    is_ours = read.engine in WRITERS and _numbers(read.version) and read.version.isprintable()
+    if not is_ours or any(part.bytes < 0 for part in read.parts):
+        raise Damaged(MANIFEST, "no engine, version or size of ours")
 
 
-def _has_its_kinds(record: Any) -> bool:
-    return all(isinstance(getattr(record, each.name), _kind(each)) for each in fields(record))
+def _is_place(name: str) -> bool:
+    """Whether a file of this name lies in a folder that is kept; it leads nowhere else."""
+    top, *below = name.split("/")
+    is_kept = top == "files" and len(below) > 1 and below[0] in FOLDERS
+    return is_kept and len(name) <= MOST_NAME and not {"", ".", ".."} & {*below}
 
 
 def _kind(field: Field[Any]) -> Any:
@@ -373,3 +410,35 @@ def _table_part(content: dict[str, Any]) -> TablePart:
     table = content.pop("table")
     columns = tuple(Column(**column) for column in table.pop("columns"))
     return TablePart(**content, table=Table(**table, columns=columns))
+
+
+# How commands of backups tell how far they are: one line that changes, or nothing in a log.
+
+
+WIDTH = 78
+
+
+class ProgressLine:
+    """Says how much is done, on a terminal only."""
+
+    def __init__(self, out: OutputWrapper) -> None:
+        self._out = out
+
+    def __call__(self, done: int, total: int, note: str) -> None:
+        if self._out.isatty():
+            line = f"{done} of {total}  {note}"[:WIDTH] if note else ""
+            self._out.write(f"\r{line:{WIDTH}}" + ("" if note else "\r"), ending="")
+            self._out.flush()
+
+
+def told(manifest: Manifest) -> str:
+    """What a backup is, in a sentence or two, and a line for each file that is not in it."""
+    size = sum(part.bytes for part in manifest.files)
+    missing = [f"Deleted while the backup was made, and not in it: {n}" for n in manifest.vanished]
+    missing += [f"A link that leads elsewhere, and not in it: {n}" for n in manifest.left_out]
+    about = (
+        f"Made by version {manifest.version} on {manifest.made_at[:16].replace('T', ' ')} UTC: "
+        f"{manifest.rows:,} rows in {len(manifest.tables)} tables, {len(manifest.files):,} files "
+        f"({size / 2**20:,.1f} MiB), {'with' if manifest.keys else 'without'} keys."
+    )
+    return "\n".join([about, *missing])

@@ -1,17 +1,28 @@
-"""Files of a site that a backup holds, and how they come into an empty installation."""
+"""Files and sealed keys of a site in a backup, and its passphrase."""
 
+import base64
+import getpass
+import json
 import os
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Any
 
-from .archive import Archive, Part, Say
-from .refusals import BackupRefused
+from cryptography.exceptions import InvalidTag
+from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from django.conf import settings
 
-# Uploads, exports and trained weights, and models that somebody put there. What else lies in the
-# data folder can be computed again, or belongs to this machine.
-FOLDERS = ("files", "scorers", "models")
+from .archive import FOLDERS, Archive, Say
+from .tables import BackupRefused, Damaged
+
+# Files of a site that a backup holds, and how they come into an empty installation.
+
+
 # Stands in the data folder while files of a restore lie there without their rows.
 MARK = "restoring"
 ROOM_TO_SPARE = 16 * 2**20
@@ -129,7 +140,8 @@ def put_files(archive: Archive, folder: Path, say: Say) -> None:
     files = archive.manifest.files
     for done, part in enumerate(files):
         say(done, len(files), part.name)
-        path = _place(part, folder)
+        # The archive refuses names that lead anywhere else.
+        path = folder / part.name.removeprefix("files/")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
             archive.copy(part, target)
@@ -137,15 +149,109 @@ def put_files(archive: Archive, folder: Path, say: Say) -> None:
             os.fsync(target.fileno())
 
 
-def _place(part: Part, folder: Path) -> Path:
-    """Where a file lies; a name from a backup leads nowhere else."""
-    inside = PurePosixPath(part.name).relative_to("files")
-    if inside.parts[0] not in FOLDERS or ".." in inside.parts:
-        raise BackupRefused(f"The backup names a file that a site does not keep: {part.name}")
-    return folder / inside
-
-
 def _remove_files(folder: Path) -> None:
     for path in files_in(folder):
         # A link within its folder may have led to one that went before it.
         path.unlink(missing_ok=True)
+
+
+# Keys of a site in a backup: sealed with a passphrase, so that the file alone opens nothing.
+
+
+# 128 MiB and about half a second for each passphrase that somebody tries.
+COST, BLOCK_SIZE, LANES = 2**17, 8, 1
+# A file that asks for more than this is not one of ours.
+MOST_COST = 2**20
+SHORTEST = 8
+Keys = dict[str, Any]
+
+
+def keys_here() -> Keys:
+    """The keys that open what is encrypted in the database; a restore needs no others."""
+    return {"SECRETS_KEYS": list(settings.SECRETS_KEYS)}
+
+
+def seal(keys: Keys, passphrase: str) -> bytes:
+    """Encrypt keys; all that is needed to open them but the passphrase stands beside them."""
+    if len(passphrase) < SHORTEST:
+        raise BackupRefused(f"The passphrase needs at least {SHORTEST} characters.")
+    salt, nonce = os.urandom(16), os.urandom(12)
+    told = {"kdf": "scrypt", "n": COST, "r": BLOCK_SIZE, "p": LANES, "cipher": "AES-256-GCM"}
+    told |= {"salt": _text(salt), "nonce": _text(nonce)}
+    box = AESGCM(_derived(passphrase, told))
+    sealed = box.encrypt(nonce, json.dumps(keys).encode(), _bound(told))
+    return json.dumps(told | {"sealed": _text(sealed)}).encode()
+
+
+def unseal(content: bytes, passphrase: str) -> Keys:
+    """Decrypt keys; a wrong passphrase is refused in words."""
+    try:
+        told = json.loads(content)
+        sealed = base64.b64decode(told.pop("sealed"))
+        box = AESGCM(_derived(passphrase, told))
+        keys: Keys = json.loads(box.decrypt(base64.b64decode(told["nonce"]), sealed, _bound(told)))
+        for key in keys["SECRETS_KEYS"]:
+            Fernet(key)
+    except InvalidTag:
+        raise BackupRefused("This is not the passphrase that the backup was made with.") from None
+    except (ArithmeticError, AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+        raise Damaged("the keys") from None
+    return keys
+
+
+def _derived(passphrase: str, told: dict[str, Any]) -> bytes:
+    is_ours = (told["kdf"], told["r"], told["p"]) == ("scrypt", BLOCK_SIZE, LANES)
+    if not is_ours or told["n"] > MOST_COST:
+        raise BackupRefused("The keys in the backup are sealed in a way unknown here.")
+    salt = base64.b64decode(told["salt"])
+    return Scrypt(salt, 32, n=told["n"], r=told["r"], p=told["p"]).derive(passphrase.encode())
+
+
+def _bound(told: dict[str, Any]) -> bytes:
+    """What stands beside the keys cannot be changed either."""
+    return json.dumps(told, sort_keys=True).encode()
+
+
+def _text(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+# Where a command has its passphrase from: a file, the environment, or somebody who types it.
+
+
+VARIABLE = "BACKUP_PASSPHRASE"
+WAYS = (
+    "Nobody can be asked for a passphrase here. Name a file with --passphrase-file, set "
+    f"{VARIABLE}, or leave the keys out with --without-keys."
+)
+
+
+def given_passphrase(file: str) -> str:
+    """From the file named, or from the environment; empty where neither says one."""
+    return read_passphrase(file) if file else os.environ.get(VARIABLE, "")
+
+
+def read_passphrase(file: str) -> str:
+    """The first line of a file."""
+    try:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+    except OSError as problem:
+        raise BackupRefused(
+            f"The passphrase cannot be read from {file}: {problem.strerror}."
+        ) from problem
+    except UnicodeDecodeError:
+        # What is in the file is secret, and the error has it.
+        raise BackupRefused(f"The passphrase in {file} is no text in UTF-8.") from None
+    if not lines or not lines[0]:
+        raise BackupRefused(f"There is no passphrase in the first line of {file}.")
+    return lines[0]
+
+
+def ask_passphrase(*, twice: bool) -> str:
+    """Ask at the terminal, without showing what is typed."""
+    if not sys.stdin.isatty():
+        raise BackupRefused(WAYS)
+    passphrase = getpass.getpass("Passphrase for the keys: ")
+    if twice and getpass.getpass("The same again: ") != passphrase:
+        raise BackupRefused("The two passphrases differ; nothing was written.")
+    return passphrase

@@ -8,10 +8,10 @@ from django.views.decorators.http import require_POST
 from cqa_site.people.access import PersonRequest, administrator_page, record
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
-from cqa_site.web.downloads import attachment
+from cqa_site.web.pages import attachment
 
-from . import kept
-from .handlers import BACKUP_JOB, CHECK_JOB, ask_for_backup, ask_for_check
+from . import backup as kept
+from .backup import BACKUP_JOB, CHECK_JOB, ask_for_backup, ask_for_check
 
 
 @administrator_page
@@ -63,7 +63,7 @@ def site_backup_file(request: PersonRequest, name: str) -> HttpResponseBase:
     return response
 
 
-def _listed(name: str) -> kept.Kept:
+def _listed(name: str) -> kept.StoredBackup:
     """A backup of the list: what a request names is never made into a path."""
     for each in kept.all_kept():
         if each.name == name:
@@ -71,7 +71,7 @@ def _listed(name: str) -> kept.Kept:
     raise Http404
 
 
-def _checks(backups: list[kept.Kept]) -> list[Job | None]:
+def _checks(backups: list[kept.StoredBackup]) -> list[Job | None]:
     """The last time each was read completely since it was made."""
     keys = [f"{CHECK_JOB}:{each.name}" for each in backups]
     jobs = {job.key: job for job in Job.objects.filter(key__in=keys).order_by("pk")}

@@ -1,14 +1,20 @@
-"""What an examination found: a state, a sentence, and what to do about it.
+"""Findings of the doctor, for a terminal, also where Django cannot start."""
 
-Nothing here needs Django: the first look is made where it cannot start.
-"""
-
+import json
+import re
 import sys
-from collections.abc import Iterable
+import textwrap
+import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+# What an examination found: a state, a sentence, and what to do about it.
+#
+# Nothing here needs Django: the first look is made where it cannot start.
+
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -54,7 +60,7 @@ def unknown(says: str, remedy: str = "") -> Finding:
     return Finding(State.UNKNOWN, says, remedy)
 
 
-class Told(Protocol):
+class ReportedFinding(Protocol):
     """An examination with what it found."""
 
     @property
@@ -70,21 +76,21 @@ class Told(Protocol):
     def finding(self) -> Finding: ...
 
 
-def as_row(told: Told) -> dict[str, object]:
+def as_row(told: ReportedFinding) -> dict[str, object]:
     """One examination as JSON; the names of its fields stay."""
     return {"key": told.key, "family": told.family, "name": told.name, **asdict(told.finding)}
 
 
-def grouped(results: Iterable[Told], state: State) -> list[tuple[str, Finding]]:
+def grouped(results: Iterable[ReportedFinding], state: State) -> list[tuple[str, Finding]]:
     """What was found in a state, each once, under the names of all that found it."""
-    groups: dict[Finding, list[Told]] = {}
+    groups: dict[Finding, list[ReportedFinding]] = {}
     for each in results:
         if each.finding.state == state:
             groups.setdefault(each.finding, []).append(each)
     return [(_title(group), finding) for finding, group in groups.items()]
 
 
-def _title(group: list[Told]) -> str:
+def _title(group: list[ReportedFinding]) -> str:
     if len(group) == 1:
         return f"{group[0].family}: {group[0].name}"
     return ", ".join(each.name for each in group)
@@ -100,3 +106,164 @@ def python(arguments: str) -> str:
 def manage(arguments: str) -> str:
     """A command line of this site."""
     return python(f"manage.py {arguments}")
+
+
+# What was found, for a terminal: troubles in full, what is well in a line for each family.
+
+
+WIDTH = 100
+MARKS = {State.WRONG: "WRONG", State.LOOK: "LOOK", State.UNKNOWN: "UNKNOWN"}
+INDENT = 9
+Paint = Callable[[str, State], str]
+
+
+def in_lines(
+    results: Iterable[ReportedFinding], paint: Paint, *, in_full: bool = False
+) -> list[str]:
+    """Wrong ones first, then those to look at, then what could not be examined, then the rest."""
+    results = list(results)
+    lines: list[str] = []
+    for state in MARKS:
+        for title, finding in grouped(results, state):
+            lines += [*_trouble(title, finding, paint), ""]
+    return lines + list(_well(results, paint, in_full)) + ["", _count(results)]
+
+
+def _trouble(title: str, finding: Finding, paint: Paint) -> list[str]:
+    mark = paint(f"{MARKS[finding.state]:<{INDENT}}", finding.state)
+    first, *others = textwrap.wrap(title, WIDTH - INDENT)
+    lines = [f"{mark}{first}", *_wrapped(" ".join(others)), *_wrapped(finding.says)]
+    for sentence in finding.more:
+        lines += _wrapped(f"- {sentence}")
+    if finding.remedy:
+        lines += _wrapped(finding.remedy)
+    # Whole, so that it can be copied.
+    return lines + ([f"{' ' * INDENT}  {finding.command}"] if finding.command else [])
+
+
+def _well(results: list[ReportedFinding], paint: Paint, in_full: bool) -> Iterable[str]:
+    well = [each for each in results if each.finding.state == State.WELL]
+    families = dict.fromkeys(each.family for each in well)
+    width = max(map(len, families), default=0) + 2
+    mark = paint(f"{'WELL':<{INDENT}}", State.WELL)
+    for family in families:
+        names = [each for each in well if each.family == family]
+        if in_full:
+            yield f"{mark}{family}"
+            for each in names:
+                yield from _wrapped(f"{each.name}: {each.finding.says}")
+        else:
+            told = ", ".join(each.name for each in names)
+            lines = textwrap.wrap(told, WIDTH - INDENT - width)
+            yield f"{mark}{family:<{width}}{lines[0]}"
+            yield from (f"{' ' * (INDENT + width)}{line}" for line in lines[1:])
+
+
+def _wrapped(text: str) -> list[str]:
+    indent = " " * INDENT
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _count(results: list[ReportedFinding]) -> str:
+    """How many of each state."""
+    counts = {state: sum(each.finding.state == state for each in results) for state in State}
+    words = {
+        State.WRONG: "wrong",
+        State.LOOK: "to look at",
+        State.UNKNOWN: "could not be examined",
+        State.WELL: "well",
+    }
+    told = ", ".join(f"{counts[state]} {words[state]}" for state in State if counts[state])
+    return f"{len(results)} examined: {told}."
+
+
+# The first look, where Django cannot start: which package or setting keeps it from that.
+#
+# Only Python's own library is loaded before it is known what else is there.
+
+
+SETTING = re.compile(r"""env\.\w+\(\s*["'](\w+)["']""")
+EXTRA = "requirements-watching.txt"
+AGAIN = "Correct it in the environment or in .env, then run the doctor again."
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """What the first look found, as one more examination."""
+
+    finding: Finding
+    key: str = "settings.start"
+    family: str = "Settings"
+    name: str = "Start"
+
+
+def look_first(arguments: list[str]) -> None:
+    """End with 1, and say why, if nothing can be examined; else let the command go on."""
+    finding = why_not()
+    if finding is None:
+        return
+    looked = FirstLook(finding)
+    if "--json" in arguments:
+        print(json.dumps([as_row(looked)], indent=2))  # noqa: T201
+    else:
+        print(*in_lines([looked], _plain), sep="\n")  # noqa: T201
+    sys.exit(1)
+
+
+def why_not() -> Finding | None:
+    """What keeps Django from starting; None if it starts."""
+    try:
+        import django
+        from django.core.exceptions import ImproperlyConfigured
+
+        django.setup()
+    except ModuleNotFoundError as problem:
+        return _not_installed(problem.name or "")
+    except ImproperlyConfigured as problem:
+        return _refused(str(problem))
+    except OSError as problem:
+        place = problem.filename or "a file"
+        says = f"The site cannot start: {place} cannot be used ({problem.strerror})."
+        return wrong(says, "Let DATA_DIR name a folder that this user may write to.")
+    except Exception as problem:  # noqa: BLE001  whatever a library says about a value
+        return _unreadable(problem)
+    return None
+
+
+def _not_installed(module: str) -> Finding:
+    says = f"The site cannot start: the package {module} is not installed."
+    install = python("-m pip install -r")
+    # How all modules of an extra package begin; what is none of them the site itself needs.
+    name = module.partition(".")[0].replace("_", "-")
+    if re.search(rf"^{re.escape(name)}\b", (ROOT / EXTRA).read_text(), re.MULTILINE):
+        remedy = "Install what sends errors and traces away, or take out the settings that ask:"
+        return wrong(says, remedy, f"{install} {EXTRA}")
+    return wrong(says, "Install what the site needs:", f"{install} requirements-site.txt")
+
+
+def _refused(words: str) -> Finding:
+    """Settings that refuse to go on say why, and some of them from where a value can be had."""
+    says, _from, command = words.partition(", for example from: ")
+    return wrong(f"The site refuses to start: {says.rstrip('.')}.", AGAIN, command)
+
+
+def _unreadable(problem: Exception) -> Finding:
+    """Name the setting; its value may be a password and is not repeated."""
+    lines = [frame.line or "" for frame in traceback.extract_tb(problem.__traceback__)]
+    named = [found[1] for line in lines if (found := SETTING.search(line))]
+    if named:
+        return wrong(f"The site cannot start: {named[-1]} cannot be understood.", AGAIN)
+    kind = type(problem).__name__
+    says = f"The site cannot start: the code breaks while it is loaded ({kind})."
+    return wrong(says, "What Python says about it is shown by:", python("manage.py check"))
+
+
+def _plain(text: str, _state: State) -> str:
+    return text

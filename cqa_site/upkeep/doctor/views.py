@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from cqa_site.people.access import PersonRequest, administrator_page
 
 from . import examinations  # noqa: F401  they register themselves
-from .examining import Result, examine
+from .examination import Result, examine
 from .findings import State, grouped
 
 # A page waits no longer; the command does.
@@ -44,6 +44,7 @@ def site_state(request: PersonRequest) -> HttpResponse:
         "troubles": troubles,
         "families": families,
         "wrong": len(_in_state(results, State.WRONG)),
+        "unknown": len(_in_state(results, State.UNKNOWN)),
         "well": len(well),
     }
     return render(request, "upkeep/state.html", context)

@@ -22,6 +22,8 @@ SHARED = "PROMETHEUS_MULTIPROC_DIR"
 LEFT_BEHIND = 7 * 24 * 3600.0
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 # Around what people notice: a label in 50 ms, a page in a quarter of a second.
+# Bytes that a new file of counts takes, and at most those of an entry beside its key.
+ROOM, ENTRY = 1 << 20, 40
 BUCKETS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
@@ -54,11 +56,15 @@ def share(folder: Path) -> None:
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
-    """Count one answer; every label has few values, whatever anybody asks for."""
-    counts = _counts()
+    """Count one answer; every label has few values, whatever anybody asks for.
+
+    Where a full disk has no room for one more count the answer is not counted.
+    """
     method = method if method in METHODS else "other"
-    counts.requests.labels(route, method, f"{status // 100}xx").inc()
-    counts.seconds.labels(route).observe(seconds)
+    with suppress(OSError):
+        counts = _counts()
+        counts.requests.labels(route, method, f"{status // 100}xx").inc()
+        counts.seconds.labels(route).observe(seconds)
 
 
 def counted() -> "CollectorRegistry":
@@ -84,6 +90,7 @@ def _counts() -> Counts:
     )
 
     disable_created_metrics()  # type: ignore[no-untyped-call]
+    _reserve_room()
     registry = CollectorRegistry()
     return Counts(
         registry,
@@ -101,6 +108,29 @@ def _counts() -> Counts:
             buckets=BUCKETS,
         ),
     )
+
+
+def _reserve_room() -> None:
+    """Have files of counts take their room on the disk before a process maps them.
+
+    A page that is written where a full disk has no room for it ends the process (SIGBUS).
+    """
+    from prometheus_client import values
+    from prometheus_client.mmap_dict import MmapedDict
+
+    class Reserved(MmapedDict):
+        def __init__(self, filename: str, read_mode: bool = False) -> None:
+            if not read_mode:
+                with open(filename, "ab") as file:
+                    os.posix_fallocate(file.fileno(), 0, ROOM)
+            super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]
+
+        def _init_value(self, key: str) -> None:
+            if self._used + len(key.encode()) + ENTRY > self._capacity:
+                os.posix_fallocate(self._f.fileno(), self._capacity, self._capacity)
+            super()._init_value(key)  # type: ignore[no-untyped-call]
+
+    values.MmapedDict = Reserved  # type: ignore[misc]
 
 
 def _last_change(folder: Path) -> float:

@@ -24,7 +24,7 @@ from opentelemetry.trace.status import Status
 import cqa_site
 from cqa_site.web.logging import PLACE, SPANS, hide
 
-from .following import HEADER, person_of, route_of
+from .requests import HEADER, person_of, route_of
 
 OURS = "counterpoint."
 KEPT = {

@@ -15,7 +15,7 @@ from .counting import counted
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-    from .scraping import Scrape
+    from .figures import Scrape
 
 # What says that a proxy stands before the site, so that everybody seems to be on this machine.
 PROXIED = (
@@ -58,6 +58,6 @@ def may_read(request: HttpRequest) -> bool:
 
 @cache
 def _scrape() -> "Scrape":
-    from .scraping import Scrape
+    from .figures import Scrape
 
     return Scrape()

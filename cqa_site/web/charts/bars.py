@@ -1,26 +1,39 @@
-"""Bars: counts by label, by size, by time, side by side, in order."""
+"""Bar charts and heatmaps."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from .axis import Axis, axis_of, seconds, time_axis
-from .drawing import WIDTHS, Rows, Spec
-from .measure import text_width
-from .paint import (
+from .plane import Plane, frame, plane_of
+from .vega import (
+    EDGE,
     LEADING,
     SIZE,
+    WIDTHS,
+    Axis,
     Layer,
+    Rows,
+    Spec,
     areas,
+    axis_of,
     finish,
+    fits,
     layer,
     legend,
+    lines_of,
     looks,
+    seconds,
     segment,
     segments,
+    text_width,
     texts,
+    time_axis,
+    wrap,
 )
-from .plane import Plane, frame, plane_of
+
+# Bars: counts by label, by size, by time, side by side, in order.
+
 
 # Of its place, what a bar takes.
 PART = 0.84
@@ -156,3 +169,206 @@ def _sums(sums: dict[Any, float], plane: Plane) -> list[Layer]:
     widest = max((text_width(str(each["text"]), SIZE, is_bold=True) for each in words), default=0)
     is_free = widest + 2 <= plane.x(1) - plane.x(0)
     return [texts(words, "value", "center")] if is_free else []
+
+
+# A square of shaded cells.
+
+
+# Of the picture's width, what names of rows may take.
+NAMES = 0.38
+WIDEST, LOWEST = 84, 18
+# From this share on cells are deep.
+DEEP = 0.6
+# Around a name or a text inside its cell.
+AIR = 6
+Lines = list[list[str]]
+
+
+def heatmap(
+    rows: Rows,
+    *,
+    x: str,
+    y: str,
+    share: str,
+    text: str,
+    titles: tuple[str, str],
+    size: str = "wide",
+) -> Spec:
+    """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them, in the rows' order.
+
+    Columns too narrow for their names are numbered: as the rows are, if those have the same
+    names, and otherwise with a key below. Narrow cells hold the first line of their texts, or
+    none.
+    """
+    across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in (x, y))
+    cells = [
+        {
+            "across": across.index(str(row[x])),
+            "down": down.index(str(row[y])),
+            "share": row[share],
+            "lines": str(row[text]).split("\n"),
+        }
+        for row in rows
+    ]
+    grid = _grid(across, down, titles, [cell["lines"] for cell in cells], size)
+    layers = [_shades(cells, grid), _borders(grid), *_words(grid)]
+    if grid.lines:
+        layers += [_texts(cells, grid, is_deep=False), _texts(cells, grid, is_deep=True)]
+    return finish(layers, size, grid.end + EDGE + LEADING * len(grid.key))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Where cells stand, and what stands around them."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    names: Lines
+    heads: Lines
+    titles: list[str]
+    key: list[str]
+    lines: int
+
+    @property
+    def end(self) -> float:
+        """Where the last row ends."""
+        return self.top + self.height * len(self.names)
+
+
+def _grid(
+    across: list[str], down: list[str], titles: tuple[str, str], inside: Lines, size: str
+) -> Grid:
+    picture = WIDTHS[size]
+    left, width = _columns(down, across, picture)
+    is_named, is_square = all(fits(name, width - AIR, SIZE) for name in across), across == down
+    if is_square and not is_named:
+        down = _numbered(down)
+        left, width = _columns(down, across, picture)
+    names = [wrap(name, picture * NAMES, SIZE, most=4) for name in down]
+    heads = (
+        [wrap(name, width - AIR, SIZE) for name in across] if is_named else _heads(across, width)
+    )
+    said = [f"{title} {arrow}" for title, arrow in zip(titles, "→↓", strict=True) if title]
+    words = _lines(said, picture - 2 * EDGE)
+    lines = _shown(inside, width)
+    return Grid(
+        left=left,
+        top=EDGE + LEADING * len(words) + 14 * max(map(len, heads), default=0) + AIR,
+        width=width,
+        height=max(LOWEST, 14 * max(map(len, names), default=0) + AIR, LEADING * lines + 2 * AIR),
+        names=names,
+        heads=heads,
+        titles=words,
+        key=[] if is_named or is_square else _lines(_numbered(across), picture - 2 * EDGE),
+        lines=lines,
+    )
+
+
+def _shown(inside: Lines, width: float) -> int:
+    """How many lines of the cells' texts are shown: all, the first, or none where none fits."""
+    most = max(map(len, inside), default=0)
+    tries = (most, 1) if most else ()
+    return next((n for n in tries if _widest([each[:n] for each in inside]) + AIR <= width), 0)
+
+
+def _columns(down: Sequence[str], across: Sequence[str], picture: int) -> tuple[float, float]:
+    """Where the cells begin, and how wide they are."""
+    left = EDGE + _widest([wrap(name, picture * NAMES, SIZE, most=4) for name in down]) + 8
+    return left, min(WIDEST, (picture - EDGE - left) / max(1, len(across)))
+
+
+def _heads(across: Sequence[str], width: float) -> Lines:
+    """Numbers of the columns, all or every fifth of them."""
+    taken = text_width(str(len(across)), SIZE) + 4
+    step = next(each for each in (1, 5, 10, 50, 100, len(across)) if each * width >= taken)
+    return [[str(at)] if at == 1 or at % step == 0 else [] for at in range(1, len(across) + 1)]
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    return [f"{at} {name}" for at, name in enumerate(names, start=1)]
+
+
+def _widest(texts: Lines) -> float:
+    return max((text_width(line, SIZE) for lines in texts for line in lines), default=0)
+
+
+def _lines(texts: Sequence[str], width: float) -> list[str]:
+    return [line for text in texts for line in wrap(text, width, SIZE, most=4)]
+
+
+def _shades(cells: Rows, grid: Grid) -> Layer:
+    marked = [
+        {
+            "x": grid.left + grid.width * cell["across"],
+            "y": grid.top + grid.height * cell["down"],
+            "x2": grid.left + grid.width * (cell["across"] + 1),
+            "y2": grid.top + grid.height * (cell["down"] + 1),
+            "share": _shade(cell["share"]),
+        }
+        for cell in cells
+    ]
+    scale = {"domain": [0, 1], "interpolate": "lab"}
+    shade = {"field": "share", "type": "quantitative", "scale": scale, "legend": None}
+    return layer(marked, "rect", {**areas(), "color": shade})
+
+
+def _shade(share: float | None) -> float | None:
+    """The share without the middle shades, on which neither dark nor light words can be read."""
+    if share is None:
+        return None
+    return share / DEEP / 2 if share <= DEEP else 1 - (1 - share) * 0.55
+
+
+def _borders(grid: Grid) -> Layer:
+    """Thin lines around all cells, so that pale ones have an end."""
+    right = grid.left + grid.width * len(grid.heads)
+    heights = [grid.top + grid.height * at for at in range(len(grid.names) + 1)]
+    places = [grid.left + grid.width * at for at in range(len(grid.heads) + 1)]
+    lines = [segment(grid.left, y, right, y) for y in heights]
+    return segments([*lines, *(segment(x, grid.top, x, grid.end) for x in places)], "grid")
+
+
+def _words(grid: Grid) -> list[Layer]:
+    """Titles, names of rows and columns, and the key."""
+    names = [
+        text
+        for at, lines in enumerate(grid.names)
+        for text in _around(lines, grid.left - 8, grid.top + grid.height * (at + 0.5), 14)
+    ]
+    heads = [
+        text
+        for at, lines in enumerate(grid.heads)
+        for text in _around(
+            lines, grid.left + grid.width * (at + 0.5), grid.top - 5 - 7 * len(lines), 14
+        )
+    ]
+    return [
+        texts(lines_of(grid.titles, EDGE, EDGE + 7), "soft"),
+        texts(names, "name", "right"),
+        texts(heads, "name", "center"),
+        texts(lines_of(grid.key, EDGE, grid.end + EDGE + 7), "name"),
+    ]
+
+
+def _around(lines: Sequence[str], x: float, y: float, leading: float) -> list[dict[str, Any]]:
+    """Lines of a text around a height."""
+    first = y - leading * (len(lines) - 1) / 2
+    return [{"x": x, "y": first + leading * at, "text": line} for at, line in enumerate(lines)]
+
+
+def _texts(cells: Rows, grid: Grid, *, is_deep: bool) -> Layer:
+    """What stands in the deep cells, or in the pale ones."""
+    words = [
+        text
+        for cell in cells
+        if ((cell["share"] or 0) > DEEP) == is_deep
+        for text in _around(
+            cell["lines"][: grid.lines],
+            grid.left + grid.width * (cell["across"] + 0.5),
+            grid.top + grid.height * (cell["down"] + 0.5),
+            LEADING,
+        )
+    ]
+    return texts(words, "on-deep" if is_deep else "on-pale", "center")

@@ -1,27 +1,38 @@
-"""Rows with a name at the left, dots on an axis, and numbers in a column at the right."""
+"""Charts with a named row for each value: intervals and rankings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from cqa_site.web.tables import text_of
 
-from .axis import Axis
-from .drawing import WIDTHS, Rows
-from .measure import fits, text_width, wrap
-from .paint import (
+from .vega import (
     EDGE,
     LEADING,
     SIZE,
+    WIDTHS,
+    Axis,
     Layer,
+    Rows,
+    Spec,
+    axis_of,
+    finish,
+    fits,
     layer,
+    legend,
     looks,
     pixels,
     segment,
     segments,
+    text_width,
     texts,
     values,
+    wrap,
 )
+
+# Rows with a name at the left, dots on an axis, and numbers in a column at the right.
+
 
 # Of the picture's width, what names may take beside the dots.
 BESIDE = 0.38
@@ -205,3 +216,150 @@ def _title(place: Place, title: str) -> tuple[list[str], str]:
     if fits(title, span, SIZE):
         return wrap(title, span, SIZE), "center"
     return wrap(title, place.right - EDGE, SIZE, most=4), "right"
+
+
+# Values with intervals, and several values of one thing, in rows under each other.
+
+
+def intervals(
+    rows: Rows,
+    *,
+    y: str,
+    series: str,
+    title: str,
+    marks: Sequence[float] = (),
+    size: str = "wide",
+) -> Spec:
+    """A dot with its interval (fields value, low, high) for each ``y``, a line for each series.
+
+    The value stands at the right. ``marks`` are values at which a dashed line helps the eye.
+    """
+    kinds, names = _kinds(rows, y), _kinds(rows, series)
+    values = [row[part] for row in rows for part in ("value", "low", "high")]
+    axis = axis_of(values, domain=(0, 1), most=TICKS[size])
+    above, height = legend(names, size)
+    numbers = [number_of(row["value"], axis) for row in rows]
+    place = place_rows(
+        kinds, size, numbers=numbers, top=height + EDGE, slots=len(names) or 1, beyond=EDGE
+    )
+    marked = [
+        {
+            **row,
+            "series": row[series],
+            "y": place.dot(kinds.index(row[y]), names.index(row[series])),
+        }
+        for row in rows
+    ]
+    words = [
+        {"x": place.width - EDGE, "y": row["y"], "text": number}
+        for row, number in zip(marked, numbers, strict=True)
+    ]
+    layers = [
+        *above,
+        *frame(place, axis, title, marks),
+        spans(marked, axis, place, names),
+        dots(marked, axis, place, names),
+        texts(words, "value", "right"),
+    ]
+    return finish(layers, size, place.bottom + below(place, title))
+
+
+def parts(
+    rows: Rows,
+    *,
+    x: str,
+    y: str,
+    series: str,
+    names: Sequence[str],
+    title: str,
+    highest: float,
+    size: str = "wide",
+) -> Spec:
+    """A dot for each series at ``x`` in the row of ``y``, each series at a height of its own.
+
+    ``names`` are the series in their order. Dots tell positions, no lengths: the axis begins a
+    little below the lowest.
+    """
+    kinds = _kinds(rows, y)
+    lowest = min((row[x] for row in rows), default=0.0)
+    axis = axis_of([], domain=(max(0.0, lowest - highest / 20), highest), most=TICKS[size])
+    above, height = legend(names, size)
+    place = place_rows(kinds, size, top=height + EDGE, slots=len(names) or 1, slot=9)
+    marked: list[dict[str, Any]] = [
+        {
+            "value": row[x],
+            "series": row[series],
+            "y": place.dot(kinds.index(row[y]), names.index(row[series])),
+        }
+        for row in rows
+    ]
+    layers = [*above, *frame(place, axis, title), dots(marked, axis, place, names)]
+    return finish(layers, size, place.bottom + below(place, title))
+
+
+def _kinds(rows: Rows, name: str) -> list[Any]:
+    """What a field holds, in the rows' order."""
+    return list(dict.fromkeys(row[name] for row in rows))
+
+
+# A ranking: one row a system, with its value, its interval and its group.
+
+
+# Between numbers and the brackets at the very right.
+BRACKET = 12
+
+
+def ranked_dots(
+    rows: Rows,
+    *,
+    title: str,
+    size: str = "wide",
+    domain: tuple[float, float] | None = None,
+) -> Spec:
+    """A dot with its interval for each row, in the rows' order, and its number at the right.
+
+    Parameters
+    ----------
+    rows
+        ``name``, ``value``, ``low``, ``high`` and ``group``, best first. All but the name may be
+        None: without a value the number is a dash. Neighbours of the same group stand behind one
+        bracket: no two of them can be told apart.
+    title
+        Of the axis.
+    size
+        Where names are long, they take two lines in a wide picture, and a line of their own above
+        the dot in a narrow one.
+    domain
+        What the axis shows at least; without one, what the rows need.
+    """
+    values = [row[part] for row in rows for part in ("value", "low", "high")]
+    axis = axis_of(values, domain=domain, most=TICKS[size])
+    numbers = [number_of(row["value"], axis) for row in rows]
+    place = place_rows([row["name"] for row in rows], size, numbers=numbers, beyond=BRACKET)
+    marked = [{**row, "series": "", "y": place.dot(at)} for at, row in enumerate(rows)]
+    x = place.width - BRACKET
+    words = [{"x": x, "y": place.dot(at), "text": each} for at, each in enumerate(numbers)]
+    layers = [
+        *frame(place, axis, title),
+        spans(marked, axis, place, [""]),
+        dots(marked, axis, place, [""]),
+        texts(words, "value", "right"),
+        _brackets(rows, place),
+    ]
+    return finish(layers, size, place.bottom + below(place, title))
+
+
+def _brackets(rows: Rows, place: Place) -> Layer:
+    """A thin bracket behind the numbers of neighbours that share a group."""
+    lines, at, x = [], 0, place.width - 2
+    for group, members in groupby(rows, key=lambda row: row.get("group")):
+        count = len(list(members))
+        if count > 1 and group is not None:
+            top, bottom = place.dot(at) - 7, place.dot(at + count - 1) + 7
+            lines += [
+                segment(x, top, x, bottom),
+                segment(x - 4, top, x, top),
+                segment(x - 4, bottom, x, bottom),
+            ]
+        at += count
+    return segments(lines, "bracket")

@@ -1,15 +1,80 @@
-"""Charts of points with intervals: value against cost, value over time."""
+"""Charts on a plane: points, lines, scatter, two raters side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from cqa_site.web.charts.drawing import Rows, Spec
+from django.utils.translation import gettext as _
 
-from .axis import Axis, axis_of, seconds, time_axis
-from .naming import named
-from .paint import SIGNS, Layer, finish, layer, legend, looks
-from .plane import Plane, frame, on, plane_of
+from cqa_site.web.charts.vega import WIDTHS, Rows
+
+from .plane import Plane, frame, named, on, plane_of
+from .vega import (
+    SIGNS,
+    Axis,
+    Layer,
+    Spec,
+    axis_of,
+    dashes,
+    finish,
+    layer,
+    legend,
+    looks,
+    seconds,
+    segment,
+    segments,
+    time_axis,
+)
+
+# A chart of some figures, and what may stand in one.
+
+
+# Rows of one chart: more than these take longer to find than in the table.
+MOST = 40
+
+
+@dataclass(frozen=True)
+class Chart:
+    """What draws figures in a size, says them in words, and tells what there is to draw."""
+
+    draw: Callable[..., Spec]
+    alt: Callable[..., str]
+    rows: Callable[..., Any] = lambda *figures: True
+
+
+def chart_of(charts: Mapping[str, Chart], slug: str, *figures: Any) -> dict[str, Any]:
+    """The chart as fields of a `Figure`; empty where there is none, or nothing to draw."""
+    chart = charts.get(slug)
+    if chart is None or not chart.rows(*figures):
+        return {}
+    return {"alt": chart.alt(*figures), "draw": partial(chart.draw, *figures)}
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """The names, numbered from the second of the same on, so that their rows stay apart."""
+    seen: dict[str, int] = {}
+    made = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return made
+
+
+def of_all(title: str, every: int) -> str:
+    """The title of an axis, which says so where not all rows are drawn."""
+    if every <= MOST:
+        return title
+    return _("%(title)s; the first %(shown)d of %(all)d") % {
+        "title": title,
+        "shown": MOST,
+        "all": every,
+    }
+
+
+# Charts of points with intervals: value against cost, value over time.
+
 
 HEIGHT = {"wide": 220, "middle": 220, "narrow": 240}
 TICKS = {"wide": 5, "middle": 4, "narrow": 3}
@@ -109,3 +174,74 @@ def _drawn(rows: Rows, plane: Plane, names: Sequence[str], is_curve: bool) -> li
         layer(curves, "line", {**places, **colour}, strokeWidth=2),
         layer(rows, "point", {**places, **looks(names)}, **signs),
     ]
+
+
+# Lines over a number, one for each series.
+
+
+def lines(
+    rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
+) -> Spec:
+    """One dashed or solid line for each series; ``x`` and ``y`` are numbers."""
+    names = list(dict.fromkeys(row[series] for row in rows))
+    marked = [{"x": row[x], "y": row[y], "series": row[series]} for row in rows]
+    above, start = legend(names, size, sign="line")
+    plane = plane_of(
+        axis_of((row["x"] for row in marked), most=6 if size == "wide" else 5),
+        axis_of([0.0, *(row["y"] for row in marked)]),
+        titles,
+        size,
+        start=start,
+    )
+    look = {**looks(names, has_signs=False), "strokeDash": dashes(names)}
+    drawn = layer(marked, "line", {**on(plane, "x", "y"), **look}, strokeWidth=2)
+    return finish([*above, *frame(plane, start=start), drawn], size, plane.end)
+
+
+# Charts of many points with two values each, on scales that fit them.
+
+
+def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide") -> Spec:
+    """A dot for each row; points that lie on each other look darker."""
+    marked = [{"x": row[x], "y": row[y], "series": ""} for row in rows]
+    plane = plane_of(
+        axis_of((row["x"] for row in marked), most=5 if size == "wide" else 4),
+        axis_of(row["y"] for row in marked),
+        titles,
+        size,
+        height=WIDTHS[size] // 2,
+    )
+    look = {"style": "sign", "filled": True, "size": 70, "opacity": 0.55}
+    dots = layer(marked, "point", {**on(plane, "x", "y"), **looks([""])}, **look)
+    return finish([*frame(plane), dots], size, plane.end)
+
+
+# Two raters' scores of the same things.
+
+
+def beside(
+    rows: Rows,
+    *,
+    x: str,
+    y: str,
+    text: str,
+    titles: tuple[str, str],
+    highest: float,
+    size: str = "wide",
+) -> Spec:
+    """Two raters' means of the same things; on the dashed line they agree."""
+    lowest = min((min(row[x], row[y]) for row in rows), default=0)
+    both = axis_of([], domain=(max(0, int(lowest) - 1), highest))
+    plane = plane_of(both, both, titles, size, height=WIDTHS[size] * 0.6)
+    marked = [{"x": row[x], "y": row[y], "text": row[text], "series": ""} for row in rows]
+    ends = (both.low, both.low, both.high, both.high)
+    words, end = named(plane, marked, size, lines=[ends])
+    line = segment(plane.left, plane.bottom, plane.right, plane.top)
+    places = {**on(plane, "x", "y"), **looks([""])}
+    layers = [
+        *frame(plane),
+        segments([line], "guide"),
+        layer(marked, "point", places, style="sign", filled=True, size=60),
+        *words,
+    ]
+    return finish(layers, size, end)

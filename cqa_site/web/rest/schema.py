@@ -1,12 +1,13 @@
 """The OpenAPI description: bearer tokens, and the errors every address may answer."""
 
+import re
 from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
-from .problems import MEDIA_TYPE, ProblemSerializer
+from .queries import MEDIA_TYPE, ProblemSerializer
 
 ERRORS = {
     "400": "The body or a parameter is not acceptable.",
@@ -22,12 +23,42 @@ ERRORS = {
 class TokenScheme(OpenApiAuthenticationExtension):
     """``Authorization: Bearer cqa_…``."""
 
-    target_class = "cqa_site.people.tokens.TokenAuthentication"
+    target_class = "cqa_site.people.access.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         """Describe the header."""
         return {"type": "http", "scheme": "bearer", "description": "A token of your account page."}
+
+
+# Lists whose name does not say what one of them is; ``compare/{other_id}`` follows no list.
+_UNUSUAL = {"people": "rater", "corpora": "corpus", "analyses": "analysis", "studies": "study"}
+_ID = re.compile(r"([\w-]+s|people|corpora)/\{(\w+)\}")
+
+
+def name_ids(result: dict[str, Any], **_about: Any) -> dict[str, Any]:
+    """Name each id in a path by the list it is from, wherever it stands: ``{import_id}``.
+
+    In our code the last one is ``public_id``, and a round is a ``round_id`` to several kinds.
+    """
+    paths = {}
+    for path, methods in result["paths"].items():
+        names = {name: f"{_one_of(many)}_id" for many, name in _ID.findall(path)}
+        for method in methods.values():
+            for parameter in method.get("parameters", ()):
+                if parameter["in"] == "path":
+                    parameter["name"] = names.get(parameter["name"], parameter["name"])
+        for name, plain in names.items():
+            path = path.replace(f"{{{name}}}", f"{{{plain}}}")
+        paths[path] = methods
+    return result | {"paths": paths}
+
+
+def _one_of(many: str) -> str:
+    if many in _UNUSUAL:
+        return _UNUSUAL[many]
+    name = many.replace("-", "_").removesuffix("s")
+    return name.removesuffix("e") if name.endswith("che") else name
 
 
 class ProblemSchema(AutoSchema):

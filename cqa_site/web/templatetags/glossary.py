@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
-from cqa_site.web.glossary import glossary
+from cqa_site.web.pages import glossary
 
 register = template.Library()
 

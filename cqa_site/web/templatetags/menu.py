@@ -9,14 +9,24 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from cqa_site.web.navigation.menu import Here, ShownGroup, inside, menu_of, place_of
-from cqa_site.web.navigation.tour import TOUR, Stop, first_stop, stop_at
+from cqa_site.web.navigation import (
+    TOUR,
+    Breadcrumb,
+    Stop,
+    VisibleGroup,
+    first_stop,
+    inside,
+    menu_of,
+    needed_groups,
+    place_of,
+    stop_at,
+)
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def study_menu(context: dict[str, Any]) -> list[ShownGroup]:
+def study_menu(context: dict[str, Any]) -> list[VisibleGroup]:
     """The groups of the member who asks; none for somebody who only works.
 
     A page that belongs to a list elsewhere says its name as ``home_name``.
@@ -27,11 +37,18 @@ def study_menu(context: dict[str, Any]) -> list[ShownGroup]:
         return []
     home = context.get("home_name")
     path = reverse(home, args=[study.public_id]) if home else request.path
-    return menu_of(study.public_id, membership.role, inside(path))
+    needed = needed_groups(study.goal)
+    return menu_of(study.public_id, membership.role, inside(path), needed)
+
+
+@register.filter
+def others_hold_this_page(groups: list[VisibleGroup]) -> bool:
+    """Whether the page at hand stands among groups that the study's question does not need."""
+    return any(each.is_current and not each.is_needed for each in groups)
 
 
 @register.simple_tag(takes_context=True)
-def help_address(context: dict[str, Any], groups: list[ShownGroup]) -> str:
+def help_address(context: dict[str, Any], groups: list[VisibleGroup]) -> str:
     """The part of the documentation that is about the page at hand."""
     membership = getattr(context["request"], "membership", None)
     if membership is not None and not groups:
@@ -43,21 +60,21 @@ def help_address(context: dict[str, Any], groups: list[ShownGroup]) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def you_are_here(context: dict[str, Any], groups: list[ShownGroup]) -> Here | None:
+def you_are_here(context: dict[str, Any], groups: list[VisibleGroup]) -> Breadcrumb | None:
     """The way to the page at hand, for those who have a menu."""
     address = context["request"].path
     return place_of(address, context["study"].public_id, groups) if groups else None
 
 
 @register.simple_tag(takes_context=True)
-def tour_stop(context: dict[str, Any], groups: list[ShownGroup]) -> Stop | None:
+def tour_stop(context: dict[str, Any], groups: list[VisibleGroup]) -> Stop | None:
     """The stop of a tour that the page at hand is, if somebody takes one."""
     request = context["request"]
     return stop_at(groups, request.path) if TOUR in request.GET else None
 
 
 @register.simple_tag
-def tour_start(groups: list[ShownGroup]) -> str:
+def tour_start(groups: list[VisibleGroup]) -> str:
     """Where a tour of the study begins."""
     return first_stop(groups)
 

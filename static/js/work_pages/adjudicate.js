@@ -1,5 +1,6 @@
-// Deciding about one sentence, with the keys of the label page. A decision is kept in this browser until
-// the server has it (label-outbox.js), a comment from its first letter. Without script the page is a form.
+// Deciding about one sentence, with the keys of the label page. A decision, a skip and an undo are kept in
+// this browser until the server has them (label-outbox.js), a comment from its first letter. Without script
+// the page is a form.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -16,7 +17,7 @@ const drafts = new LocalCopies(`${prefix}:comment:`);
 const sender = new Sender({
   outbox, csrf, url: location.pathname + location.search, onReply: takeSaved, onTrouble: showOutbox,
 });
-// The form of the sentence on the screen, if any, and the decision given for it that is on its way.
+// The form of the sentence on the screen, if any, and what was last done about it and is on its way.
 let form = null;
 let given = null;
 let order = 0;
@@ -24,42 +25,39 @@ let isLeaving = false;
 
 // -- what is on the screen ----------------------------------------------------------------------
 
-const shown = () => form?.elements.argument.value;
+const shown = () => form?.elements.argument.value ?? "";
 const waiting = () => outbox.waiting().filter(({ fields }) => fields.argument === shown());
 const draftOf = (argument) => drafts.all().find(({ client }) => client === argument);
 const comment = () => form.elements.comment.value.trim();
 const levels = () => [...form?.querySelectorAll(".level") ?? []];
 
-function start(prelude) {
+// What is said of the next one, where another one follows.
+function start(prelude, isNext = false) {
   form = byId("adjudicate");
   given = waiting().at(-1);
   settle();
-  const parts = byId("work").querySelectorAll(".objects, .sentence, .empty h2");
-  say([prelude, ...[...parts].map(({ textContent }) => textContent.trim())].join(" "));
+  const parts = [...byId("work").querySelectorAll(".objects, .sentence, .empty h2")];
+  say(`${prelude} ${isNext && form ? words.next : ""} ${parts.map(({ textContent }) => textContent.trim().replace(/\s+/g, " ")).join(". ")}`);
   const typed = draftOf(shown())?.text ?? given?.fields.comment;
   if (typed !== undefined) form.elements.comment.value = typed;
   tabMemory.put(prefix, byId("work").outerHTML);
   showOutbox(sender.trouble);
 }
 
-// Shows a page in place, so that nothing is pressed before its script is there. With a body it is what
-// the server makes of that; without, the decision was saved and what comes next is asked for until it comes.
-async function show(url, prelude, body) {
+// Shows a page in place, so that nothing is pressed before its script is there, and asks until it comes.
+async function show(url, prelude, isNext = true) {
   isLeaving = true;
   let response;
   try {
-    const method = body ? "POST" : "GET";
-    response = await fetch(url, { method, body, headers: { Accept: "text/html" }, signal: AbortSignal.timeout(20000) });
-    if (response.ok) return swap(parse(await response.text()), response.url, prelude);
+    response = await fetch(url, { headers: { Accept: "text/html" }, signal: AbortSignal.timeout(20000) });
+    if (response.ok) return swap(parse(await response.text()), response.url, prelude, isNext);
   } catch { /* no connection */ }
   if (response?.status === 403) showOutbox("forbidden");
-  isLeaving = !body;
-  if (body) return toast(words.no_connection, "error");
   byId("saved").textContent = words.no_next;
-  setTimeout(() => show(url, prelude), 3000);
+  setTimeout(() => show(url, prelude, isNext), 3000);
 }
 
-function swap(next, url, prelude) {
+function swap(next, url, prelude, isNext) {
   isLeaving = false;
   if (!next.getElementById("work")) return showOutbox("signed_out");
   // A job that is under way brings a script of its own.
@@ -67,7 +65,7 @@ function swap(next, url, prelude) {
   for (const id of ["progress", "bar", "work", "moves", "decisions"]) byId(id).replaceWith(next.getElementById(id));
   window.history.replaceState(null, "", url);
   window.scrollTo(0, 0);
-  start(prelude);
+  start(prelude, isNext);
   next.querySelectorAll("#toasts .toast").forEach(({ textContent }) => toast(textContent));
 }
 
@@ -81,16 +79,46 @@ function give(label) {
   send({ fields, after: last?.client_key });
 }
 
+// An undo names the decision that is meant, so that it takes back one however often it is sent. That of
+// one which is on its way learns its name when it is stored; if it never is, there is nothing to take back.
+function move(name) {
+  const last = outbox.waiting().at(-1)?.fields;
+  if (last && (last.move || name === "skip")) return toast(words.save_first);
+  const known = last ? "0001-01-02T00:00Z" : byId("take-back").elements.known.value;
+  const fields = { argument: shown(), move: name, known, client_key: newKey() };
+  send({ fields, after: last?.client_key });
+}
+
 // Stored before it is sent, so that nothing can be lost in between.
 function send(entry) {
   const kept = { ...entry, at: Date.now(), order: order++ };
   if (entry.fields.argument === shown()) given = kept;
   outbox.put(kept);
+  byId("undo").hidden &&= Boolean(entry.fields.move);
+  if (sender.trouble) say(`${spoken(entry)} ${words.waits}`);
   sender.flush();
+}
+
+function spoken({ fields }) {
+  const standing = fields.move === "undo" && standingLabel();
+  return (words[fields.move] ?? `${fields.label}.`) + (standing ? ` ${words.stands.replace("#", standing)}` : "");
+}
+
+// Of what waits for the sentence on the screen: the label that counts once all of it is sent.
+function standingLabel() {
+  const labels = [];
+  for (const { fields } of waiting()) {
+    if (fields.label) labels.push(fields.label);
+    else if (fields.move === "undo") labels.pop();
+  }
+  return labels.at(-1);
 }
 
 // A second thought on the same page knows of the first one.
 function takeSaved({ saved }) {
+  if (saved.url && given?.fields.client_key === saved.client_key) given.next = saved.url;
+  if (saved.url) return;
+  byId("take-back").elements.known.value = saved.known;
   const later = outbox.waiting().find(({ after }) => after === saved.client_key);
   if (later) outbox.put({ ...later, fields: { ...later.fields, known: saved.known } });
   if (shown() === saved.argument) form.elements.known.value = saved.known;
@@ -107,21 +135,22 @@ function forgetDraft(argument) { drafts.drop({ client: argument, sequence: 0 });
 function goOnWhenSaved() {
   const isThere = ({ fields }) => fields.client_key === given.fields.client_key;
   if (isLeaving || !given || outbox.all().some(isThere)) return;
-  if (comment() !== given.fields.comment) byId("saved").textContent = words.changed;
-  else show(byId("work").dataset.queue, `${given.fields.label}. ${words.next}`);
+  const isChanged = !given.fields.move && comment() !== given.fields.comment;
+  if (isChanged) byId("saved").textContent = words.changed;
+  else show(given.next ?? byId("work").dataset.queue, spoken(given), given.fields.move !== "undo");
 }
 
 // -- what is not saved --------------------------------------------------------------------------
 
 function showOutbox(trouble) {
-  const count = new Set(outbox.waiting().map(({ fields }) => fields.argument)).size;
+  const count = new Set(outbox.waiting().map(({ fields }) => `${fields.argument} ${fields.move}`)).size;
   const box = byId("trouble");
   box.hidden = !trouble || (trouble === "again" && !count);
   box.querySelectorAll("[data-when]").forEach((text) => { text.hidden = text.dataset.when !== trouble; });
   box.querySelector("[data-count]").textContent = count;
   box.querySelector("[data-volatile]").hidden = !outbox.isVolatile && !drafts.isVolatile;
-  const label = waiting().at(-1)?.fields.label;
-  if (label) levels().forEach((level) => level.setAttribute("aria-pressed", level.value === label));
+  const label = standingLabel();
+  if (waiting().length) levels().forEach((level) => level.setAttribute("aria-pressed", level.value === label));
   showConflicts();
   byId("saved").textContent = savedText(trouble, count);
   if (!trouble && !sender.isSending) goOnWhenSaved();
@@ -131,7 +160,7 @@ function savedText(trouble, count) {
   if (count) return trouble ? words.waiting.replace("#", count) : words.saving;
   if (outbox.refused().length) return "";
   if (draftOf(shown())?.text) return words.kept;
-  return byId("undo") ? words.saved : "";
+  return byId("undo").hidden ? "" : words.saved;
 }
 
 // The comment of what was refused for another reason stays with its sentence.
@@ -140,6 +169,7 @@ function showConflicts() {
     toast(`${words.refused} ${entry.refused}`, "error");
     outbox.drop(entry);
     if (entry.fields.client_key === given?.fields.client_key) given = null;
+    if (entry.fields.move) show(byId("work").dataset.queue, "");
   }
   const entries = outbox.refused();
   const box = byId("conflicts");
@@ -169,13 +199,13 @@ function settleConflict(card, isMine) {
   forgetDraft(fields.argument);
   if (isShown) given = null;
   showOutbox(sender.trouble);
-  if (isShown) show(byId("work").dataset.queue, words.next);
+  if (isShown) show(byId("work").dataset.queue, "");
 }
 
 // -- keys and buttons ---------------------------------------------------------------------------
 
 const KEYS = {
-  u: () => byId("undo")?.click(), backspace: () => byId("undo")?.click(), s: () => byId("skip")?.click(),
+  u: () => byId("undo").click(), backspace: () => byId("undo").click(), s: () => byId("skip")?.click(),
   i: openGuideline, "?": () => toggleDialog("keys"), n: () => byId("id_comment")?.focus(),
 };
 
@@ -204,8 +234,7 @@ document.addEventListener("submit", (event) => {
   if (!mayAnswer()) return;
   if (card) return settleConflict(card, true);
   if (submitter?.name === "label") return give(submitter.value);
-  if (outbox.waiting().length) return toast(words.save_first);
-  if (!isLeaving) show(submitter.getAttribute("formaction") ?? target.action, "", new FormData(target));
+  if (!isLeaving) move(submitter.value);
 });
 
 document.addEventListener("click", (event) => {

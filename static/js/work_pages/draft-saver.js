@@ -5,78 +5,15 @@
 
 const QUIET_MS = 1500;
 const LONGEST_MS = 5000;
-// A request that may outlive its page has little room.
-const KEEPALIVE_LIMIT = 60000;
 
-// One storage entry per page, so two tabs never overwrite each other's text.
-class LocalCopies {
-  constructor(prefix) {
-    this.prefix = prefix;
-    this.isVolatile = false;
-  }
-
-  put(copy) {
-    try {
-      localStorage.setItem(this.prefix + copy.client, JSON.stringify(copy));
-      this.isVolatile = false;
-    } catch {
-      this.isVolatile = true;
-    }
-  }
-
-  all() {
-    try {
-      const names = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix));
-      return names.map((name) => JSON.parse(localStorage.getItem(name))).filter(Boolean)
-        .sort((a, b) => a.at - b.at);
-    } catch {
-      return [];
-    }
-  }
+class LocalCopies extends LocalEntries {
+  put(copy) { this.write(copy.client, copy); }
 
   // Only the text that was sent: its own page may have gone on meanwhile.
   drop({ client, sequence }) {
-    try {
-      const name = this.prefix + client;
-      const kept = JSON.parse(localStorage.getItem(name));
-      if (kept && kept.sequence <= sequence) localStorage.removeItem(name);
-    } catch { /* nothing was stored there */ }
+    const kept = this.read(client);
+    if (kept && kept.sequence <= sequence) this.remove(client);
   }
-}
-
-// What became of a request: "ok", "flawed" (stored, but the reply says what is wrong with it),
-// "conflict", "closed", "not_valid", "again" (no connection or a busy server), "signed_out",
-// "forbidden", "gone". With ``wanted`` headers the reply may be the page that comes next itself.
-async function post(url, fields, csrf, wanted = {}) {
-  const body = new URLSearchParams(fields);
-  let response;
-  let reply = {};
-  try {
-    response = await fetch(url, {
-      method: "POST",
-      body,
-      headers: { Accept: "application/json", "X-CSRFToken": csrf, ...wanted },
-      redirect: "manual",
-      keepalive: body.toString().length < KEEPALIVE_LIMIT,
-      signal: AbortSignal.timeout(20000),
-    });
-    if (response.headers.get("Content-Type") === "application/json") reply = await response.json();
-    if (response.headers.has("Preference-Applied")) reply = await broughtPage(response);
-  } catch {
-    return { outcome: "again", reply };
-  }
-  const pause = Math.min(60, Number(response.headers.get("Retry-After")) || 0);
-  return { outcome: outcomeOf(response, reply), reply, pause };
-}
-
-function outcomeOf(response, reply) {
-  if (response.type === "opaqueredirect") return "signed_out";
-  if (response.ok) return "ok";
-  if (response.status === 403) return "forbidden";
-  if (response.status === 404) return "gone";
-  if (response.status === 409 && reply.error) return reply.error;
-  if (response.status === 422) return reply.version === undefined ? "not_valid" : "flawed";
-  return "again";
 }
 
 const HANDED_MS = 300;
@@ -105,37 +42,17 @@ async function goTo({ page, headers, text }) {
   location.assign(page);
 }
 
-// A word to the page that comes next in this tab.
-function putMark(name) {
-  try {
-    sessionStorage.setItem(name, "1");
-  } catch { /* then the next page says less */ }
-}
-
-function takeMark(name) {
-  try {
-    const isThere = sessionStorage.getItem(name) !== null;
-    sessionStorage.removeItem(name);
-    return isThere;
-  } catch {
-    return false;
-  }
-}
-
-function newKey() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
-}
-
 function showSubmit(text) {
   const message = document.getElementById("submit-message");
   message.textContent = text;
   message.hidden = !text;
 }
 
-// Whoever submitted may be far from what stands in the way.
+// Whoever submitted may be far from what stands in the way. What stands there already was said.
 function showRefusal(text) {
-  showSubmit(text);
   const message = document.getElementById("submit-message");
+  if (message.textContent === text) return;
+  showSubmit(text);
   message.scrollIntoView({ block: "nearest" });
   message.focus();
 }
@@ -147,7 +64,7 @@ class DraftSaver {
     this.version = page.version;
     this.sequence = 0;
     this.sentSequence = 0;
-    this.failures = 0;
+    this.retries = new Retries(() => this.flush());
     this.state = "saved";
     this.detail = "";
     this.busy = null;
@@ -184,6 +101,7 @@ class DraftSaver {
   // Save now; returns what became of it.
   async flush() {
     clearTimeout(this.timer);
+    this.retries.stop();
     while (this.busy) await this.busy;
     if (!this.hasUnsent || this.isStuck) return this.state;
     this.busy = this.#send();
@@ -196,7 +114,13 @@ class DraftSaver {
     return this.state;
   }
 
+  // Every request has a number of its own, so that the server knows which of two is the later one,
+  // also where a reply was lost.
   fields() {
+    const { hasUnsent } = this;
+    this.sequence += 1;
+    if (!hasUnsent) this.sentSequence = this.sequence;
+    this.#remember();
     return {
       text: this.read(),
       base_version: this.version,
@@ -211,7 +135,7 @@ class DraftSaver {
     this.version = version ?? this.version;
     this.sentSequence = Math.max(this.sentSequence, sequence);
     this.since = undefined;
-    this.failures = 0;
+    this.retries.reset();
     this.worked.take(active_seconds);
     if (this.hasUnsent) this.#keep();
     else this.copies.drop({ client: this.client, sequence });
@@ -235,6 +159,7 @@ class DraftSaver {
   #plan() {
     if (this.isStuck) return;
     clearTimeout(this.timer);
+    this.retries.stop();
     this.since ??= Date.now();
     const wait = Math.min(QUIET_MS, Math.max(0, this.since + LONGEST_MS - Date.now()));
     this.timer = setTimeout(() => this.flush(), wait);
@@ -244,23 +169,17 @@ class DraftSaver {
     const sent = this.fields();
     this.#show("saving");
     const { outcome, reply, pause } = await post(this.url, sent, this.csrf);
-    this.detail = reply.detail || "";
     if (["ok", "flawed"].includes(outcome)) this.took(sent, reply.version);
     // Kept aside by the server: this browser need not keep it, too.
     if (outcome === "conflict" || outcome === "closed") this.took(sent);
-    if (outcome === "again") this.#retry(pause);
+    if (outcome === "again") this.retries.plan(pause);
     const whenOk = this.hasUnsent ? "waiting" : "saved";
     this.#show(outcome === "ok" ? whenOk : outcome, reply);
   }
 
-  #retry(pause = 0) {
-    const seconds = Math.max(pause, Math.min(30, 2 ** Math.min(this.failures, 5)));
-    this.failures += 1;
-    this.timer = setTimeout(() => this.flush(), seconds * 1000);
-  }
-
   #show(state, reply = {}) {
     this.state = state;
+    this.detail = reply.detail ?? "";
     this.onChange(state, reply);
   }
 }
@@ -268,69 +187,21 @@ class DraftSaver {
 // -- submissions: kept from the press until the server has answered, and sent again by themselves,
 // from the page of another sheet as well
 
-// After these a submission waits; whatever else the server says ends it.
-const WAITING = ["again", "signed_out", "forbidden"];
-
-class Submissions {
+class Submissions extends LocalEntries {
   constructor(prefix, sheet) {
-    Object.assign(this, { prefix: `${prefix}submission:`, sheet });
+    super(`${prefix}submission:`);
+    this.sheet = sheet;
   }
 
-  get own() { return this.#read(this.prefix + this.sheet); }
+  get own() { return this.read(this.sheet); }
 
-  put(entry) {
-    try {
-      localStorage.setItem(this.prefix + this.sheet, JSON.stringify(entry));
-    } catch { /* then it waits on this page alone */ }
-  }
+  put(entry) { this.write(this.sheet, entry); }
 
-  drop(sheet = this.sheet) {
-    try {
-      localStorage.removeItem(this.prefix + sheet);
-    } catch { /* nothing was stored there */ }
-  }
+  drop(sheet = this.sheet) { this.remove(sheet); }
 
   // What other pages of this kind left, as [sheet, entry].
   others() {
-    try {
-      return Object.keys(localStorage).filter((name) => name.startsWith(this.prefix))
-        .map((name) => [name.slice(this.prefix.length), this.#read(name)])
-        .filter(([sheet, entry]) => entry && sheet !== this.sheet);
-    } catch {
-      return [];
-    }
-  }
-
-  #read(name) {
-    try {
-      return JSON.parse(localStorage.getItem(name));
-    } catch {
-      return null;
-    }
-  }
-}
-
-// Seconds with signs of somebody at work, no more than half a minute per pause.
-class WorkClock {
-  constructor() {
-    this.spent = 0;
-    this.last = performance.now();
-    for (const sign of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
-      document.addEventListener(sign, () => this.#tick(true), { passive: true, capture: true });
-    }
-    document.addEventListener("visibilitychange", () => this.#tick(document.hidden));
-  }
-
-  seconds() {
-    this.#tick(true);
-    return Math.round(this.spent / 1000);
-  }
-
-  take(seconds) { this.spent = Math.max(0, this.spent - seconds * 1000); }
-
-  #tick(counts) {
-    const now = performance.now();
-    if (counts) this.spent += Math.min(now - this.last, 30000);
-    this.last = now;
+    return this.names().filter((sheet) => sheet !== this.sheet).map((sheet) => [sheet, this.read(sheet)])
+      .filter(([, entry]) => entry);
   }
 }

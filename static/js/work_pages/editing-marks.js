@@ -31,7 +31,7 @@ function cite(number) {
   if (editor.readOnly) return;
   if (!wasInEditor) {
     editor.focus();
-    toast(words.place_caret);
+    tell(words.place_caret);
     return;
   }
   const caret = editor.selectionEnd;
@@ -98,7 +98,7 @@ function followCaret() {
   const mark = mirror.marks("mark.cite").find((element) => startOf(element) <= caret && caret <= startOf(element) + element.textContent.length);
   if (!mark) return undefined;
   showCard(mark);
-  return say(card.textContent);
+  return say([...card.children].map(({ textContent }) => textContent).join(" "));
 }
 
 function startOf(mark) { return Number(mark.dataset.start); }
@@ -141,9 +141,7 @@ function showChecks(html) {
 function startEditor() {
   editor.addEventListener("input", () => {
     forgetPlaces();
-    readText();
     hideCard();
-    saver.changed();
   });
   editor.addEventListener("focus", () => { wasInEditor = true; });
   editor.addEventListener("keyup", (event) => { if (event.key.startsWith("Arrow")) followCaret(); });

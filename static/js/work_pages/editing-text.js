@@ -8,7 +8,7 @@ const PIECE = /^(?:(?:(?:arguments?|args?\.?|no\.?)\s*)?#?(\d{1,4})(?:\s*[-–�
 const LONGEST_RANGE = 100;
 
 // Start, end, cited numbers and whether something is marked as generated: the grammar of
-// annotation/answers/methods/citations.py, and a test holds the two together.
+// annotation/answers/methods/answer_text.py, and a test holds the two together.
 function findCitations(text) {
   const found = [];
   for (const match of text.matchAll(BRACKETS)) {
@@ -34,7 +34,7 @@ function readCitation(inside) {
   return pieces.length ? { numbers: [...numbers], isGenerated } : null;
 }
 
-// A word as annotation/answers/methods/words.py reads it, and what may follow a citation directly.
+// A word as annotation/answers/methods/answer_text.py reads it, and what may follow a citation directly.
 const WORD = /[\p{L}\p{N}_]+(?:['’.-][\p{L}\p{N}_]+)*/gu;
 const MAY_FOLLOW = /^(?:$|[\s.,;:!?…)\]}'"’”»])/;
 

@@ -7,18 +7,10 @@ const guideline = document.getElementById("guideline");
 const byGuideline = (part) => document.getElementById(`guideline-${part}`);
 const WIDE = window.matchMedia("(min-width: 75rem)");
 
-function isPinned() {
-  try {
-    return localStorage.getItem(guideline.dataset.remembered) === "pinned";
-  } catch {
-    return false;
-  }
-}
+function isPinned() { return tryStorage(() => localStorage.getItem(guideline.dataset.remembered)) === "pinned"; }
 
 function pinGuideline(isWanted) {
-  try {
-    localStorage.setItem(guideline.dataset.remembered, isWanted ? "pinned" : "folded");
-  } catch { /* then it is not remembered */ }
+  tryStorage(() => localStorage.setItem(guideline.dataset.remembered, isWanted ? "pinned" : "folded"));
   placeGuideline(isWanted);
 }
 
@@ -58,16 +50,9 @@ function showUnread() {
   const text = byGuideline("text").textContent;
   const wording = String([...text].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) | 0, 7));
   const name = `${guideline.dataset.remembered}:read`;
-  const note = () => {
-    try {
-      localStorage.setItem(name, wording);
-    } catch { /* then it is shown again */ }
-  };
-  try {
-    if (localStorage.getItem(name) === wording) return;
-  } catch {
-    return;
-  }
+  const note = () => tryStorage(() => localStorage.setItem(name, wording));
+  // Without storage it would stand before every item.
+  if ([wording, undefined].includes(tryStorage(() => localStorage.getItem(name)))) return;
   if (!byGuideline("panel").hidden) return note();
   openGuideline();
   byGuideline("dialog").addEventListener("close", note, { once: true });

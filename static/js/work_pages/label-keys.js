@@ -1,32 +1,5 @@
-// Keys, dialogs and active time of the label page, and its start. Loaded last.
+// Keys and dialogs of the label page, and its start. Loaded last.
 "use strict";
-
-// -- time in use: visible, and no more than half a minute per pause ---------------------------
-
-const IDLE_MS = 30000;
-let spent = 0;
-let lastSign = performance.now();
-
-function tick(counts = true) {
-  const now = performance.now();
-  if (counts) spent += Math.min(now - lastSign, IDLE_MS);
-  lastSign = now;
-}
-
-function activeTime() {
-  tick();
-  return Math.round(spent);
-}
-
-function restartClock() {
-  tick(false);
-  spent = 0;
-}
-
-for (const sign of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
-  document.addEventListener(sign, () => tick(), { passive: true, capture: true });
-}
-document.addEventListener("visibilitychange", () => tick(document.hidden));
 
 // -- dialogs: each belongs to the item it was opened on, whatever other tabs do meanwhile ------
 
@@ -60,8 +33,8 @@ function keepFlag(flag) {
     return give({ ...given.answer, comment, flag });
   }
   // A new one takes the flag along.
-  drafts.set(opened.id, { comment, flag });
   typed.drop(opened);
+  typed.put(opened, "kept", { comment, flag });
   showFlag();
   return say(flag ? `${words.flagged} ${comment}` : words.not_flagged);
 }
@@ -139,7 +112,7 @@ function startQueue() {
 
 // Prolong the reservation while somebody is there; finished work is taken in any case.
 function stayAlive() {
-  if (document.hidden || performance.now() - lastSign > 10 * 60 * 1000) return;
+  if (document.hidden || performance.now() - clock.last > 10 * 60 * 1000) return;
   fetch(place.alive, { method: "POST", headers: { "X-CSRFToken": csrf }, redirect: "manual" })
     .then((response) => { if (response.type === "opaqueredirect") showOutbox("signed_out"); })
     .catch(() => undefined);

@@ -18,21 +18,20 @@ const sender = new Sender({
   outbox, csrf, url: form ? form.action : place.answer, onReply: takeSaved, onTrouble: showOutbox,
 });
 const typed = new TypedTexts(prefix);
+const clock = new WorkClock();
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
 
 // A page shown without a connection goes on where it was when it was reloaded.
 const resumed = tabMemory.get(prefix);
 if (!resumed) replaceWhenOnline(() => !outbox.waiting().length);
 // With so many left the server need not send more.
-const ENOUGH = 10;
+const ENOUGH = 20;
 // Items not answered yet, the shown one first; own answers of late, newest last.
 let queue = resumed?.queue ?? page.items;
 const past = resumed?.past ?? page.earlier;
 let reviewed = resumed ? null : page.change;
 const progress = { ...page.progress, ...resumed?.progress };
 let state = page.state;
-// Comment and flag of an item that has no label yet.
-const drafts = new Map();
 
 // -- what is on the screen --------------------------------------------------------------------
 
@@ -54,13 +53,26 @@ function show(prelude) {
   if (reviewed) byId("review").querySelector("[data-given]").textContent = given(reviewed.answer);
   showFlag();
   settle();
-  if (!item) return fillSentence([{ text: words.coming, mark: null }], false);
+  if (!item) return showNone(prelude);
   form.elements.item.value = item.id;
   byId("item").querySelector("[data-object='1']").textContent = item.object1;
   byId("item").querySelector("[data-object='2']").textContent = item.object2;
   fillSentence(item.blank ? [{ text: words.no_sentence, mark: null }] : item.segments, item.blank);
   say(`${prelude} ${item.object1} ${words.and} ${item.object2}. ${sentence(item)}`);
-  restartClock();
+  clock.tick(false);
+  clock.spent = 0;
+}
+
+function activeMs() {
+  clock.tick(true);
+  return Math.round(clock.spent);
+}
+
+// Nothing is loading where there is no connection, or where everything is done.
+function showNone(prelude) {
+  const text = sender.trouble ? words.no_more : words.coming;
+  fillSentence([{ text, mark: null }], false);
+  if (sender.trouble) say(`${prelude} ${text}`);
 }
 
 function fillSentence(segments, isBlank) {
@@ -79,7 +91,7 @@ function given(answer) { return answer.label === null ? words.skipped : String(a
 
 function draft() {
   if (reviewed) return { comment: reviewed.answer.comment, flag: reviewed.answer.flag };
-  return (queue[0] && drafts.get(queue[0].id)) || { comment: "", flag: false };
+  return (queue[0] && typed.of(queue[0], "kept")) || { comment: "", flag: false };
 }
 
 function showFlag() {
@@ -101,22 +113,20 @@ function showProgress() {
   time.textContent = minutes ? text.replace("#", minutes > 120 ? Math.round(minutes / 60) : minutes) : "";
 }
 
-const PACES = 3;
-const paces = [];
+// As in cqa_site/rounds/progress.py, so that the estimate is the same after a reload.
+const PLANNED = 10;
+const LONGEST = 5;
 
 function keepPace(seconds) {
-  paces.push(seconds);
-  if (paces.length >= PACES) progress.seconds = [...paces].sort((a, b) => a - b)[Math.floor(paces.length / 2)];
+  if (!progress.planned) return;
+  progress.timed = (progress.timed ?? progress.answered) + 1;
+  const counted = Math.min(seconds || progress.planned, LONGEST * progress.planned);
+  progress.seconds += (counted - progress.seconds) / (PLANNED + progress.timed);
 }
 
 // -- answering --------------------------------------------------------------------------------
 
 let order = 0;
-
-function newKey() {
-  // Not randomUUID: it is missing where a lab serves the site without TLS.
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
-}
 
 function give({ label = null, skip_reason = "", comment, flag }) {
   const item = shown();
@@ -125,7 +135,7 @@ function give({ label = null, skip_reason = "", comment, flag }) {
   if (comment !== undefined) answer.comment = comment;
   if (flag !== undefined) answer.flag = flag;
   const isFirst = !reviewed;
-  const fields = { item: item.id, client_key: newKey(), comment: answer.comment, active_ms: activeTime() };
+  const fields = { item: item.id, client_key: newKey(), comment: answer.comment, active_ms: activeMs() };
   // What this page knew: a late answer may not replace a newer one of another device.
   fields.known = reviewed?.known ?? "";
   if (label !== null) fields.label = label;
@@ -136,7 +146,6 @@ function give({ label = null, skip_reason = "", comment, flag }) {
   if (isFirst) keepPace(fields.active_ms / 1000);
   outbox.put({ fields, isFirst, item, answer, at: Date.now(), order: order++ });
   remember(item, answer, fields.client_key);
-  drafts.delete(item.id);
   typed.drop(item);
   if (otherTabs) otherTabs.postMessage({ item, answer, known: fields.client_key });
   goOn(`${given(answer)}.`);
@@ -155,12 +164,6 @@ function goOn(prelude) {
   if (location.search) window.history.replaceState(null, "", place.page);
   show(`${prelude} ${words.next}`);
   showProgress();
-}
-
-function tell(text) {
-  const toast = Object.assign(document.createElement("div"), { className: "toast", textContent: text });
-  byId("toasts").replaceChildren(toast);
-  setTimeout(() => toast.remove(), 6000);
 }
 
 function back() {
@@ -228,6 +231,9 @@ function leaveWhenDone() {
 
 // -- what is not saved ------------------------------------------------------------------------
 
+// Said, and not yet that it is over.
+let isTroubleOpen = false;
+
 function showOutbox(trouble) {
   const count = outbox.waiting().length;
   const box = byId("trouble");
@@ -239,10 +245,15 @@ function showOutbox(trouble) {
   if (text && outbox.isVolatile) text += ` ${words.no_storage}`;
   if (trouble === "signed_out") Object.assign(link, { hidden: false, textContent: words.sign_in, href: `${place.signIn}?next=${encodeURIComponent(place.page)}` });
   if (trouble === "forbidden") Object.assign(link, { hidden: false, textContent: words.reload, href: place.page });
-  box.querySelector("[data-text]").textContent = text.replace("#", count);
+  text = text.replace("#", count);
+  // Said once, however often it is tried again.
+  if (box.querySelector("[data-text]").textContent !== text) box.querySelector("[data-text]").textContent = text;
   box.hidden = !text;
+  if (isTroubleOpen && !trouble && !count) say(words.saved);
+  isTroubleOpen = Boolean(text) || (isTroubleOpen && count > 0);
   showRefused();
   if (!form) return;
+  if (!shown()) showNone("");
   byId("saved").textContent = savedText(count, trouble);
   showProgress();
   if (!trouble && !count && queue.length < 2 && !sender.isSending) leaveOrRefresh();

@@ -24,12 +24,18 @@ function showMissing() {
 const submitted = form.dataset.chosen;
 const draft = () => content(submitted);
 
+// Another one while the first is on its way, or waits for a connection, takes its place.
 function choose(value) {
-  if (isFrozen || isSubmitting || !mayAnswer()) return;
+  if (isFrozen || !mayAnswer()) return;
   if (form.dataset.chosen !== value) renewKey();
   form.dataset.chosen = value;
   showTotals();
   submitSheet();
+}
+
+function answered() {
+  const name = verdicts.find(({ value }) => value === form.dataset.chosen)?.firstChild.data.trim();
+  return name ? `${name}.` : "";
 }
 
 // A key held down would run through the pairs: arrows repeat elsewhere, verdicts never.
@@ -53,4 +59,4 @@ function start() {
   }
 }
 
-startSheet(start, draft);
+startSheet(start, { read: draft, answered });

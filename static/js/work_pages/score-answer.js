@@ -46,7 +46,7 @@ function markPlace(start, end) {
 
 function markActive() {
   const name = active?.querySelector("[data-counted]")?.dataset.counted;
-  const button = name && document.querySelector(`[data-hint="${name}"]:not(:disabled)`);
+  const button = name && document.querySelector(`[data-hint="${name}"]`);
   if (button) mark(button);
 }
 

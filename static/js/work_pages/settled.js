@@ -15,13 +15,21 @@ function settle() {
 
 function isSettled() { return performance.now() >= settledAt; }
 
+// A word that passes, in the place of the last one.
+let told;
+
+function tell(text) {
+  told?.remove();
+  const box = Object.assign(document.createElement("div"), { className: "toast", textContent: text });
+  document.getElementById("toasts")?.append(box);
+  setTimeout(() => box.remove(), 6000);
+  told = box;
+}
+
 // Asked by whatever answers or submits; what is refused is said.
 function mayAnswer() {
-  if (isSettled()) return true;
-  const toast = Object.assign(document.createElement("div"), { className: "toast", textContent: tooQuick });
-  document.getElementById("toasts")?.replaceChildren(toast);
-  setTimeout(() => toast.remove(), 3000);
-  return false;
+  if (!isSettled()) tell(tooQuick);
+  return isSettled();
 }
 
 settle();

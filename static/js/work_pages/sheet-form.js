@@ -1,7 +1,7 @@
 // A sheet that a person fills in: saving and submitting. Texts travel by draft-saver.js, keys are
 // read by keys.js; what is on the form is the page's own script's, loaded after this one: content(),
-// showTotals() and showMissing(keys), which leads to the first of them. That script calls startSheet(). Without script the page is a
-// plain form.
+// showTotals() and showMissing(keys), which leads to the first of them. That script calls startSheet().
+// Without script the page is a plain form.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -29,36 +29,50 @@ const say = (text) => { byId("announce").textContent = text; };
 // -- saving --------------------------------------------------------------------------------------
 
 const QUIET_STATES = ["saved", "saving", "waiting"];
-// Said, and not yet that it is over.
-let isTroubleOpen = false;
+// What was said of a trouble, and not yet that it is over.
+let troubleSaid = "";
 let last;
 let saver;
+let face;
 
-// ``start`` is the page's own, where the sheet can be changed; ``read`` what of it is kept as a draft.
-function startSheet(start, read = content) {
-  last = read();
+// ``start`` is the page's own, where the sheet can be changed; ``read`` what of it is kept as a draft,
+// ``extra`` what goes with a submission alone, ``put`` brings both back; ``stored`` takes what a reply says
+// of a draft, ``answered`` is the answer in words, ``wasTouched`` what was entered before this script was there.
+function startSheet(start, own = {}) {
+  face = { read: content, extra: () => ({}), put: fill, stored: () => undefined, answered: () => "", wasTouched, ...own };
+  last = face.read();
   saver = new DraftSaver({
-    url: form.dataset.save, csrf, page, copies, read, worked: new WorkClock(), onChange: showState,
+    url: form.dataset.save, csrf, page, copies, read: face.read, worked: new WorkClock(), onChange: showState,
   });
   const text = submissions.own?.fields.text ?? saver.resume();
-  if (text !== null) fill(text);
+  if (text !== null) bringIn(text, submissions.own?.fields);
   const isOpened = !isFrozen;
   startDialogs(openNamed);
   if (isOpened) start();
   showSaved();
+  if (tabMemory.take(`${prefix}arrived`)) tell(words.brought_back);
   sayNext();
   // Also in a closed round: the server keeps aside what it never got.
   bringBack();
   // What somebody chose before this script was there differs from what the server sent.
-  if (isOpened && (text === null ? wasTouched() : saver.hasUnsent)) saver.changed();
+  if (isOpened && (text === null ? face.wasTouched() : saver.hasUnsent)) saver.changed();
   sendWaiting();
 }
 
-// Where a submission led on to this sheet: a page that only changed says nothing by itself.
+// Where a submission led on to this sheet, or back to it: a page that only changed says nothing by itself.
 function sayNext() {
-  if (!takeMark(`${kindPrefix}went-on`)) return;
-  const about = [...document.querySelectorAll("main .eyebrow, main h1")].map(({ textContent }) => textContent.trim());
-  setTimeout(() => say(`${words.went_on} ${about.join(". ")}`), 500);
+  const submitted = tabMemory.take(`${kindPrefix}went-on`);
+  if (!submitted) return;
+  const about = document.querySelectorAll(submitted.isHere ? "#toasts .toast" : "main .eyebrow, main h1");
+  const told = [...about].map(({ textContent }) => textContent.trim()).join(". ");
+  setTimeout(() => say(submitted.isHere ? told : `${submitted.answered} ${words.went_on} ${told}`), 500);
+}
+
+function bringIn(text, submitted) {
+  face.put(text, submitted);
+  form.elements.base_version.value = saver.version;
+  last = saver.read();
+  showTotals();
 }
 
 // The form as it was when its content was read.
@@ -71,9 +85,6 @@ function fill(text) {
     else if (values.length || !element.matches("select")) element.value = values[0] ?? "";
   }
   form.dataset.chosen = fields.get("verdict") ?? "";
-  form.elements.base_version.value = saver.version;
-  last = saver.read();
-  showTotals();
 }
 
 function changed() {
@@ -89,8 +100,13 @@ function changed() {
 function freeze() {
   isFrozen = true;
   for (const fieldset of form.querySelectorAll("fieldset")) fieldset.disabled = true;
-  form.elements.comment.readOnly = true;
+  hold(true);
   if (byId("submit")) byId("submit").disabled = true;
+}
+
+// Nothing is written meanwhile that would not be sent.
+function hold(isHeld) {
+  for (const text of form.querySelectorAll("textarea")) text.readOnly = isHeld || isFrozen;
 }
 
 function showState(state, reply) {
@@ -99,6 +115,7 @@ function showState(state, reply) {
   if (reply.version !== undefined) tookDraft(reply);
   if (state === "conflict") {
     byId("kept").innerHTML = reply.conflict;
+    byId("changed-elsewhere").hidden = true;
     byId("kept").querySelector("h2").focus();
   }
   if (["conflict", "closed", "gone"].includes(state)) freeze();
@@ -108,14 +125,18 @@ function showState(state, reply) {
   link.href = state === "signed_out" ? `${form.dataset.signIn}?next=${encodeURIComponent(location.pathname)}` : location.pathname;
   showSaved();
   const isInTrouble = !QUIET_STATES.includes(state);
-  if (isInTrouble || (isTroubleOpen && state === "saved")) say(status.querySelector("[data-text]").textContent);
-  isTroubleOpen = isInTrouble || (isTroubleOpen && state !== "saved");
+  if (!isInTrouble && (state !== "saved" || !troubleSaid || submissions.own)) return;
+  const text = status.querySelector("[data-text]").textContent;
+  // Once, however often it is tried again.
+  if (text !== troubleSaid && !submissions.own) say(text);
+  troubleSaid = isInTrouble ? text : "";
 }
 
 function tookDraft(reply) {
   savedAt = Date.now();
   isDraft = reply.is_draft;
-  form.elements.base_version.value = reply.version;
+  face.stored(reply);
+  for (const field of document.querySelectorAll("[name=base_version]")) field.value = reply.version;
   otherTabs?.postMessage({ version: reply.version });
 }
 
@@ -148,18 +169,24 @@ async function bringBack() {
     if (copy.text === saver.read()) copies.drop(copy);
     else if (await deliver(copy)) arrived += 1;
   }
-  if (arrived) location.reload();
+  if (!arrived) return;
+  tabMemory.put(`${prefix}arrived`, true);
+  location.reload();
 }
 
 async function deliver(copy) {
+  hold(true);
   saver.report("bringing_back", {});
   const fields = { text: copy.text, base_version: copy.version, client: copy.client, sequence: copy.sequence, active_seconds: 0 };
   const { outcome, reply } = await post(form.dataset.save, fields, csrf);
   const isKept = ["ok", "flawed", "conflict", "closed"].includes(outcome);
   if (isKept) copies.drop(copy);
   if (outcome === "again") setTimeout(bringBack, 3000);
-  if (!isKept) saver.report(outcome, reply);
-  return isKept;
+  if (isKept) return true;
+  // What the server will not take now, or never, keeps nobody from working.
+  hold(false);
+  saver.report(outcome, reply);
+  return false;
 }
 
 // -- submitting ----------------------------------------------------------------------------------
@@ -167,54 +194,78 @@ async function deliver(copy) {
 let key = form.elements.client_key.value;
 let isTried = false;
 let isSubmitting = false;
+// The key of the request that is on its way, or was last.
+let sentKey = "";
+const resubmissions = new Retries(() => resubmit());
 
-async function submitSheet() {
-  if (isFrozen || isSubmitting || saver.isStuck) return;
+// What an earlier visit submitted goes as it was: it knows nothing of what was stored since.
+let left = null;
+
+// Kept from the press on. What changes the answer while a request is under way follows it.
+function keepSubmission() {
+  if (left?.client_key === key) return left;
+  const fields = { ...saver.fields(), text: content(), client_key: key, ...face.extra() };
+  submissions.put({ url: form.dataset.submit, page: location.pathname, fields });
+  return fields;
+}
+
+async function submitSheet(isAgain = false) {
+  if (isFrozen || saver.isStuck) return;
+  if (isSubmitting) return key !== sentKey && keepSubmission();
   isSubmitting = true;
-  showSubmit(words.submitting);
+  if (!isAgain) showSubmit(words.submitting);
+  hold(true);
   while (saver.busy) await saver.busy;
   clearTimeout(saver.timer);
-  const sent = { ...saver.fields(), text: content() };
+  const sent = keepSubmission();
   const wanted = isTried ? {} : nextPage();
   isTried = true;
-  submissions.put({ url: form.dataset.submit, page: location.pathname, fields: { ...sent, client_key: key } });
-  const { outcome, reply, pause } = await post(form.dataset.submit, { ...sent, client_key: key }, csrf, wanted);
+  sentKey = key;
+  const { outcome, reply, pause } = await post(form.dataset.submit, sent, csrf, wanted);
   isSubmitting = false;
+  hold(false);
+  if (outcome === "ok") saver.took(sent);
+  // Changed meanwhile, and submitted so or not.
+  if (key !== sentKey && submissions.own) return submitSheet();
+  if (key !== sentKey && outcome !== "ok") {
+    showSubmit("");
+    return saver.flush();
+  }
   if (WAITING.includes(outcome)) return waitToSubmit(outcome, reply, pause);
   submissions.drop();
-  if (outcome === "ok") {
-    isSubmitting = true;
-    saver.took(sent);
-    putMark(`${kindPrefix}went-on`);
-    return goTo(reply);
+  if (outcome === "ok") return goOn(reply);
+  if (["conflict", "closed", "gone"].includes(outcome)) {
+    showSubmit("");
+    // Kept aside by the server.
+    if (outcome !== "gone") saver.took(sent);
+    return saver.report(outcome, reply);
   }
-  saver.detail = reply.detail || "";
-  showRefusal(outcome === "not_valid" ? reply.detail : words.not_submitted);
-  if (outcome === "not_valid" && reply.missing.length) showMissing(reply.missing);
-  if (outcome === "conflict" || outcome === "closed") {
-    saver.took(sent);
-    saver.report(outcome, reply);
-  }
+  showRefusal(reply.detail || words.not_submitted);
+  if (reply.missing?.length) showMissing(reply.missing);
   // As a draft it may well be stored; this also says what the trouble is.
   return saver.flush();
 }
 
-let failures = 0;
-let nextTry;
+async function goOn(reply) {
+  isSubmitting = true;
+  hold(true);
+  await saver.flush();
+  otherTabs?.postMessage({ isSubmitted: true });
+  const isHere = new URL(reply.page, location.href).pathname === location.pathname;
+  tabMemory.put(`${kindPrefix}went-on`, { isHere, answered: face.answered() });
+  return goTo(reply);
+}
 
 // It stays in this browser, and is sent when the connection is back or the page is there again.
-function waitToSubmit(outcome, reply, pause = 0) {
+function waitToSubmit(outcome, reply, pause) {
   saver.report(outcome, reply);
   showRefusal(outcome === "again" ? words.unsubmitted : `${words.not_yet}. ${words[outcome]}`);
-  if (outcome !== "again") return;
-  clearTimeout(nextTry);
-  nextTry = setTimeout(resubmit, 1000 * Math.max(pause, Math.min(30, 2 ** failures)));
-  failures = Math.min(5, failures + 1);
+  if (outcome === "again") resubmissions.plan(pause);
 }
 
 function resubmit() {
-  clearTimeout(nextTry);
-  if (submissions.own && !isSubmitting) submitSheet();
+  resubmissions.stop();
+  if (submissions.own && !isSubmitting) submitSheet(true);
 }
 
 // What was submitted on an earlier visit, here and on pages of other sheets of this kind. In a closed
@@ -222,8 +273,9 @@ function resubmit() {
 async function sendWaiting() {
   const { own } = submissions;
   if (own && !isFrozen) {
-    key = own.fields.client_key;
-    await submitSheet();
+    left = own.fields;
+    key = left.client_key;
+    await submitSheet(true);
   }
   const closed = own && isFrozen ? [[page.sheet, own]] : [];
   for (const [sheet, entry] of [...closed, ...submissions.others()]) {
@@ -231,7 +283,8 @@ async function sendWaiting() {
     if (WAITING.includes(outcome)) return;
     submissions.drop(sheet);
     showSaved();
-    if (outcome !== "ok") showLost(entry, reply.detail);
+    if (outcome === "ok") tell(words.earlier_submitted);
+    else showLost(entry, reply.detail);
   }
 }
 
@@ -246,7 +299,7 @@ function showLost(entry, detail) {
 function renewKey() {
   if (isTried) key = newKey();
   isTried = false;
-  clearTimeout(nextTry);
+  resubmissions.stop();
   submissions.drop();
   if (!isSubmitting) showSubmit("");
 }
@@ -258,20 +311,18 @@ function leaveField() {
 }
 
 // They move about and open things; all other keys answer.
-const MOVING = ["j", "k", "i", "u", "?", "g", "h", "r"];
+const MOVING = ["j", "k", "i", "u", "?", "g", "h", "r", "escape"];
 
 function pressKey(event, acts, pressDigit) {
   if (event.isComposing) return undefined;
   const isBehind = Boolean(document.querySelector("dialog[open]"));
-  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
+  const command = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase();
+  if (command === "enter" || command === "s") {
     event.preventDefault();
-    return !isBehind && mayAnswer() && submitSheet();
+    if (isBehind || event.repeat) return undefined;
+    return command === "s" ? saver.flush() : mayAnswer() && submitSheet();
   }
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
-    event.preventDefault();
-    return saver.flush();
-  }
-  if (event.key === "Escape" && event.target.matches?.("textarea, select")) return leaveField();
+  if (event.key === "Escape" && !isBehind && event.target.matches?.("textarea, select")) return (acts.escape ?? leaveField)();
   const key = keyOf(event);
   if (!key || (isBehind && key.name !== "?")) return undefined;
   const act = acts[key.name];
@@ -298,7 +349,7 @@ function startPage(acts, pressDigit) {
   });
   byId("changed-elsewhere").querySelector("button").addEventListener("click", () => location.reload());
   otherTabs?.addEventListener("message", ({ data }) => {
-    if (!saver.hasUnsent && data.version > saver.version) byId("changed-elsewhere").hidden = false;
+    if (!isFrozen && !saver.hasUnsent && (data.isSubmitted || data.version > saver.version)) byId("changed-elsewhere").hidden = false;
   });
   document.addEventListener("visibilitychange", () => saver.flush());
   window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

@@ -1,7 +1,7 @@
 // Keeps the work page last opened in this session of the browser with its static files, so that a
 // reload without a connection shows it. Everything comes from the network as long as there is one.
 // A page is shown only while the cookie names the session it was written for; a page of another
-// session, or of nobody, makes the worker forget it (cqa_site/rounds/pages/offline.py).
+// session, or of nobody, makes the worker forget it (cqa_site/rounds/pages/replies.py).
 "use strict";
 
 const KEPT = "counterpoint-work";

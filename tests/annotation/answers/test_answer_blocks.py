@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.answers.methods.answer_blocks import find_answer_blocks
-from annotation.answers.methods.cited_text import Piece, split_citations
+from annotation.answers.methods.rendering import Piece, find_answer_blocks, split_citations
 from annotation.templatetags.answer_texts import answer_text
 from tests.annotation.answer_texts import GOOD, ONE_LINE, answers
 

@@ -8,19 +8,20 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.answers.actions.learned import NotPairs, mark_learned, question_ids
-from annotation.answers.actions.lists import (
+from annotation.answers.actions import (
+    NotPairs,
     argument_list,
+    mark_learned,
     numbered_labels,
     numbered_texts,
+    question_ids,
     relevance_of,
 )
-from annotation.answers.models.answers import System
-from annotation.answers.models.learned import LearnedComparison
-from annotation.consensus.actions.preferred_labels import LabelsNotOfStudy, prefer_labels
+from annotation.answers.models import LearnedComparison, System
+from annotation.consensus.actions.consensus import LabelsNotOfStudy, prefer_labels
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
-from annotation.corpus.models.questions import ArgumentList, Question
+from annotation.corpus.models import ArgumentList, Question
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import AuditEvent
@@ -106,7 +107,7 @@ def test_labels_come_by_number(study, question, django_assert_num_queries):
 
 
 def test_many_keys_are_asked_in_pieces(study, monkeypatch, django_assert_num_queries):
-    monkeypatch.setattr("annotation.answers.reports.argument_lists.TOGETHER", 2)
+    monkeypatch.setattr("annotation.answers.reports.TOGETHER", 2)
     arguments = cast.make_arguments(study, 5)
     with django_assert_num_queries(4):
         found = relevance_of(study, [argument.pk for argument in arguments])

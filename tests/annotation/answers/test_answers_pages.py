@@ -11,11 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.answers.reports.conditions import used_conditions
+from annotation.answers.reports import used_conditions
 from annotation.consensus.models import FinalLabel
 from annotation.editing.models import EditingRound, EditingSheet, Revision
 from annotation.faithfulness.models import FaithfulnessFigures
-from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.actions import rater_for
 from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system

@@ -4,12 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation.answers.models.answers import Answer
-from annotation.answers.models.conditions import Condition
-from annotation.answers.reports.integrity import find_violations
-from annotation.exports.reports.answers_export import TABLES, Wish
+from annotation.answers.models import Answer, Condition
+from annotation.answers.reports import find_violations
+from annotation.exports.reports.answers_export import TABLES, ExportRequest
 from annotation.faithfulness.reports.faithfulness import compute_groups
-from annotation.generation.actions.kind import condition, condition_of_run
+from annotation.generation.actions.answer_runs import condition, condition_of_run
 from annotation.generation.models import GenerationRun
 from tests.runs.judging import script
 from tests.worlds import built_once
@@ -118,7 +117,7 @@ def test_figures_of_faithfulness_never_pool_two_conditions(probed):
 
 
 def test_the_answers_export_says_the_condition(probed):
-    table = TABLES["answers"](Wish(probed.study))
+    table = TABLES["answers"](ExportRequest(probed.study))
     rows = [dict(zip(table.types, row, strict=True)) for row in table.rows]
     assert [row["is_plain"] for row in rows] == [True] * 6 + [False] * 6
     assert rows[-1]["filters"] == PROBE

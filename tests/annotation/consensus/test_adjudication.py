@@ -9,11 +9,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.consensus.actions import adjudication, consensus
-from annotation.consensus.actions.adjudication import adjudicate, disputed, next_in_queue, queue
+from annotation.consensus.actions import consensus, decisions
+from annotation.consensus.actions.decisions import adjudicate, disputed, next_in_queue, queue
 from annotation.consensus.models import Adjudication
-from annotation.labelling.models.campaigns import Item
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Item
 from cqa_site.people.models import AuditEvent, Rater
 from tests.annotation.voting import imported, label_all, make_raters, newcomer, opened, vote
 from tests.cast import make_member, make_study, sign_in
@@ -22,6 +21,7 @@ from tests.worlds import built_once
 pytestmark = pytest.mark.django_db
 
 JSON = {"Accept": "application/json"}
+UNDO = {"move": "undo"}
 
 #         tie, near   settled    tie, far   far apart  settled    tie, far, later
 VOTES = [[1, 2, 3], [2, 2, 1], [0, 1, 3], [0, 3, 3], [1, 1, 1], [3, 0, 2]]
@@ -163,10 +163,10 @@ def test_several_experts_are_one_majority_with_the_higher_label_on_a_tie(campaig
 
 def test_labels_off_the_scale_and_foreign_sentences_are_refused(campaign, expert):
     rater = rater_of(expert)
-    with pytest.raises(adjudication.DecisionNotValid):
+    with pytest.raises(decisions.DecisionNotValid):
         adjudicate(campaign=campaign, argument=arguments(campaign)[0], rater=rater, label=4)
     other = imported(campaign.study, [], votes=[[]], name="Other")
-    with pytest.raises(adjudication.DecisionNotValid):
+    with pytest.raises(decisions.DecisionNotValid):
         adjudicate(campaign=campaign, argument=arguments(other)[0], rater=rater, label=1)
     assert not Adjudication.objects.exists()
 
@@ -226,7 +226,7 @@ def test_an_old_tab_replaces_nothing_and_shows_both_decisions(campaign, expert):
     # What was taken back meanwhile is told, too; the same decision again is none.
     post["known"] = known_in(client.get(here(campaign), {"unit": argument.public_id}))
     for _press in range(3):
-        client.post(here(campaign, "undo/"))
+        client.post(here(campaign), UNDO)
     page = client.post(here(campaign), post | {"label": 3})
     assert (page.status_code, "took your decision back" in page.text) == (409, True)
     assert client.post(here(campaign), post | {"label": 3, "known": ""}).status_code == 302
@@ -264,11 +264,12 @@ def test_the_page_may_be_shown_without_a_connection(campaign, expert):
 def test_skipping_moves_on_and_stores_nothing(campaign, expert):
     client = sign_in(expert)
     first = client.get(here(campaign)).context["argument"]
-    answer = client.post(here(campaign, "skip/"), {"argument": first.public_id})
+    answer = client.post(here(campaign), {"move": "skip", "argument": first.public_id})
     assert answer.status_code == 302
     assert client.get(here(campaign)).context["argument"] != first
     assert not Adjudication.objects.exists()
-    assert client.post(here(campaign, "skip/"), {"argument": "nonsense"}).status_code == 404
+    for argument in ({"argument": "nonsense"}, {}):
+        assert client.post(here(campaign), {"move": "skip"} | argument).status_code == 404
 
 
 @pytest.mark.parametrize("role", ["expert", "researcher"])
@@ -333,7 +334,7 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, ex
     first, other = arguments(campaign)[:2]
     for argument, label in ((first, 1), (other, 2), (first, 3)):
         client.post(here(campaign), {"argument": argument.public_id, "label": label})
-    reply = client.post(here(campaign, "undo/"))
+    reply = client.post(here(campaign), UNDO)
     assert reply.url.endswith(f"?unit={first.public_id}")
     page = client.get(reply.url).text
     assert "taken back" in page
@@ -344,19 +345,49 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, ex
     states = [(label, undone, at is None) for label, undone, at in shown]
     assert states == [(1, False, True), (2, False, True), (3, True, False)]
     assert campaign.final_labels.get(argument=first).label == 1
-    client.post(here(campaign, "undo/"))
-    client.post(here(campaign, "undo/"))
+    client.post(here(campaign), UNDO)
+    client.post(here(campaign), UNDO)
     assert rows.filter(is_undone=True).count() == 3
     assert next_in_queue(campaign, rater=rater_of(expert)) is not None
     assert first in [row.argument for row in queue(campaign, rater=rater_of(expert))]
     lines = AuditEvent.objects.filter(verb="decision_undone").order_by("pk")
     again = [(each.details["label"], each.details["again"]) for each in lines]
     assert again == [(3, 1), (2, None), (1, None)]
-    assert "no decision of yours" in client.post(here(campaign, "undo/"), follow=True).text
+    assert "no decision of yours" in client.post(here(campaign), UNDO, follow=True).text
     # Somebody else's decisions are out of reach.
     client.post(here(campaign), {"argument": first.public_id, "label": 1})
-    sign_in(make_member(campaign.study, "expert")).post(here(campaign, "undo/"))
+    sign_in(make_member(campaign.study, "expert")).post(here(campaign), UNDO)
     assert rows.filter(superseded_at=None).count() == 1
+
+
+def test_an_undo_that_is_sent_twice_takes_back_one_decision(campaign, expert):
+    client = sign_in(expert)
+    argument, other = arguments(campaign)[:2]
+    for each in (other, argument):
+        client.post(here(campaign), {"argument": each.public_id, "label": 1})
+    form = client.get(here(campaign), {"page": 2}).text.partition('id="take-back"')[2]
+    known = html.unescape(re.search(r'name="known" value="([^"]+)"', form)[1])
+    post = UNDO | {"known": known, "client_key": "k"}
+    for _time in range(2):
+        saved = client.post(here(campaign), post, headers=JSON).json()["saved"]
+        assert saved == {"client_key": "k", "url": here(campaign) + f"?unit={argument.public_id}"}
+    assert list(Adjudication.objects.filter(superseded_at=None)) == [Adjudication.objects.first()]
+    # What another tab replaced since is not this page's to take back.
+    known = Adjudication.objects.first().created_at.isoformat()
+    client.post(here(campaign), {"argument": other.public_id, "label": 3})
+    assert client.post(here(campaign), UNDO | {"known": known}, headers=JSON).status_code == 200
+    assert Adjudication.objects.get(superseded_at=None).label == 3
+    assert client.post(here(campaign), UNDO | {"known": "2026-99-99T00:00"}).status_code == 404
+
+
+def test_content_names_no_language_and_dates_are_those_of_the_site(campaign, expert):
+    client = sign_in(expert)
+    argument = arguments(campaign)[0]
+    client.post(here(campaign), {"argument": argument.public_id, "label": 1})
+    page = client.get(here(campaign), {"unit": argument.public_id}).text
+    assert re.search(r'class="sentence" dir="auto" lang=""', page)
+    assert page.count('dir="auto" lang=""') == 5, "objects and sentence, and both in the list"
+    assert re.search(r"<strong>1</strong> · \d{4}-\d\d-\d\d \d\d:\d\d", page)
 
 
 def make_tied():

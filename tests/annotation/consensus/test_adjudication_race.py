@@ -6,10 +6,10 @@ import pytest
 from django.db import connection, connections, transaction
 
 from annotation.consensus.actions import consensus
-from annotation.consensus.actions.adjudication import DecidedMeanwhile, adjudicate
+from annotation.consensus.actions.decisions import DecidedMeanwhile, adjudicate
 from annotation.consensus.models import Adjudication
 from annotation.labelling.actions.answering import Answer, AnsweredMeanwhile, answer
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment
 from tests.annotation.labelling.test_locks import wait_until_somebody_waits
 from tests.annotation.voting import imported, make_raters
 

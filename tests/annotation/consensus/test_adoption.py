@@ -5,17 +5,17 @@ import itertools
 import pytest
 
 from annotation.consensus.actions import consensus
-from annotation.consensus.actions.adjudication import adjudicate, queue
-from annotation.consensus.actions.adoption import (
+from annotation.consensus.actions.decisions import (
     AdoptionNotPossible,
+    adjudicate,
     adopt_labels,
     preview_adoption,
+    queue,
     withdraw_adoption,
 )
 from annotation.consensus.forms import AdoptForm
 from annotation.consensus.models import Adjudication, Adoption
-from annotation.labelling.models.campaigns import Item
-from annotation.labelling.models.votes import VoteEvent
+from annotation.labelling.models.campaigns import Item, VoteEvent
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, lend, make_raters, vote

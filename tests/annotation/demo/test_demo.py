@@ -7,8 +7,8 @@ from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
 from annotation.demo.actions import demo
-from annotation.demo.actions.answer_texts import SYSTEMS
 from annotation.demo.actions.demo import PEOPLE
+from annotation.demo.actions.texts import SYSTEMS
 from cqa_site.people.models import Membership, Role, Study, User
 from tests import cast
 

@@ -5,11 +5,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation.answers.methods.checks import CHECKS
+from annotation.answers.methods.checklist import CHECKS
 from annotation.consensus.models import FinalLabel
 from annotation.editing.models import EditingSheet, KeptText, Revision
-from cqa_site.rounds.integrity import find_violations
-from cqa_site.rounds.opening import close_round
+from cqa_site.rounds.lifecycle import close_round, find_violations
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.flat import flat

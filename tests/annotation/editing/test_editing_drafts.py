@@ -22,14 +22,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotation.editing.actions.choice import settle_text
+from annotation.editing.actions.draft_conflict import settle_text
 from annotation.editing.models import EarlierDraft, EditingRound, EditingSheet, Revision
 from cqa_site.people.models import User
-from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.drafts import LONGEST_STRETCH, RoundNotOpen, StaleDraft, save_draft
 from cqa_site.rounds.kind import SheetNotValid
-from cqa_site.rounds.opening import close_round, reopen_round
-from cqa_site.rounds.save_order import LONGEST_STRETCH
-from cqa_site.rounds.saving import RoundNotOpen, StaleDraft, save_draft
+from cqa_site.rounds.lifecycle import close_round, find_violations, reopen_round
 from tests.annotation import editing_cast
 from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
 from tests.cast import make_member, make_study

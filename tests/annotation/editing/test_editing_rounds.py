@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.editing.actions import rounds as editing_rounds
-from annotation.editing.actions.discussion import NotDiscussed, add_comment
+from annotation.editing.actions.rounds import NotDiscussed, add_comment
 from annotation.editing.models import EditingRound, EditingSheet
 from cqa_site.people.models import AuditEvent
-from cqa_site.rounds.opening import close_round, open_round, reopen_round
-from cqa_site.rounds.saving import save_draft
+from cqa_site.rounds.drafts import save_draft
+from cqa_site.rounds.lifecycle import close_round, open_round, reopen_round
 from tests.annotation.editing_cast import hand_in, make_answers, make_round, sent, sheets_of
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once

@@ -15,19 +15,18 @@ from pyarrow import parquet
 
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.corpus.methods.column_guess import guess_mapping
-from annotation.corpus.models.questions import Argument, text_key
-from annotation.exports.actions import exports
+from annotation.corpus.models import Argument, text_key
+from annotation.exports import actions as exports
 from annotation.exports.models import ExportFile
-from annotation.exports.reports.columns import VOTE_TYPES
+from annotation.exports.reports.tables import VOTE_TYPES
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.reports.snapshots import COLUMNS
-from annotation.labelling.models.campaigns import Item, campaigns_of
-from annotation.labelling.models.votes import Assignment
-from annotation.quality.actions import quality
-from cqa_site.files import sending
+from annotation.labelling.models.campaigns import Assignment, Item, campaigns_of
+from annotation.quality import actions as quality
+from cqa_site.files.actions import exports as sending
 from cqa_site.files.actions.exports import Options
 from cqa_site.people.models import Rater
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from cqa_site.runs import jobs
 from tests.annotation.imports.import_files import take
 from tests.cast import make_campaign, make_member, make_study, sign_in
@@ -60,6 +59,9 @@ def make_closed() -> SimpleNamespace:
     campaign = make_campaign(study, ordinary=9, controls=3, state="closed")
     for argument, text in zip(study.arguments.order_by("pk")[4:], NASTY, strict=False):
         Argument.objects.filter(pk=argument.pk).update(text=text, text_sha256=text_key(text))
+    for argument in study.arguments.order_by("pk")[:3]:
+        argument.attributes = {"year": "2024", "label": f"=of {argument.pk}"}
+        argument.save()
     raters = [_rater(study, n) for n in range(5)]
     items = list(campaign.items.order_by("pk"))
     Assignment.objects.bulk_create(
@@ -70,7 +72,7 @@ def make_closed() -> SimpleNamespace:
     for rater in raters:
         campaign.places.create(rater=rater)
     quality.exclude_rater(campaign=campaign, rater=raters[4], reason="Too fast", actor=None)
-    keeping.refresh(CAMPAIGNS, campaign)
+    snapshots.refresh(CAMPAIGNS, campaign)
     return SimpleNamespace(campaign=campaign, researcher=researcher)
 
 
@@ -133,7 +135,7 @@ def rows_of(file):
 
 
 def test_every_content_has_the_same_rows_in_every_format(campaign, researcher):
-    assert tuple(VOTE_TYPES) == COLUMNS
+    assert tuple(VOTE_TYPES) == (*COLUMNS, "guideline")
     shapes = defaultdict(set)
     for format in FORMATS:
         for content, file in export(campaign, researcher, CONTENTS, format).items():
@@ -158,6 +160,17 @@ def test_votes_hold_every_answer_as_it_is(campaign, researcher):
     assert {row["label"] for row in rows if row["state"] == "skipped"} == {None}
     labels = votes.filter(label__isnull=False).values_list("label", flat=True)
     assert sum(row["label"] or 0 for row in rows) == sum(labels)
+
+
+def test_further_columns_leave_with_votes_and_final_labels(campaign, researcher):
+    kept = dict(campaign.items.values_list("argument__text", "argument__attributes"))
+    assert sum(map(bool, kept.values())) == 3
+    for file in export(campaign, researcher, ["votes", "final_labels"], "jsonl").values():
+        rows = rows_of(file)
+        assert {row["text"] or "" for row in rows} == set(kept)
+        for row in rows:
+            for name in ("year", "label"):
+                assert row[f"attribute: {name}"] == kept[row["text"] or ""].get(name)
 
 
 def test_comments_only_when_asked_for(campaign, researcher):
@@ -280,7 +293,7 @@ def test_files_lie_alone_under_our_names_and_leave_under_names_of_any_script(
 
 
 def test_a_live_snapshot_is_brought_up_to_date_first(campaign, researcher):
-    stale = keeping.refresh(CAMPAIGNS, campaign)
+    stale = snapshots.refresh(CAMPAIGNS, campaign)
     late = Item.objects.create(
         campaign=campaign, argument=campaign.study.arguments.first(), external_id="late"
     )
@@ -291,8 +304,8 @@ def test_a_live_snapshot_is_brought_up_to_date_first(campaign, researcher):
 
 
 def test_a_frozen_snapshot_keeps_giving_its_votes(campaign, researcher):
-    snapshot = keeping.refresh(CAMPAIGNS, campaign)
-    keeping.freeze(CAMPAIGNS, owner=campaign, number=snapshot.number, note="", actor=researcher)
+    snapshot = snapshots.refresh(CAMPAIGNS, campaign)
+    snapshots.freeze(CAMPAIGNS, owner=campaign, number=snapshot.number, note="", actor=researcher)
     snapshot.refresh_from_db()
     assert export(campaign, researcher, ["final_labels"]).snapshot == snapshot
     before = export(campaign, researcher, format="jsonl", snapshot=snapshot).rows
@@ -326,7 +339,7 @@ def test_a_failure_or_a_lost_job_leaves_no_file(campaign, researcher, settings, 
 
 def figures_of(campaign):
     """The figures with raters named by what they did, because their ids are new on import."""
-    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    snapshot = snapshots.refresh(CAMPAIGNS, campaign)
     ids = {str(rater.public_id) for rater in campaign.study.raters.all()}
     figures = snapshot.figures
     for name in ("wanted", "filled", "complete"):  # only where votes are collected

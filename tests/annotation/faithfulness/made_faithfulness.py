@@ -7,18 +7,17 @@ import uuid
 import numpy as np
 
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models.questions import text_key
+from annotation.corpus.models import text_key
 from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.models import EditingRound, EditingSheet, Revision
-from annotation.faithfulness.actions import faithfulness
-from annotation.faithfulness.actions.coherence_judge import KIND, PROMPTS
-from annotation.faithfulness.actions.coherence_texts import target_of
+from annotation.faithfulness.actions import figures
+from annotation.faithfulness.actions.coherence import KIND, PROMPTS, target_of
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import Study, User
-from cqa_site.rounds.opening import close_round, open_round
+from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.runs import jobs
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Job, Run
 from tests.annotation.made_answers import make_answer, make_list, make_question
@@ -61,7 +60,7 @@ def make_faithful(study: Study, questions: int = 3, choices: int = 1, text: str 
 
 def compute(study: Study, embedding: str = "") -> Job:
     """Ask for the figures and let the worker make them."""
-    job = faithfulness.request_figures(study=study, embedding=embedding)
+    job = figures.request_figures(study=study, embedding=embedding)
     jobs.drain()
     job.refresh_from_db()
     return job

@@ -6,23 +6,24 @@ import io
 import pytest
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer
-from annotation.faithfulness.actions.coherence_judge import PROMPTS, CoherenceKind
-from annotation.faithfulness.actions.coherence_texts import (
+from annotation.answers.models import Answer
+from annotation.faithfulness.actions.coherence import (
+    PROMPTS,
+    CoherenceKind,
     chosen_citations,
     count_other_conditions,
     target_of,
 )
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from annotation.faithfulness.reports.faithfulness import compute_groups
-from annotation.faithfulness.views.coherence import _said
-from annotation.generation.actions.kind import condition
+from annotation.faithfulness.views.faithfulness import _said
+from annotation.generation.actions.answer_runs import condition
 from cqa_site.people.models import Role
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan, RunRefused, draft, start_run
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Run
-from cqa_site.stats.as_json import to_json
+from cqa_site.stats.estimate import to_json
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 from tests.runs.made_runs import make_endpoint

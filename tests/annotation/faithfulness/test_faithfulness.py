@@ -4,9 +4,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models.embeddings import TextEmbedding
-from annotation.faithfulness.actions import faithfulness
-from annotation.faithfulness.actions import making as faithfulness_making
+from annotation.corpus.models import TextEmbedding
+from annotation.faithfulness.actions import figures as faithfulness
+from annotation.faithfulness.actions import figures as faithfulness_making
 from annotation.faithfulness.actions.texts import Freshness, freshness
 from annotation.faithfulness.methods.faithfulness import MODES, Figures, measure, pool
 from annotation.faithfulness.models import FaithfulnessFigures
@@ -120,7 +120,7 @@ def test_only_what_changed_is_measured_again(study, measured, monkeypatch):
 def test_a_worker_that_dies_loses_one_piece(study, monkeypatch, measured):
     make_faithful(study, 5)
     monkeypatch.setattr(faithfulness_making, "TOGETHER", 2)
-    store, stored = faithfulness_making._store, []
+    store, stored = faithfulness._store, []
 
     def die_at_the_third(rows):
         stored.append(len(rows))

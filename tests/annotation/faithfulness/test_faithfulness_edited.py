@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.answers.methods.checks import check_answer
+from annotation.answers.methods.checklist import check_answer
 from annotation.answers.methods.segments import sound_segments
-from annotation.corpus.models.embeddings import TextEmbedding
+from annotation.corpus.models import TextEmbedding
 from annotation.faithfulness.actions.texts import freshness, stale_pairs
 from annotation.faithfulness.models import EditedText
-from annotation.faithfulness.reports.edited_figures import summarise
-from annotation.faithfulness.reports.edited_pairs import edited_of, pairs_of
+from annotation.faithfulness.reports.edited import edited_of, pairs_of, summarise
 from annotation.faithfulness.reports.expert_agreement import Cell, agreement_of, texts_of_rounds
 from cqa_site.people.models import Role
-from cqa_site.rounds.opening import reopen_round
+from cqa_site.rounds.lifecycle import reopen_round
 from cqa_site.runs.models import Job
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once

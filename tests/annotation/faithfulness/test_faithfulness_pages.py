@@ -6,9 +6,9 @@ import io
 import pytest
 from django.urls import reverse
 
-from annotation.consensus.actions.preferred_labels import prefer_labels
+from annotation.consensus.actions.consensus import prefer_labels
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models.questions import ArgumentList
+from annotation.corpus.models import ArgumentList
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs

@@ -5,14 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from annotation.faithfulness.reports import edited_figures
-from annotation.faithfulness.reports.finding import (
+from annotation.faithfulness.reports import edited
+from annotation.faithfulness.reports.edited import (
     edited_finding,
     experts_finding,
     faithfulness_finding,
 )
-from cqa_site.stats.clustered import clustered_mean
-from cqa_site.stats.paired_tests import paired_tests
+from cqa_site.stats.means import clustered_mean, paired_tests
 
 QUESTIONS = 12
 
@@ -53,7 +52,7 @@ def test_the_highest_of_groups_that_no_test_tells_apart_is_called_just_that():
 def summary(differences):
     """One measure for each row of differences, one text a question."""
     changes = [
-        edited_figures._change(
+        edited._change(
             "f1", f"M{at}",
             [
                 SimpleNamespace(

@@ -15,21 +15,17 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.figures.actions import CAMPAIGNS
-from annotation.figures.reports.charts import CHARTS
+from annotation.figures.reports.charts import CHARTS, figures_finding
 from annotation.figures.reports.figures import compute_figures, ratings_of
-from annotation.figures.reports.finding import figures_finding
-from annotation.figures.reports.kept import Figures
-from annotation.figures.reports.snapshots import COLUMNS
+from annotation.figures.reports.snapshots import COLUMNS, Figures
 from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
-from annotation.labelling.models.campaigns import Guideline
-from annotation.labelling.models.votes import VoteEvent
-from cqa_site.results import keeping
-from cqa_site.results.finding import in_words
+from annotation.labelling.models.campaigns import Guideline, VoteEvent
+from cqa_site.results import snapshots
+from cqa_site.results.boards import in_words
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
-from cqa_site.stats.as_json import from_json, to_json
-from cqa_site.stats.reliability.marks import FIRM
+from cqa_site.stats.estimate import FIRM, from_json, to_json
 from cqa_site.web.tables import text_of
 from tests.annotation.voting import make_raters, vote
 from tests.cast import make_campaign, make_member, make_study, sign_in
@@ -133,7 +129,7 @@ def test_nominal_alpha_and_percent_by_hand():
     percent = by_name["percent agreement", "nominal"]
     assert percent["value"] == pytest.approx((3 + 1 / 3) / 5)
     assert (nominal["n_items"], nominal["n_pairable_items"]) == (6, 5)
-    assert (nominal["n_raters"], nominal["n_values"]) == (3, 12)
+    assert (nominal["n_raters"], nominal["n_values"]) == (3, 11)
 
 
 def test_ordinal_alpha_is_the_headline_and_controls_can_be_left_out():
@@ -369,7 +365,7 @@ def make_filled():
     campaign = make_round(make_study())
     people = fill(campaign)
     boss = make_member(campaign.study, "researcher")
-    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    snapshot = snapshots.refresh(CAMPAIGNS, campaign)
     return SimpleNamespace(campaign=campaign, people=people, boss=boss, snapshot=snapshot)
 
 
@@ -515,7 +511,7 @@ def test_a_failed_computation_is_shown(campaign, client, monkeypatch):
 @pytest.mark.parametrize("raters", [0, 1])
 def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
     fill(campaign, raters)
-    keeping.refresh(CAMPAIGNS, campaign)
+    snapshots.refresh(CAMPAIGNS, campaign)
     reason = "there are no ratings" if raters == 0 else "there is only one rater"
     for name, more in (("figures", ()), ("snapshot", (1,)), ("units", (1,))):
         page = client.get(url(name, campaign, *more)).content.decode()
@@ -547,7 +543,7 @@ def test_a_chart_is_drawn_once_and_kept(filled, monkeypatch):
     assert b"NaN" not in first.content
     assert "immutable" in first["Cache-Control"]
     assert "private" in first["Cache-Control"]
-    monkeypatch.setattr("cqa_site.web.charts.drawing._draw", None)
+    monkeypatch.setattr("cqa_site.web.charts.vega._draw", None)
     assert client.get(address, {"theme": "dark"}).content == first.content
     assert "immutable" not in client.get(address, {"theme": "dark"})["Cache-Control"]
     unchanged = client.get(address, {"theme": "dark"}, headers={"If-None-Match": first["ETag"]})
@@ -574,6 +570,6 @@ def test_sentences_are_never_markup(campaign, client):
     argument.text = "<img src=x onerror=alert(1)>"
     argument.save()
     fill(campaign)
-    keeping.refresh(CAMPAIGNS, campaign)
+    snapshots.refresh(CAMPAIGNS, campaign)
     for name, more in (("figures", ()), ("snapshot", (1,)), ("units", (1,))):
         assert "<img src=x" not in client.get(url(name, campaign, *more)).content.decode()

@@ -20,12 +20,11 @@ from annotation.figures.reports.snapshots import (
     snapshot_votes,
 )
 from annotation.figures.reports.units import units
-from annotation.labelling.models.campaigns import Item
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, Item, VoteEvent
 from cqa_site.people.models import Rater
-from cqa_site.results import keeping
-from cqa_site.results.checking import check_snapshot
-from cqa_site.results.rows import json_sha256, pack
+from cqa_site.results import snapshots
+from cqa_site.results.models import json_sha256, pack
+from cqa_site.results.snapshots import check_snapshot
 from cqa_site.rounds.models import Place
 from tests.annotation import voting
 from tests.annotation.voting import make_raters
@@ -48,7 +47,7 @@ def vote(item, rater, label, **fields):
 
 
 def refresh(campaign):
-    return keeping.refresh(CAMPAIGNS, campaign)
+    return snapshots.refresh(CAMPAIGNS, campaign)
 
 
 def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign):
@@ -194,7 +193,7 @@ def test_what_moved_between_two_snapshots(campaign, client):
     actor = make_member(campaign.study, "researcher")
     vote(items[1], first, 3)
     refresh(campaign)
-    keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
+    snapshots.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
     vote(items[1], second, 3)
     vote(items[2], second, 1)
     refresh(campaign)

@@ -5,20 +5,23 @@ import json
 import pytest
 
 from annotation.consensus.models import FinalLabel, PreferredLabels
-from annotation.corpus.models.questions import Argument, ArgumentList, Comparison, text_key
-from annotation.generation.actions.argument_drawing import REASONS, count_left_out, draw, keep_list
+from annotation.corpus.models import Argument, ArgumentList, Comparison, text_key
 from annotation.generation.actions.prompts import (
     PROMPTS,
+    REASONS,
     SCENARIOS,
     WITH_ARGUMENTS,
+    count_left_out,
+    draw,
+    keep_list,
     parts_of,
+    target_of,
     write_request,
 )
-from annotation.generation.actions.targets import target_of
-from annotation.generation.reports.answers import LEFT_OUT
+from annotation.generation.reports import LEFT_OUT
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.judging.prompts import load_prompt_file
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from tests import cast
 from tests.annotation.made_answers import make_question
 

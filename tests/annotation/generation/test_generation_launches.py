@@ -5,14 +5,15 @@ import uuid
 import pytest
 from django.urls import reverse
 
-from annotation.consensus.actions.preferred_labels import prefer_labels
+from annotation.consensus.actions.consensus import prefer_labels
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models.questions import ArgumentList
+from annotation.corpus.models import ArgumentList
 from annotation.generation.actions.launches import runs_of_launch, start_launch, steer
-from annotation.generation.forms.matrix import MatrixForm
+from annotation.generation.forms import MatrixForm
 from annotation.generation.models import GenerationLaunch
-from cqa_site.runs import handlers, jobs
+from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunRefused, start_run
+from cqa_site.runs.carrying import worker
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Endpoint, Run
 from tests.api.conftest import client_of
@@ -26,7 +27,7 @@ from ..made_generations import write_by_text
 
 pytestmark = pytest.mark.django_db
 
-assert handlers  # registers the jobs these tests run
+assert worker  # registers the jobs these tests run
 
 
 class LaunchLab(GenerationLab):

@@ -7,10 +7,10 @@ import pytest
 from django.http import QueryDict
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models.questions import Argument
-from annotation.generation.forms.matrix import MatrixForm
+from annotation.corpus.models import Argument
+from annotation.generation.forms import MatrixForm
 from cqa_site.judging.chat import ChatReply
 from cqa_site.runs.models import Endpoint, Run
 from tests.annotation.generation_lab import GenerationLab

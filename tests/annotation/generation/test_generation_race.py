@@ -5,9 +5,9 @@ import threading
 import pytest
 from django.db import connection, connections
 
-from annotation.answers.models.answers import Answer
-from cqa_site.runs.carrying.draining import drain_inline
-from cqa_site.runs.planning.planning import write_calls
+from annotation.answers.models import Answer
+from cqa_site.runs.carrying.worker import drain_inline
+from cqa_site.runs.planning import write_calls
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.made_generations import write_by_text
 from tests.runs.made_runs import scripted
@@ -35,7 +35,7 @@ def drain(start: threading.Barrier, errors: list[Exception]) -> None:
 
 def test_three_workers_over_three_runs_give_every_number_once(monkeypatch):
     # Nobody works before all three do.
-    monkeypatch.setattr("cqa_site.runs.bell.ring", lambda: None)
+    monkeypatch.setattr("cqa_site.runs.jobs.ring", lambda: None)
     lab = GenerationLab(questions=6)
     runs = [lab.start(number=1, replicates=n, reuse=False) for n in CHOICES]
     for run in runs:

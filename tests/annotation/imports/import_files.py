@@ -7,8 +7,7 @@ from pathlib import Path
 
 from openpyxl import Workbook
 
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.rows import Outcome
+from cqa_site.files.actions.imports import Outcome, import_path
 
 WORK = ("link", "task_id", "assignment_id", "worker_id", "status", "started")
 TOLOKA_COLUMNS = ("INPUT:input", "OUTPUT:R-4", "GOLDEN:R-4", "HINT:text", "HINT:default_language")

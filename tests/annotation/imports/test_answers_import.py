@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.corpus.models.questions import ArgumentList
-from annotation.generation.actions.kind import condition
-from annotation.imports.actions.origin import origin_of
-from cqa_site.files.actions.rows import ImportRefused
+from annotation.corpus.models import ArgumentList
+from annotation.generation.actions.answer_runs import condition
+from annotation.imports.actions.entries import origin_of
+from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.models import ImportFile
 from tests.annotation.imports.import_files import json_file, numbers, reasons, take
@@ -70,7 +70,7 @@ def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
 
 
 def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("cqa_site.files.actions.reconcile.CHUNK", 3)
+    monkeypatch.setattr("cqa_site.files.actions.imports.CHUNK", 3)
     records = [silver((f"a{n}", "b"), [f"S {n} {i}." for i in range(4)]) for n in range(5)]
     path = json_file(tmp_path, records)
     outcome = take(study, "silver", path)

@@ -9,12 +9,11 @@ from django.db import connection
 from django.urls import reverse
 from openpyxl import Workbook
 
-from annotation.corpus.models.questions import Argument, Comparison, Question
+from annotation.corpus.models import Argument, Comparison, Question
 from annotation.imports.methods.question_list import pasted_list
-from annotation.labelling.models.campaigns import campaigns_of
-from annotation.labelling.models.votes import Assignment
-from annotation.management.throwaway import throwaway_database
-from cqa_site.files.actions.rows import ImportRefused
+from annotation.labelling.models.campaigns import Assignment, campaigns_of
+from annotation.management.environment import throwaway_database
+from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.models import ImportFile
 from cqa_site.people.access import membership_or_404
 from cqa_site.people.models import AuditEvent, Membership, Role, Study, User

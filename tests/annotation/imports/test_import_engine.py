@@ -4,11 +4,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.corpus.models.questions import Argument, Comparison
+from annotation.corpus.models import Argument, Comparison
 from annotation.imports.books.votes import VoteBook
-from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
-from annotation.labelling.models.votes import Assignment, VoteEvent
-from cqa_site.files.actions.rows import ImportRefused
+from annotation.labelling.models.campaigns import (
+    Assignment,
+    Campaign,
+    Item,
+    VoteEvent,
+    campaigns_of,
+)
+from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 from tests import cast
@@ -43,7 +48,7 @@ def test_first_import_makes_everything_once_and_unsubmitted_work_never_counts(st
 
 
 def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("cqa_site.files.actions.reconcile.CHUNK", 7)
+    monkeypatch.setattr("cqa_site.files.actions.imports.CHUNK", 7)
     rows = [crowd_row(f"t{n % 10}", f"w{n}", n % 4, text=f"S {n % 10}.") for n in range(40)]
     path = crowd_file(tmp_path, *rows)
     outcome = take(study, "toloka", path)
@@ -177,7 +182,7 @@ def test_labels_follow_the_scale_of_the_guideline(study, tmp_path):
 
 
 def test_a_crash_in_the_middle_leaves_nothing_behind(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("cqa_site.files.actions.reconcile.CHUNK", 2)
+    monkeypatch.setattr("cqa_site.files.actions.imports.CHUNK", 2)
     path = crowd_file(tmp_path, *[crowd_row(f"t{n}", text=f"S {n}.") for n in range(6)])
     calls = []
     original = VoteBook.take

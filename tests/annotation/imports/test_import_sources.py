@@ -4,10 +4,15 @@ import pytest
 
 from annotation.consensus.reports import vote_table
 from annotation.corpus.methods.column_guess import EXPORT_COLUMNS, guess_mapping, is_own_export
-from annotation.corpus.models.questions import Argument
+from annotation.corpus.models import Argument
 from annotation.exports.reports import tables as export_tables
-from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import (
+    Assignment,
+    Campaign,
+    Item,
+    VoteEvent,
+    campaigns_of,
+)
 from cqa_site.people.models import Rater
 from tests.annotation.imports.import_files import (
     BATCH,

@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotation.labelling.actions import campaigns as actions
 from annotation.labelling.models.campaigns import Campaign, Guideline
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 from tests.cast import LEVELS, make_arguments, make_campaign, make_guideline, make_study
 
 pytestmark = pytest.mark.django_db
@@ -107,12 +107,10 @@ def test_guideline_text_cannot_carry_markup(study, client):
     assert "<strong>bold</strong>" in page
 
 
-def test_a_campaign_opened_meanwhile_takes_no_items_no_controls_and_no_settings(study, researcher):
+def test_a_campaign_opened_meanwhile_takes_no_controls_and_no_plan(study, researcher):
     seen = make_campaign(study, ordinary=6, controls=2)
     open_round(round_=seen, actor=researcher)
     assert seen.state == "draft"  # as another request had read it
-    with pytest.raises(RoundNotReady):
-        actions.add_items(campaign=seen, argument_ids=[row.pk for row in make_arguments(study, 1)])
     with pytest.raises(RoundNotReady):
         actions.set_control(campaign=seen, item=seen.items.last(), label=3)
     plan = actions.Plan(**{each.name: getattr(seen, each.name) for each in fields(actions.Plan)})

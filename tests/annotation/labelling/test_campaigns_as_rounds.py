@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from annotation.judges.models import TrainedJudge
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
-from cqa_site.rounds.opening import open_round
-from cqa_site.rounds.own_work import waiting_for
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.progress import waiting_for
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_campaign, make_member, sign_in

@@ -4,12 +4,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.campaigns import Slot
-from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.models.campaigns import Assignment, Slot, VoteEvent
 from annotation.labelling.reports import label_violations
 from cqa_site.people.models import Rater
-from cqa_site.rounds.opening import open_round
-from cqa_site.rounds.serving import place_for
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.queue import place_for
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.django_db

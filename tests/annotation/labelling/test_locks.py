@@ -12,15 +12,14 @@ from django.db.models import F
 
 from annotation.labelling.actions import serving
 from annotation.labelling.actions.campaigns import Plan, plan_campaign
-from annotation.labelling.models.campaigns import Slot
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Slot
 from annotation.labelling.reports import label_violations
-from annotation.quality.actions import quality
+from annotation.quality import actions as quality
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Place
-from cqa_site.rounds.opening import open_round
-from cqa_site.rounds.serving import place_for
+from cqa_site.rounds.queue import place_for
 from tests.cast import make_campaign, make_member, sign_in
 
 pytestmark = [
@@ -94,13 +93,13 @@ def exclude_and_reinstate(campaign, rater, actor):
     decision = {"campaign": campaign, "rater": rater, "reason": "test", "actor": actor}
     quality.exclude_rater(**decision)
     quality.reinstate_rater(**decision)
-    serving.claim_block(campaign=campaign, place=Place.objects.get(rater=rater))
+    serving.claim_blocks(campaign=campaign, place=Place.objects.get(rater=rater))
 
 
 def test_renewing_while_the_rater_is_excluded(campaign, study, together):
     actor = make_member(study, "admin")
     place = place_of(campaign)
-    serving.claim_block(campaign=campaign, place=place)
+    serving.claim_blocks(campaign=campaign, place=place)
     shuffle_slots()
     exclude = partial(exclude_and_reinstate, campaign, place.rater, actor)
     assert together(*[partial(serving.renew, place=place)] * 2, exclude) == []

@@ -10,13 +10,12 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.campaigns import Slot
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Slot
 from annotation.labelling.reports import label_violations
-from annotation.quality.actions import quality
+from annotation.quality import actions as quality
 from cqa_site.people.models import Rater
-from cqa_site.rounds.opening import close_round, open_round, pause_round
-from cqa_site.rounds.serving import place_for
+from cqa_site.rounds.lifecycle import close_round, open_round, pause_round
+from cqa_site.rounds.queue import place_for
 from tests.cast import make_campaign, make_member
 
 pytestmark = pytest.mark.django_db
@@ -61,15 +60,34 @@ def test_opening_makes_one_slot_per_wanted_vote_and_none_for_controls(study):
 
 
 def test_a_block_holds_its_share_of_controls_at_varying_places(study):
-    campaign = opened(study, ordinary=80, controls=10)
+    campaign = opened(study, ordinary=200, controls=10)
     places = Counter()
     for _ in range(40):
-        block = work(newcomer(campaign)).assignments
+        block = [row for row in work(newcomer(campaign)).assignments if row.block == 1]
         assert len(block) == 5
         controls = [row.position for row in block if row.item.is_control]
         assert len(controls) == 1
         places[controls[0]] += 1
     assert set(places) == {0, 1, 2, 3, 4}
+
+
+def test_where_a_round_has_plenty_twenty_items_are_held_ahead_in_whole_blocks(study):
+    """So long somebody can go on without a connection; near the end others are left theirs."""
+    campaign = opened(study, ordinary=80, controls=30, votes_per_item=3)
+    place = newcomer(campaign)
+    ahead = []
+    for _ in range(85):
+        todo = work(place).assignments
+        blocks = [[row for row in todo if row.block == n] for n in {row.block for row in todo}]
+        assert all(sum(row.item.is_control for row in rows) <= 1 for rows in blocks)
+        assert {len(rows) for rows in blocks if rows[0].position == 0} <= {5}
+        label(place, todo[0])
+        ahead.append(len(todo) - 1)
+    free = campaign.slots.filter(state="open").count()
+    assert min(ahead[:20]) >= 15
+    assert max(ahead) <= 26
+    assert free == 240 - 68 - sum(not row.item.is_control for row in work(place).assignments)
+    assert list(label_violations()) == []
 
 
 def test_everybody_together_fills_every_slot_exactly_once(study):
@@ -182,7 +200,7 @@ def test_nothing_is_served_to_somebody_excluded_between_look_and_claim(study):
     quality.exclude_rater(
         campaign=campaign, rater=place.rater, reason="x", actor=make_member(study, "admin")
     )
-    assert serving.claim_block(campaign=campaign, place=place) == "stopped"
+    assert serving.claim_blocks(campaign=campaign, place=place) == "stopped"
     assert not place.rater.assignments.exists()
 
 
@@ -253,4 +271,4 @@ def test_serving_costs_the_same_queries_whatever_comes_next(
     held = Assignment.objects.filter(rater=place.rater, state="served")
     held.update(state="skipped", slot=None)
     with django_assert_max_num_queries(20):
-        assert len(work(place).assignments) == 5
+        assert len(work(place).assignments) == 20

@@ -5,9 +5,13 @@ from django.core.cache import cache
 
 from annotation.consensus.reports import counted_votes, machine_labels, vote_table
 from annotation.labelling.models.campaigns import Exclusion
-from annotation.quality.actions.exclusion import exclude_below, undo_exclusion
-from annotation.quality.actions.quality import exclude_rater, reinstate_rater
-from annotation.quality.reports.exclusion import curve_chart, exclusion_curve, preview_exclusion
+from annotation.quality.actions import (
+    exclude_below,
+    exclude_rater,
+    reinstate_rater,
+    undo_exclusion,
+)
+from annotation.quality.reports.controls import curve_chart, exclusion_curve, preview_exclusion
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, vote
@@ -62,7 +66,7 @@ def test_the_preview_says_what_remains_and_is_counted_once(campaign, researcher,
     assert exclude(campaign, researcher, 0) is None
     assert not Exclusion.objects.exists()
     assert not AuditEvent.objects.exists()
-    monkeypatch.setattr("annotation.quality.reports.exclusion._ordinary", None)
+    monkeypatch.setattr("annotation.quality.reports.controls._ordinary", None)
     assert preview_exclusion(campaign, 0.5, "accuracy") == seen
 
 

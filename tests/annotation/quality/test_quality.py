@@ -9,15 +9,14 @@ from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import counted_votes, vote_table
-from annotation.labelling.models.campaigns import Campaign, Item, Slot
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.models.campaigns import Assignment, Campaign, Item, Slot
 from annotation.labelling.reports import label_violations
-from annotation.quality.actions import quality
+from annotation.quality import actions as quality
 from annotation.quality.reports.controls import controls, crowd_views
 from annotation.quality.reports.quality import annotators, control_record, facts_of
 from cqa_site.people.models import AuditEvent
+from cqa_site.rounds.lifecycle import close_round
 from cqa_site.rounds.models import Place
-from cqa_site.rounds.opening import close_round
 from tests.annotation.voting import (
     imported,
     label,

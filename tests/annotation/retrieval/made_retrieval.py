@@ -1,7 +1,7 @@
 """Corpora and answers of a CAM service, written directly."""
 
-from annotation.corpus.models.questions import Comparison, text_key
-from annotation.retrieval.methods.corpus_query import is_comparative
+from annotation.corpus.models import Comparison, text_key
+from annotation.retrieval.methods.corpus import is_comparative
 from annotation.retrieval.models import CamRequest, Corpus, CorpusSentence
 from cqa_site.people.models import Study, User
 

@@ -4,7 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.retrieval.actions import cam as retrieval_cam
+from annotation.retrieval.actions import arguments as retrieval_cam
 from annotation.retrieval.models import CamRequest, CamService
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.models import Job

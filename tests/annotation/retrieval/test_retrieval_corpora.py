@@ -9,11 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.corpus.models.questions import Argument, text_key
+from annotation.corpus.models import Argument, text_key
 from annotation.retrieval.actions import corpora as actions
-from annotation.retrieval.actions import loading as retrieval_loading
+from annotation.retrieval.actions import corpora as retrieval_loading
 from annotation.retrieval.models import ArgumentOrigin, Corpus, CorpusSentence
-from cqa_site.files.actions import retention
+from cqa_site.files.actions import exports
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.jobs import JobRefused
@@ -156,7 +156,7 @@ def test_loading_goes_in_pieces_and_can_begin_again(client, study, inline, press
 def broken_off(corpus, monkeypatch, *, after):
     """A load whose worker fails after some pieces."""
     actions.request_load(corpus=corpus, actor=None)
-    pieces = retrieval_loading._in_pieces
+    pieces = actions._in_pieces
 
     def some(corpus, lines):
         for number, done in enumerate(pieces(corpus, lines), start=1):
@@ -226,7 +226,7 @@ def test_loading_stops_when_the_corpus_is_deleted_meanwhile(client, study, inlin
     corpus = checked(client, study, inline)
     Corpus.objects.filter(pk=corpus.pk).update(deleted_at=timezone.now())
     with pytest.raises(JobRefused):
-        list(retrieval_loading._in_pieces(corpus, iter([retrieval_loading.Line(1, "Tea.", "")])))
+        list(actions._in_pieces(corpus, iter([actions.Line(1, "Tea.", "")])))
     assert CorpusSentence.objects.count() == 0
 
 
@@ -249,8 +249,8 @@ def test_files_that_no_corpus_knows_are_swept(client, study, inline, stored, mon
     checked(client, study, inline)
     (kept,) = stored()
     (kept.parent / "stray").write_text("x")
-    monkeypatch.setattr(retention, "LEFTOVER_SECONDS", -1)
-    assert retention.remove_leftovers() == 1
+    monkeypatch.setattr(exports, "LEFTOVER_SECONDS", -1)
+    assert exports.remove_leftovers() == 1
     assert stored() == [kept]
 
 

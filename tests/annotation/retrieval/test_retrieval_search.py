@@ -5,10 +5,10 @@ from importlib import import_module
 import pytest
 from django.db import connection
 
-from annotation.corpus.models.questions import text_key
-from annotation.retrieval.actions import search as retrieval_search
-from annotation.retrieval.actions.search import search, sentences_of
-from annotation.retrieval.methods.corpus_query import NothingToSearch, build_query
+from annotation.corpus.models import text_key
+from annotation.retrieval.actions import arguments as retrieval_search
+from annotation.retrieval.actions.arguments import search, sentences_of
+from annotation.retrieval.methods.corpus import NothingToSearch, build_query
 from annotation.retrieval.models import CorpusSentence
 from tests.annotation.retrieval.made_retrieval import make_corpus
 from tests.cast import make_study
@@ -113,7 +113,7 @@ def test_the_number_is_bounded(study, monkeypatch):
     assert len(found(corpus, "tea", "coffee", most=5)) == 5
     assert len(found(corpus, "tea", "coffee", most=10)) == 10
     assert found(corpus, "tea", "coffee", most=0) == []
-    monkeypatch.setattr(retrieval_search, "MOST", 3)
+    monkeypatch.setattr(retrieval_search, "MOST_HITS", 3)
     assert len(found(corpus, "tea", "coffee", most=10_000)) == 3
 
 

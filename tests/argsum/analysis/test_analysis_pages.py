@@ -6,9 +6,9 @@ from datetime import date
 import pytest
 from django.urls import reverse
 
-from argsum.analysis.actions.editing import rename_point
+from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import Analysis, FoundPoint, Placement
-from argsum.analysis.reports.narrowing import Narrowing
+from argsum.analysis.reports.analyses import Narrowing
 from argsum.analysis.reports.points import narrowed_counts
 from argsum.datasets.models import CellArgument
 from cqa_site.files.formats import format_of
@@ -357,10 +357,10 @@ def test_a_new_analysis_takes_one_click(lab, settings):
     # The newest comments are chosen; what has a usual value is folded away, and named.
     assert form["cell"].value() == lab.cell.pk
     match, quality = form.usual
-    assert f"usual: {match.name}, {quality.name}, and the setting" in flat(page)
+    assert f"Usual: {match.name}, {quality.name}, and the setting" in flat(page)
     lab.post("analysis_new", {field.name: field.value() or "" for field in form})
     made = lab.study.analyses.first()
     assert (made.cell, made.match_scorer, made.quality_scorer) == (lab.cell, match, quality)
     refused = lab.post("analysis_new", {"cell": lab.cell.pk, "match_scorer": "0"})
     assert refused.status_code == 422
-    assert "<details open><summary>Scorers and setting" in flat(refused)
+    assert '<details class="advanced " open> <summary>Advanced' in flat(refused)

@@ -9,12 +9,12 @@ import pytest
 from django.core.cache import cache
 from django.utils.html import strip_tags
 
-from argsum.analysis.methods.shares import Share
+from argsum.analysis.methods.prevalence import Share
 from argsum.analysis.methods.trends import linear_change
 from argsum.analysis.models import Analysis, FoundPoint, Placement
-from argsum.analysis.reports import counted as counting
-from argsum.analysis.reports.counted import count, counted
-from argsum.analysis.reports.words import points_bounds
+from argsum.analysis.reports import counts as counting
+from argsum.analysis.reports.counts import count, counted
+from argsum.analysis.reports.groups import points_bounds
 from argsum.datasets.models import CellArgument
 from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say

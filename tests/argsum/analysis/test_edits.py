@@ -2,16 +2,18 @@
 
 import pytest
 
-from argsum.analysis.actions.editing import (
+from argsum.analysis.actions.edits import (
+    EditConflict,
+    EditRefused,
     add_point,
     merge_points,
     move_statements,
     rename_point,
     set_state,
     split_point,
+    undo_change,
 )
-from argsum.analysis.actions.edits import EditConflict, EditRefused, undo_change
-from argsum.analysis.actions.splitting import ask_to_split
+from argsum.analysis.actions.jobs import ask_to_split
 from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.people.models import AuditEvent, Role
 from cqa_site.runs.models import Job

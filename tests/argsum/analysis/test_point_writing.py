@@ -2,19 +2,24 @@
 
 import pytest
 
-from argsum.analysis.actions import point_checking
-from argsum.analysis.actions.editing import merge_points, rename_point, set_state
-from argsum.analysis.actions.edits import EditRefused, undo_change
-from argsum.analysis.actions.placing import place_new_comments
-from argsum.analysis.actions.point_writing import ATTEMPTS, target_of, writable_points
-from argsum.analysis.actions.starting import (
+from argsum.analysis.actions import point_writing
+from argsum.analysis.actions.analyses import (
     CHECK,
     AnalysisRefused,
     cancel_analysis,
     delete_analysis,
 )
+from argsum.analysis.actions.edits import (
+    EditRefused,
+    merge_points,
+    rename_point,
+    set_state,
+    undo_change,
+)
+from argsum.analysis.actions.jobs import place_new_comments
+from argsum.analysis.actions.point_writing import ATTEMPTS, target_of, writable_points
 from argsum.analysis.models import FoundPoint, WrittenPoint
-from argsum.analysis.reports.written import Asked, writing_of
+from argsum.analysis.reports.analyses import Asked, writing_of
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
@@ -367,7 +372,7 @@ def test_a_check_that_was_stopped_is_made_up_for_by_writing_again_for_nothing(la
 
 def dies_at(monkeypatch, name):
     """The worker's process ends when it comes to a step, once."""
-    whole = getattr(point_checking, name)
+    whole = getattr(point_writing, name)
     left = [1]
 
     def step(*args, **kwargs):
@@ -376,7 +381,7 @@ def dies_at(monkeypatch, name):
             raise SystemExit
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(point_checking, name, step)
+    monkeypatch.setattr(point_writing, name, step)
 
 
 @pytest.mark.parametrize("step", ["_look", "ask_more"])

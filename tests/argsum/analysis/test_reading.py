@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from argsum.analysis.actions import reading, tools
-from argsum.analysis.actions.starting import cancel_analysis, delete_analysis, start_analysis
-from argsum.analysis.methods import finding
-from argsum.analysis.methods.finding import Found
+from argsum.analysis.actions import analyses
+from argsum.analysis.actions import jobs as reading
+from argsum.analysis.actions.analyses import cancel_analysis, delete_analysis, start_analysis
+from argsum.analysis.methods import key_points
+from argsum.analysis.methods.key_points import ClusteringResult
 from argsum.analysis.models import Analysis
 from cqa_site.judging.embedding import SentenceEmbedder
 from cqa_site.runs import jobs
@@ -30,11 +31,11 @@ def read(settings, tmp_path, monkeypatch):
 
     def found(some, given, **more):
         given.vectors(some)
-        return Found((), (-1,) * len(some), (0.0,) * len(some), "usual", (), "usual")
+        return ClusteringResult((), (-1,) * len(some), (0.0,) * len(some), "usual", (), "usual")
 
     monkeypatch.setattr(SentenceEmbedder, "encode", encode)
-    monkeypatch.setattr(finding, "find_points", found)
-    monkeypatch.setattr(tools, "PIECE", 2)
+    monkeypatch.setattr(key_points, "find_points", found)
+    monkeypatch.setattr(analyses, "PIECE", 2)
     monkeypatch.setattr(reading, "SHARE", 4)
     return texts
 
@@ -64,7 +65,7 @@ def test_each_statement_is_read_once_whoever_reads_it(read, begun):
 @pytest.mark.parametrize(("stance", "width"), [(0, 386), (1, 384), (-1, 384)])
 def test_sides_count_where_a_statement_may_take_either(read, begun, stance, width):
     begun.cell.stance = stance
-    given = tools.ScorerTools(begun, Work(begun.job))
+    given = analyses.ScorerTools(begun, Work(begun.job))
     vectors = given.vectors(["It is loud.", "It is quiet.", "It is red."])
     assert vectors.shape == (3, width)
     assert given.tells_sides == (width == 386)
@@ -79,3 +80,24 @@ def test_a_share_of_what_is_no_more_is_not_read(read, begun):
     delete_analysis(analysis=begun, actor=begun.created_by)
     reading.read_share(Work(last))
     assert read == []
+
+
+def test_a_job_says_how_far_reading_has_come(read, begun, monkeypatch):
+    def encode(self, some, progress):
+        progress(len(some), len(some))
+        return np.ones((len(some), 384), dtype=np.float32)
+
+    heard = []
+    work = Work(begun.job)
+    monkeypatch.setattr(SentenceEmbedder, "encode", encode)
+    monkeypatch.setattr(work, "progress", lambda *given: heard.append(given))
+    given = analyses.ScorerTools(begun, work)
+    given.say(0.0, "reading the statements", until=0.6)
+    given.vectors([f"It is number {n}." for n in range(8)])
+    # Nothing is known before the first texts are read: the bar runs without a value.
+    assert heard[0] == (0, 0, "reading the statements")
+    shares = [done for done, total, _note in heard[1:] if total == 100]
+    assert shares == sorted(shares)
+    assert shares[0] > 0
+    assert shares[-1] == 60
+    assert heard[-1][2] == "reading statement 8 of 8"

@@ -9,11 +9,11 @@ import pytest
 from django.core.cache import cache
 from django.utils.html import escape
 
-from argsum.analysis.methods.quotations import different
+from argsum.analysis.methods.statements import different
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
-from argsum.analysis.reports import report_tables
-from argsum.analysis.reports.counted import counted
-from argsum.analysis.reports.report import Asked, report_of
+from argsum.analysis.reports import report_files
+from argsum.analysis.reports.counts import counted
+from argsum.analysis.reports.report import ReportRequest, report_of
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import POINTS, finish, place
 from tests.argsum.analysis.test_comparing import Lab, _nothing_cached, flat
@@ -72,11 +72,11 @@ def test_quotations_are_the_best_scoring_ones(lab):
     place(lab.analysis, loud, "Everywhere noise!", score=0.98)
     place(lab.analysis, loud, "Plates clatter from morning to night.", score=0.97)
     finish(lab.analysis)
-    found = report_of(lab.analysis, None, Asked(2))
+    found = report_of(lab.analysis, None, ReportRequest(2))
     quoted = {each.point.pk: each.quotations for each in found.points}
     assert quoted[loud.pk] == ["Noise everywhere.", "Plates clatter from morning to night."]
-    assert report_of(lab.analysis, None, Asked(0)).points[0].quotations == []
-    assert found == report_of(lab.analysis, None, Asked(2))
+    assert report_of(lab.analysis, None, ReportRequest(0)).points[0].quotations == []
+    assert found == report_of(lab.analysis, None, ReportRequest(2))
 
 
 # -- the page --
@@ -110,7 +110,7 @@ def test_what_was_asked_for_is_in_it(lab):
     assert lab.get("analysis_report_file", name="report.pdf").status_code == 404
     # Whatever is not there falls back to the usual.
     page = lab.get("analysis_report", {"quotations": "99", "attribute": "no", "period": "century"})
-    assert page.context["asked"] == Asked()
+    assert page.context["asked"] == ReportRequest()
 
 
 def test_edits_are_counted_without_what_was_taken_back(lab):
@@ -125,7 +125,7 @@ def test_edits_are_counted_without_what_was_taken_back(lab):
     last = PointChange.objects.get(revision=4)
     PointChange.objects.filter(revision=3).update(undone_by=last)
     PointChange.objects.create(analysis=lab.analysis, revision=5, verb=verbs.PLACED)
-    found = report_of(lab.analysis, None, Asked())
+    found = report_of(lab.analysis, None, ReportRequest())
     assert [(each.person, each.verbs) for each in found.edits] == [
         (lab.researcher.email, [("Renamed", 2)])
     ]
@@ -217,16 +217,16 @@ def test_statements_go_away_with_their_comments(lab):
 def test_statements_go_out_piece_by_piece(lab, monkeypatch, django_assert_num_queries):
     place(lab.analysis, None, "A statement without a comment.")
     names = ["department"]
-    whole = list(report_tables.statement_rows(lab.analysis, names))
+    whole = list(report_files.statement_rows(lab.analysis, names))
     statements = lab.analysis.cell.arguments.count()
     for piece in (1, 2, 3, statements):
-        monkeypatch.setattr(report_tables, "PIECE", piece)
-        assert list(report_tables.statement_rows(lab.analysis, names)) == whole
+        monkeypatch.setattr(report_files, "PIECE", piece)
+        assert list(report_files.statement_rows(lab.analysis, names)) == whole
     # Nothing of a piece is left open while it is sent: the next one is not asked for yet.
-    monkeypatch.setattr(report_tables, "PIECE", 2)
+    monkeypatch.setattr(report_files, "PIECE", 2)
     with django_assert_num_queries(2):
-        next(report_tables.statement_rows(lab.analysis, names))
-    monkeypatch.setattr(report_tables, "PIECE", 1_000)
+        next(report_files.statement_rows(lab.analysis, names))
+    monkeypatch.setattr(report_files, "PIECE", 1_000)
     response = lab.get("analysis_report_file", name="statements.csv")
     assert response.streaming
     with django_assert_num_queries(3):

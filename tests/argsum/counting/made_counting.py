@@ -3,7 +3,7 @@
 from argsum.counting.actions import rounds as counting_rounds
 from argsum.counting.models import CountingRound
 from cqa_site.people.models import Study, User
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 
 
 def open_counting(study: Study, actor: User, *, opens: bool = True, **fields) -> CountingRound:

@@ -1,9 +1,8 @@
 """Runs in which a scripted judge counts."""
 
-from argsum.counting.actions.prompts import COVERAGE, PROMPTS
-from argsum.counting.actions.targets import target_of
+from argsum.counting.actions.judge import COVERAGE, PROMPTS, target_of
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs.made_runs import carry_run

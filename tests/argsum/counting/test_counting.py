@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from argsum.counting.models import CountSheet
-from cqa_site.rounds.saving import content_of
+from cqa_site.rounds.drafts import content_of
 from tests.argsum.counting.made_counting import marked_form
 from tests.argsum.made_cells import TOPIC
 from tests.cast import sign_in

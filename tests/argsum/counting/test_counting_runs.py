@@ -3,13 +3,11 @@
 import pytest
 from django.urls import reverse
 
-from argsum.counting.actions.judge import CountingKind, clipped_and_unparsable
-from argsum.counting.actions.prompts import UNIQUENESS
-from argsum.leaderboard.reports.board import summary_board
-from argsum.leaderboard.reports.choice import board_choice
+from argsum.counting.actions.judge import UNIQUENESS, CountingKind, clipped_and_unparsable
+from argsum.leaderboard.reports.board import board_choice, summary_board
 from argsum.metrics.models import CountingRun, CountReply, MetricScore
 from cqa_site.people.models import Rater
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.integrity import find_violations
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run

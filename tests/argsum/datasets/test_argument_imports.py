@@ -2,11 +2,10 @@
 
 import pytest
 
-from argsum.datasets.actions.datasets import change_recipe
+from argsum.datasets.actions import change_recipe
 from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.keypoints.models import SummarySet
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.actions.imports import ImportRefused, import_path
 
 from ..argument_files import ARGUMENTS, TOPIC, pairs, triple, zip_of
 from ..made_cells import make_system_run

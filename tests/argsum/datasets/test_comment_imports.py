@@ -6,13 +6,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from argsum.datasets.actions.datasets import DatasetInUse, change_recipe
+from argsum.datasets.actions import DatasetInUse, change_recipe
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 from argsum.datasets.reports.comments import new_comments, new_statements
 from argsum.datasets.reports.datasets import dataset_rows
-from cqa_site.files.actions.reading import import_path
-from cqa_site.files.actions.recognising import look_at, recognised
-from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.actions.imports import ImportRefused, import_path
+from cqa_site.files.actions.recognition import look_at, recognised
 
 from ..argument_files import csv_of
 from ..made_cells import make_system_run

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from argsum.datasets.models import Comment
-from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.imports import import_path
 
 from ..analysis.made_comments import write_analysis
 from ..made_cells import make_comments, make_dataset, make_system_run

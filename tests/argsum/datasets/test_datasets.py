@@ -7,10 +7,10 @@ import json
 import pytest
 from django.urls import reverse
 
-from argsum.datasets.actions.datasets import DatasetInUse, change_recipe, delete_dataset
+from argsum.datasets.actions import DatasetInUse, change_recipe, delete_dataset
 from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.datasets.reports.datasets import dataset_rows
-from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import AuditEvent
 
 from ..argument_files import triple, zip_of

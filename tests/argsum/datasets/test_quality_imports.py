@@ -2,7 +2,7 @@
 
 import pytest
 
-from argsum.datasets.imports.qualities import COLUMNS
+from argsum.datasets.imports.formats import COLUMNS
 from argsum.datasets.methods.argument_files import read_argument_list
 from argsum.datasets.models import CellArgument
 from argsum.scorers.actions.models import ScorerRefused

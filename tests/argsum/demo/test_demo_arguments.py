@@ -8,7 +8,7 @@ from argsum.datasets.reports.datasets import cell_rows, dataset_rows
 from argsum.demo.actions.arguments import add_arguments
 from argsum.keypoints.models import SummarySet
 from cqa_site.people.models import Rater, Role
-from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.lifecycle import find_violations
 from tests import cast
 from tests.worlds import built_once
 

@@ -8,12 +8,11 @@ import pytest
 
 from argsum.datasets.models import CellArgument
 from argsum.imports.methods.system_files import read_system_file
-from argsum.keypoints.actions import set_assigning
-from argsum.keypoints.actions.set_assigning import JOB, SOURCE, request_assignment
+from argsum.keypoints.actions import sets
+from argsum.keypoints.actions.sets import JOB, SOURCE, request_assignment
 from argsum.keypoints.models import SummarySet
-from argsum.leaderboard.reports.board import summary_board
-from argsum.leaderboard.reports.choice import board_choice
-from argsum.metrics.actions.making import Choice, scorable_sets
+from argsum.leaderboard.reports.board import board_choice, summary_board
+from argsum.metrics.actions.metrics import Choice, scorable_sets
 from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
@@ -223,7 +222,7 @@ def test_key_points_among_stored_scores_are_called_what_they_are(tmp_path, study
 
 def test_arguments_are_matched_in_the_background(bring, study, monkeypatch):
     bring(table((TOPIC, 1, "a car", "Theirs"), (TOPIC, 1, "a bus at night is safer", "Theirs")))
-    monkeypatch.setattr(set_assigning, "match_scorer_of", lambda scorer: Scores())
+    monkeypatch.setattr(sets, "match_scorer_of", lambda scorer: Scores())
     assert drain() == 1
     assert Job.objects.get(kind=JOB).note == "sets with arguments by “Counterpoint match”"
     made = SummarySet.objects.get()
@@ -243,7 +242,7 @@ def test_key_points_keep_their_order_once_somebody_counted(bring, study, monkeyp
     bring(table((TOPIC, 1, "a car", "Theirs"), (TOPIC, 1, "a bus at night is safer", "Theirs")))
     rater = Rater.objects.create(study=study, kind="person", external_id="A1", name="A1")
     make_count(SummarySet.objects.get(), rater)
-    monkeypatch.setattr(set_assigning, "match_scorer_of", lambda scorer: Scores())
+    monkeypatch.setattr(sets, "match_scorer_of", lambda scorer: Scores())
     drain()
     assert [text for text, _n in told()] == ["a car", "a bus at night is safer"]
 

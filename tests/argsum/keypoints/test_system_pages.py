@@ -5,11 +5,16 @@ import json
 import pytest
 
 from argsum.datasets.models import CellArgument, KeyPointMatch, ReferenceKeyPoint
-from argsum.keypoints.actions import system_inputs
+from argsum.keypoints.actions import solver
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports import system_runs as system_runs_report
-from argsum.keypoints.reports.finding import sides_finding
-from argsum.keypoints.reports.key_points import ShownPoint, Side, prevalence_chart, sides_of
+from argsum.keypoints.reports.key_points import (
+    KeyPointEntry,
+    Side,
+    prevalence_chart,
+    sides_finding,
+    sides_of,
+)
 from argsum.keypoints.reports.system_runs import cell_lines
 from argsum.leaderboard.actions import KEY_POINTS
 from tests.argsum.made_cells import make_dataset, make_set
@@ -37,7 +42,7 @@ def build():
     ran = Lab()
     with pytest.MonkeyPatch.context() as patch:
         scorer = PlaceScorer()
-        patch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
+        patch.setattr(solver, "match_scorer_of", lambda _scorer: scorer)
         ran.done = ran.run()
     return Lab(), ran
 
@@ -302,7 +307,7 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
 def test_a_key_point_leads_only_where_it_stands_for_most(counts, said):
     total = sum(counts)
     points = [
-        ShownPoint(n, f"text {n}", n, count, 100 * count / total, [])
+        KeyPointEntry(n, f"text {n}", n, count, 100 * count / total, [])
         for n, count in enumerate(counts)
     ]
     finding = sides_finding([Side(SummarySet(), points, [], total, True)], sheets=0)

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from argsum.datasets.models import CellArgument
-from argsum.keypoints.actions import system_inputs, system_runs, system_work
-from argsum.keypoints.actions.system_inputs import Shares
+from argsum.keypoints.actions import solver, system_jobs, system_runs
+from argsum.keypoints.actions.solver import FEW_CLUSTERS, Shares
 from argsum.keypoints.actions.system_runs import (
     SystemRunRefused,
     cancel_system,
@@ -15,11 +15,10 @@ from argsum.keypoints.actions.system_runs import (
     resume_system,
     start_system,
 )
-from argsum.keypoints.actions.system_solving import FEW_CLUSTERS
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.scorers.models import Scorer
-from argsum.systems import mcargsum, smatchtopr
-from argsum.systems.candidates import NO_CANDIDATES, NO_MATCHES
+from argsum.systems import clustering, ranking
+from argsum.systems.contract import NO_CANDIDATES, NO_MATCHES
 from cqa_site.people.models import Role
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_set
@@ -53,7 +52,7 @@ made = built_once(Lab)
 @pytest.fixture
 def lab(made, place_scorer, monkeypatch):
     made.scorer, vectors = place_scorer, property(lambda self: place_vectors(self.texts))
-    monkeypatch.setattr(system_inputs.CellInputs, "vectors", vectors)
+    monkeypatch.setattr(solver.CellInputs, "vectors", vectors)
     return made
 
 
@@ -121,7 +120,7 @@ def noting(monkeypatch, module, name, asked):
 def test_mcargsum_beyond_average_linkage(lab, monkeypatch):
     asked = []
     for name in ("profile_scores", "merge_clusters", "refine_clusters"):
-        noting(monkeypatch, mcargsum, name, asked)
+        noting(monkeypatch, clustering, name, asked)
     grid = {"threshold": [0.3, 0.5], "min_size": [3], "profile": [0, 1], "refines": [False, True]}
     run = lab.run(grid=grid)
     assert set(run.sets.values_list("state", flat=True)) == {"done"}
@@ -135,7 +134,7 @@ def test_mcargsum_beyond_average_linkage(lab, monkeypatch):
 
 def test_settings_of_smatchtopr_share_one_ranking(lab, monkeypatch):
     asked = []
-    noting(monkeypatch, smatchtopr, "rank_candidates", asked)
+    noting(monkeypatch, ranking, "rank_candidates", asked)
     redundancies = [0.1, 0.5, 0.95, 1.0]
     grid = GRIDS["smatchtopr"] | {"redundancy": redundancies, "fill_up": [0.5, 1.0]}
     run = lab.run(system="smatchtopr", grid=grid)
@@ -205,7 +204,7 @@ def test_left_out_arguments_take_part_only_if_wanted(lab):
 
 def test_a_worker_that_dies_loses_nothing_and_doubles_nothing(lab, monkeypatch):
     whole = contents(lab.run(grid=GRIDS["mcargsum"]))
-    stored, real = [], system_work.store_set
+    stored, real = [], system_jobs.store_set
 
     def dying(*args):
         if len(stored) == 4:
@@ -213,13 +212,13 @@ def test_a_worker_that_dies_loses_nothing_and_doubles_nothing(lab, monkeypatch):
         stored.append(args)
         real(*args)
 
-    monkeypatch.setattr(system_work, "store_set", dying)
+    monkeypatch.setattr(system_jobs, "store_set", dying)
     run = lab.start(grid=GRIDS["mcargsum"])
     with pytest.raises(KeyboardInterrupt):
         work(run)
     run.refresh_from_db()
     assert (run.state, run.sets.count()) == (State.RUNNING, 4)
-    monkeypatch.setattr(system_work, "store_set", real)
+    monkeypatch.setattr(system_jobs, "store_set", real)
     kept = dict(run.sets.values_list("pk", "done_at"))
     Job.objects.filter(pk=run.job_id).update(lease_until="2020-01-01T00:00Z")
     work(run)
@@ -229,17 +228,17 @@ def test_a_worker_that_dies_loses_nothing_and_doubles_nothing(lab, monkeypatch):
 
 
 def test_cancelling_keeps_what_is_there_and_resuming_does_the_rest(lab, monkeypatch):
-    real = system_work.store_set
+    real = system_jobs.store_set
 
     def cancelling(run, *args):
         real(run, *args)
         if run.sets.count() == 2:
             cancel_system(run=SystemRun.objects.get(pk=run.pk), actor=lab.researcher)
 
-    monkeypatch.setattr(system_work, "store_set", cancelling)
+    monkeypatch.setattr(system_jobs, "store_set", cancelling)
     run = lab.run(grid=GRIDS["mcargsum"])
     assert (run.state, run.sets.count()) == (State.CANCELLED, 2)
-    monkeypatch.setattr(system_work, "store_set", real)
+    monkeypatch.setattr(system_jobs, "store_set", real)
     lab.scorer.asked.clear()
     resume_system(run=run, actor=lab.researcher)
     work(run)
@@ -276,12 +275,12 @@ def test_cells_too_large_for_the_memory_are_refused_before_anything_is_written(l
 
 def test_an_error_is_said_and_can_be_resumed(lab, monkeypatch):
     def broken(scorer):
-        raise system_work.ScorerRefused("“MiniLM” is not ready.")
+        raise system_jobs.ScorerRefused("“MiniLM” is not ready.")
 
-    monkeypatch.setattr(system_inputs, "match_scorer_of", broken)
+    monkeypatch.setattr(solver, "match_scorer_of", broken)
     run = lab.run()
     assert (run.state, run.error) == (State.FAILED, "“MiniLM” is not ready.")
-    monkeypatch.setattr(system_inputs, "match_scorer_of", lambda scorer: lab.scorer)
+    monkeypatch.setattr(solver, "match_scorer_of", lambda scorer: lab.scorer)
     resume_system(run=run, actor=lab.researcher)
     assert work(run).state == State.DONE
 
@@ -313,7 +312,7 @@ def test_plans_that_cannot_be_run(lab, chosen, message):
 
 def test_shared_time_is_charged_to_everybody_once(monkeypatch):
     clock = iter([0.0, 1.0, 3.0, 9.0])
-    monkeypatch.setattr(system_inputs, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(solver, "perf_counter", lambda: next(clock))
     shares = Shares()
     shares.begin()
     # The outer value takes 9 seconds, of which 2 go into the inner one.

@@ -6,12 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from argsum.leaderboard.methods.paired_topics import best_first, topic_differences
-from argsum.leaderboard.methods.system_board import Scored, Terms, board
-from argsum.leaderboard.reports.correlation import MetricRow
-from argsum.leaderboard.reports.finding import board_finding, metrics_finding, people_finding
-from argsum.leaderboard.reports.set_scores import Source
-from argsum.metrics.methods.correlation import across_within
+from argsum.leaderboard.methods import SetFigures, Terms, best_first, board, topic_differences
+from argsum.leaderboard.reports.charts import board_finding, metrics_finding, people_finding
+from argsum.leaderboard.reports.scores import MetricRow, Source
+from argsum.metrics.methods import across_within
 from cqa_site.stats.estimate import Estimate
 
 HARD = np.linspace(0.1, 0.8, 12)
@@ -20,7 +18,7 @@ HARD = np.linspace(0.1, 0.8, 12)
 def rows_of(figure="coverage", **systems):
     cells = [str(cell) for cell in range(max(len(values) for values in systems.values()))]
     scored = [
-        Scored(at, name, "", cell, **{figure: float(value)})
+        SetFigures(at, name, "", cell, **{figure: float(value)})
         for name, values in systems.items()
         for at, (cell, value) in enumerate(zip(cells, values, strict=False))
     ]

@@ -9,14 +9,13 @@ from django.urls import reverse
 from argsum.counting.models import CountSheet
 from argsum.leaderboard.actions import KEY_POINTS, request_board
 from argsum.leaderboard.models import KeyPointSnapshot
-from argsum.leaderboard.reports.board import summary_board
-from argsum.leaderboard.reports.choice import board_choice, usually_left_out
-from argsum.leaderboard.reports.kept_rows import marker
+from argsum.leaderboard.reports.board import board_choice, summary_board, usually_left_out
 from argsum.leaderboard.reports.people_agreement import people_agreement
+from argsum.leaderboard.reports.snapshot import marker
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
-from cqa_site.results import keeping
-from cqa_site.results.rows import plain
+from cqa_site.results import snapshots
+from cqa_site.results.models import plain
 from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
 from tests.api.conftest import client_of
@@ -55,7 +54,7 @@ def url(study, name, *more):
 @pytest.mark.parametrize("selection", ["dev", "fixed", "oracle"])
 def test_the_rows_give_what_the_pages_say(lab, selection):
     choice = board_choice(lab.study, {"selection": selection, "weight": "0.5"})
-    live = keeping.refresh(KEY_POINTS, choice)
+    live = snapshots.refresh(KEY_POINTS, choice)
     kept, shown = live.figures, summary_board(choice)
     assert len(shown.rows) == len(kept["board"]["rows"]) == 1
     for row, stored in zip(shown.rows, kept["board"]["rows"], strict=True):
@@ -127,7 +126,7 @@ def test_what_is_gone_meanwhile_is_not_kept(lab, django_capture_on_commit_callba
 
 
 def test_frozen_on_its_page_published_and_withdrawn(lab):
-    live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     client, anybody = sign_in(lab.boss), Client()
     page = url(lab.study, "key_point_board", 1)
     assert live.sha256 in client.get(page).text
@@ -152,14 +151,14 @@ def test_frozen_on_its_page_published_and_withdrawn(lab):
 
 
 def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab):
-    live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     client, page = sign_in(lab.boss), url(lab.study, "key_point_board", 1)
     assert "Compute again" not in client.get(page).text
     CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
     assert "Compute again" in client.get(page).text
-    live = keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     other = board_choice(lab.study, {"weight": "0.25"})
-    keeping.store_live(KEY_POINTS, other, KEY_POINTS.compute(other))
+    snapshots.store_live(KEY_POINTS, other, KEY_POINTS.compute(other))
     client.post(url(lab.study, "key_point_board_freeze", 1), {"note": "", "seen": live.seal})
     found = KeyPointSnapshot.objects.get()
     assert (found.sha256, found.is_frozen) == (live.sha256, False)
@@ -173,7 +172,7 @@ def test_the_overview_names_key_points_that_nobody_kept(lab):
     text = sign_in(lab.boss).get(url(lab.study, "study")).text
     assert f'href="{page}"' in text
     assert "not kept as a snapshot yet" in text
-    keeping.refresh(KEY_POINTS, board_choice(lab.study, {}))
+    snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     assert list(KEY_POINTS.unmade(lab.study)) == []
 
 

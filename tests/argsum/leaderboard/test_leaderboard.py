@@ -5,10 +5,9 @@ from django.urls import reverse
 
 from argsum.datasets.models import KeyPointMatch
 from argsum.keypoints.models import SummarySet
-from argsum.leaderboard.reports.board import summary_board
+from argsum.leaderboard.reports.board import board_choice, summary_board
 from argsum.leaderboard.reports.charts import tradeoff_rows, weighted_rows
-from argsum.leaderboard.reports.choice import board_choice
-from argsum.leaderboard.reports.set_scores import cluster_values
+from argsum.leaderboard.reports.scores import cluster_values
 from argsum.metrics.models import CountingRun, MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.runs.models import Run

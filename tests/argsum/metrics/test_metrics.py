@@ -6,12 +6,10 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from argsum.leaderboard.reports.correlation import metric_points, metric_rows, sets_left_out
 from argsum.leaderboard.reports.people_agreement import people_agreement
-from argsum.leaderboard.reports.set_scores import Source
-from argsum.metrics.actions import similarities as metric_similarities
-from argsum.metrics.actions.making import Choice, request_metrics
-from argsum.metrics.actions.similarities import MetricPlan, MetricsRefused
+from argsum.leaderboard.reports.scores import Source, metric_points, metric_rows, sets_left_out
+from argsum.metrics.actions import metrics as metric_similarities
+from argsum.metrics.actions.metrics import Choice, MetricPlan, MetricsRefused, request_metrics
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import drain

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from argsum.datasets.models import CellArgument
-from argsum.keypoints.actions import system_inputs
+from argsum.keypoints.actions import solver
 from argsum.keypoints.models import SummarySet, SystemRun
-from argsum.leaderboard.reports.set_scores import cluster_values
-from argsum.scorers.actions import cross_encoder, score_files, scorers
+from argsum.leaderboard.reports.scores import cluster_values
+from argsum.scorers.actions import models as actions
 from argsum.scorers.actions import models as scorer_models
-from argsum.scorers.actions.models import ScorerRefused
-from argsum.scorers.actions.score_files import (
+from argsum.scorers.actions import scorers
+from argsum.scorers.actions.models import (
+    ScorerRefused,
     clear_scores,
     folder,
     kept,
@@ -116,7 +117,7 @@ def test_what_nobody_read_goes_first(monkeypatch):
     assert clear_scores(now) == 2
     assert sorted(folder().iterdir()) == sorted([paths[0], paths[2]])
     # A read is what keeps a file: the oldest goes when there is too much.
-    monkeypatch.setattr(score_files, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(actions, "MOST_BYTES", 2_000)
     kept(key_of("0"), (250,), lambda out: 1 / 0)
     os.utime(paths[2], (now - 86_400,) * 2)
     assert clear_scores(now) == 1
@@ -148,12 +149,12 @@ def test_every_study_begins_with_scorers_that_come_with_the_site(django_assert_n
 
 
 def test_weights_are_read_once_until_a_file_of_them_changes(tmp_path):
-    weights, hash_of = tmp_path / "model.safetensors", scorer_models.weights_hash
+    weights, hash_of = tmp_path / "model.safetensors", actions.weights_hash
     weights.write_bytes(b"first")
     first = hash_of(str(tmp_path))
-    read = scorer_models._hash_of_files.cache_info().misses
+    read = actions._hash_of_files.cache_info().misses
     assert hash_of(str(tmp_path)) == first
-    assert scorer_models._hash_of_files.cache_info().misses == read
+    assert actions._hash_of_files.cache_info().misses == read
     # As long, and put in place at once.
     (tmp_path / "new").write_bytes(b"other")
     (tmp_path / "new").rename(weights)
@@ -195,8 +196,8 @@ class Reader:
 
 @pytest.mark.django_db
 def test_a_model_that_reads_both_texts_says_how_far_it_is_and_can_be_stopped(monkeypatch):
-    monkeypatch.setattr(cross_encoder, "PairReader", Reader)
-    model = scorer_models.CrossEncoder("any", uses_topic=True)
+    monkeypatch.setattr(actions, "PairReader", Reader)
+    model = actions.CrossEncoder("any", uses_topic=True)
     heard = []
     model.say = lambda done, total: heard.append((done, total))
     found = model.matrix(ROWS, COLUMNS, topic=TOPIC)
@@ -216,7 +217,7 @@ def test_a_model_that_reads_both_texts_says_how_far_it_is_and_can_be_stopped(mon
     # A run hears how far such a model is.
     scorer = make_scorer(make_study(), kind="cross_encoder", base_model="some/model")
     run = SystemRun(match_scorer=scorer)
-    found = system_inputs.RunScorers(run, lambda done, total: heard.append(done)).match
+    found = solver.RunScorers(run, lambda done, total: heard.append(done)).match
     found.inner.say(1, 2)
     assert heard[2:] == [1]
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from argsum.leaderboard.methods.system_board import Scored, Terms, board
+from argsum.leaderboard.methods import SetFigures, Terms, board
 from argsum.scorers.methods.card import match_card
-from argsum.scorers.methods.cluster_figures import LEAST_SHARE, OverCells, cluster_figure
-from argsum.scorers.methods.figures import Clusterings
-from argsum.systems.methods.mcargsum import THRESHOLDS
+from argsum.scorers.methods.figures import LEAST_SHARE, Clusterings, OverCells, cluster_figure
+from argsum.systems.methods.clusters import THRESHOLDS
 
 
 def same(reference, ids):
@@ -45,7 +44,7 @@ FIGURES = ("excluding", "including", "share")
 
 def test_board_and_card_count_the_same_cells():
     sets = [
-        Scored(key, "S", "0.5", cell, **{name: getattr(own, name) for name in FIGURES})
+        SetFigures(key, "S", "0.5", cell, **{name: getattr(own, name) for name in FIGURES})
         for key, (cell, (own, *_rest)) in enumerate(LITTLE.items())
     ]
     row = board(sets, [], list(LITTLE), Terms())[0]

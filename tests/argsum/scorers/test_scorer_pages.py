@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from argsum.scorers.actions import trying as scorer_trying
+from argsum.scorers.actions import scorers as scorer_trying
 from argsum.scorers.models import Scorer
 from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job

@@ -7,17 +7,12 @@ import pytest
 from safetensors.numpy import load_file
 
 from argsum.datasets.models import CellArgument
-from argsum.scorers.actions import (
-    match_training,
-    training_average,
-    training_torch,
-    training_weights,
-)
+from argsum.scorers.actions import encoder_training, trainers
 from argsum.scorers.actions import training as scorer_training
 from argsum.scorers.actions.models import ScorerRefused, trained_folder
 from argsum.scorers.actions.scorers import match_scorer_of, quality_scorer_of
 from argsum.scorers.actions.training_data import cells_of
-from argsum.scorers.methods.training_recipe import Recipe
+from argsum.scorers.methods.training import Recipe
 from argsum.scorers.models import Scorer
 from cqa_site.runs.jobs import StaleWorker
 from cqa_site.runs.models import Job
@@ -40,7 +35,7 @@ SHORT = replace(RECIPE, steps=4, checks=2)
 @pytest.fixture(autouse=True)
 def _one_thread(monkeypatch):
     """Two threads for so little would wait for each other while other tests run."""
-    monkeypatch.setattr(training_torch, "THREADS", 1)
+    monkeypatch.setattr(encoder_training, "THREADS", 1)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +98,7 @@ def test_a_trained_scorer_separates_what_the_model_did_not(data, study, dataset)
 
 
 def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, monkeypatch):
-    monkeypatch.setattr(match_training, "pair_precision", lambda cells: 0.5)
+    monkeypatch.setattr(trainers, "pair_precision", lambda cells: 0.5)
     made = trained(ask(study, dataset, recipe=replace(SHORT, checks=4, patience=2)))
     # The first look is the best; the two after it are not better.
     assert made.figures["steps"] == 3
@@ -111,13 +106,13 @@ def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, mo
 
 def test_the_topic_stands_before_all_that_is_learned_and_judged(data, study, dataset, monkeypatch):
     read = []
-    usual = training_torch.MatchTraining._vectors
+    usual = encoder_training.MatchTraining._vectors
 
     def noted(self, texts):
         read.extend(texts)
         return usual(self, texts)
 
-    monkeypatch.setattr(training_torch.MatchTraining, "_vectors", noted)
+    monkeypatch.setattr(encoder_training.MatchTraining, "_vectors", noted)
     made = trained(ask(study, dataset, recipe=replace(RECIPE, steps=2, uses_topic=True)))
     assert made.uses_topic
     assert "`topic: text`" in made.card
@@ -127,17 +122,17 @@ def test_the_topic_stands_before_all_that_is_learned_and_judged(data, study, dat
 
 
 def test_a_second_training_waits_and_can_be_cancelled(data, study, dataset, monkeypatch):
-    monkeypatch.setattr(training_average, "WAITING", 0.01)
+    monkeypatch.setattr(trainers, "WAITING", 0.01)
     said = []
 
     def cancelled(done, total, note=""):
         said.append(note)
         raise StaleWorker
 
-    with training_average.ONE_AT_A_TIME, pytest.raises(StaleWorker):
-        match_training.train_match(ask(study, dataset), cells_of(dataset), RECIPE, cancelled)
+    with trainers.ONE_AT_A_TIME, pytest.raises(StaleWorker):
+        trainers.train_match(ask(study, dataset), cells_of(dataset), RECIPE, cancelled)
     assert said == ["waiting for another training"]
-    assert not training_average.ONE_AT_A_TIME.locked()
+    assert not trainers.ONE_AT_A_TIME.locked()
 
 
 def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
@@ -146,7 +141,7 @@ def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
 
     def train(name, recipe, say=never):
         scorer = study.scorers.filter(name=name).first() or ask(study, dataset, name=name)
-        return scorer, match_training.train_match(scorer, cells, recipe, say)
+        return scorer, trainers.train_match(scorer, cells, recipe, say)
 
     def dies_at(step):
         def say(done, total, note=""):
@@ -250,7 +245,7 @@ def test_a_torn_checkpoint_is_none(tmp_path):
     for content in (b"", b"\x80\x02torn"):
         path = tmp_path / "x.checkpoint"
         path.write_bytes(content)
-        assert training_weights.read(path) is None
+        assert encoder_training.read(path) is None
 
 
 def test_one_model_read_in_two_ways_keeps_two_matrices(study):

@@ -12,10 +12,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from safetensors.numpy import load_file, save_file
 
-from argsum.scorers.actions import shipping, training_torch
+from argsum.scorers.actions import encoder_training, training
 from argsum.scorers.actions.models import SHIPPED, SUMS, ScorerRefused
 from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
-from argsum.scorers.methods.training_cells import TrainingCell, both_stances, statement_cell
+from argsum.scorers.methods.training import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
 from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, Side, side_in
 
@@ -69,22 +69,22 @@ def test_statements_of_a_topic_may_lie_in_several_files_and_what_is_none_is_name
 
 
 def test_the_statements_that_come_with_the_site():
-    points = statements_in(shipping.STATEMENTS)
-    assert {each.side for each in points} <= {*shipping.SIDES, ""}
+    points = statements_in(training.STATEMENTS)
+    assert {each.side for each in points} <= {*training.SIDES, ""}
     texts = [text for each in points for text in each.texts]
     assert len(texts) > 30_000
     assert len(set(texts)) > 0.99 * len(texts)
-    made = shipping.shipping_cells({"train": [], "dev": []}, points)
+    made = training.shipping_cells({"train": [], "dev": []}, points)
     learned, held = ({each.topic for each in made[split]} for split in ("train", "dev"))
     assert len(learned) > 100
-    assert (len(held), len(learned & held)) == (shipping.HELD_BACK, 0)
+    assert (len(held), len(learned & held)) == (training.HELD_BACK, 0)
 
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     """Few statements, few arguments, and places of their own."""
-    monkeypatch.setattr(training_torch, "THREADS", 1)
-    monkeypatch.setattr(shipping, "HELD_BACK", 1)
+    monkeypatch.setattr(encoder_training, "THREADS", 1)
+    monkeypatch.setattr(training, "HELD_BACK", 1)
     statements, shipped = tmp_path / "statements", tmp_path / "match"
     statements.mkdir()
     shipped.mkdir()
@@ -94,7 +94,7 @@ def small(tmp_path, monkeypatch):
             line(topic, "sound", "against", f"the {topic} is loud", f"the {topic} is never quiet"),
         ]
         (statements / f"{topic}.jsonl").write_text("\n".join(points))
-    monkeypatch.setattr(shipping, "STATEMENTS", statements)
+    monkeypatch.setattr(training, "STATEMENTS", statements)
     monkeypatch.setitem(SHIPPED, SHIPPED_MATCH, shipped)
     return shipped
 
@@ -144,10 +144,10 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
     packaged = tmp_path / "packaged"
     packaged.mkdir()
     save_file(Learned.PACKAGED, packaged / "model.safetensors")
-    side = Side(np.ones(384, np.float32), 0.5, shipping.SIDE_SHARE)
-    monkeypatch.setattr(shipping, "packaged_weights", lambda: str(packaged))
-    monkeypatch.setattr("argsum.scorers.actions.training_average.AveragedTraining", Learned)
-    monkeypatch.setattr(shipping, "side_of", lambda folder, points: (side, 0.75))
+    side = Side(np.ones(384, np.float32), 0.5, training.SIDE_SHARE)
+    monkeypatch.setattr(training, "packaged_weights", lambda: str(packaged))
+    monkeypatch.setattr("argsum.scorers.actions.trainers.AveragedTraining", Learned)
+    monkeypatch.setattr(training, "side_of", lambda folder, points: (side, 0.75))
     call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2")
     held = load_file(small / DIFFERENCE)
     lines = {f"side.{name}" for name in ("weight", "bias", "share")}
@@ -156,7 +156,7 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
     product = held["matrix.a"].astype(np.float32) @ held["matrix.b"].astype(np.float32)
     assert product == pytest.approx(0.7 * Learned.CHANGE["matrix"], abs=2e-3)
     assert held["bias"] == pytest.approx(0.7, abs=1e-3)
-    assert held["side.share"].tolist() == pytest.approx([shipping.SIDE_SHARE])
+    assert held["side.share"].tolist() == pytest.approx([training.SIDE_SHARE])
     digest = sha256((small / DIFFERENCE).read_bytes()).hexdigest()
     assert f"{digest}  {DIFFERENCE}" in (small / SUMS).read_text()
     assert "{'sides': 0.75}" in capsys.readouterr().out
@@ -170,16 +170,16 @@ def test_weights_of_another_architecture_and_no_folder_are_refused(tmp_path, mon
     for name, part in (("packaged", "a"), ("trained", "b")):
         (tmp_path / name).mkdir()
         save_file({part: np.ones(3, np.float32)}, tmp_path / name / "model.safetensors")
-    monkeypatch.setattr(shipping, "packaged_weights", lambda: str(tmp_path / "packaged"))
+    monkeypatch.setattr(training, "packaged_weights", lambda: str(tmp_path / "packaged"))
     with pytest.raises(ValueError, match="trained did not begin as"):
-        shipping.write_difference(tmp_path / "trained", tmp_path)
+        training.write_difference(tmp_path / "trained", tmp_path)
 
 
 @pytest.mark.long
 def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "argsum.management.commands.make_shipped_scorers.RECIPE",
-        replace(shipping.RECIPE, checks=1, learning_rate=1e-3),
+        replace(training.RECIPE, checks=1, learning_rate=1e-3),
     )
     call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2", verbosity=0)
     held = load_file(small / DIFFERENCE)
@@ -187,7 +187,7 @@ def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path
     assert layers == {"3", "4", "5"}
     assert all(part.shape[1] == 64 for name, part in held.items() if name.endswith(".a"))
     assert (small / DIFFERENCE).stat().st_size < 3_000_000
-    assert held["side.share"].tolist() == pytest.approx([shipping.SIDE_SHARE])
+    assert held["side.share"].tolist() == pytest.approx([training.SIDE_SHARE])
     vectors = SentenceEmbedder(str(small)).encode(["the lamp is quiet", "the lamp is loud"])
     vectors = side_in(small).added(vectors)
     assert vectors.shape == (2, 386)
@@ -205,7 +205,7 @@ def test_sides_are_learned_from_statements_that_take_one(small):
         Statements("pump", "sound", "for", ("so quiet",)),
         Statements("pump", "sound", "", ("it is a pump",)),
     ]
-    side, right = shipping.side_of(small, points)
+    side, right = training.side_of(small, points)
     assert right == 1
     assert side.weight.shape == (384,)
     # Opposite sides are apart, and no side is between.

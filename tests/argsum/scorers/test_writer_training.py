@@ -10,15 +10,19 @@ from django.urls import reverse
 from safetensors.numpy import load_file
 
 from argsum.datasets.models import CellArgument
-from argsum.keypoints.actions import system_solving
+from argsum.keypoints.actions import solver
 from argsum.keypoints.actions.system_runs import SystemPlan, SystemRunRefused, start_system
+from argsum.scorers.actions import encoder_training, seq2seq_training
 from argsum.scorers.actions import training as scorer_training
-from argsum.scorers.actions import training_torch, writing_torch
 from argsum.scorers.actions.models import ScorerRefused, checkpoint_of, trained_folder
-from argsum.scorers.actions.trying import request_try
-from argsum.scorers.actions.writing_data import examples_in, examples_of
-from argsum.scorers.methods.training_recipe import RecipeError
-from argsum.scorers.methods.writing_recipe import WritingRecipe, writer_input, writing_recipe_from
+from argsum.scorers.actions.scorers import request_try
+from argsum.scorers.actions.seq2seq_training import examples_in, examples_of
+from argsum.scorers.methods.training import (
+    RecipeError,
+    WritingRecipe,
+    writer_input,
+    writing_recipe_from,
+)
 from cqa_site.runs.jobs import StaleWorker, drain
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_learning_dataset, make_scorer
 from tests.argsum.scorers.tiny_models import make_tiny_model, make_tiny_writer, trained
@@ -34,8 +38,8 @@ POINTS = {point for _stance, points in SIDES for point in points}
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing_torch, "THREADS", 1)
-        patch.setattr(training_torch, "THREADS", 1)
+        patch.setattr(seq2seq_training, "THREADS", 1)
+        patch.setattr(encoder_training, "THREADS", 1)
         yield
 
 
@@ -141,7 +145,7 @@ def test_a_writer_learns_and_is_kept_with_its_card(taught):
 def test_an_interrupted_training_goes_on_to_the_same_weights(data, study, dataset, monkeypatch):
     recipe = replace(RECIPE, epochs=12)
     whole = trained(ask(study, dataset, name="Whole", recipe=recipe))
-    monkeypatch.setattr(writing_torch, "EVERY", 4)
+    monkeypatch.setattr(seq2seq_training, "EVERY", 4)
     scorer = ask(study, dataset, recipe=recipe)
     seen = []
 
@@ -172,11 +176,9 @@ GRIDS = {"mcargsum": {"threshold": [0.0], "min_size": [2]}, "uskpm": REDUCED | {
 def test_a_trained_writer_writes_for_a_run(taught, system, monkeypatch):
     study = taught.study
     halves = [0, 0, 0, 1, 1, 1]
-    solved = system_solving._asked
+    solved = solver._asked
     # What clusters a model of random weights makes is not the question.
-    monkeypatch.setattr(
-        system_solving, "_asked", lambda *given: type(solved(*given))(clusters=halves)
-    )
+    monkeypatch.setattr(solver, "_asked", lambda *given: type(solved(*given))(clusters=halves))
     plan = SystemPlan(
         dataset=taught.dataset,
         split="test",

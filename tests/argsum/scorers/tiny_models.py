@@ -2,8 +2,8 @@
 
 import re
 
-from argsum.scorers.methods.writing_recipe import SIDES as SPOKEN
-from argsum.scorers.methods.writing_recipe import TASK
+from argsum.scorers.methods.training import SIDES as SPOKEN
+from argsum.scorers.methods.training import TASK
 from tests.argsum.made_cells import SIDES, TOPIC
 
 WORD = re.compile(r"\w+|[^\w\s]")

@@ -5,22 +5,22 @@ import json
 import pytest
 
 from argsum.datasets.models import CellArgument
-from argsum.keypoints.actions import seq2seq
+from argsum.keypoints.actions import solver
+from argsum.keypoints.actions.solver import NO_ARGUMENTS
 from argsum.keypoints.actions.system_runs import (
     SystemRunRefused,
     cancel_system,
     name_writer,
     resume_system,
 )
-from argsum.keypoints.actions.system_solving import NO_ARGUMENTS
 from argsum.keypoints.models import SummarySet, SystemRun, WrittenPart
 from argsum.writing.actions.prompts import PROMPTS
-from argsum.writing.methods.written_key_points import code_of
+from argsum.writing.methods import code_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import Role
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunRefused, retry_unscored
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Run
 from tests.argsum.made_cells import make_dataset
@@ -326,7 +326,7 @@ class FakeWriter:
 
 
 def test_a_sequence_to_sequence_model_writes_for_clusters(lab, monkeypatch):
-    monkeypatch.setattr("argsum.keypoints.actions.set_filling.Writer", FakeWriter)
+    monkeypatch.setattr("argsum.keypoints.actions.system_jobs.Writer", FakeWriter)
     run = lab.run(variant="seq2seq", writer_model="tiny")
     assert run.state == State.DONE
     assert all(is_own(made) for made in run.sets.all())
@@ -356,15 +356,15 @@ class Words:
 
 def test_a_writer_writes_a_text_once_with_beams_and_without_chance(monkeypatch):
     words = Words()
-    monkeypatch.setattr(seq2seq.Writer, "_load", lambda _writer: (words, words))
-    writer = seq2seq.Writer("tiny")
+    monkeypatch.setattr(solver.Writer, "_load", lambda _writer: (words, words))
+    writer = solver.Writer("tiny")
     asked = {"topic": "Night buses", "stance": 1, "arguments": ["They help.", "They cost."]}
     text = writer.write(**asked)
-    assert text == " ".join(seq2seq.writer_input(**asked).split())
+    assert text == " ".join(solver.writer_input(**asked).split())
     assert writer.write(**asked) == text
     assert words.asked == [
         {"truncation": True, "max_length": writer.longest_in, "return_tensors": "pt"},
-        {"max_new_tokens": seq2seq.MOST_TOKENS_OUT, "num_beams": 6, "do_sample": False},
+        {"max_new_tokens": solver.MOST_TOKENS_OUT, "num_beams": 6, "do_sample": False},
     ]
 
 
@@ -374,12 +374,12 @@ def test_a_model_that_cannot_be_loaded_is_said(lab, settings, tmp_path, monkeypa
 
     settings.DATA_DIR = tmp_path
     (tmp_path / "models" / "empty").mkdir(parents=True)
-    monkeypatch.setattr(seq2seq, "load_seq2seq", broken)
+    monkeypatch.setattr(solver, "load_seq2seq", broken)
     run = lab.run(variant="seq2seq", writer_model="empty")
     assert (run.state, run.error) == (State.FAILED, "'empty' could not be loaded.")
     assert run.sets.filter(state="waiting").count() == 2
-    with pytest.raises(seq2seq.WriterUnavailable, match="no name"):
-        seq2seq.Writer("../secrets").write(topic="T", stance=1, arguments=["An argument."])
+    with pytest.raises(solver.WriterUnavailable, match="no name"):
+        solver.Writer("../secrets").write(topic="T", stance=1, arguments=["An argument."])
 
 
 def test_a_run_that_is_stopped_has_nothing_more_written(lab):

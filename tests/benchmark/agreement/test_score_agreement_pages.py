@@ -10,14 +10,14 @@ import pytest
 from django.urls import reverse
 
 from benchmark.agreement.methods.figures import Agreement, Figure
-from benchmark.agreement.reports.choice import TOTAL, Choice, snapshot_of
-from benchmark.agreement.reports.finding import agreement_finding
+from benchmark.agreement.reports.snapshot import TOTAL, Choice, snapshot_of
+from benchmark.agreement.reports.summary import agreement_finding
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
-from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.results import keeping
-from cqa_site.stats.as_json import from_json
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.results import snapshots
+from cqa_site.stats.estimate import from_json
 from tests.annotation.voting import label_by_machine
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.benchmark.made_sheets import BRIEF
@@ -35,7 +35,7 @@ def scored_study():
     raters |= {name: make_rater(study, name, "model") for name in ("gpt-4o", "qwen")}
     make_sheets(study, answers, [raters["Ada"], raters["Bo"], raters["qwen"]])
     make_sheets(study, answers, [raters["gpt-4o"]], replicates=2, seed=1)
-    keeping.refresh(BOARDS, default_rubric(study))
+    snapshots.refresh(BOARDS, default_rubric(study))
     return SimpleNamespace(study=study, raters=raters)
 
 
@@ -153,7 +153,7 @@ def test_unknown_choices_fall_back_and_unknown_snapshots_are_missing(client, stu
     assert page(client, study, "score_agreement", odd).status_code == 200
     assert page(client, study, "score_agreement", "?snapshot=x").status_code == 404
     foreign = default_rubric(make_study("Foreign"))
-    other = keeping.refresh(BOARDS, foreign)
+    other = snapshots.refresh(BOARDS, foreign)
     query = f"?snapshot={other.public_id}"
     assert page(client, study, "score_agreement", query).status_code == 404
     own = BoardSnapshot.objects.get(study=study)
@@ -223,12 +223,12 @@ def test_a_page_is_told_when_newer_figures_are_there(client, study, django_asser
     answers = make_scored_answers(study)
     make_sheets(study, answers, [make_rater(study, "Ada"), make_rater(study, "Bo")])
     url = reverse("score_watch", args=[study.public_id])
-    snapshot = keeping.refresh(BOARDS, default_rubric(study))
+    snapshot = snapshots.refresh(BOARDS, default_rubric(study))
     seen = {"seen": snapshot.recipe["figures_sha256"][:12]}
     with django_assert_max_num_queries(12):
         assert client.get(url, seen).status_code == 204
     make_sheets(study, answers, [make_rater(study, "Cy")], seed=2)
     assert client.get(url, seen).status_code == 204
-    keeping.refresh(BOARDS, default_rubric(study))
+    snapshots.refresh(BOARDS, default_rubric(study))
     told = client.get(url, seen)
     assert (told.status_code, told["HX-Refresh"]) == (200, "true")

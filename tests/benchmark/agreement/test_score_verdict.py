@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.agreement.methods import verdict as rules
+from benchmark.agreement.methods import replacement as rules
 from benchmark.agreement.methods.agreement import Options, agreement
 from benchmark.agreement.methods.figures import (
     Alternative,
@@ -12,11 +12,11 @@ from benchmark.agreement.methods.figures import (
     Figure,
     Outcome,
     Split,
+    without_untested,
 )
-from benchmark.agreement.methods.old_verdicts import without_untested
-from benchmark.agreement.reports.choice import Choice
-from benchmark.agreement.reports.words import answer_of, chance_of, reasons_of
-from benchmark.agreement.views.verdict import verdict_context
+from benchmark.agreement.reports.judges import answer_of, chance_of, reasons_of
+from benchmark.agreement.reports.snapshot import Choice
+from benchmark.agreement.views import verdict_context
 
 from ..made_sheets import BRIEF, noisy, sheets_of, together, truth
 
@@ -118,6 +118,7 @@ def test_bias_says_its_margin_and_its_direction(result, found, said):
     assert any(said in each for each in says.values())
 
 
+@pytest.mark.long
 def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     points = truth(BRIEF, 480)
     people = [

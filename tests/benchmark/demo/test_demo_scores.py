@@ -4,19 +4,17 @@ from collections import Counter
 
 import pytest
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from annotation.demo.actions import demo
 from annotation.demo.actions.demo import PARTS, add_part
-from benchmark.demo.actions.round import add_round
-from benchmark.demo.actions.score_texts import PAIRS, SYSTEMS
-from benchmark.demo.actions.scores import add_scores
+from benchmark.demo.actions import PAIRS, SYSTEMS, add_round, add_scores
 from benchmark.rubrics.actions import default_rubric
-from benchmark.scoring.methods.sentence_count import length_points, sentence_places
-from benchmark.scoring.models.rounds import ScoringRound
-from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
-from cqa_site.people.actions.raters import rater_for
+from benchmark.scoring.methods import length_points, sentence_places
+from benchmark.scoring.models import ScoringRound
+from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
+from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater
-from cqa_site.rounds.serving import next_sheet
+from cqa_site.rounds.queue import next_sheet
 from tests import cast
 from tests.worlds import built_once
 
@@ -38,7 +36,7 @@ scored = built_once(make_scored)
 
 
 def test_it_is_a_part_of_the_demo_once():
-    path = "benchmark.demo.actions.scores.add_scores"
+    path = "benchmark.demo.actions.add_scores"
     add_part(path)
     assert PARTS.count(path) == 1
 

@@ -6,9 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.answers.actions.lists import argument_list
-from annotation.answers.models.answers import Answer, System
-from annotation.corpus.models.questions import Argument
+from annotation.answers.actions import argument_list
+from annotation.answers.models import Answer, System
+from annotation.corpus.models import Argument
 from benchmark.distillation.actions import (
     Recipe,
     TrainingRefused,
@@ -17,7 +17,7 @@ from benchmark.distillation.actions import (
     read_pairs,
     train,
 )
-from benchmark.distillation.reports.prompts import bare_requests
+from benchmark.distillation.reports import bare_requests
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 
 WORDS = ["tea", "coffee", "is", "better", "which", "or", "because", "it", "warm", "cheap", "?"]

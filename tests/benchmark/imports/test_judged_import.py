@@ -5,12 +5,12 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.sheets import ScoreEvent, ScoreSheet
-from cqa_site.files.actions.rows import ImportRefused
+from benchmark.scoring.models import ScoreEvent, ScoreSheet
+from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater, Study
-from cqa_site.runs.words import reason_in_words
+from cqa_site.runs.progress import reason_in_words
 from tests.annotation.imports.import_files import json_file, numbers
 
 from ..score_files import ALL_ONES, judged_file, judged_record, take

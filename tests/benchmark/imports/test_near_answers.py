@@ -9,12 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer
-from annotation.corpus.models.questions import text_key
-from benchmark.imports.methods.answer_letters import excerpts, letters_of, likeness
+from annotation.answers.models import Answer
+from annotation.corpus.models import text_key
 from benchmark.imports.methods.columns import guess_columns
+from benchmark.imports.methods.human_scores import excerpts, letters_of, likeness
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet
 from tests.annotation.imports.import_files import numbers, table_file
 from tests.api.conftest import client_of
 

@@ -8,12 +8,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer
+from annotation.answers.models import Answer
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.files.actions.reading import import_path
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.tabular import preview
 from tests import cast

@@ -4,15 +4,14 @@ import json
 
 import pytest
 
-from annotation.answers.models.answers import Answer, System
-from annotation.corpus.models.questions import Question
-from annotation.generation.actions.kind import condition
-from benchmark.imports.methods.cells import read_field
-from benchmark.imports.methods.columns import guess_columns
+from annotation.answers.models import Answer, System
+from annotation.corpus.models import Question
+from annotation.generation.actions.answer_runs import condition
+from benchmark.imports.methods.columns import guess_columns, read_field
 from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.files.actions.rows import ImportRefused
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater
 from tests.annotation.imports.import_files import numbers, table_file
 
@@ -130,7 +129,7 @@ def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
         ({"C9": 0.5}, "C9", "not on the scale"),
         ({"C1": "yes"}, "C1", "is no number"),
         ({"C1": ""}, "C1", "is empty"),
-        ({"C1": "nan"}, "C1", "is no number"),
+        ({"C1": "nan"}, "C1", "is empty"),
         ({"C1": -1}, "C1", "not on the scale"),
         ({"total": 14}, "total", "says 14, but the points add up to 15"),
         ({"total": "x"}, "total", "is no number"),

@@ -5,10 +5,10 @@ import json
 import pytest
 from django.urls import reverse
 
-from benchmark.judges.methods.judgement_keys import Reading
-from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
+from benchmark.judges.methods.judgements import Reading
+from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.words import REASONS
+from cqa_site.runs.progress import REASONS
 from tests.cast import sign_in
 from tests.worlds import built_once
 
@@ -65,8 +65,9 @@ def test_malformed_judgements_are_unscored_with_their_reason_and_in_no_mean(lab)
         sheet = found[text]
         assert (sheet.state, sheet.reason) == ("unscored", reading)
         assert (sheet.total, sheet.points) == (None, {}), reading
-        # A cut reply is asked for once more with twice the limit, a refusal not, others twice.
-        tries = {"truncated": 2, "refused": 1}.get(reading, 3)
+        # A cut reply is asked for once more with twice the limit, a refusal not, others once
+        # at temperature 0.
+        tries = {"refused": 1}.get(reading, 2)
         assert sheet.call.format_tries == tries, reading
     for text, name in lab.usable.items():
         assert found[text].total == 15, name

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.answers.models.answers import Answer
-from annotation.generation.actions.kind import condition
+from annotation.answers.models import Answer
+from annotation.generation.actions.answer_runs import condition
 from benchmark.judges.actions.targets import chosen_answers, count_other_conditions, target_of
 from benchmark.rubrics.actions import default_rubric
 

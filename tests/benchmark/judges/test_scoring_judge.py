@@ -5,25 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.judges.actions import storing as judge_storing
-from benchmark.judges.actions.examples import Contaminated, candidates, draw_examples
-from benchmark.judges.actions.kind import ScoringKind
-from benchmark.judges.actions.prompts import PROMPTS, Shots, Writer
-from benchmark.judges.actions.targets import target_of
-from benchmark.judges.reports.calls import Asked
+from benchmark.judges.actions import storage as judge_storing
+from benchmark.judges.actions.kind import PROMPTS, ScoringKind, Shots, Writer
+from benchmark.judges.actions.targets import Contaminated, candidates, draw_examples, target_of
+from benchmark.judges.reports import ScoringCallKey
 from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.scoring.models.runs import ProbeResult, ScoringRun
-from benchmark.scoring.models.sheets import ScoreSheet
-from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
+from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRun
+from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from cqa_site.people.models import Role
-from cqa_site.runs.actions.first_prompts import first_prompts
-from cqa_site.runs.actions.prompts import save_prompt
+from cqa_site.runs.actions.endpoints import first_prompts, save_prompt
 from cqa_site.runs.actions.runs import RunRefused, draft, retry_unscored, start_run
-from cqa_site.runs.carrying.draining import drain_inline
+from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Run
-from cqa_site.runs.planning.planning import estimate_run
+from cqa_site.runs.planning import estimate_run
 from tests.cast import make_member, make_study
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
@@ -85,7 +81,9 @@ def judged(labs):
 
 
 def plain(run):
-    return [Asked(*call.subject_ids) for call in run.calls.all() if call.subject[0] == "a"]
+    return [
+        ScoringCallKey(*call.subject_ids) for call in run.calls.all() if call.subject[0] == "a"
+    ]
 
 
 def test_a_run_fills_a_sheet_for_every_answer_and_carries_canaries_and_swaps(judged):
@@ -146,7 +144,7 @@ def test_a_request_shows_rubric_question_aspect_and_answer_and_hides_the_system(
     run = lab.draft()
     kind = ScoringKind()
     answer = next(each for each in lab.answers if each.question.aspect)
-    question = kind.questions(run, [subject(Asked(answer.pk))])[0]
+    question = kind.questions(run, [subject(ScoringCallKey(answer.pk))])[0]
     system, user = (message["content"] for message in question.messages)
     assert all(each.asks in system for each in COMPQA.criteria)
     assert '"Which is better for speed: kayak 1 or canoe 1?"' in user
@@ -155,7 +153,7 @@ def test_a_request_shows_rubric_question_aspect_and_answer_and_hides_the_system(
     assert answer.system.name not in user.replace(answer.text, "")
     assert list(question.schema["properties"]) == list(COMPQA.keys)
     other = next(each for each in lab.answers if not each.question.aspect)
-    said = kind.questions(run, [subject(Asked(other.pk))])[0].messages[-1]["content"]
+    said = kind.questions(run, [subject(ScoringCallKey(other.pk))])[0].messages[-1]["content"]
     assert "Aspect asked about: none" in said
 
 
@@ -168,7 +166,7 @@ def subject(asked):
 def test_the_swap_turns_the_question_and_leaves_the_answer(lab):
     run = lab.draft()
     answer = lab.answers[0]
-    asked = [subject(Asked(answer.pk)), subject(Asked(answer.pk, 2))]
+    asked = [subject(ScoringCallKey(answer.pk)), subject(ScoringCallKey(answer.pk, 2))]
     said = [question.messages[-1]["content"] for question in ScoringKind().questions(run, asked)]
     assert "kayak 0 or canoe 0?" in said[0]
     assert "canoe 0 or kayak 0?" in said[1]
@@ -259,7 +257,7 @@ def test_the_same_text_under_another_name_is_held_out(lab):
     twin.text = shown.text
     twin.save()
     run = lab.draft(target={"examples": examples, "holds_out_questions": False})
-    keys = {Asked(*each.ids).answer for each in ScoringKind().subjects(run)}
+    keys = {ScoringCallKey(*each.ids).answer for each in ScoringKind().subjects(run)}
     assert twin.pk not in keys
     assert len(keys) == 6
 
@@ -269,7 +267,7 @@ def test_a_prompt_about_an_example_is_never_written(lab):
     shown = lab.shown(examples)
     run = lab.draft(target={"examples": examples})
     with pytest.raises(Contaminated):
-        ScoringKind().questions(run, [subject(Asked(shown.pk))])
+        ScoringKind().questions(run, [subject(ScoringCallKey(shown.pk))])
 
 
 def test_examples_stand_before_the_item_with_their_points(lab):
@@ -291,7 +289,7 @@ def test_with_reasons_examples_do_not_teach_to_leave_them_out(lab):
     prompt = first_prompts(lab.study, PROMPTS)[0]
     target = target_of(lab.rubric, examples=examples)
     question = Writer(prompt, COMPQA, target, Shots([lab.shown(examples)], examples)).write(
-        Asked(lab.answers[0].pk), lab.answers[0]
+        ScoringCallKey(lab.answers[0].pk), lab.answers[0]
     )
     assert "Points: C1 " in question.messages[0]["content"]
     assert '"reason": ""' not in question.messages[0]["content"]
@@ -325,7 +323,7 @@ def test_examples_to_be_judged_a_hidden_rubric_and_another_text_of_it_are_refuse
 def test_choices_narrow_what_is_judged(lab):
     def judged(**target):
         subjects = ScoringKind().subjects(lab.draft(target={"canaries": 2} | target))
-        return {Asked(*each.ids).answer for each in subjects}
+        return {ScoringCallKey(*each.ids).answer for each in subjects}
 
     alpha = lab.answers[0].system
     assert len(judged()) == 8

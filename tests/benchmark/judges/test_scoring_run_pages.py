@@ -6,9 +6,9 @@ import io
 import pytest
 from django.urls import reverse
 
-from benchmark.judges.actions.prompts import PROMPTS
+from benchmark.judges.actions.kind import PROMPTS
 from benchmark.judges.forms import ScoringRunForm
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from tests.cast import make_campaign, make_study, sign_in
 from tests.runs.made_runs import make_run
 from tests.worlds import built_once

@@ -10,14 +10,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer, System
-from annotation.generation.actions.kind import condition
+from annotation.answers.models import Answer, System
+from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Rater
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from tests.benchmark.made_scores import (
     as_earlier_version,
     make_rater,
@@ -40,7 +40,7 @@ def scored_study():
     )
     people = [make_rater(study, "Ada Annotator")]
     make_sheets(study, answers, [*people, make_rater(study, "Judge", Rater.Kind.MODEL)])
-    keeping.refresh(BOARDS, default_rubric(study))
+    snapshots.refresh(BOARDS, default_rubric(study))
     return study
 
 
@@ -131,7 +131,7 @@ def test_a_part_is_computed_when_first_asked_for_and_follows_the_sheets(
     pair = address("board_figure", study, 1, "pair", "svg", query=f"?{ids}")
     before = client.get(pair)["ETag"]
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
-    newest = keeping.refresh(BOARDS, rubric).recipe["figures_sha256"][:12]
+    newest = snapshots.refresh(BOARDS, rubric).recipe["figures_sha256"][:12]
     # Browsers keep no picture of older sheets.
     groups = address("board_figure", study, 1, "groups", "svg", query=f"{query}&v={newest}")
     with inline():
@@ -185,7 +185,7 @@ def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
 ):
     answers = make_scored_answers(study, systems=("Alpha", "Beta"), questions=questions)
     make_sheets(study, answers, [make_rater(study, "Ada Annotator")])
-    live = keeping.refresh(BOARDS, default_rubric(study))
+    live = snapshots.refresh(BOARDS, default_rubric(study))
     query = "?" + "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"])
     for said in (page(client, "scores", study), page(client, "board_pair", study, 1, query=query)):
         assert bool(re.search(r"from\s+10\s+on\s+they\s+can", said)) is is_said
@@ -211,7 +211,7 @@ def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, c
     ]
     rater = make_rater(study, "Ada Annotator")
     make_sheets(study, [*machine, *Answer.objects.bulk_create(people)], [rater])
-    keeping.refresh(BOARDS, default_rubric(study))
+    snapshots.refresh(BOARDS, default_rubric(study))
     said = page(client, "scores", study)
     assert "in scenarios 1, 2 where a system has any" in said
     assert "stands by its own answers" in said
@@ -268,8 +268,8 @@ def test_freezing_publishing_and_withdrawing(study, live, client):
 
 @pytest.fixture
 def public(study, live, researcher):
-    keeping.freeze(BOARDS, owner=study, number=1, note="For reviewers", actor=researcher)
-    return keeping.publish(BOARDS, owner=study, number=1, actor=researcher)
+    snapshots.freeze(BOARDS, owner=study, number=1, note="For reviewers", actor=researcher)
+    return snapshots.publish(BOARDS, owner=study, number=1, actor=researcher)
 
 
 def test_anybody_reads_a_public_board_and_nothing_else(study, public, researcher):
@@ -323,7 +323,7 @@ def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, re
 def test_freezing_and_publishing_say_what_is_thin(study, rubric, client):
     answers = make_scored_answers(study, systems=NAMES[:1], questions=1, scenarios=(4,))
     make_sheets(study, answers, list(study.raters.filter(kind="person")))
-    keeping.refresh(BOARDS, rubric)
+    snapshots.refresh(BOARDS, rubric)
     said = page(client, "board", study, 1)
     assert "Before you freeze" in said
     assert "1 thin cell is in no mean (Alpha &lt;b&gt; 4)" in said
@@ -343,8 +343,8 @@ def test_a_board_of_an_earlier_version_is_shown_and_says_what_it_is(
     study, live, researcher, client
 ):
     as_earlier_version(live)
-    keeping.freeze(BOARDS, owner=study, number=1, note="", actor=researcher)
-    token = keeping.publish(BOARDS, owner=study, number=1, actor=researcher).public_token
+    snapshots.freeze(BOARDS, owner=study, number=1, note="", actor=researcher)
+    token = snapshots.publish(BOARDS, owner=study, number=1, actor=researcher).public_token
     ids = "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"][:2])
     for query in ("", "?recipe=paper"):
         said = page(client, "board", study, 1, query=query)
@@ -368,7 +368,7 @@ def test_cells_name_their_condition_and_another_can_be_chosen(study, rubric, cli
         answer.choice, answer.source = 2, "warm.json"
         answer.save()
     make_sheets(study, answers, list(study.raters.filter(kind="person")), seed=5)
-    live = keeping.refresh(BOARDS, rubric)
+    live = snapshots.refresh(BOARDS, rubric)
     said = page(client, "scores", study, query="?judge=people")
     assert "In 1 cell answers were written under several conditions" in said
     assert "1 other condition" not in said
@@ -390,8 +390,8 @@ def test_cells_name_their_condition_and_another_can_be_chosen(study, rubric, cli
 
 def test_a_frozen_page_says_what_moved(study, public, researcher, client, rubric):
     ScoreSheet.objects.filter(rater__kind="person").update(state="void")
-    keeping.refresh(BOARDS, rubric)
-    keeping.freeze(BOARDS, owner=study, number=2, note="", actor=researcher)
+    snapshots.refresh(BOARDS, rubric)
+    snapshots.freeze(BOARDS, owner=study, number=2, note="", actor=researcher)
     said = page(client, "board", study, 2)
     assert "What moved since snapshot #1" in said
     assert "48 gone" in said

@@ -10,16 +10,18 @@ from django.core.management import CommandError, call_command
 
 from benchmark.leaderboard.actions import BOARDS, compute_board, request_board, request_slice
 from benchmark.leaderboard.models import BoardSnapshot
-from benchmark.leaderboard.reports.filters import Filters
-from benchmark.leaderboard.reports.markers import board_marker
-from benchmark.leaderboard.reports.rows import board_table, pack_rows, read_rows
+from benchmark.leaderboard.reports.snapshot import (
+    Filters,
+    board_marker,
+    board_table,
+    pack_rows,
+    read_rows,
+)
 from benchmark.rubrics.actions import default_rubric
-from benchmark.scoring.models.rounds import ScoringRound
-from benchmark.scoring.models.runs import ScoringRun
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet, ScoringRound, ScoringRun
 from cqa_site.people.models import Rater
-from cqa_site.results import keeping
-from cqa_site.results.checking import check_snapshot
+from cqa_site.results import snapshots
+from cqa_site.results.snapshots import check_snapshot
 from cqa_site.rounds.models import Place
 from cqa_site.runs.models import Attempt
 from tests.benchmark.made_judges import make_scoring_run as make_judging
@@ -43,7 +45,7 @@ def scored_study():
     judge = make_rater(study, "Judge", Rater.Kind.MODEL)
     sheets = make_sheets(study, answers, [*people, judge])
     rubric = default_rubric(study)
-    live = keeping.refresh(BOARDS, rubric)
+    live = snapshots.refresh(BOARDS, rubric)
     return SimpleNamespace(study=study, sheets=sheets, rubric=rubric, live=live)
 
 
@@ -102,14 +104,14 @@ def test_a_large_board_rests(lab):
 def test_freezing_says_what_moved_and_why(lab):
     study, rubric, sheets = lab.study, lab.rubric, lab.sheets
     boss = make_member(study, "researcher")
-    keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
+    snapshots.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
     ScoreSheet.objects.filter(pk=sheets[2].pk).update(state="void")
     changed = sheets[5]
     ScoreSheet.objects.filter(pk=changed.pk).update(
         points=dict.fromkeys(changed.points, 0), total=0
     )
-    keeping.store_live(BOARDS, rubric, BOARDS.compute(rubric))
-    changes = keeping.freeze(BOARDS, owner=study, number=2, note="", actor=boss).changes
+    snapshots.store_live(BOARDS, rubric, BOARDS.compute(rubric))
+    changes = snapshots.freeze(BOARDS, owner=study, number=2, note="", actor=boss).changes
     assert changes["against"] == 1
     assert changes["sheets"] == {"added": 0, "gone": 1, "changed": 1}
     assert changes["why_gone"] == {"void": 1}

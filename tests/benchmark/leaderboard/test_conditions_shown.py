@@ -7,18 +7,18 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer
-from annotation.generation.actions.kind import condition
+from annotation.answers.models import Answer
+from annotation.generation.actions.answer_runs import condition
 from benchmark.agreement.reports.agreement import compute
 from benchmark.distillation.forms import PairsForm
-from benchmark.distillation.reports.pairs import choose, datasheet, records
+from benchmark.distillation.reports import choose, datasheet, records
 from benchmark.leaderboard.actions import BOARDS, SLICE_JOB
 from benchmark.leaderboard.models import BoardSlice, BoardSnapshot
-from benchmark.leaderboard.reports.rows import read_rows
+from benchmark.leaderboard.reports.snapshot import read_rows
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from cqa_site.runs import jobs
-from cqa_site.stats.as_json import to_json
+from cqa_site.stats.estimate import to_json
 from tests.api.conftest import client_of
 from tests.benchmark.made_scores import (
     make_rater,
@@ -39,7 +39,7 @@ def scored_study():
     Answer.objects.filter(system__name="Beta").update(condition=probe)
     people = [make_rater(study, name) for name in ("Ada", "Bo")]
     make_sheets(study, answers, [*people, make_rater(study, "Judge", "model")])
-    keeping.refresh(BOARDS, default_rubric(study))
+    snapshots.refresh(BOARDS, default_rubric(study))
     return study
 
 
@@ -109,7 +109,7 @@ def test_newer_sheets_make_the_figures_of_a_condition_anew(study, client, probe,
     client.get(*asked)
     jobs.drain()
     make_sheets(study, list(study.answers.all()), [make_rater(study, "Cy")], seed=2)
-    keeping.refresh(BOARDS, default_rubric(study))
+    snapshots.refresh(BOARDS, default_rubric(study))
     assert "being computed" in client.get(*asked).text
     jobs.drain()
     assert client.get(*asked).context["figures"].people.raters == 3

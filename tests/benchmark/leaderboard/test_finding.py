@@ -6,10 +6,10 @@ import pytest
 
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.methods.figures import Board
-from benchmark.leaderboard.reports.finding import board_finding, ground_of
-from benchmark.leaderboard.reports.view import chosen_judge
+from benchmark.leaderboard.reports.standings import chosen_judge
+from benchmark.leaderboard.reports.summary import board_finding, ground_of
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.results import keeping
+from cqa_site.results import snapshots
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_study
 
@@ -31,7 +31,7 @@ def found(points, questions=12):
         study.score_sheets.filter(pk=sheet.pk).update(
             points=given, total=rubric.rubric.total(given)
         )
-    board = Board.from_dict(keeping.refresh(BOARDS, rubric).figures["board"])
+    board = Board.from_dict(snapshots.refresh(BOARDS, rubric).figures["board"])
     return board, chosen_judge(board, "")
 
 

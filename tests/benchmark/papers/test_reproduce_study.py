@@ -9,11 +9,11 @@ from itertools import product
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.answers.models.answers import Answer
-from annotation.corpus.models.questions import Argument
-from annotation.generation.actions.kind import condition
+from annotation.answers.models import Answer
+from annotation.corpus.models import Argument
+from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Rater, Study
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.worlds import built_once

@@ -1,8 +1,8 @@
 """Runs in which a scripted judge compares pairs."""
 
-from benchmark.preferences.judge import KIND, PROMPTS, target_of
+from benchmark.preferences.kind import KIND, PROMPTS, target_of
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs.made_runs import carry_run

@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 from django.urls import reverse
 
-from annotation.answers.models.answers import Answer
-from annotation.generation.actions.kind import condition
+from annotation.answers.models import Answer
+from annotation.generation.actions.answer_runs import condition
 from benchmark.preferences.actions import Plan, plan_round
 from benchmark.preferences.kind import PreferenceContent
 from benchmark.preferences.models import PreferenceRound, PreferenceSheet
-from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Study, User
-from cqa_site.rounds.opening import open_round
-from cqa_site.rounds.saving import Sent, submit_sheet
-from cqa_site.rounds.serving import next_sheet
+from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.queue import next_sheet
 from tests.benchmark.made_scores import make_scored_answers
 
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -85,5 +85,7 @@ def compare_all(
         if sheet is None:
             break
         content = PreferenceContent(verdict_of(sheet), comment)
-        done.append(submit_sheet(sheet=sheet, sent=Sent(content, 0), key=f"k{sheet.pk}"))
+        done.append(
+            submit_sheet(sheet=sheet, sent=DraftSubmission(content, 0), key=f"k{sheet.pk}")
+        )
     return done

@@ -7,12 +7,12 @@ import pytest
 from benchmark.preferences.models import PreferenceItem, PreferenceSheet
 from benchmark.preferences.reports import choices_of, results_of
 from benchmark.rubrics.actions import default_rubric
-from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.rounds import integrity
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.rounds import lifecycle
+from cqa_site.rounds.access import decide_rater
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.progress import progress_of
-from cqa_site.rounds.qualifying import decide_rater
 from tests.benchmark.made_scores import make_rater, make_scored_answers
 from tests.benchmark.preferences.made_judges import make_preferring_run, says_later
 from tests.benchmark.preferences.made_preferences import (
@@ -134,7 +134,7 @@ def test_how_many_controls_a_person_met_and_none_of_who_is_left_out(lab, is_met,
     text = page.text
     assert f"{met} of 2" in text
     assert text.count("Known to be better") == 1
-    assert list(integrity.find_violations()) == []
+    assert list(lifecycle.find_violations()) == []
     decide_rater(place=Place.objects.get(round=made), actor=lab.researcher, decision="exclude")
     (row,) = progress_of(made)
     assert (row.figures["controls"], row.figures["met"]) == (0, 0)
@@ -179,7 +179,7 @@ def test_a_sheet_that_lost_what_its_item_knows_is_found(lab):
     made = lab.round(control_share=0.25, control_gap=10)
     meet(lab, made, is_met=True)
     PreferenceSheet.objects.exclude(known="").update(known="")
-    assert len(list(integrity.find_violations())) == 2
+    assert len(list(lifecycle.find_violations())) == 2
 
 
 def test_the_form_of_a_round(lab):

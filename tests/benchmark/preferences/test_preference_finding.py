@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from benchmark.preferences.finding import finding
-from benchmark.preferences.methods.preference_ranking import rank_by_preference
+from benchmark.preferences.methods.ranking import rank_by_preference
 from tests.benchmark.preferences.methods.made_verdicts import drawn, times, verdicts
 
 PEOPLE = SimpleNamespace(is_judge=False)

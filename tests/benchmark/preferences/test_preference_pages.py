@@ -9,7 +9,7 @@ import pytest
 from benchmark.preferences import reports
 from benchmark.preferences.kind import turned
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.rounds.qualifying import decide_rater
+from cqa_site.rounds.access import decide_rater
 from tests.benchmark.made_scores import make_rater, make_sheets
 from tests.benchmark.preferences.made_preferences import (
     address,

@@ -10,8 +10,8 @@ import pytest
 from benchmark.preferences.actions import Plan, plan_round
 from benchmark.preferences.kind import turned
 from benchmark.preferences.models import Pair, PreferenceSheet
-from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.lifecycle import find_violations
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import (
     JSON,

@@ -7,11 +7,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from benchmark.rubrics.actions import default_rubric, save_rubric
-from benchmark.rubrics.forms.cells import criterion_rows, group_rows
-from benchmark.rubrics.forms.rubrics import draft_of, read_draft
+from benchmark.rubrics.forms import criterion_rows, draft_of, group_rows, read_draft
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.api.conftest import client_of

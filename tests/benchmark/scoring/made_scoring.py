@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet
 from tests.benchmark.made_rounds import full_form
 from tests.benchmark.preferences.made_preferences import JSON, address
 

@@ -5,23 +5,22 @@ import io
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotation.answers.actions.learned import mark_learned
-from annotation.answers.models.answers import Answer, System
-from annotation.answers.reports.answers import visible_answers
-from annotation.editing.actions.expert_answers import make_expert_answers
+from annotation.answers.actions import mark_learned
+from annotation.answers.models import Answer, System
+from annotation.answers.reports import visible_answers
+from annotation.editing.actions.rounds import make_expert_answers
 from annotation.editing.models import EditingRound
-from annotation.faithfulness.actions.faithfulness import request_figures
-from annotation.generation.actions.kind import condition
+from annotation.faithfulness.actions.figures import request_figures
+from annotation.generation.actions.answer_runs import condition
 from benchmark.judges.actions.targets import chosen_answers, count_learned, target_of
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.leaderboard.reports.markers import board_marker
+from benchmark.leaderboard.reports.snapshot import board_marker
 from benchmark.rubrics.actions import default_rubric
-from benchmark.scoring.models.sheets import ScoreSheet
-from benchmark.scoring.reports.sheet_export import export_rows, export_types
-from benchmark.scoring.reports.sheet_rows import count_learned_sheets, counted_sheets
+from benchmark.scoring.models import ScoreSheet
+from benchmark.scoring.reports.export import export_rows, export_types
+from benchmark.scoring.reports.sheets import count_learned_sheets, counted_sheets
 from cqa_site.people.models import Role
-from cqa_site.rounds.integrity import find_violations
-from cqa_site.rounds.opening import close_round
+from cqa_site.rounds.lifecycle import close_round, find_violations
 from cqa_site.runs import jobs
 from tests.annotation.editing_cast import hand_in, make_answers, make_round, sheets_of
 from tests.annotation.made_answers import make_answer, make_question, make_system

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.models import ScoreSheet
 from tests.rounds.made_work import Sitting
 
 

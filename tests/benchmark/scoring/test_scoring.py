@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from annotation.corpus.models.questions import Argument
-from benchmark.scoring.actions import rounds as scoring_rounds
-from benchmark.scoring.models.sheets import ScoreSheet
-from benchmark.scoring.reports.sheet_rows import counted_sheets
+from annotation.corpus.models import Argument
+from benchmark.scoring import actions as scoring_rounds
+from benchmark.scoring.models import ScoreSheet
+from benchmark.scoring.reports.sheets import counted_sheets
+from cqa_site.rounds.access import decide_rater
 from cqa_site.rounds.models import Place
-from cqa_site.rounds.qualifying import decide_rater
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study, sign_in

@@ -4,14 +4,14 @@ import threading
 
 from django.db import connections, transaction
 
-from benchmark.judges.actions.storing import store_ended
-from benchmark.judges.methods.judgement_keys import Reading as Judged
-from benchmark.judges.methods.judgement_reading import Judgement
-from cqa_site.runs import bell
+from benchmark.judges.actions.storage import store_ended
+from benchmark.judges.methods.judgements import Judgement
+from benchmark.judges.methods.judgements import Reading as Judged
+from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import start_run
 from cqa_site.runs.kinds import Ended, Reading
 from cqa_site.runs.models import Run
-from cqa_site.runs.planning.planning import write_calls
+from cqa_site.runs.planning import write_calls
 
 from ..judges.test_scoring_judge import Lab
 from ..made_race import ON_POSTGRES
@@ -37,7 +37,7 @@ def bring(run_id, call_id, group, meet, errors):
 
 def test_the_last_two_parts_make_a_sheet(monkeypatch):
     # Nobody carries the calls: their replies are brought below.
-    monkeypatch.setattr(bell, "ring", lambda: None)
+    monkeypatch.setattr(jobs, "ring", lambda: None)
     lab = Lab()
     run = start_run(study=lab.study, actor=lab.researcher, plan=lab.plan(by_group=True))
     write_calls(run)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmark.scoring.models.rounds import ScoringSlot
+from benchmark.scoring.models import ScoringSlot
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.lifecycle import open_round
 from tests.benchmark.made_race import ON_POSTGRES, assert_everything_gets_its_sheets
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers

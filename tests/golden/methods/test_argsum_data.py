@@ -2,8 +2,7 @@
 
 import pytest
 
-from argsum.datasets.methods.argkp_files import read_argkp
-from argsum.datasets.methods.argument_files import read_argument_pairs
+from argsum.datasets.methods.argument_files import read_argkp, read_argument_pairs
 from argsum.datasets.methods.preprocessing import prepare, summed
 from tests.golden.places import ARGSUM, needs
 

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.imports.methods.judged_files import read_judged_file
+from benchmark.imports.methods.score_files import read_judged_file
 from benchmark.leaderboard.methods import ranks
 from benchmark.leaderboard.methods.board import make_board
 from benchmark.leaderboard.methods.options import BoardOptions
-from benchmark.preferences.methods.answer_pairs import Candidate
+from benchmark.preferences.methods.consistency import compare_rankings
 from benchmark.preferences.methods.pair_planning import plan_pairs
-from benchmark.preferences.methods.paired import Verdicts
-from benchmark.preferences.methods.preference_ranking import rank_by_preference
-from benchmark.preferences.methods.two_rankings import compare_rankings
+from benchmark.preferences.methods.pairs import Candidate
+from benchmark.preferences.methods.ranking import rank_by_preference
+from benchmark.preferences.methods.verdict_tables import Verdicts
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from tests.benchmark.leaderboard import made_boards
 from tests.golden.places import COMPQA as FOLDER

@@ -3,10 +3,16 @@
 
 import pytest
 
-from annotation.imports.methods.raw_answers import read_raw_answers
-from benchmark.imports.methods.human_links import LETTERS, OPENING, Links, link_by_letters
-from benchmark.imports.methods.human_scores import HumanScore, read_human_scores
-from benchmark.imports.methods.judged_files import JudgedFile, judge_of, read_judged_file
+from annotation.imports.methods.releases import read_raw_answers
+from benchmark.imports.methods.human_scores import (
+    LETTERS,
+    OPENING,
+    HumanScore,
+    Links,
+    link_by_letters,
+    read_human_scores,
+)
+from benchmark.imports.methods.score_files import JudgedFile, judge_of, read_judged_file
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from tests.golden.places import COMPQA as FOLDER
 from tests.golden.places import needs

@@ -8,11 +8,8 @@ import json
 
 import pytest
 
-from annotation.faithfulness.methods.faithfulness import measure, pool
-from annotation.faithfulness.methods.relevance import cited_in_paper_segments
-from annotation.imports.methods.final_labels import read_final_labels
-from annotation.imports.methods.gold import read_gold
-from annotation.imports.methods.silver import read_silver
+from annotation.faithfulness.methods.faithfulness import cited_in_paper_segments, measure, pool
+from annotation.imports.methods.releases import read_final_labels, read_gold, read_silver
 from tests.annotation.released import FINAL, FOLDER, GOLD, SILVER_50, SILVER_112
 from tests.golden.places import needs, reads
 

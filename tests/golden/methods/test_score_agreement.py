@@ -5,12 +5,11 @@ import pytest
 
 from benchmark.agreement.methods.agreement import agreement
 from benchmark.agreement.methods.grid import PEOPLE
-from benchmark.imports.methods.human_links import link_by_letters
-from benchmark.imports.methods.human_scores import read_human_scores
-from benchmark.imports.methods.judged_files import read_judged_file
+from benchmark.imports.methods.human_scores import link_by_letters, read_human_scores
+from benchmark.imports.methods.score_files import read_judged_file
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.scoring.methods.sentence_count import length_points, sentence_places
-from cqa_site.stats.as_json import to_json
+from benchmark.scoring.methods import length_points, sentence_places
+from cqa_site.stats.estimate import to_json
 from tests.golden.places import COMPQA as FOLDER
 from tests.golden.places import needs
 

@@ -13,9 +13,9 @@ from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 
-from cqa_site.people.actions.invitations import accept_invitation, create_invitation
+from cqa_site.people.actions import accept_invitation, create_invitation
 from cqa_site.people.models import User
-from cqa_site.people.sign_in import connection
+from cqa_site.people.sign_in import openid
 from tests import cast
 
 from .flows import (
@@ -68,6 +68,7 @@ WRONG_PEOPLE = {
     "an address that is not verified": {"email_verified": False},
     "an address of which nothing is said": {"email_verified": None},
     "an address that is verified in another word": {"email_verified": "no"},
+    "an address that is verified by a number": {"email_verified": 1},
     "no address": {"email": None},
     "a foreign domain": {"email": "ada@evil.example"},
     "a domain that begins with the right one": {"email": "ada@uni.example.evil.example"},
@@ -199,13 +200,13 @@ def test_right_answers_that_cost_too_much_or_come_from_elsewhere(
         handler.send_header("Location", f"{provider.issuer}/more")
         handler.end_headers()
 
-    ask = connection._ask_in_time
+    ask = openid._ask_in_time
 
     def ask_for_keys_impatiently(request, held, method, url, **kwargs):
         """What is asked before may be slow: the machine is busy."""
         with monkeypatch.context() as patch:
             if url.endswith("/keys"):
-                patch.setattr(connection, "WHOLE_SECONDS", 0.3)
+                patch.setattr(openid, "WHOLE_SECONDS", 0.3)
             return ask(request, held, method, url, **kwargs)
 
     hung_up = Event()
@@ -222,7 +223,7 @@ def test_right_answers_that_cost_too_much_or_come_from_elsewhere(
             provider.instead["/keys"] = answer
             with monkeypatch.context() as patch:
                 if answer in (slowly, slowly_before_anything):
-                    patch.setattr(connection, "_ask_in_time", ask_for_keys_impatiently)
+                    patch.setattr(openid, "_ask_in_time", ask_for_keys_impatiently)
                 assert_refused(client, sign_in_there(client, provider), before)
     assert hung_up.wait(30)
     with alone("as it should be"):

@@ -12,11 +12,11 @@ from django.test import Client
 from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent, GroupRole, Membership, User
-from cqa_site.people.sign_in.groups import apply_groups
 from cqa_site.people.sign_in.providers import GroupRule
-from cqa_site.upkeep.doctor.examinations.people import administrators
+from cqa_site.people.sign_in.roles import apply_groups
+from cqa_site.upkeep.doctor.examinations.web import administrators
 from cqa_site.upkeep.doctor.findings import State
-from cqa_site.web.housekeeping import CHORES
+from cqa_site.web.database import CHORES
 
 from .flows import (
     BEGIN,

@@ -10,12 +10,11 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.urls import reverse
 
-from cqa_site.people.actions.invitations import create_invitation
-from cqa_site.people.actions.members import change_role, deactivate_member
+from cqa_site.people.access import create_token
+from cqa_site.people.actions import change_role, create_invitation, deactivate_member
 from cqa_site.people.models import AuditEvent, GroupRole, Membership, User
 from cqa_site.people.sign_in.providers import GroupRule, read_providers
-from cqa_site.people.tokens import create_token
-from cqa_site.upkeep.doctor.examinations import sign_in
+from cqa_site.upkeep.doctor.examinations import web
 from cqa_site.upkeep.doctor.findings import State
 from tests import cast
 
@@ -373,12 +372,12 @@ def test_a_wrong_setting_is_refused_in_words_without_the_secret(changed, words):
 
 
 def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust, settings):
-    well = sign_in.providers()
+    well = web.providers()
     assert well.state == State.WELL
     assert "The University: answers" in well.says
 
     def wrong(words):
-        found = sign_in.providers()
+        found = web.providers()
         assert found.state == State.WRONG
         assert words in found.says
         assert "The University" in found.says
@@ -395,4 +394,4 @@ def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust
     trust(issuer="http://127.0.0.1:9")
     wrong("cannot be asked")
     settings.OIDC_PROVIDERS = {}
-    assert sign_in.providers().state == State.WELL
+    assert web.providers().state == State.WELL

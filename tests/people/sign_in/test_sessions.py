@@ -15,8 +15,8 @@ from django.test import Client
 from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent, User
-from cqa_site.people.sign_in import sessions
-from cqa_site.web.housekeeping import keep_house
+from cqa_site.people.sign_in import second_step
+from cqa_site.web.database import keep_house
 from tests import cast
 
 from .flows import PASSWORD, WAYS, give_password, is_in, signed_in
@@ -45,7 +45,7 @@ EDGE = (
     ],
 )
 def test_devices_have_words(agent, words):
-    assert sessions.device(agent) == words
+    assert second_step.device(agent) == words
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_session_is_written_down_now_and_then_and_never_of_the_crowd(people, s
     study.memberships.create(user=crowd, role="annotator")
     participant = cast.sign_in(crowd)
     session = participant.session
-    del session[sessions.NOTED_KEY]
+    del session[second_step.NOTED_KEY]
     session.save()
     participant.get("/account/")
     assert UserSession.objects.count() == 1

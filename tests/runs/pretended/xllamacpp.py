@@ -24,7 +24,7 @@ class Server:
         self.params = params
         server = ThreadingHTTPServer((params.hostnames[0], params.port), Handler)
         server.params = params
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
         self.listening_address = f"http://{params.hostnames[0]}:{server.server_port}"
 
 

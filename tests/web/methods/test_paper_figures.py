@@ -7,7 +7,14 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
-from cqa_site.reproduction.figures import Figure, Found, Measured, Printed, compare, outcome
+from cqa_site.reproduction.figures import (
+    Figure,
+    Measured,
+    Printed,
+    ReproducedValue,
+    compare,
+    outcome,
+)
 from cqa_site.reproduction.reproduced import Reproduction
 
 
@@ -42,57 +49,63 @@ def one(printed, found, **more):
     ],
 )
 def test_a_printed_figure_is_held_against_the_released_one(printed, released, expected):
-    assert outcome(printed, Found(Measured(released)))[0] == expected
-    assert outcome(printed, Found(ours=Measured(released)))[0] == expected
+    assert outcome(printed, ReproducedValue(Measured(released)))[0] == expected
+    assert outcome(printed, ReproducedValue(ours=Measured(released)))[0] == expected
 
 
 def test_the_worse_of_released_and_ours_counts():
-    assert outcome(".75", Found(measured(0.75), measured(0.7502)))[0] == "match"
-    assert outcome(".75", Found(measured(0.75), measured(0.7602)))[0] == "differs"
-    assert outcome(".75", Found(measured(0.7602), measured(0.75)))[0] == "differs"
+    assert outcome(".75", ReproducedValue(measured(0.75), measured(0.7502)))[0] == "match"
+    assert outcome(".75", ReproducedValue(measured(0.75), measured(0.7602)))[0] == "differs"
+    assert outcome(".75", ReproducedValue(measured(0.7602), measured(0.75)))[0] == "differs"
 
 
 def test_ours_by_a_recipe_of_its_own_supports_nothing_and_spoils_nothing():
     other = "leaves out what is off the scale"
-    assert outcome(".75", Found(measured(0.75), measured(0.6), other))[0] == "match"
-    assert outcome(".75", Found(None, measured(0.75), other))[0] == "cannot be computed"
+    assert outcome(".75", ReproducedValue(measured(0.75), measured(0.6), other))[0] == "match"
+    assert outcome(".75", ReproducedValue(None, measured(0.75), other))[0] == "cannot be computed"
 
 
 def test_two_computed_values_are_never_a_match_with_each_other():
-    for found in (Found(measured(0.75), measured(0.75)), Found(measured(1)), Found()):
+    for found in (
+        ReproducedValue(measured(0.75), measured(0.75)),
+        ReproducedValue(measured(1)),
+        ReproducedValue(),
+    ):
         assert outcome("", found) == ("no published value", ())
     same = measured(0.75)
-    (figure,) = compare({("t", "c"): Found(same, same)})
+    (figure,) = compare({("t", "c"): ReproducedValue(same, same)})
     assert (figure.verdict, figure.place, figure.published) == ("no published value", "", "")
 
 
 def test_a_figure_says_by_how_much_it_differs():
-    assert one("732", Found(measured(723))).verdict == "differs by −9"
-    pair = one("13.39 ± 4.07", Found(Measured((13.3867, 4.0464), 150, "±")), why="another sd")
+    assert one("732", ReproducedValue(measured(723))).verdict == "differs by −9"
+    pair = one(
+        "13.39 ± 4.07", ReproducedValue(Measured((13.3867, 4.0464), 150, "±")), why="another sd"
+    )
     assert pair.verdict == "differs by −0.0033 / −0.0236: another sd"
-    assert one("2 to 60", Found(measured(3, 76))).verdict == "differs"
+    assert one("2 to 60", ReproducedValue(measured(3, 76))).verdict == "differs"
 
 
 def test_what_the_authors_files_state_is_published_and_computes_nothing():
     stated = Measured((0.904464,))
-    alone = one("0.90", Found(stated=stated))
+    alone = one("0.90", ReproducedValue(stated=stated))
     assert (alone.status, alone.published) == ("cannot be computed", "0.90")
     assert "state it without the scores behind it" in alone.why
-    unprinted = one("", Found(measured(0.90449), stated=stated))
+    unprinted = one("", ReproducedValue(measured(0.90449), stated=stated))
     assert (unprinted.status, unprinted.published) == ("match", "0.9045")
     assert unprinted.place == "the authors' results file"
-    assert one("", Found(measured(0.9), stated=stated)).status == "differs"
+    assert one("", ReproducedValue(measured(0.9), stated=stated)).status == "differs"
 
 
 def test_the_summary_counts_matches_with_published_figures_only():
     stated = Measured((0.904464,))
     found = {
-        ("t", "match"): Found(measured(1), measured(1)),
-        ("t", "off"): Found(measured(1.004)),
-        ("t", "alone"): Found(stated=stated),
-        ("t", "again"): Found(measured(0.904464), stated=stated),
-        ("t", "twice"): Found(measured(7), measured(7)),
-        ("t", "changed"): Found(measured(7), measured(8)),
+        ("t", "match"): ReproducedValue(measured(1), measured(1)),
+        ("t", "off"): ReproducedValue(measured(1.004)),
+        ("t", "alone"): ReproducedValue(stated=stated),
+        ("t", "again"): ReproducedValue(measured(0.904464), stated=stated),
+        ("t", "twice"): ReproducedValue(measured(7), measured(7)),
+        ("t", "changed"): ReproducedValue(measured(7), measured(8)),
     }
     printed = [
         Printed("t", *each) for each in (("match", "1"), ("off", "1.000"), ("alone", "0.90"))
@@ -114,19 +127,19 @@ def test_the_summary_counts_matches_with_published_figures_only():
 def test_nobody_sets_a_status():
     assert {each.name for each in fields(Printed)} == {"table", "cell", "text", "why", "place"}
     with pytest.raises(FrozenInstanceError):
-        one(".75", Found(measured(0.8))).status = "match"
+        one(".75", ReproducedValue(measured(0.8))).status = "match"
 
 
 def test_a_reason_is_said_only_where_the_figure_is_off():
-    off = one(".75", Found(measured(0.8315)), why="computed by hand")
+    off = one(".75", ReproducedValue(measured(0.8315)), why="computed by hand")
     assert (off.why, off.is_unexplained) == ("computed by hand", False)
-    assert one(".75", Found(measured(0.8315))).is_unexplained
-    on = one(".75", Found(measured(0.7501)), why="computed by hand")
+    assert one(".75", ReproducedValue(measured(0.8315))).is_unexplained
+    on = one(".75", ReproducedValue(measured(0.7501)), why="computed by hand")
     assert (on.verdict, on.why) == ("match", "")
 
 
 def test_a_reason_of_this_time_goes_before_the_usual_one():
-    found = {("t", "c"): Found(measured(0.8))}
+    found = {("t", "c"): ReproducedValue(measured(0.8))}
     (figure,) = compare(
         found, [Printed("t", "c", ".75", "usual")], reasons={("t", "c"): "workers from 0.7"}
     )
@@ -134,7 +147,10 @@ def test_a_reason_of_this_time_goes_before_the_usual_one():
 
 
 def test_what_nobody_printed_stands_behind_its_table():
-    found = {("b", "new"): Found(measured(1)), ("a", "new"): Found(measured(2))}
+    found = {
+        ("b", "new"): ReproducedValue(measured(1)),
+        ("a", "new"): ReproducedValue(measured(2)),
+    }
     figures = compare(found, [Printed("a", "x", "1"), Printed("b", "y", "1")])
     assert [each.name for each in figures] == ["a: x", "a: new", "b: y", "b: new"]
     with pytest.raises(ValueError, match="twice"):
@@ -142,7 +158,9 @@ def test_what_nobody_printed_stands_behind_its_table():
 
 
 def test_numbers_are_shown_with_two_digits_more_than_printed():
-    figure = one("1.2 ± 3.45", Found(Measured((1.23456, 3.4567), 1200, "±"), Measured((1, 2.0))))
+    figure = one(
+        "1.2 ± 3.45", ReproducedValue(Measured((1.23456, 3.4567), 1200, "±"), Measured((1, 2.0)))
+    )
     assert figure.as_row() == (
         "t", "c", "1.2 ± 3.45", "t", "1.235 ± 3.4567", "1,200", "1 / 2.0000", "–",
         "differs by −0.200 / −1.4500",
@@ -159,7 +177,9 @@ def test_unprinted_numbers_have_four_digits_and_counts_none():
 
 def test_json_is_plain():
     figure = one(
-        ".5", Found(Measured((np.int64(3), np.float64(0.5)), 7), Measured((math.nan,))), why="why"
+        ".5",
+        ReproducedValue(Measured((np.int64(3), np.float64(0.5)), 7), Measured((math.nan,))),
+        why="why",
     )
     assert json.loads(json.dumps(figure.as_dict())) == {
         "table": "t",
@@ -177,6 +197,8 @@ def test_json_is_plain():
 
 
 def test_a_figure_says_what_ours_does_differently():
-    figure = one(".5", Found(measured(0.5), measured(0.6), "without sheets off the scale"))
+    figure = one(
+        ".5", ReproducedValue(measured(0.5), measured(0.6), "without sheets off the scale")
+    )
     assert isinstance(figure, Figure)
     assert figure.verdict == "match; ours: without sheets off the scale"

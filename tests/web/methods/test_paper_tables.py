@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from cqa_site.reproduction.figures import Found, Measured, Printed, compare
+from cqa_site.reproduction.figures import Measured, Printed, ReproducedValue, compare
 from cqa_site.reproduction.tables import Cell, Layout, Line, fill
 
 TABLE = "table 5"
@@ -20,12 +20,12 @@ def pair(mean, sd):
 
 def figures():
     found = {
-        (TABLE, "GPT-4o 1 Mixtral"): Found(pair(18.571, 0.722)),
-        (TABLE, "GPT-4o 2 Mixtral"): Found(pair(17.97, 1.75), pair(17.5, 1.6), "sound"),
-        (TABLE, "CAM  Mixtral"): Found(pair(9.668, 4.43)),
-        (TABLE, "GPT-4o 1 GPT-4o"): Found(pair(17.59, 1.0)),
-        (TABLE, "GPT-4o 2 GPT-4o"): Found(None, pair(17.2, 10.3), "sound"),
-        (TABLE, "GPT-4o 1 R&D_1"): Found(pair(1.0, 0.5)),
+        (TABLE, "GPT-4o 1 Mixtral"): ReproducedValue(pair(18.571, 0.722)),
+        (TABLE, "GPT-4o 2 Mixtral"): ReproducedValue(pair(17.97, 1.75), pair(17.5, 1.6), "sound"),
+        (TABLE, "CAM  Mixtral"): ReproducedValue(pair(9.668, 4.43)),
+        (TABLE, "GPT-4o 1 GPT-4o"): ReproducedValue(pair(17.59, 1.0)),
+        (TABLE, "GPT-4o 2 GPT-4o"): ReproducedValue(None, pair(17.2, 10.3), "sound"),
+        (TABLE, "GPT-4o 1 R&D_1"): ReproducedValue(pair(1.0, 0.5)),
     }
     printed = [
         Printed(TABLE, "GPT-4o 1 Mixtral", "18.57 ± 0.72"),
@@ -75,13 +75,15 @@ def test_ours_can_be_preferred():
 def test_a_figure_that_only_the_authors_files_state_is_marked():
     key = ("llm", "coverage")
     made = Layout("t", "c", ("Metric", "x"), (Line(("coverage",), (Cell(key),)),), digits=None)
-    table = fill(made, compare({key: Found(stated=Measured((0.7251,)))}, [Printed(*key, "0.725")]))
+    table = fill(
+        made, compare({key: ReproducedValue(stated=Measured((0.7251,)))}, [Printed(*key, "0.725")])
+    )
     assert table.cells[0][0].shown == "0.725*"
     assert table.notes == ("* Not computed: as the authors' results file states it.",)
 
 
 def test_part_of_a_figure_fills_a_cell():
-    found = {("soft", "ROUGE sR"): Found(Measured((0.1638, 0.3151, 0.1697), 126, "/±"))}
+    found = {("soft", "ROUGE sR"): ReproducedValue(Measured((0.1638, 0.3151, 0.1697), 126, "/±"))}
     shown = compare(found, [Printed("soft", "ROUGE sR", "0.164 / 0.315 ± 0.170")])
     key = ("soft", "ROUGE sR")
     line = Line(("ROUGE",), (Cell(key, 0, 1), Cell(key, 1), None))
@@ -121,7 +123,7 @@ def test_latex_is_aligned_around_the_sign_and_escaped():
 def wide(n=12):
     judges = tuple(f"Judge {at}" for at in range(n))
     found = {
-        (TABLE, f"{system} {scenario} {each}"): Found(pair(10.5 + at, 2.5))
+        (TABLE, f"{system} {scenario} {each}"): ReproducedValue(pair(10.5 + at, 2.5))
         for system, scenario in MODELS
         for at, each in enumerate(judges)
     }

@@ -11,9 +11,8 @@ from django.test import RequestFactory
 
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.people.sign_in.groups import roles_held, take
-from cqa_site.people.sign_in.sessions import end_sessions
-from cqa_site.people.sign_in.ways import can_sign_in
+from cqa_site.people.sign_in.roles import can_sign_in, roles_held, take
+from cqa_site.people.sign_in.second_step import end_sessions
 
 
 class Command(BaseCommand):

@@ -22,7 +22,7 @@ PAPERS = {
 }
 # The same tables from the rows of a study in the configured database.
 OF_STUDIES = {
-    "relevance": "annotation.papers.study_papers.relevance",
+    "relevance": "annotation.papers.papers.study_relevance",
     "argsum": "argsum.papers.papers.argsum_study",
     "compqa": "benchmark.papers.papers.compqa_of_study",
 }

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from cqa_site.results.checking import NoSnapshotFile, check_archive, check_snapshot
-from cqa_site.results.kind import KINDS
+from cqa_site.results.snapshots import KINDS, NoSnapshotFile, check_archive, check_snapshot
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error, connections
 
 from cqa_site.runs import jobs
-from cqa_site.runs.carrying import draining, provider_batches
+from cqa_site.runs.carrying import clients, worker
 from cqa_site.runs.jobs import STOP
 
 log = logging.getLogger(__name__)
@@ -28,19 +28,19 @@ class Command(BaseCommand):
     def handle(self, *args: Any, until_idle: bool, **options: Any) -> None:
         signal.signal(signal.SIGTERM, lambda *_: STOP.set())
         if until_idle:
-            while do_jobs() + draining.drain_runs() or draining.has_work():
+            while do_jobs() + worker.drain_runs() or worker.has_work():
                 pass
             return
         # Planning a run must not wait for the end of another one's calls.
         beside = threading.Thread(target=_until_stopped, args=(do_jobs,), name="jobs")
         beside.start()
-        _until_stopped(draining.drain_runs)
+        _until_stopped(worker.drain_runs)
         beside.join()
 
 
 def do_jobs() -> int:
     """Run due jobs and look after provider batches; return how many moved."""
-    return jobs.drain() + provider_batches.tend()
+    return jobs.drain() + clients.tend()
 
 
 def _until_stopped(work: Callable[[], int]) -> None:

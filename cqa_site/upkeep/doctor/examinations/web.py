@@ -1,22 +1,36 @@
-"""Do hosts, origins and TLS fit each other, and does the address answer as people would ask it?"""
+"""Examinations of addresses, mail, sign-in providers and administrators."""
 
 import http.client
 import json
+import smtplib
 import socket
 import ssl
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from urllib.parse import SplitResult, urlsplit
 
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.db.models import Q
+from django.http import HttpRequest
 from django.http.request import validate_host
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from ..examining import Family, examination
+from cqa_site.people.models import User
+from cqa_site.people.sign_in.openid import CheckedAdapter
+from cqa_site.people.sign_in.providers import OpenIDProvider
+from cqa_site.people.sign_in.roles import can_sign_in, orphans
+
+from ..examination import Family, examination
 from ..findings import Finding, look, manage, well, wrong
 
-SECONDS = 5
+# Do hosts, origins and TLS fit each other, and does the address answer as people would ask it?
+
+
+REPLY_SECONDS = 5
 # Certificates are renewed a month before they run out; here something did not work.
 DAYS_LEFT = 14
 DAY = 86_400
@@ -103,7 +117,7 @@ def look_at_address(address: str) -> Finding:
 
 def _ask(parts: SplitResult) -> Finding:
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(str(parts.hostname), parts.port, timeout=SECONDS)
+    connection = kind(str(parts.hostname), parts.port, timeout=REPLY_SECONDS)
     try:
         connection.request("GET", "/healthz")
         certificate: dict[str, object] = getattr(connection.sock, "getpeercert", dict)()
@@ -165,3 +179,159 @@ def _days_left(parts: SplitResult, certificate: dict[str, object]) -> Finding:
     if days < DAYS_LEFT:
         return look(says, _("Renew it; what should have renewed it has not."))
     return well(says)
+
+
+# Would mail leave? The server is spoken to, and nothing is sent.
+
+
+MAIL_SECONDS = 3
+TRY = "doctor --send-mail you@example.org"
+# Where sending says why it does not.
+SMTP = "django.core.mail.backends.smtp.EmailBackend"
+
+
+@examination(Family.MAIL, gettext_lazy("Delivery"))
+def delivery() -> Finding:
+    """Connect, encrypt and sign in as for a message."""
+    if settings.EMAIL_BACKEND != SMTP:
+        return _goes_nowhere()
+    connection = get_connection(timeout=MAIL_SECONDS)
+    try:
+        with closing(connection):
+            connection.open()
+    except (OSError, smtplib.SMTPException) as problem:
+        return _refused(problem)
+    if settings.DEFAULT_FROM_EMAIL.endswith("@localhost"):
+        says = _("Mail is sent in the name of %s, which others will not take.")
+        return look(says % settings.DEFAULT_FROM_EMAIL, _("Set DEFAULT_FROM_EMAIL."))
+    words = {"place": _place(), "sender": settings.DEFAULT_FROM_EMAIL}
+    return well(_("%(place)s takes mail from %(sender)s.") % words)
+
+
+def _goes_nowhere() -> Finding:
+    if not settings.PRODUCTION:
+        return well(_("Mail is printed on the console, which does on one machine."))
+    says = _("Mail does not leave: nobody gets the link to a new password.")
+    return wrong(says, _("Set EMAIL_URL, for example to submission://user:password@host:587"))
+
+
+def _refused(problem: Exception) -> Finding:
+    for kinds, says, remedy in _reasons():
+        if isinstance(problem, kinds):
+            return wrong(says % _place(), remedy, manage(TRY))
+    says = _("%(place)s ended the conversation (%(why)s).")
+    words = {"place": _place(), "why": type(problem).__name__}
+    return wrong(says % words, _("Compare EMAIL_URL with what the server asks for."), manage(TRY))
+
+
+def _reasons() -> Iterator[tuple[tuple[type[Exception], ...], str, str]]:
+    correct = _("Correct EMAIL_URL, then try:")
+    yield (
+        (smtplib.SMTPAuthenticationError,),
+        _("%s refuses user or password."),
+        _("Correct them in EMAIL_URL (signs such as @ and / as %40 and %2F), then try:"),
+    )
+    yield (ssl.SSLError,), _("%s has no certificate that can be trusted, or no TLS."), correct
+    yield (smtplib.SMTPNotSupportedError,), _("%s has no TLS, or no passwords."), correct
+    yield (socket.gaierror,), _("%s is not known: there is no such name."), correct
+    yield (
+        (TimeoutError,),
+        _("%s does not answer."),
+        _("A firewall may hold mail back, port 25 most of all. Correct EMAIL_URL, then try:"),
+    )
+    yield (
+        (ConnectionRefusedError,),
+        _("%s refuses: nothing listens there."),
+        correct,
+    )
+
+
+def _place() -> str:
+    words = {"host": settings.EMAIL_HOST, "port": settings.EMAIL_PORT}
+    return _("The mail server %(host)s, port %(port)s,") % words
+
+
+def send_to(address: str) -> Finding:
+    """Send a message to somebody, and say how that went."""
+    message = EmailMessage(
+        subject=_("Mail from Counterpoint arrives"),
+        body=_("Somebody who looks after the site asked for this message. Nothing is to be done."),
+        to=[address],
+        connection=get_connection(timeout=MAIL_SECONDS),
+    )
+    try:
+        message.send()
+    except (smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused):
+        says = _("%(place)s does not take mail from %(sender)s to %(address)s.")
+        words = {"sender": settings.DEFAULT_FROM_EMAIL, "address": address, "place": _place()}
+        return wrong(says % words, _("Correct DEFAULT_FROM_EMAIL, or ask who runs the server."))
+    except (OSError, smtplib.SMTPException) as problem:
+        return _refused(problem)
+    return well(_("A message to %s was handed over. Look whether it arrives.") % address)
+
+
+# Do the providers through which people sign in answer, as those that the settings name?
+
+
+@examination(Family.WEB, gettext_lazy("Sign-in providers"))
+def providers() -> Finding:
+    """Read what each says of itself and its keys, as a sign-in would."""
+    for provider in settings.OIDC_PROVIDERS.values():
+        if why := _what_is_wrong(provider):
+            says = _("Nobody can sign in with %(name)s (%(issuer)s): %(why)s")
+            words = {"name": provider.name, "issuer": provider.issuer, "why": why}
+            remedy = _("Compare the issuer in OIDC_PROVIDERS with what the provider calls itself.")
+            return wrong(says % words, remedy)
+    if not settings.OIDC_PROVIDERS:
+        return well(_("None; people sign in with passwords and passkeys."))
+    names = ", ".join(each.name for each in settings.OIDC_PROVIDERS.values())
+    return well(_("%s: answers, and publishes the keys it signs with.") % names)
+
+
+def _what_is_wrong(provider: OpenIDProvider) -> str:
+    adapter = CheckedAdapter(HttpRequest(), provider.id)
+    try:
+        return "" if adapter.signing_keys() else _("It publishes no key to sign with.")
+    except OAuth2Error as error:
+        return str(error)
+
+
+# Can somebody look after the site, and nobody sign in who was only invented?
+
+
+INVENTED = "@counterpoint.example"
+
+
+@examination(Family.SETTINGS, gettext_lazy("Administrators"), asks_database=True)
+def administrators() -> Finding:
+    """Whether anybody can sign in who may open these pages."""
+    staff = User.objects.filter(Q(is_staff=True) | Q(is_superuser=True), is_active=True)
+    # Whom a provider made one that the site has no longer is none from the next sign-in on.
+    staying = staff.exclude(pk__in=orphans().filter(study=None).values("user"))
+    count = sum(map(can_sign_in, staying))
+    if not count:
+        says = _("Nobody who looks after the site can sign in.")
+        return wrong(says, _("Make an administrator:"), manage("createsuperuser"))
+    return well(ngettext("%d can sign in.", "%d can sign in.", count) % count)
+
+
+@examination(Family.SETTINGS, gettext_lazy("Demo"), asks_database=True)
+def demo() -> Finding:
+    """Whether people of the demo could sign in on a site that is used for work."""
+    people = User.objects.filter(email__endswith=INVENTED, is_active=True)
+    if not settings.PRODUCTION:
+        return well(_("Its people may sign in outside production."))
+    if not (count := people.count()):
+        return well(_("None of its people can sign in."))
+    says = (
+        ngettext(
+            "%d person of the demo can sign in; all of them have one password.",
+            "%d people of the demo can sign in; all of them have one password.",
+            count,
+        )
+        % count
+    )
+    remedy = _("Make an administrator of your own, then close their accounts:")
+    filtered = f"filter(email__endswith='{INVENTED}').update(is_active=False)"
+    command = manage(f'shell -c "User.objects.{filtered}"')
+    return wrong(says, remedy, command)

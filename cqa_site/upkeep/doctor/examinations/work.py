@@ -1,9 +1,13 @@
-"""Is there somebody who does the work, and is any of it stuck?"""
+"""Examinations of workers, broker and clock."""
 
 import json
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
 
+from django.conf import settings
+from django.db import connection, models
 from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -12,13 +16,146 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from cqa_site.judging.chat import Failure
+from cqa_site.people.models import AuditEvent, User
 from cqa_site.runs.jobs import UNEXPECTED, workers_alive
-from cqa_site.runs.models import Attempt, Call, Job, ProviderBatch, Run, WorkerBeat
+from cqa_site.runs.models import Attempt, Call, Job, ProviderBatch, Reply, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
-from cqa_site.web.housekeeping import kept_at
+from cqa_site.web.database import kept_at
 
-from ..examining import Family, examination
-from ..findings import Finding, look, manage, well, wrong
+from ..examination import Family, examination, first_line
+from ..findings import Finding, look, manage, python, well, wrong
+
+# Does the broker answer, and is anybody listening?
+
+
+SECONDS = 2
+# Of Redis; others keep to the time-out of the connection.
+QUICK = {"socket_timeout": SECONDS, "socket_connect_timeout": SECONDS}
+# A message says nothing but "look around", and after a minute nobody needs it.
+MANY = 1_000
+
+
+@examination(Family.WORK, gettext_lazy("Broker"))
+def broker() -> Finding:
+    """Connect, and count the messages that nobody fetched."""
+    try:
+        count = _messages()
+    except Exception as problem:  # noqa: BLE001  every transport has errors of its own
+        says = _("%(place)s does not answer (%(why)s); workers find work by themselves, later.")
+        remedy = _("Start the server, or correct CELERY_BROKER_URL.")
+        return wrong(says % {"place": _place(), "why": first_line(problem)}, remedy)
+    if count > MANY:
+        says = _("%(place)s holds %(n)d messages that no worker fetched.")
+        remedy = _("Start a worker; old messages say nothing and can be thrown away:")
+        command = python("-m celery -A cqa_site purge -f")
+        return look(says % {"place": _place(), "n": count}, remedy, command)
+    return well(
+        _("%(place)s is reached; messages waiting: %(n)d.") % {"place": _place(), "n": count}
+    )
+
+
+def _place() -> str:
+    """Which broker, without its password."""
+    parts = urlsplit(settings.CELERY_BROKER_URL)
+    if parts.scheme == "filesystem":
+        return _("The folder of messages")
+    return f"{parts.scheme}://{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+def _messages() -> int:
+    """How many wait; raises what the transport raises."""
+    from celery import current_app
+    from kombu import Connection
+    from kombu.exceptions import ChannelError
+
+    url = settings.CELERY_BROKER_URL
+    with Connection(  # type: ignore[no-untyped-call]  # Kombu has no types
+        url,
+        transport=getattr(settings, "CELERY_BROKER_TRANSPORT", None),
+        transport_options=getattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", {})
+        | (QUICK if url.startswith("redis") else {}),
+        connect_timeout=SECONDS,
+    ) as connection:
+        connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0)
+        channel = connection.default_channel
+        try:
+            return int(channel.queue_declare(current_app.conf.task_default_queue, passive=True)[1])
+        except (ChannelError, *connection.channel_errors):
+            return 0  # nobody has worked here yet
+
+
+# Is it the same time everywhere: here, at the database, and in what is stored?
+
+
+# Leases are renewed within seconds; sign-in codes and tokens of others allow for half a minute.
+A_LITTLE, TOO_MUCH = timedelta(seconds=2), timedelta(seconds=15)
+# Rows are stamped by several machines; so far ahead no two clocks of a site are.
+MINUTE = "%Y-%m-%d %H:%M UTC"
+AHEAD = timedelta(minutes=2)
+STAMPS: tuple[tuple[type[models.Model], str], ...] = (
+    (AuditEvent, "at"), (Attempt, "opened_at"), (Job, "created_at"), (Reply, "at"),
+    (User, "created_at"), (WorkerBeat, "seen_at"),
+)  # fmt: skip
+
+
+@examination(Family.DATABASE, gettext_lazy("Clock"), asks_database=True)
+def clock() -> Finding:
+    """Whether this machine, the database and stored rows agree about the time."""
+    off = _ahead_of_the_database()
+    if abs(off) > A_LITTLE:
+        return _clocks_differ(off)
+    now = datetime.now(UTC)
+    newest = max(_newest_rows(), default=now)
+    if newest > now + AHEAD:
+        return _rows_of_tomorrow(newest, now)
+    zone = time.strftime("%Z")
+    return well(
+        _("%(utc)s UTC, %(local)s %(zone)s on this machine; the database agrees.")
+        % {"utc": f"{now:%Y-%m-%d %H:%M:%S}", "local": time.strftime("%H:%M"), "zone": zone}
+    )
+
+
+def _ahead_of_the_database() -> timedelta:
+    """How far this machine's clock is ahead; SQLite has no other."""
+    if connection.vendor == "sqlite":
+        return timedelta(0)
+    before = datetime.now(UTC)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        there: datetime = cursor.fetchone()[0]
+    return before + (datetime.now(UTC) - before) / 2 - there
+
+
+def _clocks_differ(off: timedelta) -> Finding:
+    seconds = abs(off.total_seconds())
+    says = (
+        _("This machine's clock is %.0f seconds ahead of the database server's.")
+        if off > timedelta(0)
+        else _("This machine's clock is %.0f seconds behind the database server's.")
+    )
+    remedy = _("Let both machines keep time by NTP. Whether this one does, tells:")
+    say = wrong if abs(off) > TOO_MUCH else look
+    return say(says % seconds, remedy, "timedatectl status")
+
+
+def _newest_rows() -> Iterator[datetime]:
+    """When the last row of each table says that it was made."""
+    for model, field in STAMPS:
+        rows = model._default_manager.order_by("-pk").values_list(field, flat=True)
+        yield from rows[:1]
+
+
+def _rows_of_tomorrow(newest: datetime, now: datetime) -> Finding:
+    says = _(
+        "The newest row in the database is from %(newest)s, and here it is %(now)s: a clock was "
+        "or is wrong."
+    ) % {"newest": f"{newest:{MINUTE}}", "now": f"{now:{MINUTE}}"}
+    remedy = _("Set this machine's clock, or wait until the time of that row has come.")
+    return wrong(says, remedy, "timedatectl status")
+
+
+# Is there somebody who does the work, and is any of it stuck?
+
 
 START = "make worker"
 # A worker looks around every few seconds; long jobs before it may take minutes.

@@ -5,11 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from cqa_site.upkeep.backups.making import make_backup
-from cqa_site.upkeep.backups.passphrases import ask_passphrase, given_passphrase
-from cqa_site.upkeep.backups.refusals import BackupRefused
-from cqa_site.upkeep.backups.sealing import keys_here
-from cqa_site.upkeep.backups.telling import Telling, told
+from cqa_site.upkeep.backups.archive import ProgressLine, told
+from cqa_site.upkeep.backups.backup import make_backup
+from cqa_site.upkeep.backups.files import ask_passphrase, given_passphrase, keys_here
+from cqa_site.upkeep.backups.tables import BackupRefused
 
 
 class Command(BaseCommand):
@@ -36,5 +35,5 @@ class Command(BaseCommand):
         if not options["without_keys"]:
             passphrase = given_passphrase(options["passphrase_file"]) or ask_passphrase(twice=True)
         keys = None if options["without_keys"] else keys_here()
-        made = make_backup(path, keys=keys, passphrase=passphrase, say=Telling(self.stderr))
+        made = make_backup(path, keys=keys, passphrase=passphrase, say=ProgressLine(self.stderr))
         self.stdout.write(f"{path} is whole. {told(made)}")

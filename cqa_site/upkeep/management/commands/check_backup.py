@@ -5,9 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from cqa_site.upkeep.backups.archive import Archive
-from cqa_site.upkeep.backups.refusals import BackupRefused
-from cqa_site.upkeep.backups.telling import Telling, told
+from cqa_site.upkeep.backups.archive import Archive, ProgressLine, told
+from cqa_site.upkeep.backups.tables import BackupRefused
 
 
 class Command(BaseCommand):
@@ -19,7 +18,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             with Archive(options["file"]) as archive:
-                archive.check(Telling(self.stderr))
+                archive.check(ProgressLine(self.stderr))
                 self.stdout.write(f"It is whole. {told(archive.manifest)}")
         except BackupRefused as refusal:
             raise CommandError(str(refusal)) from refusal

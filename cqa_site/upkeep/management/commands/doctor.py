@@ -6,10 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from cqa_site.upkeep.doctor.examinations import mail, web
-from cqa_site.upkeep.doctor.examining import Examination, Family, Result, examine
-from cqa_site.upkeep.doctor.findings import Finding, State, as_row
-from cqa_site.upkeep.doctor.terminal import in_lines
+from cqa_site.upkeep.doctor.examination import Examination, Family, Result, examine
+from cqa_site.upkeep.doctor.examinations import web
+from cqa_site.upkeep.doctor.findings import Finding, State, as_row, in_lines
 
 SECONDS = 10.0
 
@@ -54,7 +53,7 @@ def _asked_for(options: dict[str, Any]) -> list[Result]:
     if options["url"]:
         found.append(_result(Family.WEB, "Address", web.look_at_address(options["url"])))
     if options["send_mail"]:
-        found.append(_result(Family.MAIL, "Message", mail.send_to(options["send_mail"])))
+        found.append(_result(Family.MAIL, "Message", web.send_to(options["send_mail"])))
     return found
 
 

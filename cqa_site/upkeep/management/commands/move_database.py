@@ -5,10 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from cqa_site.upkeep.backups.databases import from_url
-from cqa_site.upkeep.backups.moving import move_database
-from cqa_site.upkeep.backups.refusals import BackupRefused
-from cqa_site.upkeep.backups.telling import Telling
+from cqa_site.upkeep.backups.archive import ProgressLine
+from cqa_site.upkeep.backups.backup import move_database
+from cqa_site.upkeep.backups.tables import BackupRefused, from_url
 
 VARIABLE = "MOVE_TO"
 
@@ -28,7 +27,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            moved = move_database(from_url(_address(options["url"])), say=Telling(self.stderr))
+            moved = move_database(
+                from_url(_address(options["url"])), say=ProgressLine(self.stderr)
+            )
         except BackupRefused as refusal:
             raise CommandError(str(refusal)) from refusal
         rows = sum(each.rows for each in moved.values())

@@ -6,13 +6,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from cqa_site.upkeep.backups.archive import Archive
-from cqa_site.upkeep.backups.databases import configured
-from cqa_site.upkeep.backups.passphrases import ask_passphrase, given_passphrase
-from cqa_site.upkeep.backups.refusals import BackupRefused
-from cqa_site.upkeep.backups.restoring import Restored, restore_backup
-from cqa_site.upkeep.backups.sealing import Keys, unseal
-from cqa_site.upkeep.backups.telling import Telling, told
+from cqa_site.upkeep.backups.archive import Archive, ProgressLine, told
+from cqa_site.upkeep.backups.backup import Restored, restore_backup
+from cqa_site.upkeep.backups.files import Keys, ask_passphrase, given_passphrase, unseal
+from cqa_site.upkeep.backups.tables import BackupRefused, configured
 
 
 class Command(BaseCommand):
@@ -33,7 +30,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        say = Telling(self.stderr)
+        say = ProgressLine(self.stderr)
         try:
             with Archive(options["file"]) as archive:
                 keys = _opened_keys(archive, options)

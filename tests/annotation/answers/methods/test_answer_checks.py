@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from annotation.answers.methods.checks import CHECKS, check_answer
+from annotation.answers.methods.checklist import CHECKS, check_answer
 from tests.annotation.answer_texts import ARGUMENTS, GOOD, ONE_LINE, answers
 
 
@@ -156,14 +156,14 @@ def test_citations_exist():
 def test_what_is_not_cited_is_marked_as_generated():
     text = "Main aspects:\n- Weight: oak is heavy [3]\n- Form: elm bends\n- Price: low [generated]"
     found = check(text)["generated_marked"]
-    assert (found.is_passed, found.counted) == (False, "1 of 3 without either")
+    assert (found.is_passed, found.counted) == (False, "1 of 3 aspects without a source")
     assert shown(text, found) == ["Form: elm bends"]
     assert check("Oak is heavy.")["generated_marked"].is_passed is None
 
 
 def test_without_headings_bullets_are_the_aspects():
     found = check("Oak or elm?\n- Oak is heavy [3]\n- Elm bends")
-    assert found["generated_marked"].counted == "1 of 2 without either"
+    assert found["generated_marked"].counted == "1 of 2 aspects without a source"
     assert found["summary_length"].is_passed is None
 
 

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.answers.methods.citations import (
+from annotation.answers.methods.answer_text import (
     LONGEST_RANGE,
+    find_blocks,
     find_citations,
     find_malformed,
+    find_sections,
     malformed_places,
 )
-from annotation.answers.methods.cited_text import Piece, split_citations
-from annotation.answers.methods.layout import find_blocks, find_sections
+from annotation.answers.methods.rendering import Piece, split_citations
 from annotation.answers.methods.segments import paper_pairs, paper_segments, sound_segments
 from tests.annotation.answer_texts import GOOD, ONE_LINE, answers
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.consensus.methods.consensus import final_labels, label_votes, majority_of_others
+from annotation.consensus.methods import final_labels, label_votes, majority_of_others
 from cqa_site.stats.ratings import DuplicateRatingError
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.editing.methods.lines import MOST_PAIRS, align_lines
-from annotation.editing.methods.split import TooFewAnswers, split_answers
+from annotation.editing.methods import MOST_PAIRS, TooFewAnswers, align_lines, split_answers
 
 
 @st.composite

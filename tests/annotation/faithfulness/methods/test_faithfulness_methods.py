@@ -12,12 +12,13 @@ from annotation.answers.methods.segments import paper_segments, sound_segments
 from annotation.faithfulness.methods.faithfulness import (
     MODES,
     Figures,
+    cited_in_paper_segments,
     measure,
+    paper_numbers,
     pool,
     texts_to_embed,
 )
-from annotation.faithfulness.methods.relevance import cited_in_paper_segments, paper_numbers
-from annotation.faithfulness.methods.segment_matches import match_segments, word_distance
+from annotation.faithfulness.methods.segments import match_segments, word_distance
 from tests.annotation.answer_texts import ARGUMENTS, GOOD, LABELS, answers
 
 TWO = {1: "Oak lasts longer.", 2: "Elm bends. It is cheap"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.generation.methods.favoured_object import favoured_object
+from annotation.generation.methods import favoured_object
 
 
 def side(text: str) -> int | None:

@@ -4,10 +4,18 @@ import json
 
 import pytest
 
-from annotation.imports.methods.final_labels import FinalLabel, read_final_labels
-from annotation.imports.methods.gold import GoldComparison, read_gold
-from annotation.imports.methods.raw_answers import RawAnswer, propose_origin, read_raw_answers
-from annotation.imports.methods.silver import NumberedArgument, SilverComparison, read_silver
+from annotation.imports.methods.releases import (
+    FinalLabel,
+    GoldComparison,
+    NumberedArgument,
+    RawAnswer,
+    SilverComparison,
+    propose_origin,
+    read_final_labels,
+    read_gold,
+    read_raw_answers,
+    read_silver,
+)
 from cqa_site.tabular import Problem, UnreadableFile
 
 

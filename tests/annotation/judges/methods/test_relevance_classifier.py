@@ -13,7 +13,9 @@ from annotation.judges.methods.classifier import (
     OtherFeaturesError,
     TooFewLabelsError,
     TrainingCancelled,
+    find_components,
     fit,
+    fit_member,
     grouped_folds,
     grouped_out_of_fold,
 )
@@ -25,7 +27,6 @@ from annotation.judges.methods.probabilities import (
     shrink,
     uncertainty,
 )
-from annotation.judges.methods.regression import find_components, fit_member
 from annotation.judges.methods.storage import ModelFileError, load_model, save_model
 
 from .relevance_toys import LetterEmbedder, toy_sentences

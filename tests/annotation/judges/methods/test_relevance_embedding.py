@@ -254,7 +254,7 @@ def test_without_the_packages_the_message_says_what_brings_them(monkeypatch):
 def test_importing_loads_none_of_the_heavy_packages():
     code = (
         "import sys, cqa_site.judging.embedding, annotation.judges.methods.classifier,"
-        " annotation.judges.methods.storage, annotation.judges.methods.zero_shot;"
+        " annotation.judges.methods.storage, annotation.judges.methods.probabilities;"
         "print(sorted({'torch', 'sentence_transformers', 'transformers', 'sklearn', 'django'}"
         " & set(sys.modules)))"
     )

@@ -5,12 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.judges.methods.features import describe_sentences, pair_key
-from annotation.judges.methods.lexical import FEATURE_NAMES, lexical_features
-from annotation.judges.methods.masking import mask_objects
-from annotation.judges.methods.probabilities import median_label
-from annotation.judges.methods.zero_shot import (
+from annotation.judges.methods.features import (
+    FEATURE_NAMES,
+    describe_sentences,
+    lexical_features,
+    mask_objects,
+    pair_key,
+)
+from annotation.judges.methods.probabilities import (
     LevelDescription,
+    median_label,
     rule_probabilities,
     similarity_probabilities,
 )

@@ -6,21 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.retrieval.methods.cam_replies import NotACamReply, best, read_reply
-from annotation.retrieval.methods.cam_requests import request_of, unknown_placeholders
-from annotation.retrieval.methods.corpus_file import (
+from annotation.retrieval.methods.cam import (
+    NotACamReply,
+    best,
+    read_reply,
+    request_of,
+    unknown_placeholders,
+)
+from annotation.retrieval.methods.corpus import (
     LeftOut,
     Line,
-    Skipped,
-    open_sentences,
-    web_address,
-)
-from annotation.retrieval.methods.corpus_query import (
     NothingToSearch,
+    Skipped,
     build_query,
     fts5_expression,
     is_comparative,
+    open_sentences,
     tsquery_expression,
+    web_address,
     words_of,
 )
 from cqa_site.tabular import Limits, UnreadableFile
@@ -142,7 +145,7 @@ def test_columns_can_be_chosen_if_they_are_there_and_not_taken_twice(tmp_path):
 
 
 def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
-    rows = '{"text": "A"}\n{"text": ["B"]}\n{"text": 7}\n{"text": true}\n'
+    rows = '{"text": "A"}\n{"text": ["B", "C"]}\n{"text": 7}\n{"text": true}\n'
     _opened, entries = read(tmp_path, rows, "a.jsonl")
     assert entries == [
         Line(1, "A", ""),
@@ -156,7 +159,7 @@ def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
     ("name", "content", "words"),
     [
         ("a.csv", "one,two\nA,B\n", "choose it"),
-        ("a.csv", "text,two\nA\n", "1 cells"),
+        ("a.csv", "text,two\nA\n", "1 cell "),
         ("a.txt", b"\x89PNG\r\n\x1a\n", "PNG"),
         ("a.txt", b"PK\x03\x04", "no text file"),
         ("a.txt", b"Tea \xff wins", "byte 0xFF at offset 4"),

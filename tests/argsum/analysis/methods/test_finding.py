@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from argsum.analysis.methods import finding, grouping
-from argsum.analysis.methods.typos import COMMON, KnownWords
-from argsum.analysis.methods.wording import as_sentence, best_put, wording_cost
-from argsum.systems.methods.cluster_refining import refine_clusters
-from argsum.systems.methods.mcargsum import merge_clusters
-from argsum.systems.methods.profiles import profile_scores
+from argsum.analysis.methods import key_points, statements
+from argsum.analysis.methods.key_points import as_sentence, best_put, wording_cost
+from argsum.analysis.methods.statements import COMMON, KnownWords
+from argsum.systems.methods.clusters import merge_clusters, profile_scores, refine_clusters
 
 
 class Made:
@@ -33,7 +31,7 @@ class Made:
     def quality(self, texts):
         return np.full(len(texts), np.nan, dtype=np.float32)
 
-    def say(self, share, what):
+    def say(self, share, what, until=None):
         assert 0 <= share <= 1
 
 
@@ -54,76 +52,76 @@ def as_sets(found, texts):
 
 def test_statements_about_one_thing_stand_under_one_key_point():
     texts = texts_of(5, 12)
-    found = finding.find_points(texts, Made(5))
+    found = key_points.find_points(texts, Made(5))
     assert as_sets(found, texts) == {
         frozenset(text for text in texts if text[0] == thing) for thing in "01234"
     }
-    assert found.setting == f"{finding.USUAL:g}"
-    assert [each.setting for each in found.tried] == [f"{each:g}" for each in finding.GRID]
+    assert found.setting == f"{key_points.USUAL:g}"
+    assert [each.setting for each in found.tried] == [f"{each:g}" for each in key_points.GRID]
     assert all(score > 0.5 for score in found.scores)
 
 
 def test_where_sides_are_told_another_setting_is_usual():
     texts = texts_of(3, 8)
-    assert finding.find_points(texts, Sided(3)).setting == f"{finding.USUAL_WITH_SIDES:g}"
-    assert finding.find_points(texts, Sided(3), setting="0.3").setting == "0.3"
+    assert key_points.find_points(texts, Sided(3)).setting == f"{key_points.USUAL_WITH_SIDES:g}"
+    assert key_points.find_points(texts, Sided(3), setting="0.3").setting == "0.3"
 
 
 def test_what_most_comments_say_comes_first():
     texts = texts_of(3, 6)
     counts = [9 if text.startswith("2") else 1 for text in texts]
-    found = finding.find_points(texts, Made(3), counts=counts)
+    found = key_points.find_points(texts, Made(3), counts=counts)
     assert found.points[0].startswith("2.")
 
 
 def test_a_sample_gives_the_groups_that_all_of_them_give(monkeypatch):
     texts = texts_of(6, 60)
     made = Made(6)
-    whole = as_sets(finding.find_points(texts, made), texts)
-    for module in (finding, grouping):
+    whole = as_sets(key_points.find_points(texts, made), texts)
+    for module in (key_points, statements):
         monkeypatch.setattr(module, "MOST_COMPARED", 90)
-    assert as_sets(finding.find_points(texts, made), texts) == whole
+    assert as_sets(key_points.find_points(texts, made), texts) == whole
 
 
 def test_what_a_sample_did_not_meet_is_grouped_afterwards(monkeypatch):
     # Four statements of three hundred: the sample of ninety holds fewer than three of them.
     texts = [*texts_of(3, 100), "3.1", "3.2", "3.3", "3.4"]
-    for module in (finding, grouping):
+    for module in (key_points, statements):
         monkeypatch.setattr(module, "MOST_COMPARED", 90)
-    found = finding.find_points(texts, Made(4))
+    found = key_points.find_points(texts, Made(4))
     assert frozenset(texts[-4:]) in as_sets(found, texts)
 
 
 def test_a_setting_that_is_asked_for_is_taken_and_another_one_refused():
     texts = texts_of(3, 6)
-    assert finding.find_points(texts, Made(3), setting="0.6").setting == "0.6"
+    assert key_points.find_points(texts, Made(3), setting="0.6").setting == "0.6"
     with pytest.raises(ValueError, match="no setting"):
-        finding.find_points(texts, Made(3), setting="0.61")
-    assert finding.find_points([], Made(3)).points == ()
+        key_points.find_points(texts, Made(3), setting="0.61")
+    assert key_points.find_points([], Made(3)).points == ()
 
 
 def test_groups_from_vectors_are_those_of_the_matrix_of_scores():
     vectors = Made(4, noise=1.1).vectors(texts_of(4, 20))
     scores = vectors @ vectors.T
-    turned = grouping.likeness_map(vectors)
-    space = grouping.mixed_vectors(vectors, turned, 0.5)
+    turned = statements.likeness_map(vectors)
+    space = statements.mixed_vectors(vectors, turned, 0.5)
     mixed = profile_scores(scores, weight=0.5)
     np.testing.assert_allclose(space @ space.T, mixed, atol=2e-5)
     thresholds = (0.3, 0.5)
-    groups = grouping.group_at(space, thresholds)
+    groups = statements.group_at(space, thresholds)
     assert groups == merge_clusters(mixed, thresholds)
     for ids in groups.values():
-        assert grouping.refined(vectors, ids).tolist() == refine_clusters(scores, ids)
+        assert statements.refined(vectors, ids).tolist() == refine_clusters(scores, ids)
 
 
 def test_new_statements_fit_what_they_are_about_or_nothing():
     made = Made(4)
     behind = [[f"{thing}.{number}" for number in range(20)] for thing in range(3)]
     new = ["0.50", "1.51", "2.52", "3.53"]
-    placed, scores = finding.place_new(new, ["0.0", "1.0", "2.0"], behind, made)
-    assert placed == [0, 1, 2, finding.NONE]
+    placed, scores = key_points.place_new(new, ["0.0", "1.0", "2.0"], behind, made)
+    assert placed == [0, 1, 2, key_points.NONE]
     assert min(scores[:3]) > scores[3]
-    assert finding.place_new(new, [], [], made) == ([finding.NONE] * 4, [0.0] * 4)
+    assert key_points.place_new(new, [], [], made) == ([key_points.NONE] * 4, [0.0] * 4)
 
 
 @pytest.mark.parametrize(
@@ -181,8 +179,8 @@ def test_words_are_counted_once_for_all_groups(monkeypatch):
             made.append(len(texts))
             super().__init__(texts)
 
-    monkeypatch.setattr(finding, "KnownWords", Counting)
-    finding.find_points(texts_of(4, 12), Made(4))
+    monkeypatch.setattr(key_points, "KnownWords", Counting)
+    key_points.find_points(texts_of(4, 12), Made(4))
     assert made == [48]
 
 
@@ -222,11 +220,11 @@ def test_a_key_point_is_a_sentence(text, shown):
 
 
 def test_a_key_point_of_many_statements_stands_for_more_than_three():
-    assert grouping.without_small(np.array([0, 1, 1, 0, 1, 2, -1]), 2).tolist() == [
+    assert statements.without_small(np.array([0, 1, 1, 0, 1, 2, -1]), 2).tolist() == [
         0, 1, 1, 0, 1, -1, -1,
     ]  # fmt: skip
     texts = [*texts_of(2, 100), "2.1", "2.2", "2.3"]
-    assert len(finding.find_points(texts, Made(3)).points) == 3
+    assert len(key_points.find_points(texts, Made(3)).points) == 3
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finding, "FEWEST_SHARE", 0.05)
-        assert len(finding.find_points(texts, Made(3)).points) == 2
+        patch.setattr(key_points, "FEWEST_SHARE", 0.05)
+        assert len(key_points.find_points(texts, Made(3)).points) == 2

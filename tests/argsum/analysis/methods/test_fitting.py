@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from argsum.analysis.methods.fitting import Fit, fits_of
+from argsum.analysis.methods.statements import TextFit, fits_of
 
 AXES = np.eye(3, dtype=np.float32)
 # Two statements of the first key point, one of the second; the last one is behind none.
@@ -30,5 +30,5 @@ def test_as_good_as_another_one_is_not_enough():
 def test_key_points_without_statements_and_statements_without_one_are_no_rivals():
     assert fit(AXES[2] * 0.9 + AXES[0] * 0.1, 0, points=3).nearest == 1
     alone = fits_of(AXES[:1], [0], STATEMENTS[:2], PLACED[:2], 1)[0]
-    assert alone == Fit(own=pytest.approx((1 + np.sqrt(0.5)) / 2))
+    assert alone == TextFit(own=pytest.approx((1 + np.sqrt(0.5)) / 2))
     assert alone.fits

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from argsum.analysis.methods import shares, trends
-from argsum.analysis.methods.prevalence import compare_groups
-from argsum.analysis.methods.shares import Share, equal_shares, share_difference
+from argsum.analysis.methods import prevalence, trends
+from argsum.analysis.methods.prevalence import (
+    Share,
+    compare_groups,
+    equal_shares,
+    share_difference,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +43,7 @@ def test_large_groups_are_tested_by_chi_squared():
     k, n = np.array([30, 18, 25]), np.array([80, 70, 120])
     table = np.array([k, n - k])
     found = equal_shares(k, n)
-    assert found.test == shares.CHI_SQUARED
+    assert found.test == prevalence.CHI_SQUARED
     assert found.p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
 
 
@@ -47,7 +51,7 @@ def test_large_groups_are_tested_by_chi_squared():
 def test_two_small_groups_are_tested_exactly(k, n):
     k, n = np.array(k), np.array(n)
     found = equal_shares(k, n)
-    assert found.test == shares.FISHER
+    assert found.test == prevalence.FISHER
     assert found.p == pytest.approx(stats.fisher_exact([k, n - k]).pvalue)
 
 
@@ -55,9 +59,9 @@ def test_several_small_groups_are_tested_by_random_tables():
     """Against all tables with the same margins, one by one."""
     k, n = np.array([5, 1, 0]), np.array([7, 6, 8])
     found = equal_shares(k, n)
-    assert found.test == shares.PERMUTATION
+    assert found.test == prevalence.PERMUTATION
     exact = exact_p(k, n)
-    assert found.p == pytest.approx(exact, abs=4 * (exact / shares.DRAWS) ** 0.5)
+    assert found.p == pytest.approx(exact, abs=4 * (exact / prevalence.DRAWS) ** 0.5)
     assert equal_shares(k, n) == found
 
 
@@ -140,14 +144,14 @@ def test_the_trend_is_that_of_armitage():
 def test_few_mentions_are_tested_by_random_orders():
     k, n = [0, 0, 1, 4], [30, 30, 30, 30]
     found = trends.trend_test(k, n)
-    assert found.test == shares.PERMUTATION
+    assert found.test == prevalence.PERMUTATION
     place = np.arange(4.0)
     far = abs(place @ k - 1.5 * 5)
     p = 0.0
     for row in np.ndindex(6, 6, 6, 6):
         if sum(row) == 5 and abs(place @ row - 7.5) >= far - 1e-9:
             p += stats.multivariate_hypergeom.pmf(row, n, 5)
-    assert found.p == pytest.approx(p, abs=4 * (p / shares.DRAWS) ** 0.5)
+    assert found.p == pytest.approx(p, abs=4 * (p / prevalence.DRAWS) ** 0.5)
     assert trends.trend_test([0, 0], [5, 5]) is None
     assert trends.trend_test([3, 0], [5, 0]) is None
 

@@ -6,20 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argsum.counting.methods.marks import (
+from argsum.counting.methods.counts import (
     Counts,
     Marks,
     MarksError,
+    NoCount,
     check_marks,
     count_covered,
     count_unique,
     is_half_step,
     marks_from_json,
     marks_to_json,
+    read_count,
     undecided,
 )
-from argsum.counting.methods.replies import NoCount, read_count
-from argsum.counting.methods.same_references import OtherReferences, by_order, same_references
+from argsum.counting.methods.released_counts import OtherReferences, by_order, same_references
 
 # Five references, of which three are covered, one partly; six summaries: 1 and 4 say the same,
 # 3 partly repeats another, 6 says nothing.
@@ -249,3 +250,26 @@ def test_the_order_says_it_where_words_do_not():
     assert [each.known for each in by_order(["A", "It hurts"], ["B", "It hurts"])] == ["B"]
     with pytest.raises(OtherReferences, match="1 references"):
         by_order(["A"], ["B", "C"])
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "Wait, the third is covered, too.",
+        "The answer should be 2.",
+        "The count is 2.",
+        "2",
+    ],
+)
+def test_a_count_that_the_words_behind_it_take_back_is_none(behind):
+    assert read_count("Count: 3\n\nI hope this helps.") == 3
+    assert read_count("Count: 3\nThe count is 3.") == 3
+    with pytest.raises(NoCount) as caught:
+        read_count(f"Count: 3\n\n{behind}")
+    assert caught.value.reason == "no_count"
+
+
+@pytest.mark.parametrize("finish_reason", ["", "quux", "length"])
+def test_a_count_that_may_have_been_cut_is_none(finish_reason):
+    with pytest.raises(NoCount):
+        read_count("Count: 2", finish_reason)

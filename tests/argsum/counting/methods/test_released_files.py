@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from argsum.counting.methods.released import read_counts, sets_of
-from argsum.counting.methods.released_rows import numbered_texts
+from argsum.counting.methods.released_counts import numbered_texts, read_counts, sets_of
 from argsum.imports.methods.released_scores import (
     StoredRun,
     iter_cells,

@@ -5,10 +5,13 @@ import zipfile
 
 import pytest
 
-from argsum.datasets.methods.argkp_files import read_argkp
-from argsum.datasets.methods.argument_files import read_argument_list, read_argument_pairs
+from argsum.datasets.methods.argument_files import (
+    read_argkp,
+    read_argument_list,
+    read_argument_pairs,
+)
 from cqa_site.tabular import Limits, UnreadableFile
-from cqa_site.tabular.archives import packed, unpacked
+from cqa_site.tabular.binary_formats import packed, unpacked
 from tests.argsum.argument_files import PAIR_COLUMNS, TOPIC, csv_of, pairs, triple, zip_of
 
 
@@ -182,7 +185,6 @@ def test_columns_go_by_several_names(tmp_path):
         ((TOPIC, "One.", "", "1", "1", "", ""), "key_point"),
         ((TOPIC, "One.", "First", "1", "1", "final", ""), "set"),
         ((TOPIC, "One.", "First", "1", "1", "dev", ""), "set"),
-        ((TOPIC, "One.", "First", "1", "1", "", "nan"), "quality"),
         ((TOPIC, "One.", "First", "1", "1", "", "5"), "quality"),
         ((TOPIC, "Zero.", "First", "1", "0", "", ""), "label"),
         ((TOPIC, "Zero.", "First", "1", "1", "", "0.6"), "quality"),
@@ -232,6 +234,6 @@ def test_a_list_may_be_json_lines(tmp_path):
     lines = b'{"topic": "T", "argument": "One.", "stance": -1, "quality": 0.5}\n' * 2
     (cell,) = read(read_argument_list, tmp_path, lines, "list.jsonl").cells
     assert (cell.stance, cell.repeats, cell.arguments[0].quality) == (-1, 1, 0.5)
-    nested = b'{"topic": ["T"], "argument": "One."}\n'
+    nested = b'{"topic": ["T", "U"], "argument": "One."}\n'
     (problem,) = read(read_argument_list, tmp_path, nested, "list.jsonl").problems
     assert (problem.row, problem.column) == (1, "topic")

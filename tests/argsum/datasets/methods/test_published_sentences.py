@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from argsum.datasets.methods.argument_columns import as_text, named_rows
-from argsum.datasets.methods.published_sentences import is_one_published_sentence
+from argsum.datasets.methods.argument_cells import as_text, named_rows
+from argsum.datasets.methods.preprocessing import is_one_published_sentence
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))

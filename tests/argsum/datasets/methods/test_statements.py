@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argsum.datasets.methods.comment_columns import is_comment, proposed, wrong_columns
-from argsum.datasets.methods.dates import Order, as_date, is_parted, order_of
-from argsum.datasets.methods.language import language_of
+from argsum.datasets.methods.comment_columns import (
+    Order,
+    as_date,
+    is_comment,
+    is_parted,
+    order_of,
+    proposed,
+    wrong_columns,
+)
 from argsum.datasets.methods.preprocessing import (
     ALL_STEPS,
     ONE_KEY_POINT,
@@ -18,8 +24,13 @@ from argsum.datasets.methods.preprocessing import (
     checked_steps,
     prepare,
 )
-from argsum.datasets.methods.sentences import is_one_sentence, sentences
-from argsum.datasets.methods.statements import says_something, statements
+from argsum.datasets.methods.statements import (
+    is_one_sentence,
+    language_of,
+    says_something,
+    sentences,
+    statements,
+)
 from cqa_site.tabular import Row
 
 

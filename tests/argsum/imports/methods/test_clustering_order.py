@@ -7,14 +7,15 @@ import pytest
 from argsum.imports.methods.clustering_order import (
     KEY_POINTS,
     ROWS,
+    SHOWN,
     TEXTS,
-    Clustered,
+    CellClusterings,
     better_order,
     is_confirmed,
     order_fits,
     positions,
+    word_strength,
 )
-from argsum.imports.methods.word_check import SHOWN, word_strength
 
 KEY_POINT_NAMES = ("dear", "loud", "safe", "slow")
 
@@ -38,7 +39,7 @@ def ids_by(order, cell):
 @pytest.mark.parametrize("order", [KEY_POINTS, ROWS, TEXTS])
 def test_ids_that_follow_an_order_show_it(order):
     cell = shuffled_cell()
-    cells = [Clustered(cell, [ids_by(order, cell), [-1] * len(cell)])]
+    cells = [CellClusterings(cell, [ids_by(order, cell), [-1] * len(cell)])]
     fits = order_fits(cells)
     assert fits[order].ari > 0.7
     for each in (KEY_POINTS, ROWS, TEXTS):
@@ -49,7 +50,7 @@ def test_ids_that_follow_an_order_show_it(order):
 def test_ids_without_any_pattern_show_no_order():
     cell = shuffled_cell()
     draw = random.Random(2)
-    cells = [Clustered(cell, [[draw.randrange(4) for _ in cell]])]
+    cells = [CellClusterings(cell, [[draw.randrange(4) for _ in cell]])]
     fits = order_fits(cells)
     assert {each: is_confirmed(each, fits, cells) for each in fits} == dict.fromkeys(fits, False)
     assert {better_order(each, fits) for each in fits} == {""}
@@ -57,7 +58,7 @@ def test_ids_without_any_pattern_show_no_order():
 
 def test_orders_that_are_one_need_no_proof():
     cell = [("a", "1"), ("a", "2"), ("b", "3")]
-    cells = [Clustered(cell, [[0, 1, 0]])]
+    cells = [CellClusterings(cell, [[0, 1, 0]])]
     fits = order_fits(cells)
     assert is_confirmed(KEY_POINTS, fits, cells)
     assert fits[KEY_POINTS] == fits[ROWS] == fits[TEXTS]
@@ -65,7 +66,7 @@ def test_orders_that_are_one_need_no_proof():
 
 def test_nothing_to_compare_shows_nothing():
     assert {fit.strength for fit in order_fits([]).values()} == {0}
-    without = [Clustered([("", "b"), ("", "a")], [[0, 1]])]
+    without = [CellClusterings([("", "b"), ("", "a")], [[0, 1]])]
     assert not is_confirmed(KEY_POINTS, order_fits(without), without)
 
 
@@ -73,7 +74,7 @@ def test_an_unknown_order_and_another_length():
     with pytest.raises(ValueError, match="none of key_points, rows, texts"):
         positions("random", [("a", "b")])
     with pytest.raises(ValueError, match="another length than its cell"):
-        order_fits([Clustered([("a", "b")], [[0, 1]])])
+        order_fits([CellClusterings([("a", "b")], [[0, 1]])])
 
 
 THEMES = {
@@ -98,14 +99,14 @@ def cell(seed):
 def test_the_right_texts_share_words_and_others_do_not():
     rows, ids = cell(1)
     others, _ids = cell(2)
-    assert word_strength(ROWS, [Clustered(rows, [ids])]) > 2 * SHOWN
-    assert abs(word_strength(ROWS, [Clustered(others, [ids])])) < SHOWN
-    assert abs(word_strength(TEXTS, [Clustered(rows, [ids])])) < SHOWN
+    assert word_strength(ROWS, [CellClusterings(rows, [ids])]) > 2 * SHOWN
+    assert abs(word_strength(ROWS, [CellClusterings(others, [ids])])) < SHOWN
+    assert abs(word_strength(TEXTS, [CellClusterings(rows, [ids])])) < SHOWN
 
 
 def test_clusters_that_are_key_points_show_nothing():
     rows, _ids = cell(1)
-    points = [Clustered(rows, [[0, 1] * 40])]
+    points = [CellClusterings(rows, [[0, 1] * 40])]
     assert word_strength(ROWS, points) is None
-    assert word_strength(ROWS, [Clustered(rows, [[-1] * 80])]) is None
+    assert word_strength(ROWS, [CellClusterings(rows, [[-1] * 80])]) is None
     assert word_strength(ROWS, []) is None

@@ -2,13 +2,13 @@
 
 import pytest
 
-from argsum.leaderboard.methods.system_board import Scored, Terms, board
+from argsum.leaderboard.methods import SetFigures, Terms, board
 
 CELLS = ["1", "2"]
 
 
 def scored(key, setting, cell, coverage, redundancy=0.0, *, system="S", **fields):
-    return Scored(key, system, setting, cell, coverage, redundancy, **fields)
+    return SetFigures(key, system, setting, cell, coverage, redundancy, **fields)
 
 
 # Setting a wins cell 1, setting b wins cell 2; on the dev cell a is better.

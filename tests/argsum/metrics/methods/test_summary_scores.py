@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from argsum.counting.methods.scores import (
+from argsum.counting.methods.counts import (
     CountScore,
     mean_coverage,
     mean_redundancy,
@@ -19,10 +19,18 @@ from argsum.counting.methods.scores import (
 )
 from argsum.metrics.actions import bert_scores
 from argsum.metrics.actions.bert_scores import BertScores, _load
-from argsum.metrics.methods.correlation import across_within, pairwise_pearson, pearson
-from argsum.metrics.methods.names import dimension_of, soft_name, split_name, title_of
-from argsum.metrics.methods.soft_scores import coverage_score, soft_scores
-from argsum.metrics.methods.text_similarity import rouge_matrix
+from argsum.metrics.methods import (
+    across_within,
+    coverage_score,
+    dimension_of,
+    pairwise_pearson,
+    pearson,
+    rouge_matrix,
+    soft_name,
+    soft_scores,
+    split_name,
+    title_of,
+)
 
 SIMILARITY = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.4]])  # references × summaries
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from argsum.scorers.methods.cluster_figures import (
+from argsum.scorers.methods.figures import (
     ClusterFigure,
     adjusted_rand,
     best_per_cell,

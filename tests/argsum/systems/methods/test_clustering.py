@@ -6,19 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from argsum.systems.methods import profiles
-from argsum.systems.methods.assignment import accuracy, assign, prevalence
-from argsum.systems.methods.extractive import by_quality, central_argument
-from argsum.systems.methods.mcargsum import (
+from argsum.systems.methods import clusters as profiles
+from argsum.systems.methods.clusters import (
     THRESHOLDS,
     TooManyArguments,
+    accuracy,
+    assign,
+    by_quality,
+    central_argument,
     distances,
     is_summarizable,
     members,
     merge_clusters,
     numbered,
+    prevalence,
+    profile_scores,
 )
-from argsum.systems.methods.profiles import profile_scores
 
 # 0, 1 and 2 belong together, and so do 3, 4 and 5; 6 is between.
 MATCH = np.full((7, 7), 0.1)

@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argsum.systems import barh as barh_system
-from argsum.systems import smatchtopr as smatchtopr_system
-from argsum.systems.barh import barh
-from argsum.systems.candidates import CandidateRule, pick_candidates, word_tokens
-from argsum.systems.smatchtopr import page_rank, smatchtopr
+from argsum.systems import ranking as barh_system
+from argsum.systems.contract import CandidateRule, pick_candidates, word_tokens
+from argsum.systems.ranking import barh, page_rank, smatchtopr
 
 
 def symmetric(c, **pairs):
@@ -158,7 +156,7 @@ LONG = " ".join(["bus"] * 16)
 TWO = "Buses help people. They keep the streets safe."
 
 
-def pick(arguments, quality, fill_up=0.0, rule=smatchtopr_system.RULE):
+def pick(arguments, quality, fill_up=0.0, rule=barh_system.SMATCHTOPR_RULE):
     return pick_candidates(arguments, np.array(quality, dtype=float), rule=rule, fill_up=fill_up)
 
 
@@ -182,8 +180,8 @@ def pick(arguments, quality, fill_up=0.0, rule=smatchtopr_system.RULE):
     ],
 )
 def test_one_argument(text, quality, barh, smatchtopr):
-    assert pick([text], [quality], rule=barh_system.RULE) == ([0] if barh else [])
-    assert pick([text], [quality], rule=smatchtopr_system.RULE) == ([0] if smatchtopr else [])
+    assert pick([text], [quality], rule=barh_system.BARH_RULE) == ([0] if barh else [])
+    assert pick([text], [quality], rule=barh_system.SMATCHTOPR_RULE) == ([0] if smatchtopr else [])
 
 
 def test_words_are_counted_without_punctuation():

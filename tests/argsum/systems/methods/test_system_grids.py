@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argsum.systems.methods.grids import (
+from argsum.systems.methods.inputs import (
     MOST_VALUES,
     GridNotValid,
     Parameter,

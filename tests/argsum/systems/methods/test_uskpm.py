@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argsum.systems import uskpm
-from argsum.systems.uskpm import (
+from argsum.systems import clustering
+from argsum.systems.clustering import (
     density_clusters,
     join_clusters,
     principal_components,
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[4]
 REDUCED_TWICE = """
 import json
 import numpy as np
-from argsum.systems.uskpm import density_clusters, reduce_vectors
+from argsum.systems.clustering import density_clusters, reduce_vectors
 noise = np.random.default_rng(0).normal(0, 0.05, (20, 6))
 vectors = np.repeat(np.eye(6)[:2], 10, axis=0) + noise
 first, again = (
@@ -46,7 +46,7 @@ def test_umap_is_asked_for_what_was_chosen(monkeypatch):
             assert vectors.dtype == np.float32
             return vectors[:, :2]
 
-    monkeypatch.setattr(uskpm, "umap_class", lambda: Reducer)
+    monkeypatch.setattr(clustering, "umap_class", lambda: Reducer)
     reduced = reduce_vectors(np.eye(6), neighbours=3, components=2, min_distance=0.2, seed=7)
     assert reduced.tolist() == np.eye(6)[:, :2].tolist()
     chosen = {"n_neighbors": 3, "n_components": 2, "min_dist": 0.2}
@@ -79,7 +79,7 @@ def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
     }
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
-    assert uskpm.umap_class.__wrapped__() == "the class"
+    assert clustering.umap_class.__wrapped__() == "the class"
     kept_ones = [function.is_kept for function in (fresh, below, compiled, kept, other)]
     assert kept_ones == [True, True, False, False, False]
 
@@ -117,7 +117,7 @@ def _double(x):
 import sys, types, pathlib
 import umap
 umap._double = _double
-from argsum.systems.uskpm import umap_class
+from argsum.systems.clustering import umap_class
 umap_class()
 assert type(_double._cache).__name__ == "FunctionCache", type(_double._cache)
 unkept = [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argsum.writing.methods.written_key_points import (
+from argsum.writing.methods import (
     LONGEST_KEY_POINT,
     clusters_schema,
     code_of,

@@ -7,17 +7,20 @@ import numpy as np
 import pytest
 
 from benchmark.agreement.methods.agreement import Options, agreement
-from benchmark.agreement.methods.columns import column_figures, ratings_of
-from benchmark.agreement.methods.grid import PEOPLE, grid_of
+from benchmark.agreement.methods.grid import PEOPLE, family_of, grid_of
 from benchmark.agreement.methods.jackknife import Jackknife
-from benchmark.agreement.methods.model_families import family_of
-from benchmark.agreement.methods.pairs import MOST_POINTS, _points, concatenated
-from benchmark.agreement.methods.repeats import self_consistency, spearman_brown
-from cqa_site.stats.as_json import from_json, to_json
-from cqa_site.stats.bland_altman import bland_altman
-from cqa_site.stats.correlation import correlation
-from cqa_site.stats.reliability.alpha import krippendorff_alpha
-from cqa_site.stats.reliability.shuffled import concatenated_alpha
+from benchmark.agreement.methods.pairs import (
+    MOST_POINTS,
+    _points,
+    column_figures,
+    concatenated,
+    ratings_of,
+)
+from benchmark.agreement.methods.raters import self_consistency, spearman_brown
+from cqa_site.stats.coefficients import krippendorff_alpha
+from cqa_site.stats.correlation import bland_altman, correlation
+from cqa_site.stats.cross_alpha import concatenated_alpha
+from cqa_site.stats.estimate import from_json, to_json
 from tests.benchmark.made_sheets import BRIEF, noisy, sheets_of, together, truth
 
 N = 80

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from benchmark.distillation.methods.pairs import BOTH, JUDGES, PEOPLE, Rules, choose_pairs
+from benchmark.distillation.methods import BOTH, JUDGES, PEOPLE, Rules, choose_pairs
 
 # answer, question, system, rater kind, rater, total
 ROWS = [

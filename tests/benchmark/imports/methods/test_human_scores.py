@@ -2,9 +2,14 @@
 
 import pytest
 
-from annotation.imports.methods.raw_answers import RawAnswer
-from benchmark.imports.methods.human_links import LETTERS, OPENING, link_by_letters
-from benchmark.imports.methods.human_scores import HumanScore, read_human_scores
+from annotation.imports.methods.releases import RawAnswer
+from benchmark.imports.methods.human_scores import (
+    LETTERS,
+    OPENING,
+    HumanScore,
+    link_by_letters,
+    read_human_scores,
+)
 from cqa_site.tabular import Problem, UnreadableFile
 from tests.benchmark.small_rubric import SMALL
 

@@ -4,9 +4,13 @@ import json
 
 import pytest
 
-from benchmark.imports.methods.judged_files import judge_of, read_judged_file
-from benchmark.imports.methods.own_sheets import is_own_sheets, read_own_sheets, shared_sheets
-from benchmark.judges.methods.judgement_keys import Reading
+from benchmark.imports.methods.individual_sheets import (
+    is_own_sheets,
+    read_own_sheets,
+    shared_sheets,
+)
+from benchmark.imports.methods.score_files import judge_of, read_judged_file
+from benchmark.judges.methods.judgements import Reading
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.tabular import UnreadableFile
 from tests.benchmark.small_rubric import SMALL

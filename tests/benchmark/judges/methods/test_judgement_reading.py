@@ -7,10 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.judges.methods.judgement_keys import Reading
-from benchmark.judges.methods.judgement_reading import read_judgement, read_scores
-from benchmark.judges.methods.judgement_schema import judgement_schema
-from benchmark.judges.methods.texts import criteria_text, format_text, points_text
+from benchmark.judges.methods.judgements import (
+    Reading,
+    criteria_text,
+    format_text,
+    judgement_schema,
+    points_text,
+    read_judgement,
+    read_scores,
+)
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.judging.extraction import Unscored
 from tests.benchmark.small_rubric import SMALL

@@ -7,19 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.leaderboard.methods.board import make_board
-from benchmark.leaderboard.methods.calibrated import (
+from benchmark.leaderboard.methods.board import (
     NO_DRAW,
     NO_PEOPLE,
     OTHER_ANSWERS,
     PART,
     SEVERAL_ROUNDS,
     UNFINISHED,
+    make_board,
 )
 from benchmark.leaderboard.methods.changes import board_changes
-from benchmark.leaderboard.methods.data import read_scores
+from benchmark.leaderboard.methods.data import NO_SPREAD, read_scores
 from benchmark.leaderboard.methods.figures import Board
-from benchmark.leaderboard.methods.intervals import NO_SPREAD
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.ranks import (
     LOW_COVERAGE,
@@ -29,7 +28,7 @@ from benchmark.leaderboard.methods.ranks import (
     TOO_THIN,
 )
 from cqa_site.stats.calibrated_mean import calibrated_mean
-from cqa_site.stats.ranks.ranking import rank_systems
+from cqa_site.stats.ranking import rank_systems
 from tests.benchmark.leaderboard.made_boards import scores, sheets
 
 NAN = math.nan

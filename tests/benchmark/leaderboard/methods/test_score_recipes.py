@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.leaderboard.methods import recipes
-from benchmark.leaderboard.methods.recipes import SheetError
+from benchmark.leaderboard.methods import paper
+from benchmark.leaderboard.methods.paper import SheetError
 from tests.benchmark.small_rubric import SMALL
 
-ABOUT = list(recipes.ABOUT)
+ABOUT = list(paper.ABOUT)
 
 
 def sheets(*rows, rater="judge"):
     """Rows of system, scenario, question, choice and three points."""
     made = [(*row[:4], rater, *row[4:]) for row in rows]
-    return pd.DataFrame(made, columns=[*ABOUT, *SMALL.keys]).pipe(recipes.with_totals, SMALL)
+    return pd.DataFrame(made, columns=[*ABOUT, *SMALL.keys]).pipe(paper.with_totals, SMALL)
 
 
 MISSING = np.nan
@@ -40,7 +40,7 @@ def test_totals_and_groups_are_missing_where_a_point_is():
 
 def test_cells_of_a_rater_have_a_mean_and_a_sample_sd_over_answers():
     other = sheets(("a", 1, "q1", 1, 0, 0, 1), rater="person")
-    cells = recipes.cell_scores(pd.concat([TABLE, other]))
+    cells = paper.cell_scores(pd.concat([TABLE, other]))
     assert cells.loc[("person", "a", 1), "mean"] == 1
     assert cells.loc[("judge", "a", 1)].tolist() == [3, pytest.approx(2**0.5), 2, 0]
     assert cells.loc[("judge", "a", 2)].tolist() == [2, 1, 3, 0]
@@ -50,7 +50,7 @@ def test_cells_of_a_rater_have_a_mean_and_a_sample_sd_over_answers():
 
 
 def test_a_row_is_the_unweighted_mean_of_its_cells_and_of_their_sds():
-    rows = recipes.system_scores(recipes.cell_scores(TABLE))
+    rows = paper.system_scores(paper.cell_scores(TABLE))
     mean, sd, cells, n, dropped = rows.loc[("judge", "a")]
     assert (mean, sd) == (2.5, pytest.approx((2**0.5 + 1) / 2))
     assert (cells, n, dropped) == (2, 5, 0)
@@ -59,14 +59,14 @@ def test_a_row_is_the_unweighted_mean_of_its_cells_and_of_their_sds():
 
 def test_scenarios_over_answers_and_over_cells():
     table = pd.concat([TABLE, sheets(("cam", 0, "q1", 1, 1, 1, 1))])
-    over_answers = recipes.scenario_scores(table)
+    over_answers = paper.scenario_scores(table)
     assert over_answers["mean"].to_dict() == {("judge", 1): 2, ("judge", 2): 2}
-    over_cells = recipes.scenario_scores(table, over="cells")
+    over_cells = paper.scenario_scores(table, over="cells")
     assert over_cells.loc[("judge", 1), ["mean", "cells"]].tolist() == [1.5, 2]
 
 
 def test_groups_have_their_own_means():
-    found = recipes.group_scores(TABLE, SMALL)
+    found = paper.group_scores(TABLE, SMALL)
     assert found.loc[("facts", "judge", 2), "mean"] == pytest.approx(2 / 3)
     # The sheet without C2 still counts where C2 does not matter.
     assert found.loc[("form", "judge", 1), ["mean", "n"]].tolist() == [1, 4]
@@ -75,23 +75,23 @@ def test_groups_have_their_own_means():
 
 def test_with_and_without_an_aspect():
     has_aspect = TABLE["question"] == "q2"
-    cells = recipes.aspect_scores(TABLE, has_aspect)
+    cells = paper.aspect_scores(TABLE, has_aspect)
     # Without: cells 4, (1 + 3) / 2 and 0; with: 2 and 2, and one cell without a total.
     assert cells.loc[("judge", False), "mean"] == 2
     assert cells.loc[("judge", False), "sd"] == pytest.approx((8 / 3) ** 0.5)
     assert cells.loc[("judge", True), ["mean", "sd", "cells", "dropped"]].tolist() == [2, 0, 2, 1]
-    answers = recipes.aspect_scores(TABLE, has_aspect, over="answers")
+    answers = paper.aspect_scores(TABLE, has_aspect, over="answers")
     assert answers.loc[("judge", False), ["mean", "n"]].tolist() == [2, 4]
     assert answers.loc[("judge", False), "sd"] == pytest.approx((10 / 3) ** 0.5)
 
 
 def test_what_is_no_table_of_sheets_is_refused():
     with pytest.raises(SheetError, match="rater"):
-        recipes.with_totals(TABLE.drop(columns="rater"), SMALL)
+        paper.with_totals(TABLE.drop(columns="rater"), SMALL)
     with pytest.raises(SheetError, match="two sheets"):
-        recipes.with_totals(pd.concat([TABLE, TABLE]), SMALL)
+        paper.with_totals(pd.concat([TABLE, TABLE]), SMALL)
     with pytest.raises(SheetError, match="whose"):
-        recipes.with_totals(TABLE.assign(question=None), SMALL)
+        paper.with_totals(TABLE.assign(question=None), SMALL)
 
 
 points = st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 1))
@@ -101,7 +101,7 @@ points = st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 1))
 def test_the_figures_are_those_of_numpy(given_points):
     table = sheets(*(("a", 1, number, 1, *each) for number, each in enumerate(given_points)))
     totals = np.array(given_points).sum(axis=1)
-    mean, sd, n, _dropped = recipes.cell_scores(table).loc[("judge", "a", 1)]
+    mean, sd, n, _dropped = paper.cell_scores(table).loc[("judge", "a", 1)]
     assert (mean, sd, n) == (
         pytest.approx(totals.mean()),
         pytest.approx(totals.std(ddof=1), abs=1e-12),

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from benchmark.preferences.methods.paired import Verdicts
+from benchmark.preferences.methods.verdict_tables import Verdicts
 
 
 def verdicts(*rows, **columns):

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from benchmark.preferences.methods import connectivity, davidson
+from benchmark.preferences.methods import davidson, verdict_tables
 from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
-from benchmark.preferences.methods.paired import Verdicts
+from benchmark.preferences.methods.verdict_tables import Verdicts
 
 from .made_verdicts import drawn, drawn_table, times, verdicts
 
@@ -227,9 +227,9 @@ def test_strengths_are_penalized_exactly_where_the_search_would_run_away(seed):
     found = drawn(seed=seed, n=7, n_systems=3, nu=2.0)
     counts = found.count()
     total, n = counts.total, len(counts.systems)
-    links = connectivity.was_as_good(counts.first, counts.second, total, n)
-    is_finite = len(connectivity.strong_components(links)) == 1 and (
-        connectivity.has_finite_ties(counts.first, counts.second, total, n)
+    links = verdict_tables.was_as_good(counts.first, counts.second, total, n)
+    is_finite = len(verdict_tables.strong_components(links)) == 1 and (
+        verdict_tables.has_finite_ties(counts.first, counts.second, total, n)
     )
     best = davidson.maximise(counts.first, counts.second, total[None])
     assert bool(best.converged[0]) == is_finite
@@ -238,7 +238,7 @@ def test_strengths_are_penalized_exactly_where_the_search_would_run_away(seed):
 
 
 def test_a_search_that_does_not_arrive_says_so(monkeypatch):
-    monkeypatch.setattr("benchmark.preferences.methods.davidson_newton._MOST_STEPS", 1)
+    monkeypatch.setattr("benchmark.preferences.methods.davidson._MOST_STEPS", 1)
     with pytest.raises(
         NotConvergedError, match="strengths of 5 systems did not settle in 1 steps"
     ):

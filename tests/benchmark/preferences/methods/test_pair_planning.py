@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmark.preferences.methods.answer_pairs import Candidate
-from benchmark.preferences.methods.control_pairs import KnownPair, draw_controls
 from benchmark.preferences.methods.davidson import Strengths
 from benchmark.preferences.methods.pair_planning import (
     FEWER,
     LINKS,
     UNCERTAIN,
+    KnownPair,
     PlanError,
+    draw_controls,
     plan_pairs,
 )
-from benchmark.preferences.methods.side_balance import balance_sides
+from benchmark.preferences.methods.pairs import Candidate, balance_sides
 
 
 def answers(n_systems=5, n_questions=12, per_cell=1):

@@ -4,13 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.preferences.methods.both_orders import (
+from benchmark.preferences.methods.consistency import (
     RepeatedVerdictError,
     left_share,
     merge_orders,
     order_consistency,
 )
-from benchmark.preferences.methods.paired import MissingColumnError, Verdicts, VerdictsError
+from benchmark.preferences.methods.verdict_tables import (
+    MissingColumnError,
+    Verdicts,
+    VerdictsError,
+)
 
 from .made_verdicts import drawn, drawn_table, verdicts
 

@@ -1,14 +1,15 @@
 import numpy as np
 import pytest
 
-from benchmark.preferences.methods import davidson, preference_ranking
-from benchmark.preferences.methods.paired import Verdicts
-from benchmark.preferences.methods.penalized import (
+from benchmark.preferences.methods import davidson
+from benchmark.preferences.methods import ranking as preference_ranking
+from benchmark.preferences.methods.davidson import (
     centred_pseudo_values,
     leave_out_questions,
     penalized,
 )
-from benchmark.preferences.methods.preference_ranking import rank_by_preference
+from benchmark.preferences.methods.ranking import rank_by_preference
+from benchmark.preferences.methods.verdict_tables import Verdicts
 
 from .made_verdicts import drawn, drawn_table, times, verdicts
 
@@ -33,7 +34,7 @@ def test_without_a_question_strengths_are_those_of_the_other_verdicts():
 
 
 def test_many_questions_are_left_out_several_at_a_time(monkeypatch):
-    monkeypatch.setattr("benchmark.preferences.methods.penalized.MOST_LEFT_OUT", 15)
+    monkeypatch.setattr("benchmark.preferences.methods.davidson.MOST_LEFT_OUT", 15)
     found = rank_by_preference(drawn(n=600, n_questions=60))
     assert all(each.low < each.log_strength < each.high for each in found.standings)
 

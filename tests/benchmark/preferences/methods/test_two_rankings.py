@@ -4,14 +4,15 @@ import pytest
 from scipy import stats
 
 from benchmark.preferences.methods import davidson
-from benchmark.preferences.methods.contradictions import NO_INTERVAL, contradicting_questions
-from benchmark.preferences.methods.davidson import fit_strengths
-from benchmark.preferences.methods.two_rankings import (
+from benchmark.preferences.methods.consistency import (
     FEW_QUESTIONS,
+    NO_INTERVAL,
     NO_SCORES,
     NO_VERDICTS,
     compare_rankings,
+    contradicting_questions,
 )
+from benchmark.preferences.methods.davidson import fit_strengths
 
 from .made_verdicts import drawn, times, verdicts
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from benchmark.rubrics.methods.rubric import HINTS
-from benchmark.scoring.methods.hints import repeated_runs, score_hints
-from benchmark.scoring.methods.sentence_count import length_points, sentence_places
+from benchmark.scoring.methods import length_points, repeated_runs, score_hints, sentence_places
 from tests.annotation.answer_texts import GOOD, ONE_LINE, answers
 
 

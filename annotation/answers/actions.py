@@ -1,0 +1,239 @@
+"""Add questions, systems and argument lists, and record what a model was trained on."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from annotation.answers.models import Answer, LearnedComparison, System
+from annotation.answers.reports import numbered_labels, numbered_texts, relevance_of, whose_labels
+from annotation.corpus.models import Argument, ArgumentList, Comparison, ListedArgument, Question
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.models import Run
+
+# Questions asked by hand, and names of systems.
+
+
+class AlreadyThere(Exception):
+    """The study has this question, or a system of this name; the message says which."""
+
+
+def add_question(
+    *, comparison: Comparison, aspect: str = "", wording: str = "", actor: User | None
+) -> Question:
+    """Ask a question about a comparison; raises AlreadyThere."""
+    asked = {"comparison": comparison, "aspect": aspect.strip(), "wording": wording.strip()}
+    try:
+        with transaction.atomic():
+            question = Question.objects.create(study=comparison.study, **asked)
+    except IntegrityError as error:
+        raise AlreadyThere(str(Question(**asked))) from error
+    record(study=comparison.study, actor=actor, verb="question_added", subject=str(question))
+    return question
+
+
+@transaction.atomic
+def add_missing_questions(*, study: Study, actor: User | None) -> int:
+    """Ask a plain question about every comparison that has none; return how many."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    made = Question.objects.bulk_create(
+        Question(study=study, comparison=comparison)
+        for comparison in study.comparisons.filter(questions__isnull=True)
+    )
+    if made:
+        record(
+            study=study, actor=actor, verb="questions_added", subject=study.name, number=len(made)
+        )
+    return len(made)
+
+
+def change_system(*, system: System, name: str, kind: str, actor: User | None) -> None:
+    """Correct what a system is called and what it is; raises AlreadyThere."""
+    before = {"name": system.name, "kind": system.kind}
+    if before == {"name": name, "kind": kind}:
+        return
+    system.name, system.kind = name, kind
+    try:
+        with transaction.atomic():
+            system.save(update_fields=["name", "kind"])
+    except IntegrityError as error:
+        system.name, system.kind = before["name"], before["kind"]
+        raise AlreadyThere(name) from error
+    record(study=system.study, actor=actor, verb="system_changed", subject=name, before=before)
+
+
+# Systems that stand for the models behind endpoints.
+
+
+NAME_LENGTH = System._meta.get_field("name").max_length
+
+
+def system_of(run: Run) -> System:
+    """One system for each endpoint and model of a study, made on first use."""
+    model = run.spec["model"]
+    ours = run.study.systems.filter(generation_runs__run__endpoint=run.endpoint_id, model=model)
+    return ours.order_by("pk").first() or _new_system(run.study, model, run.endpoint.name)
+
+
+def _new_system(study: Study, model: str, endpoint: str) -> System:
+    """Named after the model, or after model and endpoint if the name is taken."""
+    names = [model, f"{model} · {endpoint}"]
+    names += [f"{model} · {number}" for number in range(2, 1_000)]
+    for name in names:
+        system, is_new = System.objects.get_or_create(
+            study=study,
+            name=name[:NAME_LENGTH],
+            defaults={"kind": System.Kind.MODEL, "model": model},
+        )
+        if is_new:
+            return system
+    raise RuntimeError("a thousand systems have the name of this model")
+
+
+# Which choice an answer is: those of one system to one question under one condition count on.
+
+
+def choices_before(
+    run: Run, *, system: int, condition: int, questions: Iterable[int]
+) -> dict[int, int]:
+    """Question → how many choices come before the first one of a run.
+
+    The answers of a run to a question stand together, in the order of its replicates and not of
+    its replies: behind the highest choice there is, and behind what a run that has an answer
+    there may still bring. The first answer settles the place of the others, so a reply that is
+    read again, or asked for again much later, gets the number it would have had.
+
+    Call where answers are stored: a model's system belongs to one endpoint, whose locked gate
+    lets one worker store at a time, so no two runs see the same end.
+    """
+    wanted = set(questions)
+    rows = Answer.objects.filter(
+        study=run.study_id, question__in=wanted, system=system, condition=condition
+    )
+    found = rows.order_by().values_list(
+        "question", "run", "choice", "call__replicate", "run__spec__replicates"
+    )
+    before, own = dict.fromkeys(wanted, 0), {}
+    for question, by, choice, replicate, replicates in found:
+        if by == run.pk:
+            own[question] = choice - replicate - 1
+        else:
+            last = choice if by is None else choice - replicate - 1 + replicates
+            before[question] = max(before[question], last)
+    return before | own
+
+
+# Numbered lists of arguments: each kept once per question; `reports` reads them.
+
+
+__all__ = [
+    "argument_list",
+    "list_key",
+    "numbered_labels",
+    "numbered_texts",
+    "relevance_of",
+    "whose_labels",
+]
+
+
+def list_key(numbered: Iterable[tuple[int, str]]) -> str:
+    """SHA-256 of numbers and texts in their order; what makes a list that list."""
+    pairs = [[number, text] for number, text in numbered]
+    return hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()
+
+
+def argument_list(
+    question: Question, numbered: Sequence[tuple[int, Argument]], recipe: dict[str, Any]
+) -> ArgumentList:
+    """Find the list of these arguments under these numbers, or make it.
+
+    ``recipe`` says how it was drawn and is kept with a new list only. Raises
+    ValueError where a number stands twice.
+    """
+    if len({number for number, _argument in numbered}) < len(numbered):
+        raise ValueError("a number stands for two arguments")
+    key = list_key((number, argument.text) for number, argument in numbered)
+    found = ArgumentList.objects.filter(question=question, sha256=key).first()
+    if found is not None:
+        return found
+    try:
+        with transaction.atomic():
+            return _make_list(question, numbered, recipe, key)
+    except IntegrityError:
+        # Somebody made the same list between the two statements.
+        return ArgumentList.objects.get(question=question, sha256=key)
+
+
+def _make_list(
+    question: Question, numbered: Sequence[tuple[int, Argument]], recipe: dict, key: str
+) -> ArgumentList:
+    made = ArgumentList.objects.create(question=question, sha256=key, recipe=recipe)
+    ListedArgument.objects.bulk_create(
+        ListedArgument(argument_list=made, number=number, argument=argument)
+        for number, argument in numbered
+    )
+    return made
+
+
+# Saying what a system's model was trained on; it is never taken back, as training is not.
+
+
+MOST_BYTES = 256 * 1024 * 1024
+
+
+class NotPairs(Exception):
+    """A file names no questions of the study; the message says where and why."""
+
+
+def question_ids(lines: Iterable[str | bytes], name: str) -> set[uuid.UUID]:
+    """Ids of the questions that a file of pairs names, as *Training data* writes it."""
+    found = set()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found.add(uuid.UUID(json.loads(line)["about"]["question"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+            text = f"{name}, line {number}: no pair that names its question (about, question)."
+            raise NotPairs(text) from problem
+    if not found:
+        raise NotPairs(f"{name} holds no pair.")
+    return found
+
+
+@transaction.atomic
+def mark_learned(
+    *, system: System, questions: Iterable[uuid.UUID], source: str, actor: User | None
+) -> int:
+    """Note that a system's model was trained on questions; return how many comparisons are new.
+
+    All questions about the same two objects count as learned. Raises NotPairs if one of them is
+    not a question of the study.
+    """
+    wanted = set(questions)
+    rows = system.study.questions.filter(public_id__in=wanted)
+    if missing := sorted(map(str, wanted - set(rows.values_list("public_id", flat=True)))):
+        raise NotPairs(f"{len(missing)} questions are not of this study, first {missing[0]}.")
+    known = set(system.learned.values_list("comparison_id", flat=True))
+    fresh = set(rows.values_list("comparison_id", flat=True)) - known
+    LearnedComparison.objects.bulk_create(
+        (
+            LearnedComparison(system=system, comparison_id=key, source=source[:200])
+            for key in sorted(fresh)
+        ),
+        ignore_conflicts=True,
+    )
+    if fresh:
+        record(
+            study=system.study,
+            actor=actor,
+            verb="system_learned",
+            subject=system.name,
+            comparisons=len(fresh),
+            source=source,
+        )
+    return len(fresh)

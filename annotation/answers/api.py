@@ -1,0 +1,356 @@
+"""REST interface of questions, systems, conditions and answers."""
+
+import uuid
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.answers.actions import (
+    AlreadyThere,
+    NotPairs,
+    add_missing_questions,
+    add_question,
+    change_system,
+    mark_learned,
+)
+from annotation.answers.models import Answer, Condition, System
+from annotation.answers.reports import count_learned_pairs, numbered_arguments
+from annotation.corpus.models import Question
+from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
+
+# What the interface shows of questions, systems and answers.
+
+
+class QuestionSerializer(ReadSerializer):
+    """A comparison with an optional aspect and wording; ``text`` is the question in full."""
+
+    comparison = public_id("comparison")
+    object1 = serializers.CharField(source="comparison.object1", read_only=True)
+    object2 = serializers.CharField(source="comparison.object2", read_only=True)
+    text = serializers.CharField(source="__str__", read_only=True)
+    answers = serializers.IntegerField(source="answer_count", read_only=True)
+
+    class Meta:
+        model = Question
+        fields = [
+            "id",
+            "comparison",
+            "object1",
+            "object2",
+            "aspect",
+            "wording",
+            "text",
+            "answers",
+            "created_at",
+        ]
+
+
+class AddedQuestionsSerializer(serializers.Serializer):
+    """How many questions were added."""
+
+    added = serializers.IntegerField()
+
+
+class SystemSerializer(ReadSerializer):
+    """What writes answers; ``model`` is what it is asked for as, where it is a model."""
+
+    answers = serializers.IntegerField(source="answer_count", read_only=True)
+    learned = serializers.IntegerField(
+        source="learned_count",
+        read_only=True,
+        help_text="Pairs of objects that its model was trained on; they never test it.",
+    )
+
+    class Meta:
+        model = System
+        fields = ["id", "name", "kind", "model", "answers", "learned", "created_at"]
+
+
+class ConditionSerializer(ReadSerializer):
+    """What answers were written under beside their system; ``is_plain`` without deviations.
+
+    An imported one knows the scenario alone: filters, wording and decoding are empty.
+    """
+
+    prompt = public_id("prompt", allow_null=True, default=None)
+    answers = serializers.IntegerField(source="answer_count", read_only=True)
+
+    class Meta:
+        model = Condition
+        fields = [
+            "id",
+            "name",
+            "scenario",
+            "prompt",
+            "filters",
+            "wording",
+            "decoding",
+            "is_plain",
+            "sha256",
+            "answers",
+            "created_at",
+        ]
+
+
+class AnswerSerializer(ReadSerializer):
+    """One text as a system wrote it.
+
+    An imported answer has ``source`` and ``position``, a generated one ``run``, ``call`` and
+    ``prompt``, one by the study's experts ``revision`` and ``edited_from``, an
+    answer. ``scenario`` is 0 where it was written under none of the four prompts.
+    """
+
+    question = public_id("question")
+    system = public_id("system")
+    system_name = serializers.CharField(source="system.name", read_only=True)
+    condition = public_id("condition")
+    condition_name = serializers.CharField(source="condition.name", read_only=True)
+    revision = public_id("revision", allow_null=True, default=None)
+    edited_from = serializers.UUIDField(
+        source="revision.sheet.answer.public_id", read_only=True, allow_null=True, default=None
+    )
+    argument_list = public_id("argument_list", allow_null=True, default=None)
+    run = public_id("run", allow_null=True, default=None)
+    call = public_id("call", allow_null=True, default=None)
+    prompt = public_id("prompt", allow_null=True, default=None)
+
+    class Meta:
+        model = Answer
+        fields = [
+            "id",
+            "question",
+            "system",
+            "system_name",
+            "scenario",
+            "condition",
+            "condition_name",
+            "choice",
+            "text",
+            "text_sha256",
+            "argument_list",
+            "source",
+            "position",
+            "run",
+            "call",
+            "prompt",
+            "revision",
+            "edited_from",
+            "model",
+            "created_at",
+        ]
+
+
+class NumberedArgumentSerializer(serializers.Serializer):
+    """An argument under the number by which an answer cites it; ``label`` is its final label."""
+
+    number = serializers.IntegerField()
+    argument = serializers.UUIDField(source="public_id")
+    text = serializers.CharField()
+    label = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]  # a field of this name
+
+
+class AnswerDetailSerializer(AnswerSerializer):
+    """One answer with the arguments it may cite."""
+
+    arguments = NumberedArgumentSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Answer
+        fields = [*AnswerSerializer.Meta.fields, "arguments"]
+
+
+# What the interface takes about questions, systems and answers.
+
+
+MOST_QUESTIONS = 10_000
+
+
+class QuestionInput(Input):
+    """A comparison of the study, with an optional aspect and an optional own wording."""
+
+    comparison = serializers.UUIDField()
+    aspect = serializers.CharField(max_length=300, allow_blank=True, default="")
+    wording = serializers.CharField(max_length=500, allow_blank=True, default="")
+
+
+class SystemInput(Input):
+    """What a system is called, and what it is; what is left out stays."""
+
+    name = serializers.CharField(max_length=120)
+    kind = serializers.ChoiceField(System.Kind.choices)
+
+
+class LearnedInput(Input):
+    """Questions that a system's model was trained on, by id; ``source`` says from where."""
+
+    questions = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_QUESTIONS)
+    source = serializers.CharField(max_length=200, allow_blank=True, default="")
+
+
+# Query parameters of lists of questions, systems and answers; others are refused.
+
+
+class QuestionFilter(filters.FilterSet):
+    """Questions about one comparison, by aspect, or answered by one system."""
+
+    comparison = filters.UUIDFilter(field_name="comparison__public_id")
+    aspect = filters.CharFilter(max_length=300)
+    system = filters.UUIDFilter(method="answered_by")
+
+    def answered_by(self, questions: QuerySet, name: str, system: UUID) -> QuerySet:
+        """A subquery: a join would multiply the numbers of answers."""
+        answers = Answer.objects.filter(system__public_id=system)
+        return questions.filter(pk__in=answers.values("question"))
+
+
+class ConditionFilter(filters.FilterSet):
+    """Conditions of one scenario, plain ones or not."""
+
+    scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices)
+    is_plain = TrueFalseFilter()
+
+
+class SystemFilter(filters.FilterSet):
+    """Systems by what they are."""
+
+    kind = filters.ChoiceFilter(choices=System.Kind.choices)
+
+
+class AnswerFilter(filters.FilterSet):
+    """Answers to one question, of one system, scenario, condition, choice, run or file."""
+
+    question = filters.UUIDFilter(field_name="question__public_id")
+    system = filters.UUIDFilter(field_name="system__public_id")
+    scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices)
+    condition = filters.UUIDFilter(field_name="condition__public_id")
+    is_plain = TrueFalseFilter(field_name="condition__is_plain")
+    choice = filters.NumberFilter(min_value=1, max_value=32_767, decimal_places=0)
+    run = filters.UUIDFilter(field_name="run__public_id")
+    source = filters.CharFilter(max_length=255)
+    editing_round = filters.UUIDFilter(field_name="revision__sheet__round__public_id")
+    edited_from = filters.UUIDFilter(field_name="revision__sheet__answer__public_id")
+
+
+# Questions, the systems that answer them, and their answers.
+
+
+LINEAGE = "revision__sheet__answer"
+EDITED = ("revision__public_id", f"{LINEAGE}__public_id", "revision__sheet__public_id")
+ORIGIN = ("argument_list", "run", "call", "prompt")
+
+
+class QuestionViews(StudyViews):
+    """The comparative questions of a study."""
+
+    queryset = Question.objects.none()
+    serializer_class = QuestionSerializer
+    filterset_class = QuestionFilter
+
+    def rows(self) -> QuerySet:
+        """In the order in which they were asked, each with its number of answers."""
+        counted = self.study.questions.annotate(answer_count=Count("answers"))
+        return counted.select_related("comparison").order_by("pk")
+
+    @extend_schema(request=QuestionInput, responses={201: QuestionSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Ask a question; 409 if the study has it."""
+        given = self.read(QuestionInput)
+        comparison = self.study.comparisons.filter(public_id=given.pop("comparison")).first()
+        if comparison is None:
+            raise ValidationError({"comparison": ["No such comparison in this study."]})
+        with conflict_on(AlreadyThere):
+            made = add_question(comparison=comparison, actor=request.user, **given)
+        return self.shown(self.get_queryset().get(pk=made.pk), 201)
+
+    @extend_schema(request=NothingInput, responses=AddedQuestionsSerializer)
+    def missing(self, request: Request, **kwargs: Any) -> Response:
+        """Ask a plain question about every comparison that has none."""
+        self.read(NothingInput)
+        added = add_missing_questions(study=self.study, actor=request.user)
+        return Response(AddedQuestionsSerializer({"added": added}).data)
+
+
+class SystemViews(StudyViews):
+    """What writes answers."""
+
+    queryset = System.objects.none()
+    serializer_class = SystemSerializer
+    filterset_class = SystemFilter
+
+    def rows(self) -> QuerySet:
+        """By name, each with its number of answers."""
+        return self.study.systems.annotate(
+            answer_count=Count("answers"), learned_count=count_learned_pairs()
+        ).order_by("name")
+
+    @extend_schema(request=SystemInput, responses=SystemSerializer)
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Change name or kind; 409 if another system has the name."""
+        system = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = {"name": system.name, "kind": system.kind}
+        given |= self.read(SystemInput, partial=True)
+        with conflict_on(AlreadyThere):
+            change_system(system=system, actor=request.user, **given)
+        return self.shown(system)
+
+    @extend_schema(request=LearnedInput, responses=SystemSerializer)
+    def learned(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Say what its model was trained on: that is no test of it any more, for good."""
+        system = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = self.read(LearnedInput)
+        try:
+            mark_learned(system=system, actor=request.user, **given)
+        except NotPairs as reason:
+            raise ValidationError({"questions": [str(reason)]}) from None
+        return self.shown(get_object_or_404(self.get_queryset(), pk=system.pk))
+
+
+class ConditionViews(StudyViews):
+    """What answers were written under: scenario, prompt, filters, wording, decoding."""
+
+    queryset = Condition.objects.none()
+    serializer_class = ConditionSerializer
+    filterset_class = ConditionFilter
+
+    def rows(self) -> QuerySet:
+        """By scenario, plain ones first, each with its number of answers."""
+        counted = self.study.conditions.annotate(answer_count=Count("answers"))
+        ordered = counted.order_by(*Condition._meta.ordering or ())
+        return ordered.select_related("prompt").defer("prompt__system", "prompt__user")
+
+
+class AnswerViews(StudyViews):
+    """The answers, verbatim and with their origin."""
+
+    queryset = Answer.objects.none()
+    serializer_class = AnswerSerializer
+    filterset_class = AnswerFilter
+
+    def rows(self) -> QuerySet:
+        """In the order in which they came."""
+        named = [field.name for field in Answer._meta.concrete_fields]
+        ids = [f"{name}__public_id" for name in (*ORIGIN, "question")]
+        named += [f"condition__{field.name}" for field in Condition._meta.concrete_fields]
+        beside = ("question", "system", "condition", LINEAGE, *ORIGIN)
+        read = (*named, *ids, "system__public_id", "system__name", *EDITED)
+        return self.study.answers.select_related(*beside).only(*read).order_by("pk")
+
+    @extend_schema(responses=AnswerDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One answer with the numbered arguments it may cite and their final labels."""
+        answer = get_object_or_404(self.get_queryset(), public_id=public_id)
+        question = Question.objects.select_related("comparison", "study").get(
+            pk=answer.question_id
+        )
+        lists = numbered_arguments(question, [answer], with_labels=True)
+        listed = lists.get(answer.argument_list_id)
+        answer.arguments = listed.entries if listed else []
+        return Response(AnswerDetailSerializer(answer).data)

@@ -1,0 +1,432 @@
+"""Words, citations and sections of an answer, and its length in words."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+# Words of an answer with their places; citations and marks are no words.
+
+
+_WORD = re.compile(r"\w+(?:['’.-]\w+)*")
+
+Place = tuple[int, int]
+
+
+def word_places(text: str, start: int = 0, stop: int | None = None) -> list[Place]:
+    """Where words stand: letters and digits, joined by an apostrophe, hyphen or inner point.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    start, stop : int
+        Part of the text to read; places still count from the beginning of the text.
+
+    Examples
+    --------
+    >>> word_places("It's a 3.5-inch disk.")
+    [(0, 4), (5, 6), (7, 15), (16, 20)]
+    """
+    end = len(text) if stop is None else stop
+    return [match.span() for match in _WORD.finditer(text, start, end)]
+
+
+def words_of(text: str) -> list[str]:
+    """Words in reading order without regard to case."""
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def blanked(text: str, places: Iterable[Place]) -> str:
+    """The text with spaces at some places, so that all other places stay the same."""
+    parts, end = [], 0
+    for start, stop in sorted(places):
+        begin = max(start, end)
+        parts += [text[end:begin], " " * (stop - begin)]
+        end = max(end, stop)
+    return "".join([*parts, text[end:]])
+
+
+def trimmed(text: str, start: int, end: int) -> Place:
+    """The part without the white space around it; nothing at its start where that is all it is.
+
+    Examples
+    --------
+    >>> trimmed("Oak:  elm \n", 4, 11), trimmed("Oak:\n", 4, 5)
+    ((6, 9), (4, 4))
+    """
+    part = text[start:end]
+    kept = part.strip()
+    first = start + (part.index(kept) if kept else 0)
+    return first, first + len(kept)
+
+
+# Citations of numbered arguments in an answer: ``[3]``, ``[1, 2]``, ``[2-5]``, ``[generated]``.
+#
+# The reader is tolerant where the meaning is plain (``[Argument 3]``, ``[3; 4]``, ``[1-3, 5-6]``,
+# ``[3, generated]``, ``[2 and 7]``) and never guesses: other bracketed text is no citation, and
+# what seems to be a failed one is listed apart. Whether a cited number exists is not asked here.
+#
+# Source: relevance paper, appendix B (numbers in square brackets right after the use, a tag for
+# arguments the writer made up). Departure: the paper's own reader understands fewer forms; see
+# ``faithfulness.paper_numbers``.
+
+
+# No list of arguments is as long; "[1-2000]" is a slip or a span of years.
+LONGEST_RANGE = 100
+
+_BRACKETS = re.compile(r"\[([^\[\]\n]{0,300})\]")
+_SEPARATOR = re.compile(r"\s*(?:[,;&/]|\band\b)\s*", re.IGNORECASE)
+_PIECE = re.compile(
+    r"""
+    (?:
+        (?:(?:arguments?|args?\.?|no\.?)\s*)?\#?
+        (?P<first>[0-9]{1,4})(?:\s*[-–—]\s*(?P<last>[0-9]{1,4}))?
+    )?
+    \s*
+    (?P<generated>generated(?:\ arguments?)?(?:\s*x?\ ?[0-9]{1,2})?)?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_TIMES = re.compile(r"generated(?:\ arguments?)?\s*x\ ?([0-9]{1,2})", re.IGNORECASE)
+_FAILED = re.compile(
+    r"""\s*$ | \s*["'“(#]?\s*[0-9] | .*\b(?:arguments?|args?|generated?|citations?|cite)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_UNCLOSED = re.compile(
+    r"\[\s*(?:(?:arguments?|args?\.?)?\s*[0-9][0-9, -]{0,40}|generated)"
+    r"(?=[^\[\]\n]{0,300}(?:\[|\n|\Z))",
+    re.IGNORECASE,
+)
+_OTHER_BRACKETS = re.compile(r"【[^【】\n]{0,300}】")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One pair of brackets; ``text`` is what stands from ``start`` to ``end``, brackets included.
+
+    Attributes
+    ----------
+    numbers : tuple of int
+        Cited numbers as written, ranges filled in, each once; empty for a bare ``[generated]``.
+    is_generated : bool
+        Whether the writer says that the argument is its own.
+    """
+
+    start: int
+    end: int
+    text: str
+    numbers: tuple[int, ...]
+    is_generated: bool
+
+    @property
+    def generated(self) -> int:
+        """How many arguments it says are the writer's own: 3 for ``[generated x3]``."""
+        counted = _TIMES.search(self.text)
+        return int(counted[1]) if counted else int(self.is_generated)
+
+
+def find_citations(text: str) -> list[Citation]:
+    """Citations in reading order.
+
+    Examples
+    --------
+    >>> [found.numbers for found in find_citations("Fast [1-3, 7]. In [Paris] too [Argument 2].")]
+    [(1, 2, 3, 7), (2,)]
+    """
+    found = []
+    for match in _BRACKETS.finditer(text):
+        read = _read(match[1])
+        if read is not None:
+            numbers, is_generated = read
+            found.append(Citation(match.start(), match.end(), match[0], numbers, is_generated))
+    return found
+
+
+def find_malformed(text: str) -> list[str]:
+    """Bracketed text that seems to be a failed citation, as written, in reading order.
+
+    Examples
+    --------
+    >>> find_malformed("Fast [3, see above], cheap [], light [4 and loud [Paris].")
+    ['[3, see above]', '[]', '[4']
+    """
+    return [text[start:end] for start, end in malformed_places(text)]
+
+
+def malformed_places(text: str) -> list[tuple[int, int]]:
+    """Where ``find_malformed`` found something."""
+    closed = [
+        match.span()
+        for match in _BRACKETS.finditer(text)
+        if _read(match[1]) is None and _FAILED.match(match[1])
+    ]
+    unclosed = [
+        (match.start(), match.start() + len(match[0].rstrip(" ,-")))
+        for match in _UNCLOSED.finditer(text)
+    ]
+    others = [match.span() for match in _OTHER_BRACKETS.finditer(text)]
+    return sorted([*closed, *unclosed, *others])
+
+
+# The same few brackets come again and again.
+@lru_cache(maxsize=1024)
+def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
+    """Numbers and whether something is generated; None if this is no citation."""
+    numbers: dict[int, None] = {}
+    is_generated = False
+    pieces = [piece for piece in _SEPARATOR.split(inside.strip()) if piece]
+    for piece in pieces:
+        match = _PIECE.fullmatch(piece)
+        if match is None:
+            return None
+        is_generated = is_generated or match["generated"] is not None
+        if match["first"] is not None:
+            spanned = _span(match["first"], match["last"])
+            if not spanned:
+                return None
+            numbers |= dict.fromkeys(spanned)
+    return (tuple(numbers), is_generated) if pieces else None
+
+
+def _span(first: str, last: str | None) -> range:
+    """Numbers of a range; none if it runs backwards or is too long."""
+    low, high = int(first), int(last or first)
+    return range(low, high + 1) if high - low < LONGEST_RANGE else range(0)
+
+
+# Sections of a comparative answer, and the bullets and lines in them.
+#
+# Answers come as Markdown, as plain lines, or without any line break (edited ones): a heading is
+# known by its wording and by what stands around it, a bullet by its mark at the start of a line
+# or behind the end of a statement.
+#
+# Source: relevance paper, appendix B: summary, main aspects, best option in one word, numbered
+# list of the arguments used.
+
+
+SUMMARY, BODY, CHOICE, ARGUMENTS = "summary", "body", "choice", "arguments"
+KINDS = (SUMMARY, BODY, CHOICE, ARGUMENTS)
+MOST_NAME_WORDS = 8
+
+_HEADING = re.compile(
+    r"""
+    (?: (?P<line> ^[ \t"“'>]{0,20}) | (?<=[.!?\])*"”][ \t]) [ \t]{0,20} | (?<=[ \t]{2}) )
+    (?P<marks> (?:\#{1,6}[ \t]{0,9})? (?:\*{1,3}|_{1,3})? (?:\d{1,2}[.)][ \t])? [ \t]{0,9} )
+    (?:
+        (?P<summary> (?:(?:short|brief|introductory|executive|overall)\ )?
+            (?:summary|introduction|overview) )
+      | (?P<body> (?:bullet[- ]?point(?:s|ed)?\ list\ of\ )? (?:the\ )?
+            (?:(?:main|key|detailed|important)\ )*
+            (?:aspects?|points?|differences|comparisons?|analysis|bullet[- ]?point(?:ed)?\ list)
+            (?:\ (?:of|between|aspects|points)\b[^:\n.*\[\]]{0,80})? )
+      | (?P<choice> (?:the\ |my\ )? (?:final\ |overall\ )?
+            (?:(?:best|better)\ (?:option|choice|pick|overall|one) | verdict | conclusion
+              | winner | recommendation | result | outcome | choice | decision)
+            (?:,?\ (?:for|considering|based|is)\b[^:.\n*\[\]]{0,100})? )
+      | (?P<arguments> (?:the\ )? (?:numbered\ )? (?:list\ of\ )? (?:the\ )? (?:numbered\ )?
+            (?:(?:used|cited)\ )? arguments (?:\ (?:used|cited))? (?:\ list)? | references )
+    )
+    (?:[ \t]{0,9}\([^()\n]{0,40}\))?
+    (?P<end> [ \t]{0,9} :? [ \t]{0,9} [*_]{0,3} [ \t]{0,9} :? ) (?![\w'’-])
+    """,
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+_BULLET = re.compile(r"[-+•–—](?:[ \t]+|(?=\*\*|\[))|•|\*[ \t]+|\d{1,3}[.)][ \t]+")
+# In running text a dash opens a bullet only between the end of a statement and a capital.
+_INNER_BULLET = re.compile(
+    r"(?:(?<=[.!?:;\])*\"”])[ \t]+|[ \t]{2,})(?=[-•–][ \t]*(?:\*\*|[\"“])?[A-Z])"
+)
+_LEADING_CITATIONS = re.compile(r"(?:\[[^\[\]\n]{0,300}\][ \t]*)+(?:[-•–:][ \t]+)?")
+_NAME = re.compile(
+    r"(?:\#{1,6}[ \t]*)?(?P<marks>\*{1,3}|_{1,2}|[\"“])?"
+    r"(?P<name>[^\s*_:\[\]\"“”\#][^*:\n\[\]\"“”]{0,79})"
+    r"(?P<end>[ \t]*:?[*_\"”]{0,3}[ \t]*[:–-]?)(?=\s|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the answer of one of the `KINDS`; its heading ends at ``text_start``."""
+
+    kind: str
+    start: int
+    text_start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One bullet, or one line that is none.
+
+    Attributes
+    ----------
+    section : str
+        One of the `KINDS`, or empty outside all sections.
+    start, text_start, end : int
+        Behind the bullet mark, behind the aspect it names, and the end. Nothing stands from
+        ``text_start`` to ``end`` where the name is all there is. Citations in front of
+        everything belong to the block.
+    name : str
+        The aspect it names, empty if none.
+    """
+
+    section: str
+    start: int
+    text_start: int
+    end: int
+    name: str
+    is_bullet: bool
+
+
+# Checks and figures of one answer ask several times in a row.
+@lru_cache(maxsize=16)
+def find_sections(text: str) -> tuple[Section, ...]:
+    """Sections in order; none if no heading was found.
+
+    Text before the first heading is the summary unless a summary has a heading of its own;
+    bullets under the summary are the body unless the body has one.
+    """
+    headings = list(_headings(text))
+    if not headings:
+        return ()
+    kinds = {kind for kind, _start, _end in headings}
+    if SUMMARY not in kinds and text[: headings[0][1]].strip():
+        headings.insert(0, (SUMMARY, 0, 0))
+    ends = [start for _kind, start, _end in headings[1:]] + [len(text)]
+    sections = tuple(
+        Section(kind, start, text_start, end)
+        for (kind, start, text_start), end in zip(headings, ends, strict=True)
+    )
+    if BODY in kinds:
+        return sections
+    return tuple(part for section in sections for part in _split_at_bullets(text, section))
+
+
+def find_blocks(text: str) -> list[Block]:
+    """Bullets and lines in order, without headings and without lines of marks or citations."""
+    sections = find_sections(text)
+    found = list(_blocks(text, 0, sections[0].start if sections else len(text), ""))
+    for section in sections:
+        found += _blocks(text, section.text_start, section.end, section.kind)
+    return found
+
+
+def _headings(text: str) -> Iterator[tuple[str, int, int]]:
+    """Kind, start and end of every heading."""
+    for match in _HEADING.finditer(text):
+        if _is_heading(text, match):
+            kind = next(kind for kind in KINDS if match[kind])
+            yield kind, match.start("marks"), match.end()
+
+
+def _is_heading(text: str, match: re.Match[str]) -> bool:
+    """Whether its marks, or what follows, make the wording a heading.
+
+    Within a line it needs a mark and a capital letter; the pattern sees to what stands before.
+    """
+    is_bold = match["marks"].strip() != "" and match["end"].strip(" \t:") != ""
+    is_marked = is_bold or ":" in match["end"]
+    if match["line"] is None:
+        return is_marked and text[match.end("marks")].isupper()
+    rest = text[match.end() : match.end() + 40].partition("\n")[0]
+    return is_marked or not rest.strip()
+
+
+def _split_at_bullets(text: str, section: Section) -> list[Section]:
+    """The summary up to its first bullet, and a body from there on."""
+    blocks = _blocks(text, section.text_start, section.end, section.kind)
+    first = next((block for block in blocks if block.is_bullet), None)
+    if section.kind != SUMMARY or first is None:
+        return [section]
+    start = max(section.text_start, text.rfind("\n", 0, first.start) + 1)
+    return [
+        Section(SUMMARY, section.start, section.text_start, start),
+        Section(BODY, start, start, section.end),
+    ]
+
+
+def _blocks(text: str, start: int, end: int, kind: str) -> Iterator[Block]:
+    while start < end:
+        line_end = text.find("\n", start, end)
+        line_end = end if line_end < 0 else line_end
+        for piece_start, piece_end in _pieces(text, start, line_end):
+            block = _block(text, piece_start, piece_end, kind)
+            if block is not None:
+                yield block
+        start = line_end + 1
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Parts of a line, each with at most one bullet."""
+    opened = _opening(text, start, end)[1]
+    for match in _INNER_BULLET.finditer(text, opened, end):
+        yield start, match.start()
+        start = match.end()
+    yield start, end
+
+
+def _opening(text: str, start: int, end: int) -> tuple[int, int, bool]:
+    """Where a line begins behind its bullet mark, and behind citations in front of it."""
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    bullet = _BULLET.match(text, start, end)
+    start = bullet.end() if bullet else start
+    citations = _LEADING_CITATIONS.match(text, start, end)
+    is_bullet = bullet is not None or (citations is not None and "- " in citations[0][-3:])
+    return start, citations.end() if citations else start, is_bullet
+
+
+def _block(text: str, start: int, end: int, kind: str) -> Block | None:
+    start, opened, is_bullet = _opening(text, start, end)
+    end = start + len(text[start:end].rstrip())
+    if not any(letter.isalnum() for letter in text[opened:end]):
+        return None
+    named = _NAME.match(text, opened, end) if is_bullet or kind == BODY else None
+    if named is None or not _is_name(named):
+        return Block(kind, start, opened, max(opened, end), "", is_bullet)
+    return Block(kind, start, named.end(), max(named.end(), end), named["name"].strip(), is_bullet)
+
+
+def _is_name(match: re.Match[str]) -> bool:
+    is_bold = match["marks"] not in (None, '"', "“") and match["end"].strip(" \t:–-") != ""
+    is_title = match[0].startswith("#")
+    is_short = len(match["name"].split()) <= MOST_NAME_WORDS
+    return is_short and (":" in match["end"] or is_bold or is_title)
+
+
+# How long an answer is: the one count of words that desk, history and pages of answers show.
+#
+# What a writer says in its own words counts. Citations and marks such as ``[3]`` and
+# ``[generated]``
+# do not, and neither does the closing list of arguments, which repeats what was given: otherwise
+# citing more would make an answer longer.
+
+
+def said(text: str, sections: Iterable[Section], citations: Iterable[Citation]) -> str:
+    """The text with spaces for citations and for the closing list of arguments.
+
+    Parameters
+    ----------
+    text : str
+        The answer; any text.
+    sections, citations
+        What `find_sections` and `find_citations` find in it.
+
+    Returns
+    -------
+    str
+        As long as ``text``, so that all places stay the same.
+    """
+    lists = [(each.start, each.end) for each in sections if each.kind == ARGUMENTS]
+    return blanked(text, [*lists, *((each.start, each.end) for each in citations)])
+
+
+def count_words(text: str) -> int:
+    """Words of an answer without its citations and its closing list of arguments.
+
+    Examples
+    --------
+    >>> count_words("Tea is calmer [3, 4], well-known and cheap [generated].")
+    6
+    """
+    return len(word_places(said(text, find_sections(text), find_citations(text))))

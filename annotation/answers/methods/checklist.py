@@ -1,0 +1,379 @@
+"""The checklist for a comparative answer, and the option that the answer chooses."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from .answer_text import (
+    ARGUMENTS,
+    BODY,
+    CHOICE,
+    SUMMARY,
+    Block,
+    Citation,
+    Place,
+    Section,
+    blanked,
+    find_blocks,
+    find_citations,
+    find_sections,
+    malformed_places,
+    said,
+    trimmed,
+    word_places,
+    words_of,
+)
+from .segments import copied_places, repeated_places
+
+# The option an answer names as the better one, and whether it is a word for one of the objects.
+#
+# Source: relevance paper, appendix B: the best option in one word. Edited answers also decline in
+# one word ("Subjective", "Both"), so that is a choice too.
+
+
+# Beginnings of words by which answers decline to choose.
+DECLINING = (
+    "subjectiv",
+    "depend",
+    "prefer",
+    "personal",
+    "individual",
+    "context",
+    "situation",
+    "var",
+    "both",
+    "neither",
+    "either",
+    "equal",
+    "tie",
+    "draw",
+    "balanced",
+    "undecided",
+    "inconclusive",
+)
+_ARTICLES = ("the", "a", "an")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What stands under the heading of the best option, first line only.
+
+    ``meant`` is 1 or 2 for an object, 0 where the answer declines, None where it names neither;
+    ``is_one_word`` also holds for the full name of an object of several words.
+    """
+
+    place: Place
+    text: str
+    words: int
+    meant: int | None
+    is_one_word: bool
+
+
+def find_choice(text: str, object1: str, object2: str) -> Choice | None:
+    """The choice, or None without a heading or without a word under it.
+
+    Examples
+    --------
+    >>> found = find_choice("Best Option: **Google**", "Google search", "Yahoo search")
+    >>> found.text, found.meant, found.is_one_word
+    ('Google', 1, True)
+    """
+    place = _place(text)
+    if place is None:
+        return None
+    cited = [(each.start, each.end) for each in find_citations(text)]
+    said = blanked(text, cited)[slice(*place)].strip(" \t*_#.,:;\"'“”()")
+    words = [word for word in words_of(said) if word not in _ARTICLES]
+    if not words:
+        return None
+    names = [
+        [word for word in words_of(each) if word not in _ARTICLES] for each in (object1, object2)
+    ]
+    meant = _meant(words, names[0], names[1])
+    is_name = meant in (1, 2) and _plain(words) == _plain(names[meant - 1])
+    return Choice(place, said, len(words), meant, len(words) == 1 or is_name)
+
+
+def _place(text: str) -> Place | None:
+    """Where the first line with a letter under the heading stands."""
+    for section in find_sections(text):
+        if section.kind != CHOICE:
+            continue
+        start = section.text_start
+        for line in text[start : section.end].splitlines(keepends=True):
+            if any(letter.isalnum() for letter in line):
+                begin = start + len(line) - len(line.lstrip(" \t*_"))
+                return begin, start + len(line.rstrip())
+            start += len(line)
+    return None
+
+
+def _meant(words: list[str], first: list[str], second: list[str]) -> int | None:
+    is_first, is_second = _names(words, first, second), _names(words, second, first)
+    if is_first != is_second:
+        return 1 if is_first else 2
+    if is_first or any(word.startswith(DECLINING) for word in words):
+        return 0
+    return None
+
+
+def _names(words: list[str], name: list[str], other: list[str]) -> bool:
+    """Whether the words hold a word of one name that the other does not have."""
+    own = {_singular(word) for word in name} - {_singular(word) for word in other}
+    return bool(own & {_singular(word) for word in words}) or _plain(words) == _plain(name)
+
+
+def _plain(words: list[str]) -> str:
+    """Letters and digits alone, so that "Cellphone" is "cell phone"."""
+    return _singular("".join(letter for word in words for letter in word if letter.isalnum()))
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+# The checklist for a comparative answer, each point with what was counted and where.
+#
+# Source: relevance paper, section 4.1, figure 3 and appendix B: a summary of 100 words, aspects
+# described in 200, the best option in one word, 300 words in all, 15 arguments, cited by number or
+# tagged as generated, nothing copied. The paper gives no tolerances; those below are ours. Few
+# of the 336 released machine answers keep to the lengths (medians 47, 140 and 197 words), most of
+# those that GPT-4o wrote for the second paper do (80, 208 and 297).
+
+
+SUMMARY_WORDS, BODY_WORDS, ALL_WORDS = 100, 200, 300
+# "About" is a quarter either way.
+LENGTH_SLACK = 0.25
+ARGUMENTS_WANTED = 15
+# Merging two arguments or splitting one should not turn the check over.
+ARGUMENTS_SLACK = 2
+# One aspect is no comparison of aspects.
+LEAST_ASPECTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One point of the list.
+
+    Attributes
+    ----------
+    name : str
+        A key of `CHECKS`.
+    is_passed : bool or None
+        None where it cannot be judged: no headings, no bullets, no arguments.
+    counted, wanted : str
+        What was found and what is asked for, in plain English.
+    places : tuple of (start, end)
+        The passages meant: what was measured, or what should be changed.
+    """
+
+    name: str
+    is_passed: bool | None
+    counted: str
+    wanted: str
+    places: tuple[Place, ...] = ()
+
+
+def check_answer(
+    text: str, arguments: Mapping[int, str], object1: str, object2: str
+) -> list[Check]:
+    """Every point of `CHECKS`, in that order.
+
+    Parameters
+    ----------
+    text : str
+        The answer; any text.
+    arguments : mapping of int to str
+        Number → sentence, as the writer saw them; empty if there were none.
+    object1, object2 : str
+        What is compared.
+    """
+    answer = _Answer(text, arguments, object1, object2)
+    return [check(answer) for check in _CHECKS.values()]
+
+
+class _Answer:
+    """What several checks need, each computed once."""
+
+    def __init__(
+        self, text: str, arguments: Mapping[int, str], object1: str, object2: str
+    ) -> None:
+        self.text = text
+        self.arguments = arguments
+        self.objects = (object1, object2)
+        self.sections = find_sections(text)
+        self.citations = find_citations(text)
+
+    @cached_property
+    def said(self) -> str:
+        """What `answer_length.count_words` counts words in."""
+        return said(self.text, self.sections, self.citations)
+
+    @cached_property
+    def aspects(self) -> list[Block]:
+        """Bullets and lines of the body; without headings, bullets anywhere."""
+        blocks = find_blocks(self.text)
+        if not self.sections:
+            return [each for each in blocks if each.is_bullet]
+        return [each for each in blocks if each.section == BODY]
+
+    @cached_property
+    def in_text(self) -> list[Citation]:
+        """Citations outside the closing list of arguments."""
+        lists = self.of(ARGUMENTS)
+        return [
+            each
+            for each in self.citations
+            if not any(part.start <= each.start < part.end for part in lists)
+        ]
+
+    def of(self, kind: str) -> list[Section]:
+        return [each for each in self.sections if each.kind == kind]
+
+    def count_words(self, place: Place) -> int:
+        return len(word_places(self.said, *place))
+
+    def trimmed(self, start: int, end: int) -> Place:
+        return trimmed(self.text, start, end)
+
+
+def _summary_length(answer: _Answer) -> Check:
+    return _section_length(answer, "summary_length", SUMMARY, SUMMARY_WORDS)
+
+
+def _body_length(answer: _Answer) -> Check:
+    return _section_length(answer, "body_length", BODY, BODY_WORDS)
+
+
+def _section_length(answer: _Answer, name: str, kind: str, words: int) -> Check:
+    wanted = f"about {words} words"
+    places = [answer.trimmed(each.text_start, each.end) for each in answer.of(kind)]
+    if not answer.sections:
+        return Check(name, None, "no headings", wanted)
+    if not places:
+        return Check(name, False, f"no {kind}", wanted)
+    counted = sum(answer.count_words(place) for place in places)
+    return Check(name, _is_about(counted, words), _words(counted), wanted, tuple(places))
+
+
+def _length(answer: _Answer) -> Check:
+    counted = answer.count_words((0, len(answer.text)))
+    places = [answer.trimmed(0, len(answer.text))] if counted else []
+    wanted = f"about {ALL_WORDS} words"
+    return Check("length", _is_about(counted, ALL_WORDS), _words(counted), wanted, tuple(places))
+
+
+def _is_about(counted: int, wanted: int) -> bool:
+    return abs(counted - wanted) <= LENGTH_SLACK * wanted
+
+
+def _words(counted: int) -> str:
+    return "1 word" if counted == 1 else f"{counted} words"
+
+
+def _aspects_named(answer: _Answer) -> Check:
+    """A bullet names its aspect itself, or stands under one that is nothing but a name."""
+    wanted = f"at least {LEAST_ASPECTS} aspects, each with its name"
+    if not answer.aspects:
+        return Check("aspects_named", False if answer.sections else None, "no aspects", wanted)
+    named, unnamed, is_under_name = 0, [], False
+    for block in answer.aspects:
+        named += bool(block.name)
+        is_under_name = _is_name_only(answer, block) or (is_under_name and not block.name)
+        if not block.name and not is_under_name:
+            unnamed.append((block.start, block.end))
+    counted = f"{named} named, {len(unnamed)} without a name"
+    is_passed = named >= LEAST_ASPECTS and not unnamed
+    return Check("aspects_named", is_passed, counted, wanted, tuple(unnamed))
+
+
+def _is_name_only(answer: _Answer, block: Block) -> bool:
+    return bool(block.name) and not answer.count_words((block.text_start, block.end))
+
+
+def _choice(answer: _Answer) -> Check:
+    first, second = answer.objects
+    wanted = f"one word: {first}, {second}, or one that declines, such as Subjective"
+    found = find_choice(answer.text, first, second)
+    if not answer.sections:
+        return Check("choice", None, "no headings", wanted)
+    if found is None:
+        places = [answer.trimmed(each.start, each.end) for each in answer.of(CHOICE)]
+        return Check("choice", False, "no choice", wanted, tuple(places))
+    meaning = "" if found.meant is not None else ", names neither object"
+    counted = f"{_words(found.words)}{meaning}"
+    is_passed = found.is_one_word and found.meant is not None
+    return Check("choice", is_passed, counted, wanted, (found.place,))
+
+
+def _argument_count(answer: _Answer) -> Check:
+    """Existing arguments cited, each once, and every one the writer made up."""
+    cited = {number for each in answer.in_text for number in each.numbers}
+    cited &= answer.arguments.keys()
+    generated = sum(each.generated for each in answer.in_text)
+    counted = f"{len(cited)} cited and {generated} generated"
+    is_passed = abs(len(cited) + generated - ARGUMENTS_WANTED) <= ARGUMENTS_SLACK
+    listed = len(answer.arguments)
+    wanted = f"{ARGUMENTS_WANTED} arguments: {listed} are listed, any others say [generated]"
+    return Check("argument_count", is_passed, counted, wanted)
+
+
+def _citations_exist(answer: _Answer) -> Check:
+    wrong = [each for each in answer.citations if set(each.numbers) - answer.arguments.keys()]
+    malformed = malformed_places(answer.text)
+    wanted = "every cited number exists, and no citation is malformed"
+    places = sorted([*((each.start, each.end) for each in wrong), *malformed])
+    if not answer.citations and not malformed:
+        return Check("citations_exist", None, "no citations", wanted)
+    missing = sorted({n for each in wrong for n in each.numbers} - answer.arguments.keys())
+    counted = [f"no argument {', '.join(map(str, missing))}"] if missing else []
+    counted += [f"{len(malformed)} malformed"] if malformed else []
+    shown = "; ".join(counted) or f"{len(answer.citations)} citations"
+    return Check("citations_exist", not places, shown, wanted, tuple(places))
+
+
+def _generated_marked(answer: _Answer) -> Check:
+    wanted = "every aspect cites an argument or says [generated]"
+    said = [each for each in answer.aspects if not _is_name_only(answer, each)]
+    if not said:
+        return Check("generated_marked", None, "no aspects", wanted)
+    bare = [
+        (block.start, block.end)
+        for block in said
+        if not any(block.start <= each.start < block.end for each in answer.citations)
+    ]
+    counted = f"{len(bare)} of {len(said)} aspects without a source"
+    return Check("generated_marked", not bare, counted, wanted, tuple(bare))
+
+
+def _not_copied(answer: _Answer) -> Check:
+    wanted = "no argument copied whole"
+    if not answer.arguments:
+        return Check("not_copied", None, "no arguments", wanted)
+    found = copied_places(answer.text, answer.arguments)
+    numbers = f" ({', '.join(map(str, sorted(found)))})" if found else ""
+    places = sorted({place for each in found.values() for place in each})
+    return Check("not_copied", not found, f"{len(found)} copied{numbers}", wanted, tuple(places))
+
+
+def _repetition(answer: _Answer) -> Check:
+    pairs = repeated_places(answer.text)
+    places = tuple(sorted({place for pair in pairs for place in pair}))
+    counted = f"{len(places)} nearly the same" if pairs else "none"
+    return Check("repetition", not pairs, counted, "no statement made twice", places)
+
+
+_CHECKS: dict[str, Callable[[_Answer], Check]] = {
+    "summary_length": _summary_length,
+    "body_length": _body_length,
+    "aspects_named": _aspects_named,
+    "choice": _choice,
+    "length": _length,
+    "argument_count": _argument_count,
+    "citations_exist": _citations_exist,
+    "generated_marked": _generated_marked,
+    "not_copied": _not_copied,
+    "repetition": _repetition,
+}
+# Code of each check → its place in the list.
+CHECKS: dict[str, int] = {name: place for place, name in enumerate(_CHECKS)}

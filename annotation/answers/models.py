@@ -1,0 +1,235 @@
+"""Systems, their answers, the conditions of these, and the training data of systems."""
+
+import uuid
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotation.answers.methods.conditions import LABELS, deviations
+from annotation.corpus.models import ArgumentList, Question, text_key
+
+# Comparative questions, the systems that answer them, and their answers.
+
+
+class System(models.Model):
+    """What writes answers: a model behind an endpoint, an imported source, or people."""
+
+    class Kind(models.TextChoices):
+        """Where its answers come from."""
+
+        MODEL = "model", _("Language model")
+        IMPORTED = "imported", _("Imported source")
+        HUMAN = "human", _("People")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="systems")
+    name = models.CharField(_("name"), max_length=120)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.IMPORTED)
+    # As it is asked for; what really answered stands with each answer.
+    model = models.CharField(_("model"), max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["study", "name"], name="system_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Answer(models.Model):
+    """One text as a system wrote it, verbatim and never changed."""
+
+    class Scenario(models.IntegerChoices):
+        """Which of the four prompts it was written under."""
+
+        NONE = 0, _("No scenario")
+        BARE = 1, _("1: bare")
+        ARGUMENTS = 2, _("2: with arguments")
+        STRUCTURE = 3, _("3: role, task and structure")
+        FULL = 4, _("4: role, task, structure and arguments")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="answers")
+    question = models.ForeignKey(Question, models.CASCADE, related_name="answers")
+    system = models.ForeignKey(System, models.PROTECT, related_name="answers", db_index=False)
+    # Everything it was written under; the scenario stands here as well, to be searched by.
+    condition = models.ForeignKey("annotation.Condition", models.PROTECT, related_name="answers")
+    scenario = models.PositiveSmallIntegerField(choices=Scenario, default=Scenario.NONE)
+    # Of an imported answer: counts from 1 in its record. Of others: counts on among the answers
+    # of the system to the question under the condition.
+    choice = models.PositiveSmallIntegerField(default=1)
+    argument_list = models.ForeignKey(
+        ArgumentList, models.PROTECT, null=True, related_name="answers"
+    )
+    text = models.TextField()
+    text_sha256 = models.CharField(max_length=64, editable=False)
+    # An imported answer is known by its file and its place there (from 1).
+    source = models.CharField(max_length=255, blank=True)
+    position = models.PositiveIntegerField(default=0)
+    # A generated answer is known by its call and choice.
+    run = models.ForeignKey("runs.Run", models.CASCADE, null=True, related_name="answers")
+    call = models.ForeignKey(
+        "runs.Call", models.CASCADE, null=True, related_name="answers", db_index=False
+    )
+    prompt = models.ForeignKey(
+        "runs.PromptVersion", models.PROTECT, null=True, related_name="answers"
+    )
+    # An answer by experts is known by the revision that it is; that one's task has the answer
+    # from which it was edited.
+    revision = models.OneToOneField(
+        "annotation.Revision", models.PROTECT, null=True, related_name="scored_as"
+    )
+    # The model as the reply named it.
+    model = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["question", "system", "scenario", "choice", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "source", "position", "choice"],
+                condition=~Q(source=""),
+                name="answer_imported_once",
+            ),
+            models.UniqueConstraint(
+                fields=["call", "choice"],
+                condition=Q(call__isnull=False),
+                name="answer_generated_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(source="", call__isnull=False, revision__isnull=True)
+                | Q(source="", call__isnull=True, revision__isnull=False)
+                | (~Q(source="") & Q(call__isnull=True, revision__isnull=True)),
+                name="answer_has_one_origin",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "question", "system", "scenario", "choice"]),
+            models.Index(fields=["system", "scenario"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+    def save(self, *args, **kwargs) -> None:
+        """Keep the key in step with the text (bulk creation sets it itself)."""
+        self.text_sha256 = text_key(self.text)
+        super().save(*args, **kwargs)
+
+
+# What answers were written under, beside the system that wrote them.
+
+
+# Most tokens of a reply that a form offers; a name says only what differs.
+USUAL_TOKENS = 1_500
+SIDES = {"object1": _("only for the first object"), "object2": _("only for the second object")}
+LEFT_OUT = {"uses_aspect": _("without aspect"), "uses_wording": _("without own wording")}
+
+
+class Condition(models.Model):
+    """Scenario, prompt, filters, wording and decoding; one row for each combination of a study.
+
+    An imported answer's condition knows the scenario alone. The parts are never changed.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="conditions", db_index=False
+    )
+    scenario = models.PositiveSmallIntegerField(choices=Answer.Scenario)
+    prompt = models.ForeignKey(
+        "runs.PromptVersion", models.PROTECT, null=True, related_name="conditions"
+    )
+    # Of the prompt, which has long texts: a name asks for no second table.
+    prompt_number = models.PositiveIntegerField(null=True)
+    # See answers/methods/conditions.py; empty where nothing is known or nothing is shown.
+    filters = models.JSONField(default=dict)
+    # Of the campaign whose labels filter the arguments, for the same reason as the number.
+    labels_name = models.CharField(max_length=120, blank=True)
+    wording = models.JSONField(default=dict)
+    decoding = models.JSONField(default=dict)
+    # What makes it this condition; see `identity` there.
+    sha256 = models.CharField(max_length=64, editable=False)
+    # Neither filters nor wording deviate from what a run asks for by default.
+    is_plain = models.BooleanField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["scenario", "-is_plain", "pk"]
+        constraints = [models.UniqueConstraint(fields=["study", "sha256"], name="condition_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """Short, and unique in its study: what is usual is not said."""
+        parts = [self._scenario_name(), *self._deviations(), *self._decoding()]
+        return " · ".join(parts)
+
+    def _scenario_name(self) -> str:
+        if self.scenario == Answer.Scenario.NONE:
+            return str(Answer.Scenario.NONE.label)
+        name = gettext("Scenario %d") % self.scenario
+        return name if self.prompt_number is None else f"{name} · v{self.prompt_number}"
+
+    def _deviations(self) -> list[str]:
+        found = deviations(self.filters, self.wording)
+        is_of_one = found.pop(LABELS, None) is not None
+        words = [_words(*each) for each in found.items()]
+        return [*words, gettext("labelled in %s") % self.labels_name] if is_of_one else words
+
+    def _decoding(self) -> list[str]:
+        parts: list[str] = []
+        for name, value in sorted(self.decoding.items()):
+            if name == "temperature":
+                parts.insert(0, f"T {value:g}")
+            elif name != "max_tokens":
+                parts.append(f"{name} {value}")
+            elif value != USUAL_TOKENS:
+                parts.append(gettext("at most %d tokens") % value)
+        return parts
+
+
+def _words(name: str, value: Any) -> str:
+    """A deviation as a name says it."""
+    if name == "relevance":
+        return gettext("labels %s") % str(value).replace("-", "–")
+    if name == "favoured":
+        return str(SIDES[value])
+    if name == "most_arguments":
+        return gettext("at most %d arguments") % value
+    return str(LEFT_OUT[name])
+
+
+# What a system's model was trained on.
+
+
+class LearnedComparison(models.Model):
+    """Two objects of which a system's model has seen answers while it was trained.
+
+    No question about them tests that system, nor another one of the study that asks for the same
+    model: they are not asked, and what they brought counts on no board.
+    """
+
+    system = models.ForeignKey(
+        "annotation.System", models.CASCADE, related_name="learned", db_index=False
+    )
+    comparison = models.ForeignKey(
+        "annotation.Comparison", models.CASCADE, related_name="learned_by"
+    )
+    # The file of pairs, or who said so.
+    source = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["system", "comparison"], name="learned_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system}: {self.comparison}"

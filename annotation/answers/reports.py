@@ -1,0 +1,432 @@
+"""Answers by question, system and condition, with the arguments that they number."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+
+from annotation.answers.methods.answer_text import count_words, find_citations
+from annotation.answers.methods.conditions import NEWEST
+from annotation.answers.methods.rendering import Piece, split_citations
+from annotation.answers.models import Answer, Condition, LearnedComparison, System
+from annotation.consensus.models import FinalLabel
+from annotation.consensus.reports import label_source
+from annotation.corpus.methods.sentences import Segment, split_sentence
+from annotation.corpus.models import ListedArgument, Question
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.people.models import Study, User
+
+# Sentences and labels of numbered lists of arguments, many lists at a time.
+
+
+# Keys in one condition, well below what either database takes.
+TOGETHER = 5_000
+
+
+def numbered_texts(lists: Iterable[int | None]) -> dict[int | None, dict[int, str]]:
+    """Key of a list → number → sentence, numbers ascending; an unknown list is empty."""
+    found: dict[int | None, dict[int, str]] = {key: {} for key in lists}
+    for row in _entries(found, "argument__text"):
+        found[row[0]][row[1]] = row[2]
+    return found
+
+
+def numbered_labels(
+    study: Study, lists: Iterable[int | None], whose: str = ""
+) -> dict[int | None, dict[int, int | None]]:
+    """Key of a list → number → final label, by the rule of `relevance_of`."""
+    found: dict[int | None, dict[int, int | None]] = {key: {} for key in lists}
+    rows = list(_entries(found, "argument"))
+    labels = relevance_of(study, {row[2] for row in rows}, whose)
+    for key, number, argument in rows:
+        found[key][number] = labels[argument]
+    return found
+
+
+def _entries(lists: Iterable[int | None], field: str) -> Iterator[tuple]:
+    for keys in _pieces(lists):
+        entries = ListedArgument.objects.filter(argument_list__in=keys)
+        ordered = entries.order_by("argument_list", "number")
+        yield from ordered.values_list("argument_list_id", "number", field)
+
+
+def relevance_of(
+    study: Study, argument_pks: Iterable[int], whose: str = ""
+) -> dict[int, int | None]:
+    """Argument → its final label, None where there is none.
+
+    ``whose`` is the public id of a campaign: its final labels alone; or `NEWEST`: of several
+    campaigns that settled an argument, the one made last wins, whatever the label's provenance.
+    Empty means what the study chose.
+    """
+    found: dict[int, int | None] = dict.fromkeys(argument_pks)
+    campaigns = _campaigns(study, whose) if found else {}
+    for keys in _pieces(found):
+        settled = FinalLabel.objects.filter(argument__in=keys, label__isnull=False, **campaigns)
+        oldest_first = settled.order_by("campaign__created_at", "campaign_id")
+        found |= dict(oldest_first.values_list("argument_id", "label"))
+    return found
+
+
+def whose_labels(study: Study, whose: str = "") -> str:
+    """The id of a campaign or `NEWEST`; for an empty choice, what the study's is now."""
+    source = None if whose else label_source(study)
+    return whose or (str(source.public_id) if source else NEWEST)
+
+
+def labels_name(study: Study, whose: str = "") -> str:
+    """Whose labels those are, in words."""
+    found = whose_labels(study, whose)
+    if found == NEWEST:
+        return _("each sentence's newest")
+    return campaigns_of(study).values_list("name", flat=True).get(public_id=found)
+
+
+def labelled_campaigns(study: Study) -> QuerySet[Campaign]:
+    """The campaigns of a study that have final labels, by name."""
+    labels = FinalLabel.objects.filter(campaign=OuterRef("pk"), label__isnull=False)
+    return campaigns_of(study).filter(Exists(labels)).order_by("name")
+
+
+def _campaigns(study: Study, whose: str) -> dict[str, object]:
+    """Which final labels count, as lookups."""
+    if whose and whose != NEWEST:
+        return {"campaign__study": study, "campaign__public_id": whose}
+    source = None if whose else label_source(study)
+    return {"campaign": source} if source else {"campaign__study": study}
+
+
+def _pieces(keys: Iterable[int | None]) -> Iterator[list[Any]]:
+    stream = iter(list(keys))
+    while piece := list(islice(stream, TOGETHER)):
+        yield piece
+
+
+# The numbered arguments of one answer, as they stand beside its text.
+
+
+@dataclass(frozen=True)
+class ArgumentBeside:
+    """One numbered argument; without label and source where the reader is not to have them."""
+
+    number: int
+    text: str
+    segments: list[Segment]
+    is_cited: bool
+    label: int | None = None
+    source: str = ""
+
+    @property
+    def link(self) -> str:
+        """The source as an address, if it is one."""
+        return self.source if self.source.startswith(("https://", "http://")) else ""
+
+
+def listed_arguments(answer: Answer) -> list[ListedArgument]:
+    """The arguments the answer was written from, by number."""
+    if answer.argument_list_id is None:
+        return []
+    entries = ListedArgument.objects.filter(argument_list=answer.argument_list_id)
+    return list(entries.select_related("argument").order_by("number"))
+
+
+def arguments_beside(
+    answer: Answer,
+    entries: Sequence[ListedArgument],
+    cited: Collection[int],
+    labels: Mapping[int, int | None] | None = None,
+) -> list[ArgumentBeside]:
+    """Arguments with whether the text cites them; with labels come sources, too."""
+    comparison = answer.question.comparison
+    return [
+        ArgumentBeside(
+            number=entry.number,
+            text=entry.argument.text,
+            segments=split_sentence(entry.argument.text, comparison.object1, comparison.object2),
+            is_cited=entry.number in cited,
+            label=labels[entry.argument_id] if labels is not None else None,
+            source=entry.argument.source_url if labels is not None else "",
+        )
+        for entry in entries
+    ]
+
+
+# Questions with their answers: counted by system, and side by side with their arguments.
+
+
+MOST_COLUMNS = 12
+
+
+# -- counts -----------------------------------------------------------------------------------
+
+
+def visible_answers(study: Study, *, is_blind: bool) -> QuerySet[Answer]:
+    """Answers a reader may see: texts by people would tell an expert what others made of them."""
+    answers = study.answers.order_by()
+    return answers.exclude(system__kind=System.Kind.HUMAN) if is_blind else answers
+
+
+def count_by_system(
+    answers: QuerySet[Answer], questions: Iterable[Question]
+) -> dict[int, dict[int, int]]:
+    """Question → system → number of answers, in one query."""
+    rows = answers.filter(question__in=list(questions)).values_list("question", "system")
+    found: dict[int, dict[int, int]] = {}
+    for question, system, number in rows.annotate(Count("pk")):
+        found.setdefault(question, {})[system] = number
+    return found
+
+
+def count_unasked(study: Study) -> int:
+    """Comparisons without a question."""
+    return study.comparisons.filter(questions__isnull=True).count()
+
+
+def busiest_systems(study: Study) -> list[System]:
+    """Systems with most answers first, as many as a table has columns for."""
+    counted = study.systems.annotate(answer_count=Count("answers"))
+    return list(counted.order_by("-answer_count", "name")[:MOST_COLUMNS])
+
+
+def systems_with_counts(study: Study) -> QuerySet[System]:
+    """Systems by name with how many answers and questions they have."""
+    return study.systems.annotate(
+        answer_count=Count("answers"),
+        question_count=Count("answers__question", distinct=True),
+    ).order_by("name")
+
+
+def counts_by_condition(study: Study) -> dict[tuple[int, int], int]:
+    """How many answers a system (its id) has under a condition (its id), in one query."""
+    rows = Answer.objects.filter(question__study=study).values_list("system", "condition")
+    return {(system, condition): n for system, condition, n in rows.annotate(Count("pk"))}
+
+
+# -- side by side -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NumberedArgumentRow:
+    """One numbered argument beside the answers."""
+
+    number: int
+    public_id: UUID
+    parts: list[Segment]
+    text: str
+    label: int | None
+    cited: int
+
+
+@dataclass(frozen=True)
+class NumberedArguments:
+    """One list of arguments; ``place`` counts the lists of a page from 1."""
+
+    place: int
+    entries: list[NumberedArgumentRow]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One answer as its reader may see it: without origin and address for who must not know."""
+
+    title: str
+    about: str
+    public_id: UUID | None
+    pieces: list[Piece]
+    list_place: int | None
+    words: int
+
+
+def in_order(answers: QuerySet[Answer], shuffled_for: User | None) -> list[int]:
+    """Keys of answers by system, condition and choice, or shuffled the same way for one person."""
+    if shuffled_for is None:
+        ordered = answers.order_by("system__name", "scenario", "condition", "choice", "pk")
+        return list(ordered.values_list("pk", flat=True))
+    seed = str(shuffled_for.public_id)
+    rows = list(answers.values_list("pk", "public_id"))
+    return [pk for pk, key in sorted(rows, key=lambda row: _drawn(seed, row[1]))]
+
+
+def _drawn(seed: str, key: UUID) -> bytes:
+    return hashlib.sha256(f"{seed}:{key}".encode()).digest()
+
+
+def side_by_side(
+    question: Question,
+    keys: Sequence[int],
+    *,
+    is_blind: bool,
+    first: int = 1,
+    with_labels: bool = True,
+) -> tuple[list[Column], list[NumberedArguments]]:
+    """The answers of these keys in their order, and the arguments they cite: three queries.
+
+    ``first`` is the number of the first text where texts have numbers instead of names. Who may
+    still have to label the arguments gets them without labels.
+    """
+    found = Answer.objects.select_related("system", "condition").in_bulk(keys)
+    answers = [found[key] for key in keys]
+    lists = numbered_arguments(question, answers, with_labels=with_labels)
+    columns = [
+        _column(answer, lists.get(answer.argument_list_id), first + at, is_blind)
+        for at, answer in enumerate(answers)
+    ]
+    return columns, list(lists.values())
+
+
+def _column(
+    answer: Answer, listed: NumberedArguments | None, number: int, is_blind: bool
+) -> Column:
+    numbers = {entry.number for entry in listed.entries} if listed else set()
+    about = "" if is_blind else about_answer(answer)
+    return Column(
+        title=_("Text %d") % number if is_blind else answer.system.name,
+        about=about,
+        public_id=None if is_blind else answer.public_id,
+        pieces=split_citations(answer.text, numbers),
+        list_place=listed.place if listed else None,
+        words=count_words(answer.text),
+    )
+
+
+def about_answer(answer: Answer) -> str:
+    """Condition and choice in a few words."""
+    choice = _("choice %d") % answer.choice
+    if answer.scenario == Answer.Scenario.NONE and answer.condition.is_plain:
+        return choice
+    return " · ".join([answer.condition.name, choice])
+
+
+def numbered_arguments(
+    question: Question, answers: Sequence[Answer], *, with_labels: bool
+) -> dict[int | None, NumberedArguments]:
+    """The lists of some answers by key, in the order in which the answers need them."""
+    needed = dict.fromkeys(each.argument_list_id for each in answers if each.argument_list_id)
+    rows = list(
+        ListedArgument.objects.filter(argument_list__in=list(needed))
+        .select_related("argument")
+        .order_by("argument_list", "number")
+    )
+    wanted = {row.argument_id for row in rows} if with_labels else set()
+    labels = relevance_of(question.study, wanted)
+    cited = _cited(answers)
+    lists: dict[int, list[NumberedArgumentRow]] = {key: [] for key in needed}
+    for row in rows:
+        entry = NumberedArgumentRow(
+            number=row.number,
+            public_id=row.argument.public_id,
+            parts=_marked(row.argument.text, question),
+            text=row.argument.text,
+            label=labels.get(row.argument_id),
+            cited=cited[row.argument_list_id, row.number],
+        )
+        lists[row.argument_list_id].append(entry)
+    return {
+        key: NumberedArguments(place, entries)
+        for place, (key, entries) in enumerate(lists.items(), start=1)
+    }
+
+
+def _marked(text: str, question: Question) -> list[Segment]:
+    return split_sentence(text, question.comparison.object1, question.comparison.object2)
+
+
+def _cited(answers: Sequence[Answer]) -> Counter[tuple[int | None, int]]:
+    """How many of the answers cite a number of their list."""
+    found: Counter[tuple[int | None, int]] = Counter()
+    for answer in answers:
+        citations = find_citations(answer.text)
+        numbers = {number for citation in citations for number in citation.numbers}
+        found.update((answer.argument_list_id, number) for number in numbers)
+    return found
+
+
+# Conditions of a study, and rows narrowed to those of some of them.
+
+
+# What somebody may choose instead of naming conditions; without a choice it is the plain ones.
+ALL = "all"
+Rows = TypeVar("Rows", bound=Model)
+
+
+def used_conditions(study: Study) -> QuerySet[Condition]:
+    """Those under which the study has answers, each with ``answer_count``."""
+    counted = study.conditions.annotate(answer_count=Count("answers"))
+    return counted.filter(answer_count__gt=0).order_by(*Condition._meta.ordering or ())
+
+
+def under(rows: QuerySet[Rows], chosen: Iterable[str], path: str = "") -> QuerySet[Rows]:
+    """Rows of answers under the chosen conditions: public ids, `ALL`, or nothing for plain ones.
+
+    ``path`` leads from a row to its answer.
+    """
+    wanted = list(chosen)
+    if ALL in wanted:
+        return rows
+    if wanted:
+        return rows.filter(**{f"{path}condition__public_id__in": wanted})
+    return rows.filter(**{f"{path}condition__is_plain": True})
+
+
+def without_superseded(answers: QuerySet[Answer]) -> QuerySet[Answer]:
+    """Answers without those by experts who submitted a newer text, which is an answer too."""
+    newer = Answer.objects.filter(
+        revision__sheet=OuterRef("revision__sheet"),
+        revision__number__gt=OuterRef("revision__number"),
+    )
+    return answers.filter(~Exists(newer))
+
+
+def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
+    """The names of chosen conditions, in their order; none for `ALL` and for the plain ones."""
+    wanted = [each for each in chosen if each != ALL]
+    return [each.name for each in study.conditions.filter(public_id__in=wanted)]
+
+
+# What models were trained on, as conditions: whoever asks, scores or counts leaves it out.
+
+
+def is_learned(answer: str = "") -> Exists:
+    """Condition on answers, or on rows that reach one by ``answer`` (such as ``answer__``)."""
+    system, model = OuterRef(f"{answer}system"), OuterRef(f"{answer}system__model")
+    same = Q(system=system) | (Q(system__model=model) & ~Q(system__model=""))
+    rows = LearnedComparison.objects.filter(
+        same,
+        comparison=OuterRef(f"{answer}question__comparison"),
+        system__study=OuterRef(f"{answer}study"),
+    )
+    return Exists(rows)
+
+
+def learned_questions(study: Study, model: str) -> QuerySet[Question]:
+    """Questions of a study that a model, by the name it is asked for, was trained on."""
+    if not model:
+        return study.questions.none()
+    rows = LearnedComparison.objects.filter(system__study=study, system__model=model)
+    return study.questions.filter(comparison__in=rows.values("comparison"))
+
+
+def count_learned_pairs() -> Coalesce:
+    """For querysets of systems: how many pairs of objects each was trained on."""
+    rows = LearnedComparison.objects.filter(system=OuterRef("pk")).order_by()
+    counted = rows.values("system").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted), 0)
+
+
+# What must hold of stored answers; each finding is one sentence.
+
+
+def find_violations() -> Iterator[str]:
+    """An answer's scenario is a copy for searching; both say the same."""
+    unlike = Answer.objects.exclude(
+        condition__scenario=F("scenario"), condition__study=F("study")
+    ).order_by("pk")
+    for pk in unlike.values_list("pk", flat=True):
+        yield f"answer {pk} has another scenario or study than its condition"

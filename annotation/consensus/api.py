@@ -1,0 +1,429 @@
+"""REST interface of votes, final labels, decisions and adoptions."""
+
+import uuid
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.consensus.actions import consensus
+from annotation.consensus.actions import decisions as adjudication
+from annotation.consensus.actions.consensus import SourceNotValid, prefer_labels, set_consensus
+from annotation.consensus.forms import AdoptForm
+from annotation.consensus.models import Adjudication, Adoption, FinalLabel, PreferredLabels
+from annotation.consensus.reports import FINAL_PATHS, counted_votes, label_source
+from annotation.labelling.api import CampaignViews, SentenceSerializer
+from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
+from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.people.actions import rater_for
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, conflict_on, invalid_on
+
+# What the interface shows of votes, final labels and decisions.
+
+
+class ConsensusSerializer(ReadSerializer):
+    """How votes become a label, and the ids of rounds whose labels overrule them."""
+
+    id = None
+    overridden_by: serializers.SlugRelatedField = serializers.SlugRelatedField(
+        slug_field="public_id", many=True, read_only=True
+    )
+
+    class Meta:
+        model = Campaign
+        fields = ["aggregator", "overridden_by"]
+
+
+class VoteSerializer(ReadSerializer):
+    """One item served to one rater, and the answer."""
+
+    item_id = serializers.CharField(source="item.external_id", read_only=True)
+    argument = public_id("item.argument")
+    control_label = serializers.IntegerField(
+        source="item.control_label", read_only=True, allow_null=True
+    )
+    rater = public_id("rater")
+    is_counted = serializers.BooleanField(read_only=True)
+
+    class Meta:
+        model = Assignment
+        fields = [
+            "id",
+            "item_id",
+            "argument",
+            "control_label",
+            "rater",
+            "state",
+            "label",
+            "is_counted",
+            "is_extra",
+            "skip_reason",
+            "is_flagged",
+            "comment",
+            "block",
+            "position",
+            "answered_at",
+            "active_ms",
+        ]
+
+
+class FinalLabelSerializer(SentenceSerializer):
+    """The label of one argument and where it came from."""
+
+    class Meta:
+        model = FinalLabel
+        fields = [
+            *SentenceSerializer.Meta.fields,
+            *(path for path in FINAL_PATHS if "__" not in path),
+            "methods_differ",
+        ]
+        read_only_fields = fields
+
+
+class AdjudicationSerializer(SentenceSerializer):
+    """An expert's word on one argument; superseded ones stay."""
+
+    rater = public_id("rater")
+
+    class Meta:
+        model = Adjudication
+        fields = [
+            *SentenceSerializer.Meta.fields,
+            "rater",
+            "label",
+            "comment",
+            "source",
+            "created_at",
+            "superseded_at",
+            "is_undone",
+        ]
+        read_only_fields = fields
+
+
+class AdoptionSerializer(ReadSerializer):
+    """Labels of one rater in another round that decide here."""
+
+    label_round = public_id("source")
+    label_round_name = serializers.CharField(source="source.name", read_only=True)
+    rater = public_id("rater")
+    rater_name = serializers.CharField(source="rater.described", read_only=True)
+
+    class Meta:
+        model = Adoption
+        fields = [
+            "id",
+            "label_round",
+            "label_round_name",
+            "rater",
+            "rater_name",
+            "only_tied",
+            "created_at",
+            "withdrawn_at",
+        ]
+        read_only_fields = fields
+
+
+class LabelChangeSerializer(serializers.Serializer):
+    """How many sentences have a label now, and would have it then."""
+
+    label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
+    now = serializers.IntegerField()
+    then = serializers.IntegerField()
+
+
+class AdoptionPreviewSerializer(serializers.Serializer):
+    """What adopting would change."""
+
+    labelled = serializers.IntegerField(help_text="Sentences here that the rater labelled.")
+    decided = serializers.IntegerField(help_text="Sentences decided by adopted labels then only.")
+    changed = serializers.IntegerField(help_text="Sentences with another final label then.")
+    counts = LabelChangeSerializer(many=True)
+
+
+class PreferredLabelsSerializer(serializers.Serializer):
+    """The round whose final labels the study uses; null for each sentence's newest."""
+
+    label_round = serializers.UUIDField(allow_null=True)
+    name = serializers.CharField(allow_null=True)
+
+
+# What the interface takes about votes, final labels and decisions.
+
+
+MAX_SOURCES = 100
+
+
+class AdjudicationInput(Input):
+    """A decision on one argument of the round."""
+
+    argument = serializers.UUIDField()
+    label = serializers.IntegerField(min_value=0, max_value=9)
+    comment = serializers.CharField(max_length=1_000, allow_blank=True, default="")
+    known = serializers.DateTimeField(
+        required=False,
+        allow_null=True,
+        help_text="`created_at` of your decision in force as you know it, null for none. "
+        "409 where another one is in force. Left out, your decision is replaced unseen.",
+    )
+
+
+class AdoptInput(Input):
+    """Whose labels of another round decide here."""
+
+    label_round = serializers.UUIDField()
+    rater = serializers.UUIDField()
+    only_tied = serializers.BooleanField(default=True)
+
+
+class ConsensusInput(Input):
+    """How votes become a label, and the rounds whose labels overrule them."""
+
+    aggregator = serializers.ChoiceField(Campaign.Aggregator.choices)
+    overridden_by = serializers.ListField(child=serializers.UUIDField(), max_length=MAX_SOURCES)
+
+
+class PreferredLabelsInput(Input):
+    """The round whose final labels the study uses; null for each sentence's newest."""
+
+    label_round = serializers.UUIDField(allow_null=True)
+
+
+# What came of a round: votes, raters, final labels, decisions.
+
+
+class VoteFilter(filters.FilterSet):
+    """Votes by what happened to them."""
+
+    counted = TrueFalseFilter(
+        field_name="is_counted", label="Whether the vote enters the figures of the round."
+    )
+    is_extra = TrueFalseFilter()
+    is_flagged = TrueFalseFilter()
+    state = filters.ChoiceFilter(choices=Assignment.State.choices)
+    rater = filters.UUIDFilter(field_name="rater__public_id")
+    argument = filters.UUIDFilter(field_name="item__argument__public_id")
+    label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
+
+
+class VoteViews(CampaignViews):
+    """The votes of a round."""
+
+    queryset = Assignment.objects.none()
+    serializer_class = VoteSerializer
+    filterset_class = VoteFilter
+
+    def rows(self) -> QuerySet:
+        """Every assignment, also those merely served, in the order they were made."""
+        counted = counted_votes(self.campaign).filter(pk=OuterRef("pk"))
+        return (
+            self.campaign.assignments.select_related("item__argument", "rater")
+            .annotate(is_counted=Exists(counted))
+            .order_by("pk")
+        )
+
+
+class FinalLabelFilter(filters.FilterSet):
+    """Final labels by label and by how clear they are."""
+
+    label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
+    provenance = filters.ChoiceFilter(choices=FinalLabel.Provenance.choices)
+    is_tied = TrueFalseFilter()
+    methods_differ = TrueFalseFilter()
+    comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")
+
+
+class FinalLabelViews(CampaignViews):
+    """The labels a round arrived at."""
+
+    queryset = FinalLabel.objects.none()
+    serializer_class = FinalLabelSerializer
+    filterset_class = FinalLabelFilter
+
+    def rows(self) -> QuerySet:
+        """One row per argument, as last computed."""
+        return self.campaign.final_labels.select_related("argument__comparison").order_by("pk")
+
+    @extend_schema(request=NothingInput, responses={202: JobSerializer})
+    def recompute(self, request: Request, **kwargs: Any) -> Response:
+        """Ask for new final labels in the background."""
+        self.read(NothingInput)
+        job = consensus.request_final_labels(campaign=self.campaign, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+
+class AdjudicationFilter(filters.FilterSet):
+    """Decisions that are in force, or that were superseded."""
+
+    in_force = TrueFalseFilter(field_name="superseded_at", lookup_expr="isnull")
+    source = filters.ChoiceFilter(choices=Adjudication.Source.choices)
+
+
+class AdjudicationViews(CampaignViews):
+    """Experts' decisions on arguments of a round."""
+
+    queryset = Adjudication.objects.none()
+    serializer_class = AdjudicationSerializer
+    filterset_class = AdjudicationFilter
+
+    def rows(self) -> QuerySet:
+        """Decisions in the order they were made."""
+        return self.campaign.adjudications.select_related(
+            "argument__comparison", "rater"
+        ).order_by("pk")
+
+    @extend_schema(request=AdjudicationInput, responses={201: AdjudicationSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Decide one argument; an earlier decision of yours is superseded, not lost.
+
+        With `known`, 409 where you decided otherwise meanwhile: nothing is stored, and `detail`
+        says both labels.
+        """
+        given = self.read(AdjudicationInput)
+        argument = self.study.arguments.filter(public_id=given.pop("argument")).first()
+        if argument is None:
+            raise ValidationError({"argument": ["No such argument in this study."]})
+        with (
+            invalid_on("non_field_errors", adjudication.DecisionNotValid),
+            conflict_on(adjudication.DecidedMeanwhile),
+        ):
+            decision = adjudication.adjudicate(
+                campaign=self.campaign,
+                argument=argument,
+                rater=rater_for(membership=self.membership),
+                **given,
+            )
+        return self.shown(self.get_queryset().get(pk=decision.pk), 201)
+
+
+# What decides final labels, and which of them the study uses.
+
+
+class ConsensusViews(CampaignViews):
+    """The consensus settings of a round."""
+
+    queryset = Campaign.objects.none()
+    serializer_class = ConsensusSerializer
+
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """The method, and the rounds whose labels overrule the votes."""
+        return self.shown(self.campaign)
+
+    @extend_schema(request=ConsensusInput, responses=ConsensusSerializer)
+    @transaction.atomic
+    def partial_update(self, request: Request, **kwargs: Any) -> Response:
+        """Change the settings; what is left out keeps its value. Labels are recomputed after."""
+        given = self.read(ConsensusInput, partial=True)
+        # Locked, so that of two changes at once neither writes back what the other replaced.
+        rows = campaigns_of(self.study).select_for_update(of=("self",), no_key=True)
+        campaign = get_object_or_404(rows.select_related("study"), pk=self.campaign.pk)
+        with invalid_on("overridden_by", SourceNotValid):
+            set_consensus(
+                campaign=campaign,
+                aggregator=given.get("aggregator", campaign.aggregator),
+                overridden_by=self._sources(campaign, given),
+                actor=request.user,
+            )
+        return self.shown(campaign)
+
+    def _sources(self, campaign: Campaign, given: dict[str, Any]) -> list[Campaign]:
+        if "overridden_by" not in given:
+            return list(campaign.overridden_by.all())
+        wanted = set(given["overridden_by"])
+        sources = list(campaigns_of(self.study).filter(public_id__in=wanted))
+        if len(sources) < len(wanted):
+            raise ValidationError({"overridden_by": ["Some are no rounds of this study."]})
+        return sources
+
+
+class AdoptionFilter(filters.FilterSet):
+    """Adoptions that are in force, or that were withdrawn."""
+
+    in_force = TrueFalseFilter(field_name="withdrawn_at", lookup_expr="isnull")
+
+
+class AdoptionViews(CampaignViews):
+    """Adoptions of a round, withdrawn ones included."""
+
+    queryset = Adoption.objects.none()
+    serializer_class = AdoptionSerializer
+    filterset_class = AdoptionFilter
+
+    def rows(self) -> QuerySet:
+        """In the order they were made."""
+        return self.campaign.adoptions.select_related("source", "rater").order_by("pk")
+
+    @extend_schema(request=AdoptInput, responses={201: AdoptionSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Let another round's labels by one expert, model or release decide here."""
+        with invalid_on("label_round", adjudication.AdoptionNotPossible):
+            made = adjudication.adopt_labels(**self._asked(), actor=request.user)
+        return self.shown(self.get_queryset().get(pk=made.pk), 201)
+
+    @extend_schema(request=AdoptInput, responses={200: AdoptionPreviewSerializer})
+    def preview(self, request: Request, **kwargs: Any) -> Response:
+        """What adopting would change; nothing is stored."""
+        with invalid_on("label_round", adjudication.AdoptionNotPossible):
+            seen = adjudication.preview_adoption(**self._asked())
+        return Response(AdoptionPreviewSerializer(seen).data)
+
+    @extend_schema(request=NothingInput, responses=AdoptionSerializer)
+    def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Take an adoption back; 409 where it was already."""
+        self.read(NothingInput)
+        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        if not adjudication.withdraw_adoption(adoption=row, actor=request.user):
+            raise Conflict("This adoption was withdrawn already.")
+        return self.shown(self.get_queryset().get(pk=row.pk))
+
+    def _asked(self) -> dict[str, Any]:
+        given = self.read(AdoptInput)
+        source = f"{given['label_round']}:{given['rater']}"
+        form = AdoptForm(given | {"source": source}, campaign=self.campaign)
+        if not form.is_valid():
+            raise ValidationError({"rater": ["No expert, model or release labelled there."]})
+        return {
+            "campaign": self.campaign,
+            "source": campaigns_of(self.study).get(public_id=given["label_round"]),
+            "rater": self.study.raters.get(public_id=given["rater"]),
+            "only_tied": given["only_tied"],
+        }
+
+
+class PreferredLabelsViews(StudyViews):
+    """The round whose final labels lists, filters, faithfulness and the desk use."""
+
+    queryset = PreferredLabels.objects.none()
+    serializer_class = PreferredLabelsSerializer
+
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Its id; null: of each sentence the label of the newest round that has one."""
+        return Response(self._shown())
+
+    @extend_schema(request=PreferredLabelsInput, responses=PreferredLabelsSerializer)
+    def partial_update(self, request: Request, **kwargs: Any) -> Response:
+        """Choose a round, or with null each sentence's newest label."""
+        given = self.read(PreferredLabelsInput, partial=True)
+        if "label_round" not in given:
+            return Response(self._shown())
+        wanted = given["label_round"]
+        campaign = campaigns_of(self.study).filter(public_id=wanted).first() if wanted else None
+        if wanted and campaign is None:
+            raise ValidationError({"label_round": ["No such round in this study."]})
+        prefer_labels(study=self.study, campaign=campaign, actor=request.user)
+        return Response(self._shown())
+
+    def _shown(self) -> dict[str, Any]:
+        campaign = label_source(self.study)
+        shown = {
+            "label_round": campaign and campaign.public_id,
+            "name": campaign and campaign.name,
+        }
+        return PreferredLabelsSerializer(shown).data

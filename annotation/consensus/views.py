@@ -1,0 +1,401 @@
+"""Pages of the adjudication queue and of the final labels."""
+
+import uuid
+from collections import Counter
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, F, Q, QuerySet
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from annotation.consensus.actions import consensus
+from annotation.consensus.actions import decisions as actions
+from annotation.consensus.actions.consensus import keep_current, prefer_labels
+from annotation.consensus.forms import AdjudicationForm, AdoptForm, ConsensusForm, MoveForm
+from annotation.consensus.models import Adjudication, FinalLabel
+from annotation.consensus.reports import label_source, labels_finding
+from annotation.corpus.methods.sentences import split_sentence
+from annotation.corpus.models import Argument
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.actions import rater_for
+from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.pages.replies import kept_offline
+from cqa_site.rounds.progress import HowFar, pace
+from cqa_site.web.pages import wants_json
+from cqa_site.web.rest.queries import id_from
+
+# The adjudication queue: one sentence at a time, nobody's labels and nobody's names.
+
+
+TEMPLATE = "annotation/consensus/adjudication.html"
+DECISIONS_PER_PAGE = 20
+MAX_SKIPPED = 500
+# So many of the last decisions tell somebody's pace; what took longer (in seconds) was a pause.
+PACED, LONGEST_PAUSE = 50, 300
+
+
+@study_page(*EXPERTS)
+def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Show the next disputed sentence, and take a label, a skip or an undo.
+
+    ?unit= reopens a decision.
+    """
+    campaign = _adjudicated_campaign(study, campaign_id)
+    if "move" in request.POST:
+        return _move(request, study, campaign)
+    form = AdjudicationForm(request.POST or None, campaign=campaign)
+    if request.method == "POST" and form.is_valid():
+        return _decide(request, study, campaign, form)
+    if form.errors and wants_json(request):
+        detail = " ".join(str(text) for texts in form.errors.values() for text in texts)
+        return JsonResponse({"detail": detail}, status=422)
+    context = _adjudication_page(request, study, campaign) | {"form": form}
+    reply = render(request, TEMPLATE, context, status=422 if form.errors else 200)
+    return kept_offline(reply, request)
+
+
+def _decide(
+    request: StudyRequest, study: Study, campaign: Campaign, form: AdjudicationForm
+) -> HttpResponse:
+    """Store the decision, or show it beside the one that came in between."""
+    given = form.cleaned_data
+    argument = get_object_or_404(_arguments(campaign), public_id=given.pop("argument"))
+    rater = rater_for(membership=request.membership)
+    try:
+        decision = actions.adjudicate(campaign=campaign, argument=argument, rater=rater, **given)
+    except actions.DecidedMeanwhile as late:
+        told = {"detail": str(late), "stored": late.stored, "mine": given, "argument": argument}
+        context = _adjudication_page(request, study, campaign) | {"form": form, "conflict": told}
+        if not wants_json(request):
+            return render(request, TEMPLATE, context, status=409)
+        card = render_to_string("annotation/consensus/_conflict.html", context, request)
+        known = late.stored.created_at.isoformat() if late.stored else ""
+        body = {"detail": str(late), "known": known, "card": card}
+        return JsonResponse(body, status=409)
+    if not wants_json(request):
+        return redirect(_queue(request, study, campaign))
+    saved = {"argument": str(argument.public_id), "known": decision.created_at.isoformat()}
+    key = request.POST.get("client_key", "")
+    return JsonResponse({"saved": saved | {"comment": decision.comment, "client_key": key}})
+
+
+def _move(request: StudyRequest, study: Study, campaign: Campaign) -> HttpResponse:
+    """Put a sentence last until the person signs out, or take their last decision back."""
+    form, address = MoveForm(request.POST), _queue(request, study, campaign)
+    argument = _wanted(request, campaign)
+    if form.is_valid() and form.cleaned_data["move"] == "undo":
+        rater, known = rater_for(membership=request.membership), form.cleaned_data["known"]
+        undone = actions.undo_last(campaign=campaign, rater=rater, known=known)
+        if undone is None:
+            messages.info(request, _("There is no decision of yours to take back."))
+        else:
+            messages.success(request, _taken_back(undone))
+            address = f"{address.partition('?')[0]}?unit={undone.argument.public_id}"
+    elif form.is_valid() and argument:
+        skipped = [pk for pk in _skipped(request, campaign) if pk != argument.pk]
+        request.session[_session_key(campaign)] = [*skipped, argument.pk][-MAX_SKIPPED:]
+    else:
+        raise Http404
+    if not wants_json(request):
+        return redirect(address)
+    return JsonResponse({"saved": {"client_key": request.POST.get("client_key"), "url": address}})
+
+
+def _taken_back(undone: Adjudication) -> str:
+    """What was taken back, and whether the decision before it counts again."""
+    # The one in force comes first.
+    before = _decisions_about(undone.campaign, undone.rater, undone.argument)[0]
+    if before.superseded_at is not None:
+        return _("Taken back: %d. Decide again, or go on.") % undone.label
+    text = _("Taken back: %(last)d. Your decision before it, %(before)d, counts again.")
+    return text % {"last": undone.label, "before": before.label}
+
+
+def _adjudication_page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
+    """Everything on the page: an allow-list without votes, labels or names of others."""
+    rater = Rater.objects.filter(study=study, user=request.user).first()
+    undecided_only = request.GET.get("scope") != "mine"
+    argument = _wanted(request, campaign)
+    if argument is None:
+        row = actions.next_in_queue(
+            campaign,
+            rater=rater,
+            undecided_only=undecided_only,
+            skipped=_skipped(request, campaign),
+        )
+        argument = row.argument if row else None
+    job = keep_current(campaign, request.user) if argument is None else None
+    # Newest first; superseded ones included.
+    own = Adjudication.objects.filter(campaign=campaign, rater=rater).order_by("-pk")
+    own = own.filter(source=Adjudication.Source.QUEUE)
+    newest = list(own.values_list("created_at", "superseded_at")[:PACED])
+    decided = Paginator(
+        own.filter(superseded_at__isnull=True).select_related("argument__comparison"),
+        DECISIONS_PER_PAGE,
+    ).get_page(request.GET.get("page"))
+    left = actions.queue(campaign, rater=rater, undecided_only=undecided_only).count()
+    earlier = _decisions_about(campaign, rater, argument) if argument else []
+    return {
+        "decision": next((one for one in earlier if one.superseded_at is None), None),
+        "last_at": next((at for at, superseded in newest if not superseded), None),
+        "queue": _queue(request, study, campaign),
+        "ways": {"answers": "#decisions"},
+        "job": job if job and job.is_active else None,
+        "study": study,
+        "campaign": campaign,
+        "argument": argument,
+        "segments": _segments(argument),
+        "far": HowFar(decided.paginator.count, left, _pace([at for at, _superseded in newest])),
+        "undecided_only": undecided_only,
+        "earlier": earlier,
+        "decided": decided,
+    }
+
+
+def _adjudicated_campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
+
+
+def _arguments(campaign: Campaign) -> QuerySet[Argument]:
+    return Argument.objects.filter(pk__in=campaign.items.values("argument")).select_related(
+        "comparison"
+    )
+
+
+def _wanted(request: StudyRequest, campaign: Campaign) -> Argument | None:
+    """The sentence named in the address or, after a form with errors, in the form."""
+    unit = request.POST.get("argument") or request.GET.get("unit")
+    if not unit:
+        return None
+    return get_object_or_404(_arguments(campaign), public_id=id_from(unit))
+
+
+def _segments(argument: Argument | None) -> list[Any]:
+    if argument is None:
+        return []
+    comparison = argument.comparison
+    return split_sentence(argument.text, comparison.object1, comparison.object2)
+
+
+def _decisions_about(
+    campaign: Campaign, rater: Rater | None, argument: Argument
+) -> list[Adjudication]:
+    """The person's last decisions about one sentence; the one in force, if any, comes first."""
+    rows = Adjudication.objects.filter(campaign=campaign, rater=rater, argument=argument)
+    return list(rows.order_by(F("superseded_at").desc(nulls_first=True), "-pk")[:10])
+
+
+def _pace(times: list[datetime]) -> float | None:
+    """Seconds from one of the last decisions to the next, without pauses."""
+    gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(times)]
+    return pace([gap for gap in gaps if gap <= LONGEST_PAUSE])
+
+
+def _session_key(campaign: Campaign) -> str:
+    return f"skipped:{campaign.public_id}"
+
+
+def _skipped(request: StudyRequest, campaign: Campaign) -> list[int]:
+    return request.session.get(_session_key(campaign), [])
+
+
+def _queue(request: StudyRequest, study: Study, campaign: Campaign) -> str:
+    address = reverse("adjudication", args=[study.public_id, campaign.public_id])
+    mine = request.GET.get("scope") == "mine"
+    return f"{address}?scope=mine" if mine else address
+
+
+adjudication_urls = [
+    path("label-rounds/<uuid:campaign_id>/adjudicate/", adjudication, name="adjudication"),
+]
+
+
+# Final labels: the table, the rule behind it, and what feeds it.
+
+
+LABELS_PER_PAGE = 50
+FLAGS = {"tied": "is_tied", "differ": "methods_differ"}
+
+
+@study_page(*RESEARCHERS)
+def final_labels(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List every argument with its final label and where it comes from."""
+    return _labels_page(request, study, _labelled_campaign(study, campaign_id))
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def final_labels_settings(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+) -> HttpResponse:
+    """Change how votes become labels and whose labels overrule them."""
+    campaign = _labelled_campaign(study, campaign_id)
+    form = ConsensusForm(request.POST, instance=campaign)
+    if not form.is_valid():
+        return _labels_page(request, study, campaign, settings_form=form, status=422)
+    consensus.set_consensus(
+        campaign=_labelled_campaign(study, campaign_id),
+        aggregator=form.cleaned_data["aggregator"],
+        overridden_by=form.cleaned_data["overridden_by"],
+        actor=request.user,
+    )
+    messages.success(request, _("Saved. The labels are being recomputed."))
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def final_labels_adopt(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+) -> HttpResponse:
+    """Show what taking another campaign's labels as decisions would change; then do it."""
+    campaign = _labelled_campaign(study, campaign_id)
+    form = AdoptForm(request.POST, campaign=campaign)
+    if not form.is_valid():
+        return _labels_page(request, study, campaign, adopt_form=form, status=422)
+    source, rater = form.chosen
+    asked = {
+        "campaign": campaign,
+        "source": get_object_or_404(campaigns_of(study), public_id=source),
+        "rater": get_object_or_404(study.raters, public_id=rater),
+        "only_tied": form.cleaned_data["only_tied"],
+    }
+    if "confirmed" not in request.POST:
+        preview = actions.preview_adoption(**asked)
+        return _labels_page(request, study, campaign, adopt_form=form, preview=preview)
+    actions.adopt_labels(**asked, actor=request.user)
+    messages.success(request, _("Adopted. The labels are being recomputed."))
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def final_labels_withdraw(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, adoption_id: uuid.UUID
+) -> HttpResponse:
+    """Take an adoption back."""
+    campaign = _labelled_campaign(study, campaign_id)
+    row = get_object_or_404(campaign.adoptions.all(), public_id=adoption_id)
+    if actions.withdraw_adoption(adoption=row, actor=request.user):
+        messages.success(request, _("Withdrawn. The labels are being recomputed."))
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def final_labels_recompute(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+) -> HttpResponse:
+    """Recompute in the background."""
+    campaign = _labelled_campaign(study, campaign_id)
+    consensus.request_final_labels(campaign=campaign, actor=request.user)
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def labels_preferred(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Use this campaign's final labels wherever the study needs one, or each sentence's newest."""
+    campaign = _labelled_campaign(study, campaign_id)
+    chosen = campaign if request.POST.get("use") == "this" else None
+    prefer_labels(study=study, campaign=chosen, actor=request.user)
+    messages.success(request, _("Chosen. Figures made from other labels are out of date now."))
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+def _labels_page(
+    request: StudyRequest,
+    study: Study,
+    campaign: Campaign,
+    *,
+    settings_form: ConsensusForm | None = None,
+    adopt_form: AdoptForm | None = None,
+    preview: actions.AdoptionPreview | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    rows, summary = _filtered(campaign, request), _summary(campaign)
+    if summary["is_stale"]:
+        consensus.keep_current(campaign, request.user)
+    adoptions = campaign.adoptions.filter(withdrawn_at__isnull=True)
+    context = {
+        "study": study,
+        "campaign": campaign,
+        "summary": summary,
+        "finding": labels_finding(summary["labels"], campaign.guideline),
+        "provenances": FinalLabel.Provenance.choices,
+        "page": Paginator(rows, LABELS_PER_PAGE).get_page(request.GET.get("page")),
+        "job": consensus.active_job(campaign),
+        "settings_form": settings_form or ConsensusForm(instance=campaign),
+        "adopt_form": adopt_form or AdoptForm(campaign=campaign),
+        "preview": preview,
+        "adoptions": adoptions.select_related("source", "rater", "created_by"),
+        "preferred": label_source(study),
+    }
+    return render(request, "annotation/consensus/final_labels.html", context, status=status)
+
+
+def _labelled_campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
+
+
+def _filtered(campaign: Campaign, request: StudyRequest) -> QuerySet[FinalLabel]:
+    """Rows left by the filters; values that do not exist filter nothing."""
+    rows = campaign.final_labels.select_related("argument__comparison").order_by("pk")
+    if request.GET.get("provenance") in FinalLabel.Provenance.values:
+        rows = rows.filter(provenance=request.GET["provenance"])
+    if request.GET.get("label", "") in map(str, campaign.guideline.values):
+        rows = rows.filter(label=int(request.GET["label"]))
+    if request.GET.get("flag") in FLAGS:
+        rows = rows.filter(**{FLAGS[request.GET["flag"]]: True})
+    return rows
+
+
+def _summary(campaign: Campaign) -> dict[str, Any]:
+    """Arguments by provenance and by label, and whether votes came or went since."""
+    # Which label the tie rule takes is a choice of ours: how many it decided is said.
+    by_rule = Q(is_tied=True, provenance=FinalLabel.Provenance.VOTES)
+    is_majority = campaign.aggregator == Campaign.Aggregator.MAJORITY
+    groups = campaign.final_labels.values_list("provenance", "label").order_by()
+    tied = 0
+    by_provenance: Counter[str] = Counter()
+    by_label: Counter[int | None] = Counter()
+    counts = {"count": Count("pk"), "tied": Count("pk", filter=by_rule)}
+    for provenance, label, count, ties in groups.annotate(**counts):
+        tied += ties if is_majority else 0
+        by_provenance[provenance] += count
+        by_label[label] += count
+    return {
+        "labels": by_label,
+        "total": by_provenance.total(),
+        "tied": tied,
+        "provenances": [
+            {"name": name, "title": title, "count": by_provenance[name]}
+            for name, title in FinalLabel.Provenance.choices
+        ],
+        "is_stale": consensus.is_stale(campaign),
+    }
+
+
+LABELS = "label-rounds/<uuid:campaign_id>/labels/"
+WITHDRAW = f"{LABELS}adoptions/<uuid:adoption_id>/withdraw/"
+final_label_urls = [
+    path(LABELS, final_labels, name="final_labels"),
+    path(f"{LABELS}settings/", final_labels_settings, name="final_labels_settings"),
+    path(f"{LABELS}adopt/", final_labels_adopt, name="final_labels_adopt"),
+    path(WITHDRAW, final_labels_withdraw, name="final_labels_withdraw"),
+    path(f"{LABELS}prefer/", labels_preferred, name="labels_preferred"),
+    path(f"{LABELS}recompute/", final_labels_recompute, name="final_labels_recompute"),
+]

@@ -1,0 +1,288 @@
+"""REST interface of editing rounds, tasks, revisions and discussions."""
+
+import uuid
+from typing import Any
+
+from django.db.models import BooleanField, Case, F, QuerySet, Value, When
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.editing.actions.rounds import NotDiscussed, add_comment, make_expert_answers
+from annotation.editing.forms import LONGEST_COMMENT, RoundForm
+from annotation.editing.models import EditingRound, EditingSheet, Revision, RoundComment
+from annotation.editing.reports.versions import sheets_with_revisions
+from cqa_site.api.base import FormInput, Input, NothingInput, ReadSerializer, Request, public_id
+from cqa_site.rounds.api import RoundApi, RoundSerializer, round_views
+from cqa_site.rounds.progress import TO_DO
+from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
+
+# What the interface shows of editing rounds, their tasks and discussions.
+
+
+class EditingRoundSerializer(RoundSerializer):
+    """Who edits what, and how far it is; ``found`` answers matched."""
+
+    form = RoundForm
+    found = serializers.IntegerField(source="recipe.found", read_only=True)
+    other_conditions = serializers.IntegerField(
+        source="recipe.other_conditions", default=0, read_only=True
+    )
+
+    class Meta:
+        model = EditingRound
+        fields = [*RoundSerializer.Meta.fields, "found", "other_conditions", "first_closed_at"]
+
+
+class MadeAnswersSerializer(serializers.Serializer):
+    """How many answers of the experts were made now, of how many submitted texts."""
+
+    added = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+
+
+class EditingTaskSerializer(ReadSerializer):
+    """One answer on one expert's desk."""
+
+    editor = public_id("rater.user")
+    answer = public_id("answer")
+    position = serializers.IntegerField(source="place", read_only=True)
+    state = serializers.ChoiceField(
+        EditingSheet.Progress.choices, source="progress", read_only=True
+    )
+    draft_version = serializers.IntegerField(source="version", read_only=True)
+    draft_saved_at = serializers.DateTimeField(source="saved_at", read_only=True, allow_null=True)
+    revisions = serializers.IntegerField(source="revision_count", read_only=True)
+
+    class Meta:
+        model = EditingSheet
+        fields = [
+            "id",
+            "editor",
+            "answer",
+            "is_calibration",
+            "position",
+            "state",
+            "draft_version",
+            "draft_saved_at",
+            "revisions",
+            "active_seconds",
+            "submitted_at",
+        ]
+
+
+class EditingTaskDetailSerializer(EditingTaskSerializer):
+    """A task with the text as it stands on the desk, submitted or not."""
+
+    text = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = EditingSheet
+        fields = [*EditingTaskSerializer.Meta.fields, "text"]
+
+
+class RevisionSerializer(ReadSerializer):
+    """A submitted version; ``checks`` says which points of the checklist it passed.
+
+    A point is null where it could not be judged. ``active_seconds`` counts all work on the task
+    until then. ``is_after_closing`` marks what was written after the round had first been
+    closed, when experts could have seen each other's versions.
+    """
+
+    task = public_id("sheet")
+    editor = public_id("sheet.rater.user")
+    answer = public_id("sheet.answer")
+    is_calibration = serializers.BooleanField(source="sheet.is_calibration", read_only=True)
+    text = serializers.CharField(read_only=True)
+    comment = serializers.CharField(read_only=True)
+    created_at = serializers.DateTimeField(source="at", read_only=True)
+    reasons = serializers.ListField(
+        child=serializers.ChoiceField(Revision.Reason.choices), read_only=True
+    )
+    checks = serializers.DictField(child=serializers.BooleanField(allow_null=True), read_only=True)
+    is_after_closing = serializers.BooleanField(read_only=True)
+
+    class Meta:
+        model = Revision
+        fields = [
+            "id",
+            "task",
+            "editor",
+            "answer",
+            "is_calibration",
+            "number",
+            "text",
+            "text_sha256",
+            "reasons",
+            "comment",
+            "checks",
+            "active_seconds",
+            "is_after_closing",
+            "created_at",
+        ]
+
+
+class RoundCommentSerializer(ReadSerializer):
+    """A word in the discussion of a calibration answer."""
+
+    answer = public_id("answer")
+    author = public_id("author")
+
+    class Meta:
+        model = RoundComment
+        fields = ["id", "answer", "author", "text", "created_at"]
+
+
+# What the interface takes about editing rounds, their tasks and discussions.
+
+
+class EditingRoundInput(FormInput):
+    """Who edits what; what is left out keeps its default, or its value on a change."""
+
+    form = RoundForm
+    most_chosen = 200
+
+
+class RoundCommentInput(Input):
+    """A word in the discussion of one calibration answer of the round."""
+
+    answer = serializers.UUIDField()
+    text = serializers.CharField(max_length=LONGEST_COMMENT)
+
+
+# Query parameters of lists of editing rounds, their tasks and discussions; others are refused.
+
+
+class EditingRoundFilter(filters.FilterSet):
+    """Editing rounds by state."""
+
+    state = filters.ChoiceFilter(choices=EditingRound.State.choices)
+
+
+class EditingTaskFilter(filters.FilterSet):
+    """Tasks of one expert, about one answer, in one state, for calibration or not."""
+
+    editor = filters.UUIDFilter(field_name="rater__user__public_id")
+    answer = filters.UUIDFilter(field_name="answer__public_id")
+    state = filters.ChoiceFilter(choices=EditingSheet.Progress.choices, method="in_state")
+    is_calibration = TrueFalseFilter()
+
+    def in_state(self, sheets: QuerySet, name: str, value: str) -> QuerySet:
+        """A change after submitting makes a task one to do again."""
+        return sheets.filter(TO_DO if value == EditingSheet.Progress.OPEN else ~TO_DO)
+
+
+class RevisionFilter(filters.FilterSet):
+    """Revisions of one task, expert or answer, of calibration answers or not."""
+
+    task = filters.UUIDFilter(field_name="sheet__public_id")
+    editor = filters.UUIDFilter(field_name="sheet__rater__user__public_id")
+    answer = filters.UUIDFilter(field_name="sheet__answer__public_id")
+    is_calibration = TrueFalseFilter(field_name="sheet__is_calibration")
+
+
+class RoundCommentFilter(filters.FilterSet):
+    """Comments on one answer."""
+
+    answer = filters.UUIDFilter(field_name="answer__public_id")
+
+
+# Editing rounds: draw, open, close; read tasks, revisions and discussions.
+
+
+COMMENT = RoundCommentSerializer
+
+
+ROUNDS = round_views(
+    RoundApi(
+        plan=EditingRoundInput,
+        shown=EditingRoundSerializer,
+        related=("study",),
+        filters=EditingRoundFilter,
+    ),
+    "round_id",
+)
+
+
+class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
+    """What a round's experts submitted, as answers of their own."""
+
+    @extend_schema(request=NothingInput, responses=MadeAnswersSerializer)
+    def make(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Make answers of the newest submitted texts; what is one already is not made again."""
+        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        self.read(NothingInput)
+        added = make_expert_answers(editing_round=row, actor=request.user)
+        submitted = row.sheets.filter(submitted_at__isnull=False).count()
+        made = {"added": added, "submitted": submitted}
+        return Response(MadeAnswersSerializer(made).data)
+
+
+class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
+    """Which answers are on whose desk, and how far each is."""
+
+    queryset = EditingSheet.objects.none()
+    serializer_class = EditingTaskSerializer
+    filterset_class = EditingTaskFilter
+
+    def rows(self) -> QuerySet:
+        """By expert, in the order of the desk."""
+        return sheets_with_revisions(self.round)
+
+    @extend_schema(responses=EditingTaskDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One task with its present text."""
+        task = get_object_or_404(self.get_queryset(), public_id=public_id)
+        return Response(EditingTaskDetailSerializer(task).data)
+
+
+class RevisionViews(ROUNDS.part):  # type: ignore[name-defined]
+    """What was submitted in a round, with reasons and checks."""
+
+    queryset = Revision.objects.none()
+    serializer_class = RevisionSerializer
+    filterset_class = RevisionFilter
+
+    def rows(self) -> QuerySet:
+        """In the order in which they came."""
+        seen = When(at__gt=F("sheet__round__first_closed_at"), then=Value(value=True))
+        found = Revision.objects.filter(sheet__round=self.round).annotate(
+            is_after_closing=Case(seen, default=Value(value=False), output_field=BooleanField())
+        )
+        return (
+            found.select_related("sheet__rater__user", "sheet__answer")
+            .defer("sheet__draft", "sheet__submitted_text", "sheet__answer__text")
+            .order_by("pk")
+        )
+
+
+class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
+    """The discussions of the calibration answers of a round."""
+
+    queryset = RoundComment.objects.none()
+    serializer_class = COMMENT
+    filterset_class = RoundCommentFilter
+
+    def rows(self) -> QuerySet:
+        """Oldest first."""
+        comments = self.round.comments.select_related("answer", "author")
+        return comments.defer("answer__text").order_by("pk")
+
+    @extend_schema(request=RoundCommentInput, responses={201: COMMENT})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Add a word to a discussion; experts see it once the round is closed."""
+        given = self.read(RoundCommentInput)
+        answer = self.study.answers.filter(public_id=given["answer"]).first()
+        if answer is None:
+            raise ValidationError({"answer": ["No such answer in this study."]})
+        with conflict_on(NotDiscussed):
+            comment = add_comment(
+                editing_round=self.round,
+                answer=answer,
+                author=request.user,
+                text=given["text"],
+            )
+        return self.shown(comment, 201)

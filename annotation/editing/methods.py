@@ -1,0 +1,236 @@
+"""Split answers among experts, and align the lines of two versions of a text."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+# Which answers every expert edits and which one expert alone: a seeded split.
+#
+# The relevance paper (section 4.2) has four experts edit the same ten answers
+# for calibration and then ten answers each on their own, fifty comparisons in
+# all. Here the sizes are free, and the split can be drawn again from its seed.
+
+
+class TooFewAnswers(ValueError):
+    """The sets need more answers than there are."""
+
+    def __init__(self, needed: int, found: int) -> None:
+        super().__init__(f"the sets need {needed} answers and {found} were found")
+        self.needed = needed
+        self.found = found
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Who edits what.
+
+    Parameters
+    ----------
+    calibration
+        Answers that every expert edits.
+    individual
+        For each expert in the order given, the answers that nobody else edits.
+    """
+
+    calibration: tuple[int, ...]
+    individual: tuple[tuple[int, ...], ...]
+
+    def desk(self, expert: int, seed: int) -> list[int]:
+        """One expert's answers in the order of the desk: calibration first, both parts shuffled.
+
+        The order differs between experts, so that tiredness does not fall on
+        the same answers.
+        """
+        source = random.Random(f"{seed}:{expert}")  # noqa: S311  an order, not a secret
+        common = source.sample(self.calibration, len(self.calibration))
+        own = source.sample(self.individual[expert], len(self.individual[expert]))
+        return common + own
+
+
+def split_answers(
+    answers: Sequence[tuple[int, Hashable]],
+    *,
+    experts: int,
+    calibration: int,
+    individual: int,
+    seed: int,
+) -> Split:
+    """Draw the sets, spread over the questions as evenly as the answers allow.
+
+    Parameters
+    ----------
+    answers
+        Pairs of an answer's key and its question. Their order does not matter:
+        the same pairs and the same seed give the same split.
+    experts
+        How many experts there are, at least 1.
+    calibration, individual
+        Sizes: answers for everybody, and answers for each expert alone.
+    seed
+        Of the random order in which answers are dealt.
+
+    Raises
+    ------
+    TooFewAnswers
+        If ``calibration + experts * individual`` exceeds the number of answers.
+
+    Notes
+    -----
+    Answers are dealt one at a time, the calibration set first, then round the
+    table. A set takes a second answer to a question it already has only when
+    every answer left is to such a question, and questions nobody has yet are
+    dealt first. With one answer to each of 50 questions and sizes 10 and 10,
+    four experts share out all 50 questions as in the paper.
+
+    Examples
+    --------
+    >>> pairs = [(n, n // 3) for n in range(30)]
+    >>> split = split_answers(pairs, experts=2, calibration=2, individual=4, seed=1)
+    >>> len(split.calibration), [len(own) for own in split.individual]
+    (2, [4, 4])
+    >>> sorted({n // 3 for n in (*split.calibration, *split.individual[0], *split.individual[1])})
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+    needed = calibration + experts * individual
+    if needed > len(answers):
+        raise TooFewAnswers(needed, len(answers))
+    waiting = _spread(answers, random.Random(seed))  # noqa: S311  an order, not a secret
+    common = _Hand()
+    for _turn in range(calibration):
+        common.take_from(waiting)
+    hands = [_Hand(set(common.questions)) for _expert in range(experts)]
+    for _turn in range(individual):
+        for hand in hands:
+            hand.take_from(waiting)
+    return Split(tuple(common.answers), tuple(tuple(hand.answers) for hand in hands))
+
+
+def _spread(
+    answers: Iterable[tuple[int, Hashable]], source: random.Random
+) -> list[tuple[int, Hashable]]:
+    """Pairs in a random order in which no question comes twice before each came once."""
+    by_question: dict[Hashable, list[int]] = defaultdict(list)
+    # Sorted, because a database returns rows in any order.
+    for answer, question in sorted(answers, key=lambda pair: pair[0]):
+        by_question[question].append(answer)
+    questions = list(by_question)
+    source.shuffle(questions)
+    for found in by_question.values():
+        source.shuffle(found)
+    rounds = max(map(len, by_question.values()), default=0)
+    return [
+        (by_question[question][turn], question)
+        for turn in range(rounds)
+        for question in questions
+        if turn < len(by_question[question])
+    ]
+
+
+class _Hand:
+    """What one set holds while it is dealt."""
+
+    def __init__(self, questions: set[Hashable] | None = None) -> None:
+        self.answers: list[int] = []
+        self.questions = questions or set()
+
+    def take_from(self, waiting: list[tuple[int, Hashable]]) -> None:
+        """Take the first answer to a question that is new here, else the first one."""
+        places = range(len(waiting))
+        place = next((n for n in places if waiting[n][1] not in self.questions), 0)
+        answer, question = waiting.pop(place)
+        self.answers.append(answer)
+        self.questions.add(question)
+
+
+# Lines of two versions of a text side by side: the same ones, successors, and lone ones.
+#
+# An editor rewrites a line and puts a new one next to it in one go. A plain comparison of lines
+# takes such a block as all removed and all added; here the lines that are alike are found in it,
+# so that only what changed inside them needs to be read.
+
+
+Pair = tuple[str | None, str | None]
+
+# Of their words, two lines share at least this part to be taken for one another.
+LEAST_ALIKE = 0.4
+# Blocks with more pairs than this are not searched: 150 lines against 150.
+MOST_PAIRS = 22_500
+
+
+def align_lines(before: str, after: str) -> list[Pair]:
+    """Lines of both texts in order; None stands where a line has no counterpart.
+
+    Parameters
+    ----------
+    before, after : str
+        Lines end with a line feed; an empty text is one empty line.
+
+    Returns
+    -------
+    list of (old line or None, new line or None)
+        All old lines and all new lines, each once and in their order. A pair of equal lines is
+        unchanged, one of different lines is a rewritten line.
+
+    Examples
+    --------
+    >>> align_lines("tea is warm\\nend", "new\\ntea is very warm\\nend")
+    [(None, 'new'), ('tea is warm', 'tea is very warm'), ('end', 'end')]
+    """
+    old, new = before.split("\n"), after.split("\n")
+    found: list[Pair] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found += zip(old[i1:i2], new[j1:j2], strict=True)
+        else:
+            found += _block(old[i1:i2], new[j1:j2])
+    return found
+
+
+def _block(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
+    """The lines of one changed block: between two successors, removed lines before added ones."""
+    i = j = 0
+    for partner_old, partner_new in [*_successors(old, new), (len(old), len(new))]:
+        yield from ((line, None) for line in old[i:partner_old])
+        yield from ((None, line) for line in new[j:partner_new])
+        if partner_old < len(old):
+            yield old[partner_old], new[partner_new]
+        i, j = partner_old + 1, partner_new + 1
+
+
+def _successors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Places of lines taken for one another: in order on both sides, as alike in sum as can be."""
+    if not old or not new or len(old) * len(new) > MOST_PAIRS:
+        return []
+    alike = _likeness(old, new)
+    # best[i][j] is the most that lines from i and from j on can share.
+    best = [[0.0] * (len(new) + 1) for _line in range(len(old) + 1)]
+    for i in reversed(range(len(old))):
+        for j in reversed(range(len(new))):
+            together = best[i + 1][j + 1] + alike[i][j]
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], together)
+    found = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        if alike[i][j] and best[i][j] == best[i + 1][j + 1] + alike[i][j]:
+            found.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def _likeness(old: Sequence[str], new: Sequence[str]) -> list[list[float]]:
+    """Share of common words (Dice's coefficient over words with repeats); 0 below the least."""
+    left = [Counter(line.casefold().split()) for line in old]
+    right = [Counter(line.casefold().split()) for line in new]
+    return [[_dice(a, b) for b in right] for a in left]
+
+
+def _dice(first: Counter[str], second: Counter[str]) -> float:
+    words = first.total() + second.total()
+    share = 2 * (first & second).total() / words if words else 0.0
+    return share if share >= LEAST_ALIKE else 0.0

@@ -1,0 +1,125 @@
+"""Export files of a campaign, always from one snapshot."""
+
+import secrets
+from collections.abc import Collection
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.consensus.actions.consensus import recompute_final_labels
+from annotation.exports.models import ExportFile
+from annotation.exports.reports.tables import TABLES, Source
+from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.models import Snapshot
+from annotation.figures.reports.snapshots import marker
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.files.actions.exports import ExportKind, FileTable, Options, request_files
+from cqa_site.people.models import User
+from cqa_site.results import snapshots as keeping
+from cqa_site.runs.jobs import JobRefused, Work
+
+
+class ExportNotPossible(Exception):
+    """The snapshot cannot give what was asked for; the message says why."""
+
+
+class CampaignExports(ExportKind):
+    """Votes, labels, annotators and figures of a snapshot."""
+
+    job = "export"
+    Model = ExportFile
+
+    def source(self, work: Work, files: Collection[ExportFile]) -> Source:
+        """The snapshot as stored; a live one is first brought up to date."""
+        snapshots = Snapshot.objects.select_related("campaign__study", "campaign__guideline")
+        snapshot = snapshots.get(pk=work.payload["snapshot"])
+        if not snapshot.is_frozen:
+            work.progress(0, note=_("Bringing the figures up to date"))
+            keeping.refresh(CAMPAIGNS, snapshot.campaign)
+            recompute_final_labels(snapshot.campaign)
+            snapshot = snapshots.get(pk=snapshot.pk)
+        try:
+            check_labels(snapshot.campaign, snapshot, [file.content for file in files])
+        except ExportNotPossible as reason:
+            raise JobRefused(str(reason)) from reason
+        return Source(snapshot, secrets.token_bytes(32), work.payload["with_comments"])
+
+    def table(self, file: ExportFile, source: Source) -> FileTable:
+        """Its rows as a stream."""
+        return TABLES[file.content](source)
+
+    def about(self, source: Source) -> dict[str, Any]:
+        """Round and snapshot, and what was done to raters and times."""
+        snapshot, campaign = source.snapshot, source.snapshot.campaign
+        return {
+            "label_round": {"id": str(campaign.public_id), "name": campaign.name},
+            "snapshot": {
+                "id": str(snapshot.public_id),
+                "number": snapshot.number,
+                "is_frozen": snapshot.is_frozen,
+                "sha256": snapshot.sha256,
+                "computed_at": snapshot.computed_at and snapshot.computed_at.isoformat(),
+                "recipe": snapshot.recipe,
+            },
+            "aggregator": campaign.aggregator,
+            "raters": "HMAC-SHA256 under a random key of this set of files, which was not kept",
+            "times": "rounded to the minute, UTC",
+        }
+
+
+EXPORTS = CampaignExports()
+
+
+@transaction.atomic
+def request_exports(
+    *,
+    campaign: Campaign,
+    snapshot: Snapshot | None,
+    contents: list[str],
+    format: str,
+    options: Options,
+    actor: User,
+) -> list[ExportFile]:
+    """Ask for a set of files; without a snapshot, of the newest, brought up to date.
+
+    Raises ExportNotPossible.
+    """
+    snapshot = snapshot or current_snapshot(campaign=campaign)
+    check_labels(campaign, snapshot, contents)
+    return request_files(
+        EXPORTS,
+        study=campaign.study,
+        subject=f"{campaign.name} #{snapshot.number}",
+        contents=contents,
+        format=format,
+        options=options,
+        actor=actor,
+        payload={"snapshot": snapshot.pk},
+        key=str(snapshot.pk),
+        campaign=campaign,
+        snapshot=snapshot,
+    )
+
+
+@transaction.atomic
+def current_snapshot(*, campaign: Campaign) -> Snapshot:
+    """The newest snapshot unless it is frozen and outdated; then an empty one."""
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    newest = campaign.snapshots.defer("rows", "figures").first()
+    if newest and (not newest.is_frozen or newest.marker == marker(campaign)):
+        return newest
+    return Snapshot.objects.create(campaign=campaign, number=newest.number + 1 if newest else 1)
+
+
+def check_labels(campaign: Campaign, snapshot: Snapshot, contents: list[str]) -> None:
+    """Final labels are kept as they are now, so an older snapshot cannot give its own."""
+    if ExportFile.Content.FINAL_LABELS not in contents or not snapshot.is_frozen:
+        return
+    if marker(campaign) != snapshot.marker:
+        raise ExportNotPossible(
+            _(
+                "The votes have changed since this snapshot was frozen, so its final labels "
+                "can no longer be told. Export them from the live snapshot."
+            )
+        )

@@ -1,0 +1,165 @@
+"""Pages to request, follow and download export files."""
+
+import json
+import uuid
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from annotation.exports import actions
+from annotation.exports.forms import AnswersFileForm, ExportForm
+from annotation.exports.models import ExportFile
+from annotation.exports.reports.answers_export import TABLES, ExportRequest, plain_cells
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.files.actions.exports import FileTable, sent_file, sent_manifest, sent_table
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
+from cqa_site.people.models import Study
+from cqa_site.runs.jobs import is_worker_alive
+
+# Files that go out: ask for them, watch them being made, download them.
+
+
+PER_PAGE = 25
+
+
+@study_page(*RESEARCHERS, in_archive=True)
+def exports(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List the files made so far, and take the wish for new ones."""
+    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
+    form = ExportForm(request.POST or None, campaign=campaign, initial=_asked_for(request))
+    if request.method == "POST" and form.is_valid():
+        return _request(request, study, campaign, form)
+    context = _listed(request, study, campaign) | {"form": form}
+    return render(
+        request, "annotation/exports/exports.html", context, status=422 if form.errors else 200
+    )
+
+
+@study_page(*RESEARCHERS)
+def export_list(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Only the list, for the page that waits."""
+    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
+    return render(request, "annotation/exports/_list.html", _listed(request, study, campaign))
+
+
+@study_page(*RESEARCHERS)
+def export_download(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
+) -> FileResponse:
+    """The finished file."""
+    return sent_file(_finished(study, campaign_id, export_id))
+
+
+@study_page(*RESEARCHERS)
+def export_manifest(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
+) -> FileResponse:
+    """What is in the finished file."""
+    return sent_manifest(_finished(study, campaign_id, export_id))
+
+
+def _asked_for(request: StudyRequest) -> dict[str, str]:
+    """The snapshot another page sent along in its link."""
+    return {"snapshot": request.GET.get("snapshot", "")}
+
+
+def _request(
+    request: StudyRequest, study: Study, campaign: Campaign, form: ExportForm
+) -> HttpResponse:
+    try:
+        actions.request_exports(
+            campaign=campaign,
+            snapshot=form.cleaned_data["snapshot"],
+            contents=form.cleaned_data["contents"],
+            format=form.cleaned_data["format"],
+            options=form.options,
+            actor=request.user,
+        )
+    except actions.ExportNotPossible as reason:
+        messages.error(request, str(reason))
+    else:
+        messages.success(request, _("The files are being made."))
+    return redirect("exports", study.public_id, campaign.public_id)
+
+
+def _listed(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, object]:
+    files = campaign.export_files.select_related("snapshot", "job", "created_by").defer(
+        "snapshot__rows", "snapshot__figures"
+    )
+    page = Paginator(files, PER_PAGE).get_page(request.GET.get("page"))
+    jobs = {file.job.pk: file.job for file in page if file.job and file.job.is_active}
+    return {
+        "study": study,
+        "campaign": campaign,
+        "page": page,
+        "jobs": list(jobs.values()),
+        "worker_alive": is_worker_alive() if jobs else None,
+        "retention_days": settings.EXPORT_RETENTION_DAYS,
+    }
+
+
+def _finished(study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID) -> ExportFile:
+    files = ExportFile.objects.filter(campaign__study=study, campaign__public_id=campaign_id)
+    file = get_object_or_404(
+        files.select_related("campaign", "snapshot").defer("snapshot__rows", "snapshot__figures"),
+        public_id=export_id,
+    )
+    if not file.finished_at:
+        raise Http404
+    return file
+
+
+export_urls = [
+    path("label-rounds/<uuid:campaign_id>/exports/", exports, name="exports"),
+    path("label-rounds/<uuid:campaign_id>/exports/list/", export_list, name="export_list"),
+    path(
+        "label-rounds/<uuid:campaign_id>/exports/<uuid:export_id>/file/",
+        export_download,
+        name="export_download",
+    ),
+    path(
+        "label-rounds/<uuid:campaign_id>/exports/<uuid:export_id>/manifest/",
+        export_manifest,
+        name="export_manifest",
+    ),
+]
+
+
+# Questions, numbered arguments, answers and revisions as files.
+
+
+@study_page(*RESEARCHERS, in_archive=True)
+@require_POST
+def answers_file(request: StudyRequest, study: Study) -> HttpResponse | FileResponse:
+    """One table, made anew."""
+    form = AnswersFileForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Choose what is in the file, and its format."))
+        return redirect("questions", study.public_id)
+    asked = form.cleaned_data
+    wish = ExportRequest(study, with_comments=asked["with_comments"])
+    record(study=study, actor=request.user, verb="answers_exported", subject=study.name, **asked)
+    table = TABLES[asked["content"]](wish)
+    if asked["format"] == "csv":
+        table = FileTable(table.types, plain_cells(table.rows, _as_text))
+    name = f"{slugify(study.name, allow_unicode=True)[:60] or 'study'}-{asked['content']}"
+    return sent_table(
+        table,
+        name=f"{name}.{asked['format']}",
+        format=asked["format"],
+        is_raw=asked["is_raw"],
+    )
+
+
+def _as_text(nested: dict | list) -> str:
+    return json.dumps(nested, ensure_ascii=False)
+
+
+answers_file_urls = [path("answers/file/", answers_file, name="answers_file")]

@@ -1,0 +1,320 @@
+"""The coherence judge: which citations it judges, its requests and its replies."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.fields.json import KT
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.answers.actions import numbered_texts
+from annotation.answers.models import Answer
+from annotation.answers.reports import ALL, under
+from annotation.corpus.methods.sentences import seeded_places
+from annotation.editing.models import Revision
+from annotation.editing.reports.versions import newest_revisions
+from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
+from annotation.faithfulness.reports.texts import CitationSubject
+from cqa_site.judging.labels import (
+    PARSER_VERSION,
+    ReplyNotUsable,
+    Verdict,
+    parse_verdict,
+    verdict_schema,
+)
+from cqa_site.judging.prompts import (
+    Layout,
+    PromptParts,
+    fence,
+    fence_token,
+    neutralise,
+    quote,
+    render,
+)
+from cqa_site.people.models import Study
+from cqa_site.runs.integrity import check_places
+from cqa_site.runs.kinds import Ended, Previewed, PromptKind, Question, Reading, Subject
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+
+# Which citations a coherence run judges.
+#
+# Where segments stand and what they cite was settled when the faithfulness figures were made, so
+# nothing has to be read again; texts without figures are not judged.
+
+
+def target_of(
+    *,
+    systems: Iterable[str] = (),
+    scenarios: Iterable[int] = (),
+    conditions: Iterable[str] = (),
+    texts: str = "answers",
+    sample: int = 0,
+) -> dict[str, Any]:
+    """What a coherence run judges, as its spec keeps it.
+
+    Parameters
+    ----------
+    systems, scenarios
+        Public ids and numbers; without any, all of them.
+    conditions
+        Public ids or `ALL`; without any the plain ones.
+    texts
+        ``answers``, ``edited`` or ``both``: answers as written, experts' newest versions of them,
+        or both.
+    sample
+        Judge only so many texts, drawn by the run's seed; 0 for all.
+    """
+    return {
+        "systems": sorted(map(str, systems)),
+        "scenarios": sorted(scenarios),
+        "conditions": sorted(conditions),
+        "texts": texts,
+        "sample": sample,
+    }
+
+
+def chosen_citations(
+    study: Study, target: Mapping[str, Any], seed: int
+) -> Iterator[CitationSubject]:
+    """Every citation of the chosen texts, text by text."""
+    rows = _cited_texts(study, target)
+    if target["sample"]:
+        rows = [rows[place] for place in seeded_places(len(rows), target["sample"], seed)]
+    for answer, revision, citations in rows:
+        for start, end, number in citations:
+            yield CitationSubject(answer, revision, start, end, number)
+
+
+def _cited_texts(
+    study: Study, target: Mapping[str, Any]
+) -> list[tuple[int, int, list[list[int]]]]:
+    """(answer, revision or 0, citations) of each text that cites something, by answer."""
+    rows: list[tuple[int, int, list[list[int]]]] = []
+    figures = FaithfulnessFigures.objects.filter(mode=FaithfulnessFigures.Mode.SOUND)
+    if target["texts"] != "edited":
+        answers = _of_target(Answer.objects.filter(study=study), target)
+        found = figures.filter(answer__in=answers.values("pk"))
+        rows += [(pk, 0, cited) for pk, cited in found.values_list("answer", "citations")]
+    if target["texts"] != "answers":
+        revisions = _of_target(newest_revisions(study), target, "sheet__answer__")
+        found = figures.filter(revision__in=revisions.order_by().values("pk"))
+        rows += found.values_list("revision__sheet__answer", "revision", "citations")
+    return sorted(row for row in rows if row[2])
+
+
+def _of_target(rows: QuerySet, target: Mapping[str, Any], path: str = "") -> QuerySet:
+    if target["systems"]:
+        rows = rows.filter(**{f"{path}system__public_id__in": target["systems"]})
+    if target["scenarios"]:
+        rows = rows.filter(**{f"{path}scenario__in": target["scenarios"]})
+    # A run from before there were any has all.
+    return under(rows, target.get("conditions", [ALL]), path)
+
+
+def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
+    """How many texts that cite something are left out because of the condition they are under."""
+    mixed = {**target, "conditions": [ALL]}
+    return len(_cited_texts(study, mixed)) - len(_cited_texts(study, target))
+
+
+def without_figures(study: Study) -> int:
+    """Answers with arguments whose citations are not known yet, so that no run can judge them."""
+    answers = Answer.objects.filter(study=study, argument_list__isnull=False)
+    return answers.exclude(figures__mode=FaithfulnessFigures.Mode.SOUND).count()
+
+
+def has_citations(study: Study) -> bool:
+    """Whether a citation of any text of the study is known."""
+    of_study = Q(answer__study=study) | Q(revision__sheet__answer__study=study)
+    figures = FaithfulnessFigures.objects.filter(of_study, mode=FaithfulnessFigures.Mode.SOUND)
+    return figures.exclude(citations=[]).exists()
+
+
+def citing_answers(study: Study) -> QuerySet[Answer]:
+    """Answers of which a citation is known."""
+    figures = FaithfulnessFigures.objects.filter(
+        answer__study=study, mode=FaithfulnessFigures.Mode.SOUND
+    )
+    cited = figures.exclude(citations=[]).values("answer")
+    return Answer.objects.filter(study=study, pk__in=cited).order_by("pk")
+
+
+def first_citation(answer: Answer) -> CitationSubject:
+    """The first citation of an answer of which one is known."""
+    figures = answer.figures.get(mode=FaithfulnessFigures.Mode.SOUND)
+    start, end, number = figures.citations[0]
+    return CitationSubject(answer.pk, 0, start, end, number)
+
+
+# The coherence judge: does a citing segment follow from the argument that it cites?
+#
+# One request a citation: a segment and one of the numbers it cites.
+
+
+FOLDER = Path(__file__).parents[1] / "prompts"
+
+KIND = "coherence"
+PROMPTS = {
+    KIND: PromptKind(
+        lazy("Coherence of a citation"),
+        Layout((), ("object1", "object2", "number", "argument", "passage")),
+        FOLDER / "coherence.md",
+    )
+}
+ASKED = "coherent"
+
+
+class PromptAnswer(NamedTuple):
+    """What a request shows of an answer."""
+
+    text: str
+    argument_list: int
+    object1: str
+    object2: str
+
+
+class CoherenceKind:
+    """What the engine asks this app about runs of the kind ``coherence``."""
+
+    parser_version = PARSER_VERSION
+    values_title = lazy("Verdicts:")
+    # Most citations of a good answer are coherent, so four in five say nothing.
+    dominance = 0.95
+
+    def begin(self, run: Run) -> None:
+        """The verdicts themselves are all that this app keeps of a run."""
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """One subject a citation, text by text."""
+        return [
+            _subject(cited)
+            for cited in chosen_citations(run.study, run.spec["target"], run.spec["seed"])
+        ]
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+        """Write the prompts; four queries at most."""
+        cited = [CitationSubject(*subject.ids) for subject in subjects]
+        shown = _shown(run.study, cited)
+        lists = numbered_texts({one.argument_list for one in shown.values()})
+        parts = PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout)
+        return [_question(parts, each, shown[each.answer, each.revision], lists) for each in cited]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read one reply into a `Verdict`."""
+        try:
+            verdict = parse_verdict(reply.text, reply.finish_reason, ASKED, refusal=reply.refusal)
+        except ReplyNotUsable as problem:
+            return Reading.unscored(problem.reason)
+        return Reading(value=verdict)
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """One row a call, with its verdict or the reason for none."""
+        CoherenceVerdict.objects.bulk_create(
+            [_row(run, one) for one in ended],
+            update_conflicts=True,
+            unique_fields=["call"],
+            update_fields=["is_coherent", "reason", "rationale", "fence", "at"],
+        )
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How many citations were found coherent, and how many not."""
+        rows = run.coherence_verdicts.filter(is_coherent__isnull=False).order_by("-is_coherent")
+        counts = rows.values_list("is_coherent").annotate(n=Count("pk"))
+        return {"coherent" if value else "not coherent": n for value, n in counts}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Verdicts, no prose."""
+        return ()
+
+    def check(self, run: Run) -> list[str]:
+        """Every ended call has its one verdict, under its own fence and as its reply says."""
+        fences = dict(run.coherence_verdicts.values_list("call", "fence"))
+        problems = check_places(run, fences, "verdict")
+        return problems + [f"verdict {pk} is not what its reply says" for pk in _misread(run)]
+
+
+def _subject(cited: CitationSubject) -> Subject:
+    text = f"r{cited.revision}" if cited.revision else f"a{cited.answer}"
+    return Subject(f"{text}-{cited.start}-{cited.number}", cited)
+
+
+def _shown(study: Study, cited: Iterable[CitationSubject]) -> dict[tuple[int, int], PromptAnswer]:
+    """(answer, revision) → its text, arguments and objects; only what is still in the study."""
+    wanted = {each[:2] for each in cited}
+    pair = ("question__comparison__object1", "question__comparison__object2")
+    answers = Answer.objects.filter(study=study, pk__in={answer for answer, _pk in wanted})
+    rows = answers.values_list("pk", "text", "argument_list", *pair)
+    found = {(pk, 0): PromptAnswer(*shown) for pk, *shown in rows}
+    edited = Revision.objects.filter(pk__in={pk for _answer, pk in wanted if pk})
+    for answer, pk, text in edited.values_list("sheet__answer", "pk", KT("content__text")):
+        if (answer, 0) in found:
+            found[answer, pk] = found[answer, 0]._replace(text=text)
+    return found
+
+
+def _question(
+    parts: PromptParts,
+    cited: CitationSubject,
+    shown: PromptAnswer,
+    lists: dict[int | None, dict[int, str]],
+) -> Question:
+    argument = neutralise(lists[shown.argument_list][cited.number])
+    passage = neutralise(shown.text[cited.start : cited.end])
+    values = {
+        "object1": quote(neutralise(shown.object1).text),
+        "object2": quote(neutralise(shown.object2).text),
+        "number": str(cited.number),
+        "argument": fence(argument.text, fence_token("argument", argument.text)),
+        "passage": fence(passage.text, fence_token("passage", passage.text)),
+    }
+    flags = (*argument.flags.names, *passage.flags.names)
+    return Question(tuple(render(parts, values)), verdict_schema(ASKED), flags)
+
+
+def _row(run: Run, one: Ended) -> CoherenceVerdict:
+    cited = CitationSubject(*one.call.subject_ids)
+    verdict = one.reading.value if isinstance(one.reading.value, Verdict) else None
+    return CoherenceVerdict(
+        run=run,
+        call=one.call,
+        answer_id=cited.answer,
+        revision_id=cited.revision or None,
+        start=cited.start,
+        end=cited.end,
+        number=cited.number,
+        replicate=one.call.replicate,
+        is_coherent=verdict.is_true if verdict else None,
+        reason="" if verdict else one.reading.reason,
+        rationale=verdict.rationale if verdict else "",
+        fence=one.fence,
+    )
+
+
+def _misread(run: Run) -> list[int]:
+    """Verdicts that their stored reply does not give when it is read once more."""
+    wrong = []
+    verdicts = run.coherence_verdicts.filter(is_coherent__isnull=False)
+    for verdict in verdicts.select_related("call__reply").order_by("pk").iterator(500):
+        reply = verdict.call.reply
+        reading = CoherenceKind().read(run, verdict.call, reply) if reply else Reading()
+        said = reading.value
+        if not isinstance(said, Verdict) or said.is_true != verdict.is_coherent:
+            wrong.append(verdict.pk)
+    return wrong
+
+
+# What prompts of the coherence judge are tried out on.
+
+
+def _citation(study: Study, version: PromptVersion, answer: Answer) -> tuple[Run, list[Answer]]:
+    """With the first citation of the answer."""
+    return Run(study=study, kind=KIND, prompt=version, spec={}), [answer]
+
+
+COHERENCE = Previewed(
+    lazy("Answer with citations"),
+    citing_answers,
+    _citation,
+    lambda answers: first_citation(answers[0]),
+)

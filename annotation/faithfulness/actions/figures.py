@@ -1,0 +1,275 @@
+"""Request faithfulness figures, and compute them in the background."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TypeVar
+
+import numpy as np
+from django.db import transaction
+from django.db.models.fields.json import KT
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+from numpy.typing import NDArray
+
+from annotation.answers.actions import numbered_labels, numbered_texts
+from annotation.answers.methods.segments import sound_segments
+from annotation.answers.models import Answer
+from annotation.corpus.actions import StoredVectors
+from annotation.corpus.reports import Vector
+from annotation.editing.models import EditingRound, Revision
+from annotation.faithfulness.actions.texts import embedding_of
+from annotation.faithfulness.methods.faithfulness import MODES, Figures, measure, texts_to_embed
+from annotation.faithfulness.models import FaithfulnessFigures, FaithfulnessSettings
+from annotation.faithfulness.reports.expert_agreement import texts_of_rounds
+from cqa_site.judging.embedding import EmbeddingsUnavailable, SentenceEmbedder
+from cqa_site.judging.packages import Part
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.jobs import Work, enqueue, wait_for
+from cqa_site.runs.models import Job
+
+from .texts import (
+    Text,
+    compare,
+    drop_superseded,
+    is_stale,
+    lacks_vectors,
+    stale_pairs,
+    stored_keys,
+    texts_of,
+)
+
+# Asking for the faithfulness figures of a study; a worker makes them.
+
+
+JOB = "faithfulness"
+ACTIVE = (Job.State.READY, Job.State.LEASED)
+
+
+@transaction.atomic
+def request_figures(*, study: Study, embedding: str, actor: User | None = None) -> Job:
+    """Bring the figures of a study up to date; of one study one such job waits or runs.
+
+    ``embedding`` names the sentence-embedding model and stays the study's choice; empty makes
+    no similarities.
+    """
+    FaithfulnessSettings.objects.update_or_create(study=study, defaults={"embedding": embedding})
+    job = enqueue(study=study, kind=JOB, key=str(study.public_id), actor=actor)
+    if actor is not None:
+        record(
+            study=study,
+            actor=actor,
+            verb="faithfulness_requested",
+            subject=study.name,
+            embedding=embedding,
+        )
+    return job
+
+
+def after_closing(*, round_: EditingRound, actor: User) -> None:
+    """How much experts agree follows in the background from closing their round."""
+    request_figures(study=round_.study, embedding=embedding_of(round_.study))
+
+
+def make_figures(work: Work) -> None:
+    """Handle a job; what it needs is loaded here only, because pages do without."""
+    update_figures(work)
+
+
+def latest_job(study: Study) -> Job | None:
+    """The newest such job of the study, whatever became of it."""
+    return _jobs(study).order_by("-created_at", "-pk").first()
+
+
+def cancel_figures(*, study: Study, actor: User) -> bool:
+    """End a job that waits or runs; what it has stored so far is right and stays."""
+    ended = (
+        _jobs(study)
+        .filter(state__in=ACTIVE)
+        .update(state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled."))
+    )
+    if ended:
+        record(study=study, actor=actor, verb="faithfulness_cancelled", subject=study.name)
+    return bool(ended)
+
+
+def _jobs(study: Study):
+    return Job.objects.filter(study=study, key=f"{JOB}:{study.public_id}")
+
+
+# Making faithfulness figures; the worker's side of `faithfulness`.
+#
+# Everything is stored piece by piece under the key of what it was made from: a worker that dies
+# loses one piece, and a repeated run makes only what is missing.
+
+
+# Texts stored together; with vectors fewer, because each brings some dozens of sentences.
+TOGETHER = 50
+TOGETHER_WITH_VECTORS = 20
+DERIVED = {
+    "jaccard_segment": "jaccard_segments",
+    "levenshtein": "levenshtein",
+    "similarity": "similarity",
+}
+COPIED = ("segments", "jaccard_text", "precision", "recall", "f1")
+COUNTED = ("out_of_range", "malformed")
+COLUMNS = [*DERIVED, *COPIED, *COUNTED, "key", "values", "citations", "embedding", "at"]
+One = TypeVar("One")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTexts:
+    """A text with its arguments and their labels by number."""
+
+    about: Text
+    text: str
+    arguments: dict[int, str]
+    labels: dict[int, int | None]
+
+    def measure(self, mode: str, known: dict[str, Vector] | None = None) -> Figures:
+        """Its figures, with similarities where vectors of all its sentences are known."""
+
+        def vectors(sentences: Sequence[str]) -> NDArray[np.float32]:
+            return np.stack([(known or {})[sentence] for sentence in sentences])
+
+        given = None if known is None else vectors
+        return measure(self.text, self.arguments, self.labels, mode=mode, vectors=given)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What has to be embedded for both modes."""
+        return [
+            each for mode in MODES for each in texts_to_embed(self.text, self.arguments, mode=mode)
+        ]
+
+    @property
+    def citations(self) -> list[tuple[int, int, int]]:
+        """Start and end of each segment with every number that it cites and the list has."""
+        return [
+            (segment.start, segment.end, number)
+            for segment in sound_segments(self.text)
+            for number in segment.numbers
+            if number in self.arguments
+        ]
+
+
+def update_figures(work: Work) -> None:
+    """First what words and citations say, then comparisons, then similarities."""
+    texts = texts_of(work.study)
+    make_word_figures(work, texts)
+    compare_edited(work)
+    model = embedding_of(work.study)
+    try:
+        if model:
+            wait_for(Part.LANGUAGE)
+            add_similarities(work, texts, StoredVectors(SentenceEmbedder(model)))
+    except EmbeddingsUnavailable as reason:
+        # The rest is there and stays; the page shows why this is not.
+        work.progress(1, 1, str(reason)[:200])
+
+
+def make_word_figures(work: Work, texts: Sequence[Text]) -> None:
+    """Measure the texts whose figures are missing or were made from something else."""
+    stored = stored_keys(work.study)
+    stale = [text for text in texts if is_stale(text, stored)]
+    for done, piece in _pieces(stale, TOGETHER):
+        rows = [
+            _figures_row(loaded, mode, loaded.measure(mode), "")
+            for loaded in _load(work.study, piece)
+            for mode in MODES
+        ]
+        _store(rows)
+        work.progress(done, len(stale), _("Words and citations"))
+
+
+def compare_edited(work: Work) -> None:
+    """Hold texts that people made against the machine answers they came from."""
+    drop_superseded(work.study)
+    pairs = stale_pairs(work.study)
+    for done, piece in _pieces(pairs, TOGETHER):
+        compare(work.study, piece)
+        work.progress(done, len(pairs), _("Texts before and after editing"))
+
+
+def add_similarities(work: Work, texts: Sequence[Text], embedder: StoredVectors) -> None:
+    """Measure once more, with sentence vectors, where similarities by this model are missing."""
+    # First: where all figures are up to date, the agreement of experts is too.
+    if versions := texts_of_rounds(work.study):
+        note = _("Embeddings of experts' versions")
+        embedder.encode(versions, lambda done, total: work.progress(done, total, note))
+    stored = stored_keys(work.study)
+    lacking = [text for text in texts if lacks_vectors(text, stored, embedder.name)]
+    for done, piece in _pieces(lacking, TOGETHER_WITH_VECTORS):
+        every = _load(work.study, piece)
+        sentences = list(dict.fromkeys(each for loaded in every for each in loaded.sentences))
+        known = dict(zip(sentences, embedder.encode(sentences), strict=True)) if sentences else {}
+        rows = [
+            _figures_row(loaded, mode, loaded.measure(mode, known), embedder.name)
+            for loaded in every
+            for mode in MODES
+        ]
+        _store(rows)
+        work.progress(done, len(lacking), _("Sentence embeddings"))
+
+
+def _load(study: Study, texts: Sequence[Text]) -> list[AnswerTexts]:
+    lists = {text.argument_list for text in texts if text.argument_list}
+    arguments, labels = numbered_texts(lists), numbered_labels(study, lists)
+    answers = Answer.objects.filter(pk__in=[text.pk for text in texts if not text.is_revision])
+    revisions = Revision.objects.filter(pk__in=[text.pk for text in texts if text.is_revision])
+    found = {(False, pk): text for pk, text in answers.values_list("pk", "text")}
+    found |= {(True, pk): text for pk, text in revisions.values_list("pk", KT("content__text"))}
+    return [
+        AnswerTexts(
+            about=each,
+            text=found[each.is_revision, each.pk],
+            arguments=arguments.get(each.argument_list or 0, {}),
+            labels=labels.get(each.argument_list or 0, {}),
+        )
+        for each in texts
+        # A text may have been deleted since the list was made.
+        if (each.is_revision, each.pk) in found
+    ]
+
+
+def _figures_row(
+    loaded: AnswerTexts, mode: str, figures: Figures, embedding: str
+) -> FaithfulnessFigures:
+    about = loaded.about
+    values = figures.to_json()
+    columns = {name: values[name] for name in COPIED}
+    columns |= {name: len(values[name]) for name in COUNTED}
+    columns |= {name: _mean(values[source]) for name, source in DERIVED.items()}
+    return FaithfulnessFigures(
+        answer_id=None if about.is_revision else about.pk,
+        revision_id=about.pk if about.is_revision else None,
+        mode=mode,
+        key=about.keys[mode],
+        values=values,
+        citations=loaded.citations if mode == FaithfulnessFigures.Mode.SOUND else [],
+        embedding=embedding,
+        **columns,
+    )
+
+
+def _store(rows: Iterable[FaithfulnessFigures]) -> None:
+    every = list(rows)
+    for unique in ("answer", "revision"):
+        FaithfulnessFigures.objects.bulk_create(
+            [row for row in every if getattr(row, f"{unique}_id") is not None],
+            update_conflicts=True,
+            unique_fields=[unique, "mode"],
+            update_fields=COLUMNS,
+        )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
+
+
+def _pieces(rows: Sequence[One], size: int) -> Iterator[tuple[int, Sequence[One]]]:
+    """Some rows at a time, each time with how many there were including them."""
+    for start in range(0, len(rows), size):
+        piece = rows[start : start + size]
+        yield start + len(piece), piece

@@ -1,0 +1,446 @@
+"""Texts before and after editing, and findings about faithfulness in sentences."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from statistics import fmean, median
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.editing.reports.check_titles import TITLES as CHECK_TITLES
+from annotation.editing.reports.versions import newest_revisions, passed
+from annotation.faithfulness.models import EditedText, FaithfulnessFigures
+from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
+from annotation.faithfulness.reports.faithfulness import HEADLINES, GroupFigures
+from annotation.faithfulness.reports.tables import MEASURES, text_of_group
+from cqa_site.people.models import Study
+from cqa_site.results.boards import Finding, in_words, listed, short, would_show
+from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.means import PairedTest, clustered_mean, least_units, paired_tests
+from cqa_site.web.tables import TableData, text_of
+
+from .faithfulness import COHERENCE
+
+# Each text that people made beside the machine answer it came from, with the figures of both.
+
+
+# Figures of a text that stand in columns of their own.
+COLUMNS = [name for name in MEASURES if name != COHERENCE]
+WORDS, CHECKS = "words", "checks"
+TITLES = {name: MEASURES[name].title for name in COLUMNS} | {
+    WORDS: lazy("Words"),
+    CHECKS: lazy("Checks passed"),
+}
+# Of lengths and counts; shares show more.
+DECIMALS = {"levenshtein": 1, WORDS: 0, CHECKS: 0}
+Place = tuple[bool, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One text before and after; measures that one of the two lacks are None there."""
+
+    edited: EditedText
+    before: dict[str, float | None]
+    after: dict[str, float | None]
+
+    @property
+    def cells(self) -> list[tuple[float | None, float | None, int]]:
+        """Both sides of every measure in the order of `TITLES`, with the decimals to show."""
+        return [(self.before[name], self.after[name], DECIMALS.get(name, 2)) for name in TITLES]
+
+    @property
+    def seconds(self) -> int | None:
+        """How long the expert worked on it here; None for a text that was imported."""
+        return self.edited.revision.active_seconds if self.edited.revision else None
+
+    @property
+    def minutes(self) -> float | None:
+        """The same in minutes."""
+        return None if self.seconds is None else self.seconds / 60
+
+
+def edited_of(study: Study) -> QuerySet[EditedText]:
+    """Comparisons that count: of each sheet the newest revision, and imported gold texts."""
+    newest = newest_revisions(study).order_by().values("pk")
+    rows = EditedText.objects.filter(Q(revision__in=newest) | Q(gold__isnull=False))
+    return (
+        rows.filter(before__study=study)
+        .select_related(
+            "before__system",
+            "before__question__comparison",
+            "revision__sheet__rater__user",
+            "revision__sheet__round",
+            "gold__system",
+        )
+        .defer("before__text", "revision__content", "gold__text")
+        .order_by("before__question", "before", "pk")
+    )
+
+
+def pairs_of(rows: Iterable[EditedText], mode: str) -> list[Pair]:
+    """Add the figures of both sides; two queries."""
+    every = list(rows)
+    answers = {row.before_id for row in every} | {row.gold_id for row in every if row.gold_id}
+    revisions = {row.revision_id for row in every if row.revision_id}
+    kept = FaithfulnessFigures.objects.filter(mode=mode)
+    found: dict[Place, dict[str, float | None]] = {}
+    for is_revision, name, keys in ((False, "answer", answers), (True, "revision", revisions)):
+        figures = kept.filter(**{f"{name}__in": keys})
+        for pk, *values in figures.values_list(name, *COLUMNS):
+            found[is_revision, pk] = dict(zip(COLUMNS, values, strict=True))
+    return [_pair(row, found) for row in every]
+
+
+def _pair(row: EditedText, found: dict[Place, dict[str, float | None]]) -> Pair:
+    place = (True, row.revision_id) if row.revision_id else (False, row.gold_id)
+    sides = [
+        (found.get((False, row.before_id), {}), row.words_before, row.checks_before),
+        (found.get(place, {}), row.words_after, row.checks_after),
+    ]
+    before, after = (
+        {**dict.fromkeys(COLUMNS), **figures, WORDS: words, CHECKS: passed(checks)}
+        for figures, words, checks in sides
+    )
+    return Pair(row, before, after)
+
+
+# What editing changed: figures before and after, over all texts.
+
+
+RECIPE = lazy(
+    "Every text counts once: figures of segments are means of the text's own segments. The "
+    "difference is after minus before, averaged over texts that have both, with a 95 % interval "
+    "over whole questions, of this measure alone: t, corrected for skewness, from 10 "
+    "questions on. An imported gold text is held against the machine answer to the same question "
+    "from which it is the fewest words away."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A measure over all pairs that have it on both sides.
+
+    ``by_question`` has the mean difference of each question.
+    """
+
+    name: str
+    title: str
+    n: int
+    before: float | None
+    after: float | None
+    difference: Estimate
+    by_question: tuple[float, ...]
+
+    @property
+    def decimals(self) -> int:
+        """How many to show of a mean."""
+        return 1 if self.name in DECIMALS else 3
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What editing changed.
+
+    Parameters
+    ----------
+    n, n_revisions, n_gold, n_questions
+        Texts in all, those edited here, those imported; questions they answer.
+    without_machine
+        Imported gold texts to whose question no machine answer with arguments is here.
+    seconds
+        Median time on a text, with how many have one.
+    """
+
+    n: int
+    n_revisions: int
+    n_gold: int
+    n_questions: int
+    without_machine: int
+    distance: Estimate
+    seconds: float | None
+    n_timed: int
+    changes: list[Change]
+    checks: list[Change]
+
+    @property
+    def minutes(self) -> float | None:
+        """The median time in minutes."""
+        return None if self.seconds is None else self.seconds / 60
+
+
+def summarise(study: Study, pairs: Sequence[Pair]) -> Summary:
+    """What editing changed over all texts."""
+    edited = [pair.edited for pair in pairs]
+    questions = [row.before.question_id for row in edited]
+    times = [pair.seconds for pair in pairs if pair.seconds]
+    golds = study.answers.filter(
+        system__kind="human", argument_list__isnull=False, revision__isnull=True
+    )
+    return Summary(
+        n=len(pairs),
+        n_revisions=sum(row.revision_id is not None for row in edited),
+        n_gold=sum(row.gold_id is not None for row in edited),
+        n_questions=len(set(questions)),
+        without_machine=golds.filter(edited_text__isnull=True).count(),
+        distance=clustered_mean(
+            questions,
+            [row.edit_distance for row in edited],
+            [1] * len(edited),
+            limits=(0.0, math.inf),
+        ),
+        seconds=median(times) if times else None,
+        n_timed=len(times),
+        changes=[
+            _change(name, str(title), pairs, partial(_figures, name))
+            for name, title in TITLES.items()
+        ],
+        checks=[
+            _change(name, str(title), pairs, partial(_checked, name))
+            for name, title in CHECK_TITLES.items()
+        ],
+    )
+
+
+def _figures(name: str, pair: Pair) -> tuple[float | None, float | None]:
+    return pair.before[name], pair.after[name]
+
+
+def _checked(name: str, pair: Pair) -> tuple[float | None, float | None]:
+    return pair.edited.checks_before.get(name), pair.edited.checks_after.get(name)
+
+
+def _change(
+    name: str,
+    title: str,
+    pairs: Sequence[Pair],
+    values: Callable[[Pair], tuple[float | None, float | None]],
+) -> Change:
+    known = [
+        (pair.edited.before.question_id, before, after)
+        for pair in pairs
+        for before, after in [values(pair)]
+        if before is not None and after is not None
+    ]
+    differences: dict[int, list[float]] = defaultdict(list)
+    for question, before, after in known:
+        differences[question].append(after - before)
+    return Change(
+        name=name,
+        title=title,
+        n=len(known),
+        before=fmean(row[1] for row in known) if known else None,
+        after=fmean(row[2] for row in known) if known else None,
+        difference=clustered_mean(
+            [row[0] for row in known],
+            [row[2] - row[1] for row in known],
+            [1] * len(known),
+        ),
+        by_question=tuple(map(fmean, differences.values())),
+    )
+
+
+# Texts before and after editing as tables to take away.
+
+
+def summary_table(study: Study, summary: Summary, mode: str) -> TableData:
+    """The changes for a file."""
+    columns = [_("Measure"), _("Texts n"), _("Before"), _("After"), _("Difference")]
+    rows = [
+        [
+            change.title,
+            change.n,
+            change.before,
+            change.after,
+            *(getattr(change.difference, part) for part in ("value", "low", "high")),
+        ]
+        for change in [*summary.changes, *summary.checks]
+    ]
+    caption = _("Texts before and after editing, study “%s”.") % study.name
+    columns += [_("low"), _("high")]
+    return TableData(columns, rows, caption, str(RECIPE), f"before-and-after-{mode}")
+
+
+def pairs_table(pairs: Sequence[Pair], mode: str) -> TableData:
+    """Every pair for a file."""
+    columns = [_("Answer"), _("Edited text"), _("Kind"), _("System"), _("Object 1"), _("Object 2")]
+    columns += [_("Aspect"), _("Words changed"), _("Seconds")]
+    for title in TITLES.values():
+        columns += [_("%s before") % title, _("%s after") % title]
+    rows = [[*_about(pair), *_sides(pair)] for pair in pairs]
+    return TableData(columns, rows, name=f"edited-texts-{mode}")
+
+
+def _about(pair: Pair) -> list[Any]:
+    row = pair.edited
+    after = row.revision or row.gold
+    question = row.before.question
+    return [
+        str(row.before.public_id),
+        str(after.public_id) if after else "",
+        _("revision") if row.revision_id else _("gold"),
+        row.before.system.name,
+        question.comparison.object1,
+        question.comparison.object2,
+        question.aspect,
+        row.edit_distance,
+        pair.seconds,
+    ]
+
+
+def _sides(pair: Pair) -> list[Any]:
+    return [side[name] for name in TITLES for side in (pair.before, pair.after)]
+
+
+# What faithfulness and editing come to, in a sentence, and how sure that is.
+
+
+BEST = {
+    "f1": lazy("cites the relevant arguments best"),
+    "similarity": lazy("stays most similar to its arguments"),
+    "jaccard_segment": lazy("shares most words with its arguments"),
+}
+
+
+def faithfulness_finding(groups: Sequence[GroupFigures]) -> Finding | None:
+    """The group that is best by the first headline measure that is known; rule "paired means"."""
+    for name in HEADLINES:
+        known = [each for each in groups if each.measures[name].value is not None]
+        if known:
+            return _closest(name, sorted(known, key=lambda each: -(_value(each, name))))
+    return None
+
+
+def _value(group: GroupFigures, name: str) -> float:
+    return group.measures[name].value or 0.0
+
+
+def _called(group: GroupFigures) -> str:
+    return f"{short(group.name)} ({text_of_group(group)})"
+
+
+def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
+    best, measure = groups[0], MEASURES[name]
+    said = {"name": _called(best), "measure": measure.title, "value": _figure(best, name)}
+    if len(groups) == 1:
+        return Finding(
+            _("%(name)s: %(measure)s %(value)s.") % said, f"{capfirst(str(measure.recipe))}."
+        )
+    pairs = combinations([each.by_question[name] for each in groups], 2)
+    tests = paired_tests(
+        [[one[at] - other[at] for at in one.keys() & other.keys()] for one, other in pairs]
+    )
+    # Pairs with the first group come first.
+    others = list(zip(groups[1:], tests, strict=False))
+    is_tested = any(test.p is not None for _group, test in others)
+    unclear = [(_called(group), test) for group, test in others if test.direction != "above"]
+    next_best = {"name": _called(groups[1]), "value": _figure(groups[1], name)}
+    text = ngettext(
+        "Paired t test.", "Paired t tests, Holm's correction for %d pairs.", len(tests)
+    )
+    method = text % len(tests) if len(tests) > 1 else text
+    sure = [_("Next: %(name)s, %(value)s.") % next_best, method if is_tested else ""]
+    if unclear:
+        says = _("%(name)s has the highest %(measure)s in these data: %(value)s.")
+        text = _("It is not shown to be above %s on common questions.")
+        of_them = [test for _name, test in unclear]
+        if is_tested:
+            sure.append(text % listed([name for name, _test in unclear], shortened=str))
+        sure.append(_what_would_tell(of_them, len(tests), _("common questions")))
+    else:
+        says = f"%(name)s {BEST[name]}: %(measure)s %(value)s."
+    return Finding(says % said, " ".join(filter(None, sure)), "" if unclear else "good")
+
+
+def _figure(group: GroupFigures, name: str) -> str:
+    return in_words(group.measures[name])
+
+
+def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> str:
+    """How many units any verdict needs, or would show the clearest of these differences."""
+    least = least_units(family)
+    if max(test.n for test in tests) < least:
+        return _("A verdict needs %(n)d or more %(units)s.") % {"n": least, "units": units}
+    enough = min((test.enough for test in tests if test.enough), default=None)
+    if not any(test.value for test in tests):
+        return ""
+    one, many = _("a difference of this size"), _("the clearest of these differences")
+    return would_show(enough, units, many if len(tests) > 1 else one)
+
+
+def edited_finding(summary: Summary) -> Finding | None:
+    """How much editing changed, and which measures are shown to have moved; "paired means"."""
+    if not summary.n:
+        return None
+    text = ngettext(
+        "Editing changed %(words)s words of a text on average, over %(n)s text.",
+        "Editing changed %(words)s words of a text on average, over %(n)s texts.",
+        summary.n,
+    )
+    says = text % {"words": in_words(summary.distance, 1), "n": f"{summary.n:,}"}
+    tests, moved = tested_changes(summary)
+    n, sure = sum(test.p is not None for test in tests), ""
+    if n:
+        text = _(
+            "%(moved)s. Measures tested together over questions: %(n)d. Each interval below is "
+            "for its measure alone."
+        )
+        names = _("Shown to have moved: %s") % "; ".join(map(_moved, moved)) if moved else ""
+        sure = text % {"moved": names or _("No measure is shown to have moved"), "n": n}
+    if tests and not moved:
+        sure = f"{sure} {_what_would_tell(tests, len(tests), _('questions'))}".strip()
+    return Finding(says, sure)
+
+
+def tested_changes(summary: Summary) -> tuple[list[PairedTest], list[Change]]:
+    """Tests of all measures that have a value, and the measures that are shown to have moved."""
+    known = [each for each in (*summary.checks, *summary.changes) if each.n]
+    tests = paired_tests([each.by_question for each in known])
+    pairs = zip(known, tests, strict=True)
+    return tests, [each for each, test in pairs if test.direction != "not_shown"]
+
+
+def _moved(change: Change) -> str:
+    values = (text_of(each, change.decimals) for each in (change.before, change.after))
+    return f"{change.title} {' → '.join(values)}"
+
+
+def experts_finding(found: ExpertAgreement) -> Finding | None:
+    """Whether experts' versions are more alike than they and the machine's; "paired means"."""
+    if not found.alike:
+        return None
+    tests = paired_tests([[together - machine for together, machine in found.alike]])
+    together, machine = (fmean(column) for column in zip(*found.alike, strict=True))
+    places = 2 if text_of(together, 2) != text_of(machine, 2) else 3
+    said = {"experts": text_of(together, places), "machine": text_of(machine, places)}
+    text = {
+        "above": _(
+            "Experts' versions are more similar to each other (%(experts)s) than to the machine's "
+            "(%(machine)s)."
+        ),
+        "below": _(
+            "Experts' versions are less similar to each other (%(experts)s) than to the machine's "
+            "(%(machine)s)."
+        ),
+        "not_shown": _(
+            "Similarity of experts' versions: %(experts)s to each other, %(machine)s to the "
+            "machine's. Which is higher is not shown."
+        ),
+    }[tests[0].direction]
+    sure = ngettext(
+        "Mean cosines over %d calibration answer of two or more experts.",
+        "Mean cosines over %d calibration answers of two or more experts.",
+        tests[0].n,
+    )
+    method = "" if tests[0].p is None else _("Paired t test.")
+    is_open = tests[0].direction == "not_shown"
+    tells = _what_would_tell(tests, 1, _("answers")) if is_open else ""
+    return Finding(text % said, " ".join(filter(None, (sure % tests[0].n, method, tells))))

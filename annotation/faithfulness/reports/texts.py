@@ -1,0 +1,414 @@
+"""Texts with their citations, coherence verdicts, and scores for other label sets."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from annotation.answers.methods.answer_text import find_malformed
+from annotation.answers.methods.conditions import NEWEST
+from annotation.answers.models import Answer
+from annotation.answers.reports import labelled_campaigns, numbered_labels, numbered_texts
+from annotation.consensus.models import FinalLabel
+from annotation.corpus.models import ArgumentList
+from annotation.editing.models import Revision
+from annotation.faithfulness.methods.faithfulness import Figures, with_labels
+from annotation.faithfulness.methods.segments import Match, SegmentMatches, match_segments
+from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
+from cqa_site.people.models import Study
+from cqa_site.runs.models import Run
+from cqa_site.web.rest.queries import id_from
+from cqa_site.web.tables import TableData
+
+# Stored faithfulness figures held against another label set than the study's.
+#
+# Stored figures follow the study's choice. Only precision, recall and F1 depend on labels, and
+# the numbers that a text cites are stored, so those three are computed when somebody asks.
+
+
+SCORES = ("precision", "recall", "f1")
+
+
+def answer_of(row: FaithfulnessFigures) -> Answer:
+    """The answer that a row is about, or whose revision it is about."""
+    found = row.revision.sheet.answer if row.revision else row.answer
+    assert found is not None  # noqa: S101 - the database sees to one of the two
+    return found
+
+
+class Relabel:
+    """Figures with the scores by other labels; all lists of a study are read at once."""
+
+    def __init__(self, study: Study, mode: str, whose: str) -> None:
+        lists = ArgumentList.objects.filter(question__comparison__study=study)
+        keys = list(lists.values_list("pk", flat=True))
+        self.mode = mode
+        self.arguments = numbered_texts(keys)
+        self.labels = numbered_labels(study, keys, whose)
+
+    def __call__(self, figures: Figures, argument_list: int | None) -> Figures:
+        """The figures of a text that was written from a list, or from none."""
+        key = argument_list or 0
+        arguments, labels = self.arguments.get(key, {}), self.labels.get(key, {})
+        return with_labels(figures, arguments, labels, mode=self.mode)
+
+
+class RelabelledRows:
+    """Rows of single texts by other labels: in the order of their scores, a slice at a time.
+
+    Parameters
+    ----------
+    rows
+        All rows that may be shown, in the order that holds where scores are equal.
+    path
+        From a row to its answer.
+    sort
+        One of `SCORES`, with a minus from high to low; otherwise the rows' own order stays.
+    only_unscored
+        Whether those with scores are left out.
+    """
+
+    def __init__(
+        self,
+        rows: QuerySet[FaithfulnessFigures],
+        relabel: Relabel,
+        *,
+        path: str,
+        sort: str = "",
+        only_unscored: bool = False,
+    ) -> None:
+        self.rows, self.relabel, self.path = rows, relabel, path
+        self.keys = [key for key, _scores in self._ordered(sort, only_unscored)]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, places: slice) -> list[FaithfulnessFigures]:
+        wanted = self.keys[places]
+        found = self.rows.in_bulk(wanted)
+        return [self._shown(found[key]) for key in wanted if key in found]
+
+    def iterator(self, size: int) -> Iterator[FaithfulnessFigures]:
+        """All of them, some at a time."""
+        for start in range(0, len(self), size):
+            yield from self[start : start + size]
+
+    def _ordered(self, sort: str, only_unscored: bool) -> list[tuple[int, Figures]]:
+        columns = ("pk", "values", f"{self.path}__argument_list")
+        found = [
+            (pk, self.relabel(Figures.from_json(values), listed))
+            for pk, values, listed in self.rows.values_list(*columns)
+        ]
+        if only_unscored:
+            found = [each for each in found if each[1].f1 is None]
+        name = sort.removeprefix("-")
+        if name not in SCORES:
+            return found
+        known = [each for each in found if getattr(each[1], name) is not None]
+        known.sort(key=lambda each: getattr(each[1], name), reverse=sort.startswith("-"))
+        return known + [each for each in found if getattr(each[1], name) is None]
+
+    def _shown(self, row: FaithfulnessFigures) -> FaithfulnessFigures:
+        listed = answer_of(row).argument_list_id
+        put_scores(row, self.relabel(Figures.from_json(row.values), listed))
+        return row
+
+
+def put_scores(row: FaithfulnessFigures, figures: Figures) -> None:
+    """Let a stored row show other scores; it is not to be saved."""
+    row.values = figures.to_json()
+    for name in SCORES:
+        setattr(row, name, getattr(figures, name))
+
+
+def known_labels(study: Study, given: str) -> str:
+    """The label set that an address asks for; empty, the study's choice, for any other text."""
+    if given in ("", NEWEST):
+        return given
+    known = {str(each) for each in labelled_campaigns(study).values_list("public_id", flat=True)}
+    return given if given in known else ""
+
+
+def mark_of_labels(study: Study, whose: str) -> str:
+    """A short name that changes when a label of the set does."""
+    rows = FinalLabel.objects.filter(campaign__study=study, label__isnull=False)
+    if whose != NEWEST:
+        rows = rows.filter(campaign__public_id=whose)
+    seen = list(rows.order_by("pk").values_list("pk", "label"))
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
+
+
+# Verdicts on citations with the texts they are about.
+
+
+WRITTEN = 500
+SAID = {"yes": True, "no": False, "none": None}
+
+
+class CitationSubject(NamedTuple):
+    """What the numbers of a run's subject mean; ``revision`` is 0 for the answer itself."""
+
+    answer: int
+    revision: int
+    start: int
+    end: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictSelection:
+    """Which verdicts: what was said, about whose texts; ``texts`` is answers, edited, or both."""
+
+    said: str = ""
+    system: Any = None
+    scenario: int | None = None
+    condition: Any = None
+    texts: str = ""
+
+    @classmethod
+    def from_query(cls, query: QueryDict) -> Self:
+        """Read the part of an address behind the question mark; the unknown narrows nothing."""
+        scenario, said, texts = (query.get(name, "") for name in ("scenario", "said", "texts"))
+        return cls(
+            said=said if said in SAID else "",
+            system=id_from(query.get("system", "")),
+            scenario=int(scenario) if scenario in map(str, Answer.Scenario.values) else None,
+            condition=id_from(query.get("condition", "")),
+            texts=texts if texts in ("answers", "edited") else "",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CitationVerdict:
+    """A verdict with the segment and the argument that it is about."""
+
+    verdict: CoherenceVerdict
+    passage: str
+    argument: str
+
+
+def verdicts_of(run: Run, wanted: VerdictSelection) -> QuerySet[CoherenceVerdict]:
+    """Verdicts of a run, text by text."""
+    rows = run.coherence_verdicts.select_related(
+        "call",
+        "answer__system",
+        "answer__condition",
+        "answer__question__comparison",
+        "revision",
+    )
+    if wanted.said:
+        rows = rows.filter(is_coherent=SAID[wanted.said])
+    if wanted.system is not None:
+        rows = rows.filter(answer__system__public_id=wanted.system)
+    if wanted.scenario is not None:
+        rows = rows.filter(answer__scenario=wanted.scenario)
+    if wanted.condition is not None:
+        rows = rows.filter(answer__condition__public_id=wanted.condition)
+    if wanted.texts:
+        rows = rows.filter(revision__isnull=wanted.texts == "answers")
+    return rows.order_by("answer", "revision", "start", "number", "replicate")
+
+
+def shown(verdicts: Sequence[CoherenceVerdict]) -> list[CitationVerdict]:
+    """Add segments and arguments; one query."""
+    keys = {row.answer.argument_list_id for row in verdicts if row.answer.argument_list_id}
+    lists = numbered_texts(keys)
+    return [
+        CitationVerdict(
+            row,
+            (row.revision or row.answer).text[row.start : row.end],
+            lists.get(row.answer.argument_list_id, {}).get(row.number, ""),
+        )
+        for row in verdicts
+    ]
+
+
+def verdicts_table(run: Run, rows: QuerySet[CoherenceVerdict]) -> TableData:
+    """Verdicts for a file."""
+    columns = [
+        _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Object 1"),
+        _("Object 2"),
+        _("Cited number"), _("Segment"), _("Argument"), _("Coherent"), _("Unscored because"),
+        _("The judge's reason"), _("Replicate"),
+    ]  # fmt: skip
+    cells = [_cells(one) for piece in _pieces(rows) for one in shown(piece)]
+    return TableData(columns, cells, name=f"coherence-run-{run.number}")
+
+
+def _pieces(rows: QuerySet[CoherenceVerdict]) -> Iterator[list[CoherenceVerdict]]:
+    start = 0
+    while piece := list(rows[start : start + WRITTEN]):
+        start += WRITTEN
+        yield piece
+
+
+def _cells(one: CitationVerdict) -> list[Any]:
+    row = one.verdict
+    pair = row.answer.question.comparison
+    said = {True: "1", False: "0", None: ""}[row.is_coherent]
+    return [
+        str(row.answer.public_id),
+        str(row.revision.public_id) if row.revision else "",
+        row.answer.system.name,
+        str(row.answer.scenario),
+        row.answer.condition.name,
+        pair.object1,
+        pair.object2,
+        str(row.number),
+        one.passage,
+        one.argument,
+        said,
+        row.reason,
+        row.rationale,
+        str(row.replicate + 1),
+    ]
+
+
+# One text segment by segment: what it cites, what that says, and what judges thought of it.
+
+
+@dataclass(frozen=True, slots=True)
+class CitedArgument:
+    """A cited number: its argument beside the segment, None if there is none, and verdicts."""
+
+    number: int
+    match: Match | None
+    verdicts: list[CoherenceVerdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A segment as the page shows it.
+
+    Parameters
+    ----------
+    similarity
+        Cosine with the closest argument by that figure; None where it was not measured.
+    cited
+        Arguments that exist, the closest first, then numbers that no argument has.
+    """
+
+    number: int
+    matched: SegmentMatches
+    similarity: float | None
+    cited: list[CitedArgument]
+
+    @property
+    def best(self) -> Match | None:
+        """The closest argument that counts: a cited one, or in paper mode any."""
+        if self.matched.place is None:
+            return self.matched.closest
+        return self.matched.cited[0] if self.matched.cited else None
+
+    @property
+    def closer(self) -> Match | None:
+        """An argument that is closer than every cited one, though the segment does not cite it."""
+        return self.matched.closest if self.matched.has_closer else None
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A numbered argument with its label, and whether the text cites it."""
+
+    number: int
+    text: str
+    label: int | None
+    is_cited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Everything about one text in one mode."""
+
+    figures: FaithfulnessFigures | None
+    rows: list[Row]
+    arguments: list[Argument]
+    malformed: list[str]
+
+
+def detail_of(
+    answer: Answer, revision: Revision | None, mode: str, run: Run | None, whose: str = ""
+) -> Detail:
+    """Look closely at an answer, or at a revision of it; a bounded number of queries."""
+    text = revision.text if revision else answer.text
+    key = answer.argument_list_id
+    arguments = numbered_texts([key])[key] if key else {}
+    labels = numbered_labels(answer.study, [key], whose)[key] if key else {}
+    kept = revision.figures if revision else answer.figures
+    figures = kept.filter(mode=mode).first()
+    if figures and whose:
+        put_scores(
+            figures, with_labels(Figures.from_json(figures.values), arguments, labels, mode=mode)
+        )
+    matched = match_segments(text, arguments, mode=mode)
+    cited = set(figures.values["cited"]) if figures else set()
+    return Detail(
+        figures=figures,
+        rows=_rows(matched, figures, _verdicts_of_text(answer, revision, run)),
+        arguments=[
+            Argument(number, sentence, labels.get(number), number in cited)
+            for number, sentence in arguments.items()
+        ],
+        malformed=find_malformed(text),
+    )
+
+
+def _rows(
+    matched: list[SegmentMatches],
+    figures: FaithfulnessFigures | None,
+    verdicts: dict[tuple[int, int, int], list[CoherenceVerdict]],
+) -> list[Row]:
+    similar = _similarities(matched, figures)
+    return [
+        Row(
+            number=number,
+            matched=each,
+            similarity=similar.get(number),
+            cited=_cited(each, verdicts),
+        )
+        for number, each in enumerate(matched, start=1)
+    ]
+
+
+def _cited(
+    matched: SegmentMatches, verdicts: dict[tuple[int, int, int], list[CoherenceVerdict]]
+) -> list[CitedArgument]:
+    if matched.place is None:
+        return []
+    known = {match.number: match for match in matched.cited}
+    numbers = [*known, *(number for number in matched.numbers if number not in known)]
+    return [
+        CitedArgument(number, known.get(number), verdicts.get((*matched.place, number), []))
+        for number in numbers
+    ]
+
+
+def _similarities(
+    matched: list[SegmentMatches], figures: FaithfulnessFigures | None
+) -> dict[int, float]:
+    """Number of a segment → its similarity: figures have one for each that was measured."""
+    kept = figures.values["similarity"] if figures else []
+    measured = [
+        number
+        for number, each in enumerate(matched, start=1)
+        if (each.cited if each.place else each.closest)
+    ]
+    # Another length means that the figures are out of date; then no number fits its segment.
+    return dict(zip(measured, kept, strict=True)) if len(measured) == len(kept) else {}
+
+
+def _verdicts_of_text(
+    answer: Answer, revision: Revision | None, run: Run | None
+) -> dict[tuple[int, int, int], list[CoherenceVerdict]]:
+    found: dict[tuple[int, int, int], list[CoherenceVerdict]] = defaultdict(list)
+    if run is not None:
+        rows = run.coherence_verdicts.filter(answer=answer, revision=revision)
+        for verdict in rows.order_by("start", "number", "replicate"):
+            found[verdict.start, verdict.end, verdict.number].append(verdict)
+    return found

@@ -1,0 +1,80 @@
+"""REST interface of the snapshots of a round."""
+
+from typing import Any
+
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+
+from annotation.figures import actions as snapshots
+from annotation.figures.models import Snapshot
+from annotation.labelling.api import CampaignViews
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.api.base import NothingInput, Request
+from cqa_site.results.api import (
+    SNAPSHOT_FIELDS,
+    FreezingViews,
+    ListOfSnapshots,
+    NumberedSnapshotSerializer,
+)
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.web.rest.queries import TrueFalseFilter
+
+# What the interface shows of snapshots of a round.
+
+
+class SnapshotSerializer(NumberedSnapshotSerializer):
+    """A numbered set of figures; see its own address for the figures."""
+
+    class Meta:
+        model = Snapshot
+        fields = ["id", "number", *SNAPSHOT_FIELDS]
+
+
+class SnapshotDetailSerializer(SnapshotSerializer):
+    """A numbered set of figures."""
+
+    class Meta:
+        model = Snapshot
+        fields = [*SnapshotSerializer.Meta.fields, "figures"]
+
+
+# Which query parameters the lists of snapshots of a round know; all others are refused.
+
+
+class SnapshotFilter(filters.FilterSet):
+    """Frozen snapshots, or the live one."""
+
+    is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
+
+
+# Addresses of snapshots of a round.
+
+
+class SnapshotViews(FreezingViews, CampaignViews):
+    """The numbered sets of figures of a round."""
+
+    kind = snapshots.CAMPAIGNS
+    queryset = Snapshot.objects.none()
+    filterset_class = SnapshotFilter
+    serializer_class: type[Serializer] = SnapshotDetailSerializer
+
+    @property
+    def owner(self) -> Campaign:
+        """Numbers count within the round."""
+        return self.campaign
+
+    @extend_schema(request=NothingInput, responses={202: JobSerializer})
+    def refresh(self, request: Request, **kwargs: Any) -> Response:
+        """Ask for new figures of the live snapshot in the background."""
+        self.read(NothingInput)
+        job = snapshots.request_snapshot(campaign=self.campaign, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+
+class SnapshotListViews(ListOfSnapshots, SnapshotViews):
+    """The list, without the figures."""
+
+    serializer_class = SnapshotSerializer

@@ -1,0 +1,355 @@
+"""Pages of the agreement dashboard, the snapshots, and the votes behind a figure."""
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from http import HTTPStatus
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.figures.actions import CAMPAIGNS, latest_job, request_snapshot
+from annotation.figures.models import Snapshot
+from annotation.figures.reports.charts import CHARTS, figures_finding
+from annotation.figures.reports.snapshots import Figures, marker, snapshot_votes
+from annotation.figures.reports.tables import TABLES, compare, figure_table, n_used
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files, figure_file, table_file
+from cqa_site.results.pages import SnapshotPages, freezing_urls
+from cqa_site.runs.jobs import is_worker_alive
+from cqa_site.runs.models import Job
+from cqa_site.stats.estimate import from_json
+from cqa_site.web.charts.points import chart_of
+from cqa_site.web.rest.queries import whole_number
+from cqa_site.web.tables import TableData
+
+# The agreement dashboard of a campaign: stored figures, renewed in the background.
+
+
+# On SQLite reading the votes keeps writers waiting, so large campaigns rest longer:
+# a second for every thousand votes.
+REST = timedelta(seconds=15)
+REST_PER_VOTE = timedelta(milliseconds=1)
+REST_AFTER_FAILURE = timedelta(minutes=5)
+BODIES = {
+    "progress": "annotation/figures/_progress.html",
+    "agreement": "annotation/figures/_agreement.html",
+    "confusion": "annotation/figures/_confusion.html",
+    "pairs": "annotation/figures/_pairs.html",
+    "hardest": "annotation/figures/_hardest.html",
+    "annotators": "annotation/figures/_annotators.html",
+}
+WIDE = ("progress", "agreement", "pairs", "hardest", "annotators")
+PLAIN = "annotation/figures/_plain.html"
+UNITS = {"progress": "rows", "agreement": "alpha", "confusion": "alpha", "pairs": "alpha"}
+UNITS |= {"per-label": "alpha", "hardest": "alpha", "annotators": "rows", "time": "time"}
+
+
+@dataclass(frozen=True)
+class DashboardState:
+    """What a dashboard shows now: the newest snapshot, and whether newer figures come."""
+
+    snapshot: Snapshot | None
+    job: Job | None
+    is_stale: bool
+    is_polling: bool
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the fragment would look different."""
+        digest = version_of(self.snapshot) if self.snapshot else "none"
+        frozen = "-frozen" if self.snapshot and self.snapshot.is_frozen else ""
+        return f"{digest}{frozen}-{'stale' if self.is_stale else 'fresh'}{self.is_failed or ''}"
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the figures cannot be computed, and why is in ``job.error``."""
+        return self.is_stale and self.job is not None and self.job.state == Job.State.FAILED
+
+
+@study_page(*RESEARCHERS)
+def figures(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Show the stored figures; newer ones are computed in the background."""
+    campaign = _campaign(study, campaign_id)
+    shown = _current(campaign, request)
+    return render(request, "annotation/figures/figures.html", _context(study, campaign, shown))
+
+
+@study_page(*RESEARCHERS)
+def figures_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Return the dashboard's content if it differs from what the page has seen."""
+    campaign = _campaign(study, campaign_id)
+    shown = _current(campaign, request)
+    seen = request.GET.get("seen", "")
+    if seen == shown.version and shown.is_polling:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    response = render(
+        request, "annotation/figures/_figures.html", _context(study, campaign, shown)
+    )
+    if seen.startswith("none") and shown.snapshot:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def snapshot_or_404(
+    study: Study, campaign_id: uuid.UUID, number: int, *, with_votes: bool = False
+) -> Snapshot:
+    """One snapshot of the study that has figures; without its votes unless asked for."""
+    snapshots = Snapshot.objects.select_related("campaign__guideline", "frozen_by")
+    if not with_votes:
+        snapshots = snapshots.defer("rows")
+    return get_object_or_404(
+        snapshots,
+        campaign__study=study,
+        campaign__public_id=campaign_id,
+        number=number,
+        computed_at__isnull=False,
+    )
+
+
+def version_of(snapshot: Snapshot) -> str:
+    """Short name of exactly these figures."""
+    return snapshot.recipe["figures_sha256"][:12]
+
+
+def cards(study: Study, snapshot: Snapshot, figures: Figures) -> list[Figure]:
+    """Every figure of a snapshot in the order of the page."""
+    place = (study.public_id, snapshot.campaign.public_id, snapshot.number)
+    files = Files(view="snapshot_figure", ids=place, version=version_of(snapshot))
+    units = reverse("units", args=place)
+    return [
+        Figure(
+            slug=slug,
+            anchor=slug,
+            title=entry.title,
+            recipe=entry.recipe,
+            body=BODIES.get(slug, PLAIN),
+            rows=(_("Show the votes used"), f"{units}?figure={UNITS.get(slug, 'votes')}"),
+            table=figure_table(snapshot, figures, slug),
+            files=files,
+            is_wide=slug in WIDE,
+            **chart_of(CHARTS, slug, figures),
+        )
+        for slug, entry in TABLES.items()
+    ]
+
+
+def figure_context(study: Study, snapshot: Snapshot) -> dict:
+    """What the figures' templates need, beside the page's own context."""
+    figures = from_json(Figures, snapshot.figures)
+    hardest = [row.item for row in figures.hardest]
+    arguments = snapshot.campaign.items.filter(external_id__in=hardest)
+    return {
+        "study": study,
+        "campaign": snapshot.campaign,
+        "snapshot": snapshot,
+        "figures": figures,
+        "beside": [(each, n_used(each)) for each in figures.agreement["all"][3:]],
+        "finding": figures_finding(figures, snapshot.campaign.guideline),
+        "cards": cards(study, snapshot, figures),
+        "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
+    }
+
+
+def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
+
+
+def _current(campaign: Campaign, request: StudyRequest) -> DashboardState:
+    """The newest snapshot; asks for a new one when votes moved on and the last had its rest."""
+    snapshot = campaign.snapshots.defer("rows").first()
+    if snapshot is not None:
+        snapshot.campaign = campaign
+    is_stale = snapshot is None or snapshot.marker != marker(campaign)
+    job = latest_job(campaign) if is_stale else None
+    if is_stale and _is_due(job, snapshot):
+        job = request_snapshot(campaign=campaign, actor=request.user)
+    is_open = campaign.state == Campaign.State.OPEN
+    is_failed = job is not None and job.state == Job.State.FAILED
+    return DashboardState(
+        snapshot, job, is_stale, is_polling=(is_open or is_stale) and not is_failed
+    )
+
+
+def _is_due(job: Job | None, snapshot: Snapshot | None) -> bool:
+    if job is None:
+        return True
+    votes = from_json(Figures, snapshot.figures).progress.votes if snapshot else 0
+    rest = max(REST, votes * REST_PER_VOTE)
+    if job.state == Job.State.FAILED:
+        rest = REST_AFTER_FAILURE
+    ended = job.finished_at
+    return not job.is_active and ended is not None and ended < timezone.now() - rest
+
+
+def _context(study: Study, campaign: Campaign, shown: DashboardState) -> dict:
+    context = {"study": study, "campaign": campaign, "shown": shown}
+    if shown.job is not None and shown.job.is_active:
+        context["worker_alive"] = is_worker_alive()
+    if shown.snapshot is not None:
+        context |= figure_context(study, shown.snapshot)
+    return context
+
+
+ROUND_PATH = "label-rounds/<uuid:campaign_id>"
+figure_urls = [
+    path(f"{ROUND_PATH}/figures/", figures, name="figures"),
+    path(f"{ROUND_PATH}/figures/fragment/", figures_fragment, name="figures_fragment"),
+]
+
+
+# What a figure is made of and goes away as: its votes, its table, its chart.
+
+
+VOTES_PER_PAGE = 50
+
+
+@study_page(*RESEARCHERS)
+def snapshot_figure(
+    request: StudyRequest,
+    study: Study,
+    campaign_id: uuid.UUID,
+    number: int,
+    figure: str,
+    format: str,
+) -> HttpResponse:
+    """Send one figure's table or chart."""
+    snapshot = snapshot_or_404(study, campaign_id, number)
+    figures = from_json(Figures, snapshot.figures)
+    return figure_file(request, cards(study, snapshot, figures), figure, format)
+
+
+@study_page(*RESEARCHERS)
+def units_page(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+) -> HttpResponse:
+    """List the votes behind one figure, from the snapshot's own table."""
+    from annotation.figures.reports.units import (
+        NoSuchFigure,
+        page_rows,
+        recomputed,
+        unit_rows,
+        units,
+    )
+
+    snapshot = snapshot_or_404(study, campaign_id, number, with_votes=True)
+    figure = request.GET.get("figure", "votes")
+    try:
+        rows = units(snapshot_votes(snapshot), figure)
+    except NoSuchFigure:
+        raise Http404 from None
+    if request.GET.get("format") == "csv":
+        table = replace(unit_rows(rows), name=f"votes-snapshot-{number}")
+        return table_file(table, "csv")
+    page = Paginator(range(len(rows)), VOTES_PER_PAGE).get_page(request.GET.get("page"))
+    start = page.start_index() - 1 if len(rows) else 0
+    choices = _unit_choices(snapshot)
+    context = {
+        "study": study,
+        "campaign": snapshot.campaign,
+        "snapshot": snapshot,
+        "figure": figure,
+        "choices": choices,
+        "is_other": figure not in dict(choices),
+        "page": page,
+        "rows": page_rows(rows.iloc[start : start + VOTES_PER_PAGE]),
+        "n_items": rows["item_id"].nunique(),
+        "n_raters": rows["rater_id"].nunique(),
+        "estimate": recomputed(rows, figure),
+    }
+    return render(request, "annotation/figures/units.html", context)
+
+
+def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:
+    labels = from_json(Figures, snapshot.figures).values
+    return [
+        ("votes", _("Counted votes")),
+        ("rows", _("Every row of the snapshot")),
+        ("alpha", _("Agreement, all items")),
+        ("alpha-ordinary", _("Agreement, ordinary items")),
+        *((f"label:{value}", _("Votes with label %d") % value) for value in labels),
+        *((f"majority:{value}", _("Items with majority label %d") % value) for value in labels),
+        ("time", _("Votes with a time")),
+    ]
+
+
+FIGURE_PATH = "label-rounds/<uuid:campaign_id>/snapshots/<int:number>"
+file_urls = [
+    path(f"{FIGURE_PATH}/units/", units_page, name="units"),
+    path(f"{FIGURE_PATH}/<slug:figure>.<str:format>", snapshot_figure, name="snapshot_figure"),
+]
+
+
+# Numbered snapshots: list, one of them for good, freezing, what moved between two.
+
+
+SNAPSHOTS_PER_PAGE = 25
+
+
+@study_page(*RESEARCHERS)
+def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List the snapshots of a campaign; with ``a`` and ``b``, compare two of them."""
+    campaign = _owner(study, campaign_id)
+    rows = campaign.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
+    page = Paginator(rows.defer("rows"), SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
+    for snapshot in page:
+        figures = from_json(Figures, snapshot.figures)
+        vars(snapshot).update(alpha=figures.agreement["all"][0])
+    context = {
+        "study": study,
+        "campaign": campaign,
+        "page": page,
+        "compared": _compared(campaign, request.GET.get("a"), request.GET.get("b")),
+        "a": request.GET.get("a", ""),
+        "b": request.GET.get("b", ""),
+    }
+    return render(request, "annotation/figures/snapshots.html", context)
+
+
+@study_page(*RESEARCHERS)
+def snapshot(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
+) -> HttpResponse:
+    """One snapshot under its permanent address."""
+    context = figure_context(study, snapshot_or_404(study, campaign_id, number))
+    return render(request, "annotation/figures/snapshot.html", context)
+
+
+def _compared(campaign: Campaign, a: str | None, b: str | None) -> TableData | None:
+    if not a and not b:
+        return None
+    known: QuerySet[Snapshot] = campaign.snapshots.filter(computed_at__isnull=False)
+    numbers = sorted(whole_number(each) or 0 for each in (a, b))
+    pair = {row.number: row for row in known.defer("rows").filter(number__in=numbers)}
+    if not pair.keys() >= set(numbers):
+        raise Http404
+    return compare(*(pair[number] for number in numbers))
+
+
+def _owner(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(campaigns_of(study), public_id=campaign_id)
+
+
+SNAPSHOTS_PATH = "label-rounds/<uuid:campaign_id>/snapshots"
+FACE = SnapshotPages(
+    CAMPAIGNS,
+    f"{SNAPSHOTS_PATH}/<int:number>",
+    "snapshot",
+    "snapshots",
+    _owner,
+    is_publishable=False,
+)
+snapshot_urls = [
+    path(f"{SNAPSHOTS_PATH}/", snapshots, name="snapshots"),
+    path(f"{SNAPSHOTS_PATH}/<int:number>/", snapshot, name="snapshot"),
+    *freezing_urls(FACE),
+]

@@ -1,0 +1,297 @@
+"""Runs in which a language model writes answers, and the preview of their prompts."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import F, Min, QuerySet
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.answers.actions import choices_before, numbered_texts, system_of
+from annotation.answers.methods.answer_text import count_words
+from annotation.answers.methods.conditions import (
+    LABELS,
+    decoding_of,
+    deviations,
+    filters_of,
+    identity,
+    wording_of,
+)
+from annotation.answers.models import Answer, Condition
+from annotation.corpus.models import Question, text_key
+from annotation.generation.models import GenerationRun
+from annotation.labelling.models.campaigns import campaigns_of
+from cqa_site.judging.labels import PARSER_VERSION, ReplyNotUsable, parse_prose
+from cqa_site.people.models import Study
+from cqa_site.runs import kinds
+from cqa_site.runs.kinds import Ended, Previewed, Reading, Subject
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+
+from .prompts import (
+    SCENARIOS,
+    WITH_ARGUMENTS,
+    ArgumentDraw,
+    chosen_questions,
+    count_learned,
+    count_left_out,
+    draw,
+    drawn_lists,
+    keep_list,
+    parts_of,
+    target_of,
+    write_request,
+)
+
+# Answers written by a language model: one request for each question and choice.
+#
+# A request asks for one text, also where an endpoint could give several at once: each choice has
+# its own reply, its own new try after a cut, its own cost reserved before it leaves, and its own
+# evidence. Choices are the run's replicates, counted on where the system answered before.
+
+
+KIND = "answers"
+# Lengths are counted in steps of this many words: answers that are all the same share one.
+STEP = 25
+
+
+class WrittenAnswer(NamedTuple):
+    """An answer and the model that said it wrote it."""
+
+    text: str
+    model: str
+
+
+class AnswersKind:
+    """What the engine asks this app about runs of the kind ``answers``."""
+
+    parser_version = PARSER_VERSION
+    values_title = lazy("Lengths in words:")
+    dominance = None
+
+    def begin(self, run: Run) -> None:
+        """Tie the run to the system as which its answers count, and to their condition."""
+        GenerationRun.objects.create(
+            run=run, system=system_of(run), condition=condition_of_run(run)
+        )
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """One subject a question; with it the list of its arguments, once the run exists.
+
+        Questions for which no argument is left are not asked under a scenario with arguments.
+        """
+        if run.prompt.kind not in WITH_ARGUMENTS:
+            spec = run.spec
+            keys = chosen_questions(run.study, spec["target"], spec["seed"], spec["model"])
+            if run.pk is not None:
+                GenerationRun.objects.filter(run=run).update(left_out=count_learned(run))
+            return [Subject(f"q{question.pk}", (question.pk,)) for question in keys]
+        drawn = list(drawn_lists(run))
+        if run.pk is None:
+            return [_subject(one) for one in drawn if one.arguments]
+        # What a later label would change is settled here, before anything is sent.
+        GenerationRun.objects.filter(run=run).update(
+            left_out=count_left_out(drawn) | count_learned(run)
+        )
+        return [_subject(one, _kept(run, one)) for one in drawn if one.arguments]
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[kinds.Question]:
+        """Write the prompts; a bounded number of queries."""
+        keys = [subject.ids[0] for subject in subjects]
+        found = run.study.questions.select_related("comparison").in_bulk(keys)
+        texts = _texts(run, subjects, found)
+        parts, target = parts_of(run.prompt), run.spec["target"]
+        return [
+            write_request(parts, found[subject.ids[0]], target, texts.get(subject.ids[0]))
+            for subject in subjects
+        ]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read one reply into `WrittenAnswer`."""
+        try:
+            text = parse_prose(reply.text, reply.finish_reason, refusal=reply.refusal)
+        except ReplyNotUsable as problem:
+            return Reading.unscored(problem.reason)
+        return Reading(value=WrittenAnswer(text, reply.model))
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """One answer for each call that brought a text; answers never change."""
+        generation = GenerationRun.objects.get(run=run)
+        under = condition_of_run(run).pk if run.amendments else generation.condition_id
+        system = generation.system_id
+        written = [one for one in ended if not one.reading.reason]
+        asked = {one.call.subject_ids[0] for one in written}
+        before = choices_before(run, system=system, condition=under, questions=asked)
+        Answer.objects.bulk_create(
+            _answer(run, system, under, one, before[one.call.subject_ids[0]]) for one in written
+        )
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How many answers have how many words, shortest first."""
+        texts = run.answers.values_list("text", flat=True)
+        steps = Counter(count_words(text) // STEP for text in texts)
+        return {f"{STEP * at}–{STEP * at + STEP - 1}": steps[at] for at in sorted(steps)}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """The answers so far."""
+        return list(run.answers.order_by("pk").values_list("text", flat=True))
+
+    def check(self, run: Run) -> list[str]:
+        """Every call that is done has its one answer, as its reply says; no other has one."""
+        answers = run.answers.select_related("call__reply").order_by("pk")
+        problems = []
+        seen: Counter[int | None] = Counter()
+        firsts = _firsts(run)
+        for answer in answers.iterator(200):
+            seen[answer.call_id] += 1
+            first = firsts[answer.question_id, answer.condition_id]
+            if said := _contradiction(answer, first):
+                problems.append(f"answer {answer.pk} {said}")
+        done = set(run.calls.filter(state=Call.State.DONE).values_list("pk", flat=True))
+        problems += [f"call {pk} has {seen[pk]} answers" for pk in done if seen[pk] != 1]
+        problems += [f"call {pk} has an answer and is not done" for pk in seen if pk not in done]
+        return problems
+
+
+def _subject(drawn: ArgumentDraw, *lists: int) -> Subject:
+    return Subject(f"q{drawn.question.pk}", (drawn.question.pk, *lists))
+
+
+def _kept(run: Run, drawn: ArgumentDraw) -> int:
+    return keep_list(drawn, run.spec["target"], run.spec["seed"]).pk
+
+
+def _texts(
+    run: Run, subjects: Sequence[Subject], questions: Mapping[int, Question]
+) -> dict[int, Mapping[int, str]]:
+    """Question → number → sentence; drawn now where no list was kept yet, as in an estimate."""
+    if run.prompt.kind not in WITH_ARGUMENTS:
+        return {}
+    kept = {subject.ids[0]: subject.ids[1] for subject in subjects if len(subject.ids) > 1}
+    lists = numbered_texts(kept.values())
+    fresh = [question for pk, question in questions.items() if pk not in kept]
+    drawn = draw(run.study, fresh, run.spec["target"], run.spec["seed"])
+    found: dict[int, Mapping[int, str]] = {one: lists[pk] for one, pk in kept.items()}
+    for one in drawn:
+        found[one.question.pk] = {number: each.text for number, each in one.numbered}
+    return found
+
+
+def _answer(run: Run, system: int, under: int, one: Ended, before: int) -> Answer:
+    written: WrittenAnswer = one.reading.value
+    return Answer(
+        study_id=run.study_id,
+        question_id=one.call.subject_ids[0],
+        system_id=system,
+        condition_id=under,
+        scenario=SCENARIOS[run.prompt.kind],
+        choice=before + one.call.replicate + 1,
+        argument_list_id=one.call.subject_ids[1] if len(one.call.subject_ids) > 1 else None,
+        text=written.text,
+        text_sha256=text_key(written.text),
+        run=run,
+        call=one.call,
+        prompt_id=run.prompt_id,
+        model=written.model,
+    )
+
+
+def _firsts(run: Run) -> dict[tuple[int, int], int]:
+    """(question, condition) → the choice that the run's first replicate is there."""
+    first = Min(F("choice") - F("call__replicate"))
+    rows = run.answers.order_by().values_list("question", "condition").annotate(first=first)
+    return {(question, under): choice for question, under, choice in rows}
+
+
+def _contradiction(answer: Answer, first: int) -> str:
+    """What speaks against an answer; empty if it is what its reply says."""
+    call = answer.call
+    if text_key(answer.text) != answer.text_sha256:
+        return "does not match its hash"
+    if call is None:
+        return "has no call"
+    if call.reply is None or _said(call.reply) != answer.text:
+        return "is not what its reply says"
+    if answer.question_id != call.subject_ids[0]:
+        return "is not what its call asked for"
+    if answer.choice != first + call.replicate or first < 1:
+        return "does not stand in its run's order"
+    return ""
+
+
+def _said(reply: Reply) -> str:
+    """The text of a reply, whatever its ending; empty where there is none."""
+    try:
+        return parse_prose(reply.text, "stop")
+    except ReplyNotUsable:
+        return ""
+
+
+def condition_of_run(run: Run) -> Condition:
+    """What a run's answers are written under now: a correction may have changed parameters."""
+    target = run.spec["target"]
+    return condition(
+        run.study,
+        scenario=SCENARIOS[run.prompt.kind],
+        prompt=run.prompt,
+        filters=filters_of(target, shows_arguments=run.prompt.kind in WITH_ARGUMENTS),
+        wording=wording_of(target),
+        decoding=decoding_of(run.params),
+    )
+
+
+def condition(
+    study: Study,
+    *,
+    scenario: int,
+    prompt: PromptVersion | None = None,
+    filters: Mapping[str, Any] | None = None,
+    wording: Mapping[str, Any] | None = None,
+    decoding: Mapping[str, Any] | None = None,
+) -> Condition:
+    """The one condition of a study with these parts; with a scenario alone, as imported."""
+    parts = {
+        "filters": dict(filters or {}),
+        "wording": dict(wording or {}),
+        "decoding": dict(decoding or {}),
+    }
+    key = identity(scenario=scenario, prompt=prompt.sha256 if prompt else "", **parts)
+    found, _is_new = Condition.objects.get_or_create(
+        study=study,
+        sha256=key,
+        defaults={
+            **parts,
+            "scenario": scenario,
+            "prompt": prompt,
+            "prompt_number": prompt.number if prompt else None,
+            "labels_name": _labels_name(study, parts["filters"]),
+            "is_plain": not deviations(parts["filters"], parts["wording"]),
+        },
+    )
+    return found
+
+
+def _labels_name(study: Study, filters: Mapping[str, Any]) -> str:
+    """The campaign whose labels filter the arguments, as it is called now."""
+    if LABELS not in filters:
+        return ""
+    named = campaigns_of(study).filter(public_id=filters[LABELS])
+    return named.values_list("name", flat=True).first() or ""
+
+
+# What prompts for answers are tried out on.
+
+
+def _questions(study: Study) -> QuerySet[Question]:
+    return study.questions.order_by("pk")
+
+
+def _sample_answer(
+    study: Study, version: PromptVersion, question: Question
+) -> tuple[Run, list[Question]]:
+    """With the arguments that a run with the usual choices would draw."""
+    spec = {"target": target_of(), "seed": 1}
+    run = Run(study=study, kind=KIND, prompt=version, spec=spec)
+    return run, [question]
+
+
+ANSWERS = Previewed(lazy("Question"), _questions, _sample_answer)

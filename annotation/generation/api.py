@@ -1,0 +1,326 @@
+"""REST interface of runs and launches in which a model writes answers."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from annotation.generation.actions import launches as actions
+from annotation.generation.actions.launches import MOST_RUNS, MOVES
+from annotation.generation.forms import GenerationForm, MatrixForm
+from annotation.generation.models import GenerationLaunch, GenerationRun
+from annotation.generation.reports import CHOICES, compare_answers
+from annotation.judges.api import RunComparisonSerializer, public_ids
+from annotation.judges.reports.tables import compare_runs
+from cqa_site.api.base import Input, ReadSerializer, Request, StudyViews, public_id, require_valid
+from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.runs import RunRefused
+from cqa_site.runs.api.bodies import LARGEST_CAP, Given, PlanInput, Start, as_typed, keys_of, plain
+from cqa_site.runs.api.run_bodies import EstimateSerializer
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.kinds import ApiExtension
+from cqa_site.runs.models import Call, Run
+from cqa_site.web.rest.queries import conflict_on
+
+# What the interface shows of runs in which a model writes answers.
+
+
+class QuestionOfCall(serializers.Serializer):
+    """The question that a request asks a model to answer."""
+
+    question = serializers.UUIDField(read_only=True, allow_null=True, default=None)
+
+
+class SystemOfRun(serializers.Serializer):
+    """As what the answers of a run count."""
+
+    system = public_id("generation.system", allow_null=True, default=None)
+
+
+class LeftOutOfRun(serializers.Serializer):
+    """What a run of answers does not show."""
+
+    left_out = serializers.DictField(
+        source="generation.left_out",
+        default=None,
+        allow_null=True,
+        read_only=True,
+        help_text="Arguments a run of answers does not show, by reason; questions without any.",
+    )
+
+
+class SpreadSerializer(serializers.Serializer):
+    """Lengths and choices of a run's answers; ``read`` of ``answers`` were looked at."""
+
+    answers = serializers.IntegerField()
+    read = serializers.IntegerField()
+    words_mean = serializers.FloatField(allow_null=True)
+    words_least = serializers.IntegerField(allow_null=True)
+    words_most = serializers.IntegerField(allow_null=True)
+    choices = serializers.DictField(child=serializers.IntegerField())
+
+
+class SaidSerializer(serializers.Serializer):
+    """One answer with its length in words and the object that it chooses."""
+
+    answer = public_id("answer")
+    number = serializers.IntegerField(source="answer.choice")
+    words = serializers.IntegerField()
+    choice = serializers.ChoiceField(list(CHOICES))
+
+
+class PairSerializer(serializers.Serializer):
+    """What two runs answered to one question."""
+
+    question = public_id("question")
+    text = serializers.CharField(source="question")
+    first = SaidSerializer(many=True)
+    second = SaidSerializer(many=True)
+    is_changed = serializers.BooleanField(allow_null=True)
+
+
+class AnswersComparisonSerializer(serializers.Serializer):
+    """Two runs over their common questions.
+
+    ``decided`` counts questions for which most answers of either run choose an object,
+    ``changed`` those of them for which it is not the same object.
+    """
+
+    first = SpreadSerializer()
+    second = SpreadSerializer()
+    decided = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    pairs = PairSerializer(many=True)
+
+
+class LaunchedRunSerializer(serializers.Serializer):
+    """One run of a launch, under its condition."""
+
+    id = serializers.UUIDField(source="run.public_id")
+    number = serializers.IntegerField(source="run.number")
+    state = serializers.CharField(source="run.state")
+    condition = serializers.UUIDField(source="condition.public_id")
+    condition_name = serializers.CharField(source="condition.name")
+
+
+class LaunchSerializer(ReadSerializer):
+    """Runs that were started together; ``folded`` combinations ask what others ask.
+
+    ``joined`` are numbers of runs that were under way by themselves; ``refused`` says which
+    combinations have nothing to ask.
+    """
+
+    cap_micro = serializers.IntegerField(source="budget.cap_micro", allow_null=True)
+    spent_micro = serializers.IntegerField(source="budget.spent_micro")
+    folded = serializers.IntegerField(source="recipe.folded")
+    joined = serializers.ListField(source="recipe.joined", child=serializers.IntegerField())
+    refused = serializers.ListField(source="recipe.refused", child=serializers.CharField())
+    runs = LaunchedRunSerializer(source="generations", many=True)
+
+    class Meta:
+        model = GenerationLaunch
+        fields = [
+            "id",
+            "number",
+            "name",
+            "cap_micro",
+            "spent_micro",
+            "folded",
+            "joined",
+            "refused",
+            "runs",
+            "created_at",
+        ]
+        read_only_fields = fields
+
+
+class LaunchEstimateSerializer(EstimateSerializer):
+    """What all runs would take together; ``empty`` ones have nothing to ask."""
+
+    runs = serializers.IntegerField()
+    folded = serializers.IntegerField()
+    empty = serializers.IntegerField()
+
+
+# What the interface takes about runs in which a model writes answers.
+
+
+class AnswersRunInput(PlanInput):
+    """A model that answers questions; the filters of arguments count where a scenario has any."""
+
+    form = GenerationForm
+    most_chosen = 1_000
+    kind: serializers.Field | None = serializers.ChoiceField(["answers"])
+
+
+class LaunchInput(AnswersRunInput):
+    """Every combination of what is listed becomes a run; the cap is of all of them together."""
+
+    form = MatrixForm
+    left_out = (*PlanInput.left_out, "endpoint", "prompt")
+    kind = None
+    endpoints = serializers.ListField(
+        child=serializers.UUIDField(), min_length=1, max_length=MOST_RUNS
+    )
+    prompts = serializers.ListField(
+        child=serializers.UUIDField(), min_length=1, max_length=MOST_RUNS
+    )
+
+
+class LaunchChangeInput(Input):
+    """What all runs may spend together, and what is done with all of them; both optional."""
+
+    cap_micro = serializers.IntegerField(
+        min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
+    )
+    move = serializers.ChoiceField(list(MOVES), required=False)
+
+
+# Addresses of runs in which a model writes answers.
+
+
+def _answers(study: Study, actor: User, given: Given) -> PlanForm:
+    given["comparisons"] = keys_of(study.comparisons, given.pop("comparisons", []))
+    return GenerationForm(as_typed(GenerationForm, study, given), study=study, actor=actor)
+
+
+def matrix_form(study: Study, actor: User, given: Given) -> MatrixForm:
+    """The page's form of a launch, begun with what it offers."""
+    offered = {name: field.initial for name, field in MatrixForm.base_fields.items()}
+    rows: dict[str, tuple[Any, Any]] = {
+        "endpoint": (study.endpoints, given.pop("endpoints")),
+        "prompt": (study.prompt_versions, given.pop("prompts")),
+        "comparisons": (study.comparisons, given.pop("comparisons", [])),
+    }
+    given |= {name: keys_of(*chosen) for name, chosen in rows.items()}
+    return MatrixForm(offered | plain(given), study=study, actor=actor)
+
+
+ANSWERS_START = Start(AnswersRunInput, _answers)
+
+
+# Addresses of runs in which a model writes answers.
+
+
+def _add_question(run: Run, calls: Iterable[Call]) -> None:
+    calls = list(calls)
+    ids = public_ids(run.study.questions, {call.subject_ids[0] for call in calls})
+    for call in calls:
+        vars(call).update(question=ids.get(call.subject_ids[0]))
+
+
+ANSWERS_EXTENSION = ApiExtension(
+    run=SystemOfRun,
+    run_detail=LeftOutOfRun,
+    call=QuestionOfCall,
+    add_to_calls=_add_question,
+)
+
+
+# Addresses of runs in which a model writes answers.
+
+
+class RunComparisonViews(StudyViews):
+    """Two runs side by side."""
+
+    queryset = Run.objects.none()
+
+    def rows(self) -> QuerySet:
+        """Runs of any kind; each comparison takes those of its own."""
+        return self.study.runs.select_related("prompt", "relevance__campaign")
+
+    @extend_schema(responses=RunComparisonSerializer)
+    def compare(
+        self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
+    ) -> Response:
+        """How far this run and another one over the same round agree."""
+        judges = self.get_queryset().filter(kind="relevance")
+        run = get_object_or_404(judges, public_id=public_id)
+        others = judges.filter(relevance__campaign=run.relevance.campaign)
+        other = get_object_or_404(others.exclude(pk=run.pk), public_id=other_id)
+        compared = compare_runs(run, other)
+        return Response(RunComparisonSerializer(compared).data)
+
+    @extend_schema(responses=AnswersComparisonSerializer)
+    def compare_answers(
+        self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
+    ) -> Response:
+        """Lengths and choices of the answers of this run and another one that writes some."""
+        writing = self.get_queryset().filter(kind="answers")
+        run = get_object_or_404(writing, public_id=public_id)
+        other = get_object_or_404(writing.exclude(pk=run.pk), public_id=other_id)
+        compared = compare_answers(run, other)
+        return Response(AnswersComparisonSerializer(compared).data)
+
+
+# Several runs of answers in one launch: estimated, started, watched and steered together.
+
+
+LAUNCH = LaunchSerializer
+
+
+class LaunchViews(StudyViews):
+    """The launches of a study, each with its runs."""
+
+    queryset = GenerationLaunch.objects.none()
+    serializer_class = LAUNCH
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        found = self.study.generation_launches.select_related("budget")
+        generations = GenerationRun.objects.select_related("run", "condition").order_by("run")
+        return found.prefetch_related(Prefetch("generations", generations))
+
+    @extend_schema(request=LaunchInput, responses={201: LAUNCH})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Start one run for each combination; the same launch under way comes back instead."""
+        matrix = self._form().matrix
+        with conflict_on(RunRefused):
+            made = actions.start_launch(study=self.study, actor=request.user, matrix=matrix)
+        return self._told(made.public_id, 201)
+
+    @extend_schema(request=LaunchInput, responses=LaunchEstimateSerializer)
+    def estimate(self, request: Request, **kwargs: Any) -> Response:
+        """What all runs would take together. Nothing is stored or sent."""
+        matrix = self._form().matrix
+        found = actions.estimate_matrix(self.study, matrix)
+        cap, total = matrix.cap_micro, found.total
+        shown = {
+            "runs": len(matrix.plans),
+            "folded": matrix.folded,
+            "empty": found.empty,
+            "requests": total.requests,
+            "tokens_in": total.tokens_in,
+            "tokens_out": total.tokens_out,
+            "cost_micro": total.cost_micro,
+            "most_micro": total.most_micro,
+            "is_sampled": found.is_sampled,
+            "passes_cap": cap is not None and total.cost_micro > cap,
+        }
+        return Response(LaunchEstimateSerializer(shown).data)
+
+    @extend_schema(request=LaunchChangeInput, responses=LAUNCH)
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Change the cap of all runs together, or move all that can be moved."""
+        launch = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = self.read(LaunchChangeInput, partial=True)
+        if "cap_micro" in given:
+            actions.set_launch_cap(launch=launch, actor=request.user, cap_micro=given["cap_micro"])
+        if "move" in given:
+            actions.steer(launch=launch, actor=request.user, move=given["move"])
+        return self._told(public_id)
+
+    def _told(self, public_id: uuid.UUID, status: int = 200) -> Response:
+        return self.shown(self.get_queryset().get(public_id=public_id), status)
+
+    def _form(self) -> MatrixForm:
+        """The page's form, so that both know the same rules; raises 400."""
+        given = self.read(LaunchInput)
+        form = matrix_form(self.study, self.request.user, given)
+        require_valid(form)
+        return form

@@ -1,0 +1,269 @@
+"""Forms of a run in which a model writes answers, and of a launch of several."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.answers.forms.labels import LabelsField, label_choices
+from annotation.answers.reports import whose_labels
+from annotation.corpus.models import Argument
+from annotation.generation.actions.answer_runs import KIND
+from annotation.generation.actions.launches import MOST_RUNS, Matrix, matrix_of
+from annotation.generation.actions.prompts import (
+    ARGUMENTS,
+    MOST_ARGUMENTS,
+    MOST_CHOICES,
+    SCENARIOS,
+    WITH_ARGUMENTS,
+    target_of,
+)
+from cqa_site.people.models import Study, User
+from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.runs.models import PromptVersion
+from cqa_site.web.pages import offer
+
+# The form of a run in which a model writes answers.
+
+
+BY_RELEVANCE = [
+    ("any", lazy("All, also those without a label")),
+    ("3", lazy("Only label 3")),
+    ("2-3", lazy("Labels 2 and 3")),
+    ("0-1", lazy("Labels 0 and 1, a probe with useless arguments")),
+]
+BY_FAVOUR = [
+    ("any", lazy("All")),
+    ("object1", lazy("Only those for the first object")),
+    ("object2", lazy("Only those for the second object")),
+]
+
+
+class GenerationForm(PlanForm):
+    """Which questions are answered, under which scenario, from which arguments, by what."""
+
+    kind = KIND
+    prompt_kinds = tuple(SCENARIOS)
+    chosen_by = "questions"
+    advanced = ("wordings", "replicates", "labels", "most_arguments", *PlanForm.advanced)
+
+    questions = forms.ChoiceField(
+        label=lazy("Which questions"),
+        choices=[
+            ("all", lazy("All of the study")),
+            ("comparisons", lazy("Those of the comparisons chosen below")),
+            ("sample", lazy("A random sample")),
+        ],
+        initial="all",
+        widget=forms.RadioSelect,
+    )
+    comparisons: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
+        label=lazy("Comparisons"),
+        queryset=None,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    uses_aspect: forms.Field | None = forms.BooleanField(
+        label=lazy("Name the aspect of a question that has one"), required=False, initial=True
+    )
+    uses_wording: forms.Field | None = forms.BooleanField(
+        label=lazy("Show a question's own wording where it has one"),
+        required=False,
+        initial=True,
+        help_text=lazy(
+            "In the paper, answers to specific wordings left the choice to the reader more often "
+            "(about 13 %)."
+        ),
+    )
+    relevance = forms.ChoiceField(
+        label=lazy("Arguments by final label"),
+        choices=BY_RELEVANCE,
+        initial="any",
+    )
+    labels = LabelsField(
+        help_text=lazy("Counts where arguments are filtered by label; the run keeps whose it was.")
+    )
+    favoured = forms.ChoiceField(
+        label=lazy("Arguments by the object they favour"),
+        choices=BY_FAVOUR,
+        initial="any",
+        help_text=lazy(
+            "A probe for bias. A rule decides by the wording; where it cannot tell, the argument "
+            "is left out and counted."
+        ),
+    )
+    most_arguments = forms.IntegerField(
+        label=lazy("Most arguments for a question"),
+        initial=ARGUMENTS,
+        min_value=1,
+        max_value=MOST_ARGUMENTS,
+        help_text=lazy("If there are more, the seed draws which. It also draws their order."),
+    )
+    prompt = differing("prompt", label=lazy("Scenario"))
+    temperature = differing(
+        "temperature",
+        initial=None,
+        help_text=lazy("Empty leaves it to the endpoint, as the paper did."),
+    )
+    max_tokens = differing(
+        "max_tokens",
+        initial=1_500,
+        help_text=lazy(
+            "300 words and a list of arguments take about 900; models that think aloud need far "
+            "more. A cut reply is asked for once more with twice as many, and is never an answer."
+        ),
+    )
+    seed = differing(
+        "seed",
+        help_text=lazy(
+            "Draws the sample, the arguments with their order, and the requests of the pre-flight."
+        ),
+    )
+    reuse = differing("reuse", help_text=lazy("Costs nothing. Leave it out to get fresh texts."))
+    replicates = forms.IntegerField(
+        label=lazy("Answers to each question"),
+        initial=3,
+        min_value=1,
+        max_value=MOST_CHOICES,
+        help_text=lazy("Each is a request of its own over the same arguments."),
+    )
+
+    def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, study=study, actor=actor, **kwargs)
+        offer(self, labels=label_choices(study))
+        asked = study.comparisons.filter(questions__isnull=False).distinct()
+        offer(self, comparisons=asked)
+
+    def clean(self) -> dict[str, Any]:
+        """What several fields decide together."""
+        data = super().clean()
+        if data.get("questions") == "comparisons" and not data.get("comparisons"):
+            self.complain("comparisons", _("Choose at least one comparison."))
+        return data
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """Which questions, and which arguments where the scenario shows any."""
+        return self.target_for(self.cleaned_data["prompt"], self.cleaned_data)
+
+    def target_for(self, prompt: PromptVersion, probe: Mapping[str, Any]) -> dict[str, Any]:
+        """The target under a prompt with these filters and this wording."""
+        data = {**self.cleaned_data, **probe}
+        chosen = data["comparisons"] if data["questions"] == "comparisons" else ()
+        filters = {name: data[name] for name in ("relevance", "favoured", "most_arguments")}
+        filters["labels"] = whose_labels(self.study, data["labels"])
+        return target_of(
+            questions=data["questions"],
+            comparisons=[str(one.public_id) for one in chosen],
+            sample=data["sample"] or 0 if data["questions"] == "sample" else 0,
+            uses_aspect=data["uses_aspect"],
+            uses_wording=data["uses_wording"],
+            **(filters if prompt.kind in WITH_ARGUMENTS else {}),
+        )
+
+
+# The form that starts several runs at once: models × prompts × filters × wording.
+
+
+WORDINGS: dict[str, dict[str, bool]] = {
+    "both": {"uses_aspect": True, "uses_wording": True},
+    "aspect": {"uses_aspect": True, "uses_wording": False},
+    "wording": {"uses_aspect": False, "uses_wording": True},
+    "neither": {"uses_aspect": False, "uses_wording": False},
+}
+
+
+class MatrixForm(GenerationForm):
+    """As the form of one run, with several choices where a condition or a system differs."""
+
+    uses_aspect = uses_wording = None
+
+    endpoint = forms.ModelMultipleChoiceField(
+        label=lazy("Endpoints"), queryset=None, widget=forms.CheckboxSelectMultiple
+    )
+    prompt = forms.ModelMultipleChoiceField(
+        label=lazy("Scenarios"), queryset=None, widget=forms.CheckboxSelectMultiple
+    )
+    relevance = forms.MultipleChoiceField(
+        label=GenerationForm.base_fields["relevance"].label,
+        choices=BY_RELEVANCE,
+        initial=["any"],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    favoured = forms.MultipleChoiceField(
+        label=GenerationForm.base_fields["favoured"].label,
+        choices=BY_FAVOUR,
+        initial=["any"],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=GenerationForm.base_fields["favoured"].help_text,
+    )
+    wordings = forms.MultipleChoiceField(
+        label=lazy("What of a question is shown"),
+        choices=[
+            ("both", lazy("Aspect and own wording, where it has them")),
+            ("aspect", lazy("Its aspect, not its own wording")),
+            ("wording", lazy("Its own wording, not its aspect")),
+            ("neither", lazy("The two objects alone")),
+        ],
+        initial=["both"],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy(
+            "In the paper, answers to specific wordings left the choice to the reader more often "
+            "(about 13 %)."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        prompt, endpoint = self.fields["prompt"], self.fields["endpoint"]
+        # Arguments about something else than the questions ask would show nothing.
+        has_arguments = Argument.objects.filter(
+            comparison__study=self.study, comparison__questions__isnull=False
+        ).exists()
+        prompt.label = _("Scenarios")
+        prompt.help_text = _("1 and 3 need no arguments; 2 and 4 show those of the study.")
+        # One of each to begin with, as where only one can be chosen; one that has what it shows.
+        for field, has_all in ((prompt, has_arguments), (endpoint, True)):
+            if isinstance(field, forms.ModelChoiceField) and field.queryset is not None:
+                rows = field.queryset
+                first = (rows if has_all else rows.exclude(kind__in=WITH_ARGUMENTS)).first()
+                field.initial = [first.pk] if first else []
+        if not has_arguments:
+            prompt.help_text += " " + _("No arguments about its questions are here yet.")
+
+    def clean(self) -> dict[str, Any]:
+        """Several combinations, and no more than anybody can look at."""
+        data = super().clean()
+        if not self.errors and self._count(data) > MOST_RUNS:
+            text = _("These are %(found)d combinations; one launch takes %(most)d at most.")
+            self.complain("prompt", text % {"found": self._count(data), "most": MOST_RUNS})
+        return data
+
+    def _axes(self, data: dict[str, Any]) -> list[list[Any]]:
+        wordings = [WORDINGS[name] for name in data["wordings"] or ["both"]]
+        filters = [data["relevance"] or ["any"], data["favoured"] or ["any"]]
+        return [list(data["endpoint"]), list(data["prompt"]), *filters, wordings]
+
+    def _count(self, data: dict[str, Any]) -> int:
+        count = 1
+        for axis in self._axes(data):
+            count *= len(axis)
+        return count
+
+    @property
+    def matrix(self) -> Matrix:
+        """The runs that the choices make; combinations that say the same are one."""
+        plans = []
+        for endpoint, prompt, relevance, favoured, wording in product(
+            *self._axes(self.cleaned_data)
+        ):
+            probe = {"relevance": relevance, "favoured": favoured, **wording}
+            plans.append(self.plan_for(endpoint, prompt, self.target_for(prompt, probe)))
+        data = self.cleaned_data
+        return matrix_of(self.study, plans, cap_micro=data["cap"], name=data["name"])

@@ -1,0 +1,297 @@
+"""Which of its two objects a sentence favours, where its wording leaves no doubt."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from annotation.corpus.methods.sentences import WORD_LISTS, split_sentence
+
+# English words by which a comparative sentence takes a side, for `favoured_object`.
+#
+# Written from grammar and common sense, not from labels; a word that praises one thing and blames
+# another is in none of the lists.
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+GAIN = _words(
+    "better superior preferable easier faster quicker swifter simpler safer cheaper healthier "
+    "nicer smarter smoother cleaner fresher friendlier fairer greener kinder lighter livelier "
+    "neater prettier quieter sharper sleeker stronger sturdier tastier wiser comfier handier"
+)
+LOSS = _words(
+    "worse inferior slower weaker poorer riskier costlier pricier deadlier uglier dumber bulkier "
+    "clumsier messier flimsier noisier dirtier clunkier crappier nastier"
+)
+# After "more" or "less", and between "as" and "as".
+GOOD = _words(
+    "accurate affordable attractive beautiful capable comfortable compact consistent convenient "
+    "delicious dependable durable easy economical effective efficient elegant enjoyable ergonomic "
+    "fast flexible friendly fun good healthy helpful intelligent interesting intuitive natural "
+    "nutritious pleasant popular portable powerful practical precise productive quick refined "
+    "reliable responsive robust safe secure sensible simple sophisticated stable strong "
+    "successful suitable sustainable tasty useful user-friendly valuable versatile well"
+)
+BAD = _words(
+    "annoying bad boring brittle bulky clumsy complex complicated confusing costly cumbersome "
+    "dangerous deadly difficult error-prone expensive fragile frustrating harmful noisy painful "
+    "polluting poor risky slow toxic ugly unreliable unstable vulnerable wasteful weak"
+)
+CHOOSE = _words(
+    "prefer prefers preferred choose chooses chose favor favors favored favour favours favoured "
+    "recommend recommends recommended"
+)
+WIN = _words(
+    "beat beats outperform outperforms outperformed outclass outclasses outclassed outshine "
+    "outshines surpass surpasses surpassed trumps trounces trounced"
+)
+BEATEN = _words("beaten outperformed outclassed outshone surpassed trumped trounced")
+TAKES_TO = _words("superior inferior preferable")
+NEGATION = WORD_LISTS["negation"] | _words("hardly barely nowhere ain't")
+# A sentence that begins so asks, with or without its mark.
+ASKING = _words("is are was were do does did can could will would should has have had")
+UNSURE = WORD_LISTS["condition"] | _words("want wants wanted stop")
+# To do one of these faster is a loss, and to do it more slowly may be a gain.
+DECLINE = _words(
+    "age ages break breaks collapse crash crashes decay decays decline declines degrade degrades "
+    "deteriorate deteriorates die dies dying fade fades fail fails failing lose loses losing lost "
+    "rot rots rust rusts spoil spoils tire tires wear wears"
+)
+PACE = _words("faster quicker slower")
+# What may stand between a comma and the comparing word that goes on with its subject.
+BETWEEN = WORD_LISTS["degree"] | WORD_LISTS["being"] | _words("and or also more less times x")
+# An object after one of these is a circumstance, not what is compared.
+CIRCUMSTANCE = _words("on in with for at from by to over under unlike than versus vs against")
+STOPS = frozenset(",;:.!?()[]–—") | _words("but while whereas although though because")
+
+
+# Which of its two objects a comparative sentence speaks for, where its wording leaves no doubt.
+#
+# The paper probes how far a model's answer follows one-sided arguments (relevance paper, section
+# 5.3) and does not say how it told the sides apart. This is a rule of our own, made to be right
+# where it decides and to stay silent elsewhere: a probe needs clean sides, not every sentence.
+#
+# A row is one sentence with its two objects. The rule looks for claims that tie both objects
+# together, one clause at a time:
+#
+# - ``X … faster … than Y``: a comparing word, then "than" at most `REACH` words later; X stands
+# before the comparing word in the same clause, or between it and "than"; Y stands at most
+# `REACH` words after. "Superior", "inferior" and "preferable" take "to" instead.
+# - ``prefer X to Y``, with "over" and "than" as well, and other verbs of choice.
+# - ``X beats Y``, ``X is beaten by Y`` and other verbs of winning and losing.
+# - ``X is not as good as Y``.
+#
+# The comparing word says whether it is a gain or a loss. Words that can be either decide nothing:
+# "bigger", "longer", or "harder", which praises a knife and not an exam. So do negated claims
+# ("not
+# better than" is not "worse than"), questions, sentences with a condition or a wish, and claims
+# that
+# contradict each other.
+#
+# On the released arguments (1,696 different sentences of 112 pairs) the rule decides 39 %, and of
+# the sentences labelled 3 it decides 44 %. Of 110 decided ones drawn at random, 104 were right as
+# the writer of this rule reads them; the others named an object only as part of another thing.
+
+
+# Words between the parts of a claim; more, and it is likely about something else.
+REACH = 5
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+(?:[.,]\d+)*|[^\w\s]")
+# Objects as tokens; no word or mark of a sentence is the same.
+FIRST, SECOND = "<1>", "<2>"
+OBJECTS = (FIRST, SECOND)
+
+
+def favoured_object(text: str, object1: str, object2: str) -> int | None:
+    """Which object a sentence favours.
+
+    Parameters
+    ----------
+    text : str
+        One sentence.
+    object1, object2 : str
+        Names in the order of the comparison, found as `split_sentence` finds them.
+
+    Returns
+    -------
+    int or None
+        1 or 2; None where it favours neither, or the rule cannot tell.
+
+    Examples
+    --------
+    >>> favoured_object("Tea is far cheaper than coffee.", "coffee", "tea")
+    2
+    >>> favoured_object("Tea is slower to make than coffee.", "tea", "coffee")
+    2
+    >>> favoured_object("Is tea better than coffee?", "tea", "coffee") is None
+    True
+    """
+    tokens = _tokens(text, object1, object2)
+    found = set(tokens)
+    if not {*OBJECTS} <= found or "?" in found or tokens[0] in ASKING:
+        return None
+    if UNSURE & found:
+        return None
+    claims = set(_claims(tokens))
+    return claims.pop() if len(claims) == 1 else None
+
+
+def _tokens(text: str, object1: str, object2: str) -> list[str]:
+    """Lower-case words and marks; an object is one token."""
+    tokens: list[str] = []
+    for part in split_sentence(text, object1, object2):
+        if part.mark is not None:
+            tokens.append(OBJECTS[part.mark - 1])
+            continue
+        tokens += _TOKEN.findall(part.text.lower().replace("’", "'"))
+    return tokens
+
+
+def _claims(tokens: Sequence[str]) -> Iterator[int | None]:
+    """What each claim favours; None for one that is negated, which spoils the sentence."""
+    for place, word in enumerate(tokens):
+        if word in ("than", "to") or _is_misspelt_than(tokens, place):
+            yield from _by_degree(tokens, place)
+        elif word in CHOOSE:
+            yield from _by_choice(tokens, place)
+        elif word == "as":
+            yield from _by_likeness(tokens, place)
+        if word in WIN or word in BEATEN:
+            yield from _by_contest(tokens, place)
+
+
+def _is_misspelt_than(tokens: Sequence[str], place: int) -> bool:
+    """Whether "then" stands right behind a comparing word, where it can only mean "than"."""
+    return tokens[place] == "then" and tokens[place - 1] in GAIN | LOSS
+
+
+def _by_degree(tokens: Sequence[str], than: int) -> Iterator[int | None]:
+    """``X is faster than Y``, ``X is superior to Y``."""
+    found = _comparing_word(tokens, than)
+    if found is None:
+        return
+    start, gain = found
+    other = _object_after(tokens, than)
+    subject = _object_between(tokens, start, than) or _subject_before(tokens, start)
+    if other is None or subject is None or subject == other:
+        return
+    if _is_negated(tokens, start):
+        yield None
+    elif gain:
+        yield _favoured(subject if gain > 0 else other)
+
+
+def _comparing_word(tokens: Sequence[str], than: int) -> tuple[int, int] | None:
+    """Where the comparing word before "than" begins, and 1, −1, or 0 if it may be either."""
+    if tokens[than - 1] in ("rather", "other"):
+        return None
+    for place in range(than - 1, max(-1, than - 2 - REACH), -1):
+        word = tokens[place]
+        if word in STOPS or word == "than":
+            return None
+        if tokens[than] == "to" and word not in TAKES_TO:
+            continue
+        if word in PACE and DECLINE & set(tokens[max(0, place - REACH) : place]):
+            return place, 0
+        if word in GAIN or word in LOSS:
+            return place, 1 if word in GAIN else -1
+        if word in ("more", "less"):
+            sign = 1 if word == "more" else -1
+            return place, sign * _value(tokens[place + 1 : place + 3])
+    return None
+
+
+def _value(words: Sequence[str]) -> int:
+    """1 if an adjective, alone or after one adverb, is good to have, −1 if bad, else 0."""
+    for word in words:
+        if word in GOOD or word in BAD:
+            return 1 if word in GOOD else -1
+    return 0
+
+
+def _object_after(tokens: Sequence[str], place: int) -> str | None:
+    """The first object at most `REACH` words on in the same clause."""
+    for word in tokens[place + 1 : place + 2 + REACH]:
+        if word in OBJECTS:
+            return word
+        if word in STOPS:
+            return None
+    return None
+
+
+def _object_between(tokens: Sequence[str], start: int, end: int) -> str | None:
+    """The object after the comparing word: "works better with X than with Y"."""
+    return next((word for word in tokens[start + 1 : end] if word in OBJECTS), None)
+
+
+def _subject_before(tokens: Sequence[str], place: int) -> str | None:
+    """The nearest object before a word in its clause, unless it is a mere circumstance.
+
+    A comma ends the clause, but for one right before the word: "X is quick, much faster".
+    """
+    at = place - 1
+    while at >= 0 and tokens[at] in BETWEEN:
+        at -= 1
+    if at >= 0 and tokens[at] == ",":
+        at -= 1
+    while at >= 0 and tokens[at] not in STOPS and tokens[at] != "than":
+        if tokens[at] in OBJECTS:
+            before = [word for word in tokens[max(0, at - 2) : at] if word not in ("the", "a")]
+            return None if before and before[-1] in CIRCUMSTANCE else tokens[at]
+        at -= 1
+    return None
+
+
+def _by_choice(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
+    """``prefer X to Y``."""
+    chosen = _object_after(tokens, verb)
+    if chosen is None:
+        return
+    at = tokens.index(chosen, verb)
+    for link in range(at + 1, min(len(tokens), at + 1 + REACH)):
+        if tokens[link] in STOPS:
+            return
+        if tokens[link] in ("to", "over", "than"):
+            left = _object_after(tokens, link)
+            if left is not None and left != chosen:
+                yield None if _is_negated(tokens, verb) else _favoured(chosen)
+            return
+
+
+def _by_contest(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
+    """``X beats Y``, ``X is beaten by Y``."""
+    is_passive = tokens[verb + 1 : verb + 2] == ["by"] and tokens[verb] in BEATEN
+    if not is_passive and tokens[verb] not in WIN:
+        return
+    subject, other = _subject_before(tokens, verb), _object_after(tokens, verb)
+    if subject is None or other is None or subject == other:
+        return
+    if _is_negated(tokens, verb):
+        yield None
+    else:
+        yield _favoured(other if is_passive else subject)
+
+
+def _by_likeness(tokens: Sequence[str], place: int) -> Iterator[int | None]:
+    """``X is not as good as Y``; without "not" it favours neither."""
+    ends = [at for at in range(place + 2, min(len(tokens), place + 4)) if tokens[at] == "as"]
+    if not ends or not _is_negated(tokens, place):
+        return
+    value = _value(tokens[place + 1 : ends[0]])
+    subject, other = _subject_before(tokens, place), _object_after(tokens, ends[0])
+    if value and subject is not None and other is not None and subject != other:
+        yield _favoured(other if value > 0 else subject)
+
+
+def _is_negated(tokens: Sequence[str], place: int) -> bool:
+    """Whether a negation stands before, in the same clause."""
+    for at in range(place - 1, -1, -1):
+        if tokens[at] in STOPS:
+            return False
+        if tokens[at] in NEGATION or tokens[at].endswith("n't"):
+            return True
+    return False
+
+
+def _favoured(token: str) -> int:
+    return OBJECTS.index(token) + 1

@@ -1,0 +1,184 @@
+"""Lengths and choices of a run's answers, two runs compared, and subjects of calls."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.answers.methods.answer_text import count_words
+from annotation.answers.methods.checklist import find_choice
+from annotation.answers.models import Answer
+from annotation.corpus.models import Question
+from cqa_site.people.models import Study
+from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.models import Call, Run
+
+# What the answers of a run come to: lengths, which object they choose, and two runs compared.
+
+
+# Finding the choice takes about 2 ms a text, and a page waits for it.
+MOST_READ = 500
+FIRST, SECOND, NEITHER, UNCLEAR, NONE = "object1", "object2", "neither", "unclear", "none"
+CHOICES: dict[str, Promise] = {
+    FIRST: lazy("the first object"),
+    SECOND: lazy("the second object"),
+    NEITHER: lazy("neither: it declines"),
+    UNCLEAR: lazy("a word for neither object"),
+    NONE: lazy("no part that names a choice"),
+}
+LEFT_OUT: dict[str, Promise] = {
+    "blank": lazy("arguments without a sentence"),
+    "unlabelled": lazy("arguments without a final label"),
+    "relevance": lazy("arguments with another label"),
+    "unclear": lazy("arguments that favour neither object clearly"),
+    "other_object": lazy("arguments for the other object"),
+    "too_many": lazy("arguments beyond the most for a question"),
+    "learned": lazy("questions that the model was trained on"),
+    "questions": lazy("questions for which no argument is left, so they are not asked"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChoice:
+    """One answer with its length in words and the object that it chooses (`CHOICES`)."""
+
+    answer: Answer
+    words: int
+    choice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Lengths and choices of a run's answers; `read` of `answers` were looked at."""
+
+    answers: int
+    read: int
+    words_mean: float | None
+    words_least: int | None
+    words_most: int | None
+    choices: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPair:
+    """What two runs answered to one question."""
+
+    question: Question
+    first: list[AnswerChoice]
+    second: list[AnswerChoice]
+    is_changed: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersComparison:
+    """Two runs over their common questions.
+
+    `decided` are questions for which most answers of either run choose an object; for `changed`
+    of them it is not the same object.
+    """
+
+    pairs: list[AnswerPair]
+    first: Spread
+    second: Spread
+    decided: int
+    changed: int
+
+
+def read_answers(run: Run) -> list[AnswerChoice]:
+    """The first answers of a run, by question and choice, each with what it says."""
+    answers = run.answers.select_related("question__comparison").order_by("question", "choice")
+    return [say(answer) for answer in answers[:MOST_READ]]
+
+
+def say(answer: Answer) -> AnswerChoice:
+    """Length and choice of an answer; its question's comparison has to be there."""
+    pair = answer.question.comparison
+    found = find_choice(answer.text, pair.object1, pair.object2)
+    if found is None:
+        choice = NONE
+    else:
+        choice = {1: FIRST, 2: SECOND, 0: NEITHER, None: UNCLEAR}[found.meant]
+    return AnswerChoice(answer, count_words(answer.text), choice)
+
+
+def spread_of(run: Run, said: Sequence[AnswerChoice]) -> Spread:
+    """Lengths and choices; ``said`` is what `read_answers` returned."""
+    words = [one.words for one in said]
+    counted = Counter(one.choice for one in said)
+    return Spread(
+        answers=run.answers.count(),
+        read=len(said),
+        words_mean=sum(words) / len(words) if words else None,
+        words_least=min(words, default=None),
+        words_most=max(words, default=None),
+        choices={name: counted[name] for name in CHOICES if counted[name]},
+    )
+
+
+def compare_answers(first: Run, second: Run) -> AnswersComparison:
+    """Two runs of one study, question by question."""
+    said = [read_answers(run) for run in (first, second)]
+    by_question = [_by_question(one) for one in said]
+    pairs = [
+        _pair(answers, by_question[1][key])
+        for key, answers in by_question[0].items()
+        if key in by_question[1]
+    ]
+    verdicts = [pair.is_changed for pair in pairs if pair.is_changed is not None]
+    return AnswersComparison(
+        pairs,
+        spread_of(first, said[0]),
+        spread_of(second, said[1]),
+        decided=len(verdicts),
+        changed=sum(verdicts),
+    )
+
+
+def _by_question(said: Sequence[AnswerChoice]) -> dict[int, list[AnswerChoice]]:
+    found: dict[int, list[AnswerChoice]] = defaultdict(list)
+    for one in said:
+        found[one.answer.question_id].append(one)
+    return found
+
+
+def _pair(first: list[AnswerChoice], second: list[AnswerChoice]) -> AnswerPair:
+    chosen = (_chosen(first), _chosen(second))
+    is_changed = None if None in chosen else chosen[0] != chosen[1]
+    return AnswerPair(first[0].answer.question, first, second, is_changed)
+
+
+def _chosen(said: Sequence[AnswerChoice]) -> str | None:
+    """The object that more than half of the answers choose."""
+    choice, count = Counter(one.choice for one in said).most_common(1)[0]
+    return choice if choice in (FIRST, SECOND) and count > len(said) / 2 else None
+
+
+# What requests for answers are about, and what came of them.
+
+
+def _questions(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+    keys = {call.subject_ids[0] for call in calls}
+    questions = study.questions.select_related("comparison").in_bulk(keys)
+    answers = Answer.objects.filter(call__in=[call.pk for call in calls])
+    found = {answer.call_id: answer for answer in answers}
+    return {
+        call.pk: [_question(questions.get(call.subject_ids[0]), call, found.get(call.pk))]
+        for call in calls
+    }
+
+
+def _question(question: Question | None, call: Call, answer: Answer | None) -> Item | None:
+    if question is None:
+        return None
+    value = ""
+    if answer is not None:
+        words = count_words(answer.text)
+        value = ngettext("%d word", "%d words", words) % words
+    reason = call.reason if call.state == Call.State.UNSCORED else ""
+    return Item(str(question), str(question.comparison), value, reason=reason, answer=answer)
+
+
+ANSWERS_CALLS = CallSubjects(Titles(lazy("Question"), lazy("Answer"), lazy("Text")), _questions)

@@ -1,0 +1,342 @@
+"""Votes, arguments, answers and questions as entries, and the files that hold them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.answers.models import Answer, System
+from annotation.corpus.models import text_key
+from annotation.imports.methods.question_list import read_question_list
+from annotation.imports.methods.releases import (
+    HUMAN,
+    GoldComparison,
+    RawAnswer,
+    SilverComparison,
+    is_human,
+    propose_origin,
+    read_gold,
+    read_raw_answers,
+    read_silver,
+)
+from annotation.labelling.actions.campaigns import default_levels
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.files.actions.imports import Entry, Line, Note, Source, rejected
+from cqa_site.tabular import Problem
+
+# What the files of this paper say: votes, arguments, answers and questions.
+
+
+Unit = tuple[str, str, str]
+ItemKey = tuple[str, str]
+RaterKey = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One rater's answer to one item as a file states it.
+
+    ``external_id`` is the vote's own id in the source; without one a vote is
+    known by its item and rater.
+    """
+
+    rater_kind: str
+    rater_id: str
+    rater_name: str = ""
+    label: int | None = None
+    state: str = "answered"
+    external_id: str = ""
+    at: datetime | None = None
+    active_ms: int | None = None
+    is_extra: bool = False
+    is_flagged: bool = False
+    is_rater_excluded: bool = False
+    skip_reason: str = ""
+    block: int = 0
+    position: int = 0
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentEntry(Entry):
+    """One row of a file: an argument, perhaps as an item of a campaign, perhaps with votes.
+
+    ``item_id`` names the item inside the campaign; "" makes the argument itself
+    the item. With ``keeps_first_copy`` a second, different vote of the same
+    rater is flagged instead of rejected.
+    """
+
+    object1: str
+    object2: str
+    text: str
+    place: str = ""
+    source_url: str = ""
+    argument_id: str = ""
+    campaign: str = ""
+    item_id: str = ""
+    control_label: int | None = None
+    is_retired: bool = False
+    votes: tuple[Vote, ...] = ()
+    keeps_first_copy: bool = False
+    # What stands in further columns, by their names.
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEntry(Entry):
+    """One answer of a file: known by the file's name, its place there and its choice.
+
+    ``arguments`` are the sentences it may cite, under their numbers; with
+    ``joins_arguments`` the file has none and those of the same pair in the
+    study are meant. ``column`` says where in the record the text stands.
+    """
+
+    object1: str
+    object2: str
+    text: str
+    source: str
+    position: int
+    system: str
+    system_kind: str
+    aspect: str = ""
+    wording: str = ""
+    scenario: int = 0
+    choice: int = 1
+    arguments: tuple[tuple[int, str], ...] = ()
+    joins_arguments: bool = False
+    column: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEntry(Entry):
+    """One question of a list: it is the one with this pair, aspect and wording, or a new one."""
+
+    object1: str
+    object2: str
+    aspect: str = ""
+    wording: str = ""
+
+
+def unit_of(entry: ArgumentEntry) -> Unit:
+    """What makes an argument that argument: its pair, and its sentence's hash."""
+    return (entry.object1, entry.object2, text_key(entry.text))
+
+
+def item_of(entry: ArgumentEntry) -> ItemKey:
+    """Campaign and item id; without an id the argument's own hash names the item."""
+    if entry.item_id:
+        return entry.campaign, entry.item_id
+    pair = text_key(f"{entry.object1}\x00{entry.object2}")
+    return entry.campaign, f"unit:{pair[:16]}:{text_key(entry.text)}"
+
+
+def rater_of(vote: Vote) -> RaterKey:
+    """Kind and id of a vote's rater."""
+    return vote.rater_kind, vote.rater_id
+
+
+# Into which campaign the labels of a file go, and which labels there are.
+
+
+LONGEST_CAMPAIGN_NAME = 100
+
+
+def campaign_of(source: Source) -> str:
+    """The name asked for, or the file's without its ending."""
+    stem = Path(source.name).stem or source.name
+    return (source.text("label_round") or stem)[:LONGEST_CAMPAIGN_NAME]
+
+
+def scale_of(source: Source) -> tuple[int, ...]:
+    """Labels of the campaign's guideline, else of the study's newest, else 0–3."""
+    named = Campaign.objects.filter(study=source.study, name=source.options.get("label_round", ""))
+    found = named.select_related("guideline").first()
+    guideline = found.guideline if found else source.study.guidelines.first()
+    levels = guideline.levels if guideline else default_levels()
+    return tuple(level["value"] for level in levels)
+
+
+# Which system wrote the answers of a file, and under which prompt: proposed, then corrected.
+
+
+Scenario = Answer.Scenario
+SILVER_SYSTEM = "gpt-3.5-turbo"
+LONGEST_NAME = 120
+HUMANS = System.Kind.HUMAN
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A system by name, what it is, and the scenario (0 for none)."""
+
+    system: str
+    system_kind: str
+    scenario: int
+
+    def __str__(self) -> str:
+        if self.scenario == Scenario.NONE:
+            return _("Written by “%s”, under no scenario.") % self.system
+        shown = {"system": self.system, "scenario": Scenario(self.scenario).label}
+        return _("Written by “%(system)s” under scenario %(scenario)s.") % shown
+
+
+def origin_of(file_name: str, options: Options, proposed: tuple[str, int] | None = None) -> Origin:
+    """What was chosen for a file, else what is proposed, else what its name suggests."""
+    system, scenario = proposed or propose_origin(file_name)
+    system = (options.get("system") or "").strip() or system[:LONGEST_NAME]
+    if options.get("scenario") is not None:
+        scenario = int(options["scenario"])
+    return Origin(system, kind_of(system, scenario), scenario)
+
+
+def silver_origin(file_name: str, options: Options) -> Origin:
+    """Of answers with arguments: the release was written by one model."""
+    return origin_of(file_name, options, (SILVER_SYSTEM, Scenario.FULL))
+
+
+def gold_origin(file_name: str, options: Options) -> Origin:
+    """Of edited answers: whatever they are called, people wrote them."""
+    found = origin_of(file_name, options, (HUMAN, Scenario.NONE))
+    return replace(found, system_kind=HUMANS)
+
+
+def kind_of(system: str, scenario: int) -> str:
+    """What a system probably is, from its name and whether it was prompted."""
+    if is_human(system):
+        return HUMANS
+    return System.Kind.MODEL if scenario != Scenario.NONE else System.Kind.IMPORTED
+
+
+# Files with answers as streams of entries: silver, gold, and the files of one system.
+
+
+def read_silver_answers(source: Source) -> Iterator[Line]:
+    """Comparisons with numbered arguments, and the machine answers that cite them."""
+    origin = silver_origin(source.name, source.options)
+    yield Note(str(origin))
+    for comparison in read_silver(source.path, name=source.name):
+        if isinstance(comparison, Problem):
+            yield rejected(comparison, of="answers")
+            continue
+        yield from _silver_arguments(comparison)
+        yield from _silver_answers(source, origin, comparison)
+
+
+def _silver_arguments(comparison: SilverComparison) -> Iterator[ArgumentEntry]:
+    for argument in comparison.arguments:
+        yield ArgumentEntry(
+            row=comparison.position,
+            object1=comparison.object1,
+            object2=comparison.object2,
+            text=argument.text,
+        )
+
+
+def _silver_answers(
+    source: Source, origin: Origin, comparison: SilverComparison
+) -> Iterator[AnswerEntry]:
+    listed = tuple((each.number, each.text) for each in comparison.arguments)
+    for choice, text in enumerate(comparison.answers, start=1):
+        yield _answer(
+            source,
+            origin,
+            comparison,
+            text=text,
+            choice=choice,
+            arguments=listed,
+            column=f"gpt_answers · {choice}",
+        )
+
+
+def read_gold_answers(source: Source) -> Iterator[Line]:
+    """Edited answers; the arguments they cite are those of the same pair in the study."""
+    origin = gold_origin(source.name, source.options)
+    yield Note(str(origin))
+    for comparison in read_gold(source.path, name=source.name):
+        if isinstance(comparison, Problem):
+            yield rejected(comparison, of="answers")
+            continue
+        for choice, text in enumerate(comparison.texts, start=1):
+            yield _answer(
+                source,
+                origin,
+                comparison,
+                text=text,
+                choice=choice,
+                wording=comparison.question or "",
+                joins_arguments=True,
+                column=f"comparison · {choice}",
+            )
+
+
+def read_system_answers(source: Source) -> Iterator[Line]:
+    """The answers of one system; copies inside the file are kept, and said."""
+    origin = origin_of(source.name, source.options)
+    yield Note(str(origin))
+    copies: Counter[tuple[str, str, str | None, str]] = Counter()
+    for record in read_raw_answers(source.path, name=source.name):
+        if isinstance(record, Problem):
+            yield rejected(record, of="answers")
+            continue
+        copies[record.object1, record.object2, record.aspect, record.text] += 1
+        yield _answer(source, origin, record, text=record.text, choice=record.choice)
+    repeated = copies.total() - len(copies)
+    if repeated:
+        yield Note(_repeated(repeated))
+
+
+def _repeated(number: int) -> str:
+    text = ngettext(
+        "%s text repeats an earlier one of the file on the same question; every copy is kept.",
+        "%s texts repeat earlier ones of the file on the same question; every copy is kept.",
+        number,
+    )
+    return text % number
+
+
+def _answer(
+    source: Source,
+    origin: Origin,
+    record: SilverComparison | GoldComparison | RawAnswer,
+    **more,
+) -> AnswerEntry:
+    return AnswerEntry(
+        row=record.position,
+        object1=record.object1,
+        object2=record.object2,
+        aspect=record.aspect or "",
+        source=source.name,
+        position=record.position,
+        system=origin.system,
+        system_kind=origin.system_kind,
+        scenario=origin.scenario,
+        **more,
+    )
+
+
+# Lists of questions as streams of entries: the question, and the arguments beside it.
+
+
+def read_questions(source: Source) -> Iterator[Line]:
+    """One question a row; its arguments belong to its two objects."""
+    for record in read_question_list(source.path, name=source.name, **source.reading):
+        if isinstance(record, Problem):
+            yield rejected(record, of="questions")
+            continue
+        yield QuestionEntry(
+            row=record.row,
+            object1=record.object1,
+            object2=record.object2,
+            aspect=record.aspect,
+            wording=record.wording,
+        )
+        for text in record.arguments:
+            yield ArgumentEntry(
+                row=record.row, object1=record.object1, object2=record.object2, text=text
+            )

@@ -1,0 +1,147 @@
+"""Compare what files of this paper say with a study, and write what is new.
+
+Everything is known by its natural key: the pair, the sentence's hash, the item's id in its
+campaign, the rater's id, the vote's id or its item and rater.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from cqa_site.files.actions.imports import Reconciliation
+
+from ..books.answers import AnswerBook, ListBook, QuestionBook, SystemBook
+from ..books.arguments import ArgumentBook, CampaignBook, ComparisonBook
+from ..books.votes import ItemBook, PlacedRaterBook, VoteBook
+from .entries import AnswerEntry, ArgumentEntry, QuestionEntry, rater_of
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_LIMITS = {"object1": 300, "object2": 300, "source_url": 2_000, "argument_id": 200, "item_id": 200}
+_ANSWER_LIMITS = {
+    "object1": 300,
+    "object2": 300,
+    "aspect": 300,
+    "wording": 500,
+    "system": 120,
+    "source": 255,
+}
+
+
+class StudyReconciliation(Reconciliation):
+    """Books remember what the file has named so far."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.comparisons = ComparisonBook(self)
+        self.arguments = ArgumentBook(self)
+        self.campaigns = CampaignBook(self, self.actor)
+        self.items = ItemBook(self)
+        self.raters = PlacedRaterBook(self)
+        self.votes = VoteBook(self)
+        self.systems = SystemBook(self)
+        self.questions = QuestionBook(self)
+        self.lists = ListBook(self)
+        self.answers = AnswerBook(self)
+
+    def compare(self, entries: Sequence[Any]) -> None:
+        """Parents before children."""
+        kept = [entry for entry in entries if self._can_be_stored(entry)]
+        sentences = [entry for entry in kept if isinstance(entry, ArgumentEntry)]
+        self.comparisons.take(kept)
+        self.arguments.take(sentences)
+        labelled = [entry for entry in sentences if entry.campaign]
+        if labelled:
+            self.campaigns.take(labelled)
+            labelled = self.items.take(labelled)
+            self.raters.take(labelled)
+            self.votes.take(labelled)
+        if asked := [entry for entry in kept if isinstance(entry, QuestionEntry)]:
+            self.questions.take(asked)
+        answers = [entry for entry in kept if isinstance(entry, AnswerEntry)]
+        if answers:
+            self.systems.take(answers)
+            self.questions.take(answers)
+            self.lists.take(answers)
+            self.answers.take(answers)
+
+    def finish(self) -> None:
+        """Add what only the whole file shows."""
+        self.outcome.rounds = self.campaigns.ids
+        self.comparisons.suggest_merges()
+        self.arguments.finish()
+        self.answers.finish()
+
+    def remark(self, entry: ArgumentEntry, column: str, reason: str) -> None:
+        """Flag a row that is kept."""
+        self.mention(entry.row, _place(entry, column), reason, entry.place)
+
+    def remark_blank(self, entry: ArgumentEntry) -> None:
+        """Released data holds tasks without a sentence: kept, and said."""
+        if not entry.text.strip():
+            self.remark(entry, "", _("The sentence is blank; kept and flagged."))
+
+    def reject(self, entry: ArgumentEntry, column: str, reason: str) -> None:
+        """Leave a row out."""
+        what = "votes" if entry.votes else "items" if entry.campaign else "arguments"
+        self.leave_out(entry.row, _place(entry, column), reason, of=what, place=entry.place)
+
+    def _can_be_stored(self, entry: ArgumentEntry | AnswerEntry | QuestionEntry) -> bool:
+        """Whether every cell can be; the first that cannot is said."""
+        if isinstance(entry, AnswerEntry):
+            for column, reason in _unstorable_answer(entry):
+                self.answers.reject(entry, column, reason)
+                return False
+        elif isinstance(entry, QuestionEntry):
+            for column, reason in _unstorable_question(entry):
+                self.leave_out(entry.row, column, reason, of="questions")
+                return False
+        else:
+            for column, reason in _unstorable(entry):
+                self.reject(entry, column, reason)
+                return False
+        return True
+
+
+def _unstorable_answer(entry: AnswerEntry) -> Iterator[tuple[str, str]]:
+    """As `_unstorable`, for readers that refuse odd characters; no text is no answer."""
+    for column, most in _ANSWER_LIMITS.items():
+        if len(getattr(entry, column)) > most:
+            yield column, _("longer than %s characters") % most
+    if not entry.text.strip():
+        yield entry.column, _("the answer is empty")
+
+
+def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
+    """As `_unstorable`; a workbook can hold characters that no database keeps."""
+    for column in ("object1", "object2", "aspect", "wording"):
+        text = getattr(entry, column)
+        if len(text) > _ANSWER_LIMITS[column]:
+            yield column, _("longer than %s characters") % _ANSWER_LIMITS[column]
+        if _UNSTORABLE.search(text):
+            yield column, _("holds a NUL character or half of a surrogate pair")
+
+
+def _place(entry: ArgumentEntry, column: str) -> str:
+    return " · ".join(part for part in (entry.place, column) if part)
+
+
+def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
+    """What PostgreSQL would refuse, said in words and for SQLite alike."""
+    for column, most in _LIMITS.items():
+        if len(getattr(entry, column)) > most:
+            yield column, _("longer than %s characters") % most
+    texts = [entry.object1, entry.object2, entry.text, entry.source_url, entry.item_id]
+    for vote in entry.votes:
+        texts += [vote.rater_id, vote.comment]
+        if not vote.rater_id:
+            yield "rater", _("is empty")
+        if len(vote.rater_id) > 128 or len(vote.external_id) > 200:
+            yield "rater", _("an id is too long")
+    if any(map(_UNSTORABLE.search, texts)):
+        yield "", _("holds a NUL character or half of a surrogate pair")
+    repeated = Counter(map(rater_of, entry.votes))
+    if any(count > 1 for count in repeated.values()):
+        yield "rater", _("names one rater twice")

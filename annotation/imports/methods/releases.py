@@ -1,0 +1,432 @@
+"""Read released final labels, silver and gold answers; one name for each rater."""
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from annotation.corpus.methods.generic_table import RELEVANCE_SCALE, parse_label
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, Value, open_table
+
+# Records of JSON files, and their cells, checked one by one before anything is made of them.
+
+
+Record = TypeVar("Record")
+
+
+class BadValue(Exception):
+    """A cell that cannot be used; ``column`` names it, ``reason`` says why."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        super().__init__(reason)
+        self.column = column
+        self.reason = reason
+
+
+def text_of(row: Row, column: str) -> str:
+    """Text with at least one visible character, exactly as given; raises BadValue."""
+    value = row.values.get(column)
+    if not isinstance(value, str) or not value.strip():
+        raise BadValue(column, "is missing or not text")
+    return value
+
+
+def optional_text_of(row: Row, column: str) -> str | None:
+    """Text without white space around it; None where it is empty, null or absent.
+
+    Raises BadValue for anything else.
+    """
+    value = row.values.get(column)
+    if value is not None and not isinstance(value, str):
+        raise BadValue(column, "is neither text nor null")
+    return (value or "").strip() or None
+
+
+def texts_of(row: Row, column: str) -> list[str]:
+    """A list of texts, empty ones included; raises BadValue."""
+    value: Value = row.values.get(column)
+    if not isinstance(value, list):
+        raise BadValue(column, "is no list")
+    texts = [each for each in value if isinstance(each, str)]
+    if len(texts) < len(value):
+        raise BadValue(column, "holds something that is not text")
+    return texts
+
+
+def read_records(
+    path: str | os.PathLike[str],
+    read_one: Callable[[Row], Record],
+    *,
+    name: str | None,
+    limits: Limits,
+) -> Iterator[Record | Problem]:
+    """What ``read_one`` makes of each record, in file order; a problem where it raises BadValue.
+
+    Raises
+    ------
+    UnreadableFile
+        At the first step, if the file is no JSON list of records.
+    """
+    with open_table(path, name=name or Path(path).name, kind="json", limits=limits) as table:
+        for row in table.rows:
+            try:
+                yield read_one(row)
+            except BadValue as bad:
+                yield Problem(table.name, row.number, bad.column, bad.reason)
+
+
+# Answers of one system as CompQA releases them: a list of records, one text each.
+#
+# The records say neither which system wrote them nor under which prompt; the
+# name of the file does (`propose_origin`). Several answers to one question
+# stand next to each other, so a choice is a record's place among equals.
+
+
+HUMAN = "human"
+_WITH_SCENARIO = re.compile(r"(.+?)[ _-]*scenario[ _-]*([1-4])", re.IGNORECASE)
+# What releases put around a system's name, and endings; a dot alone may be part of the name.
+_ENDING = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|txt|xlsx)$", re.IGNORECASE)
+_AROUND = re.compile(
+    r"^(?:scored|judged|rated|raw)[ _-]+|[ _-]+(?:comparisons?|summar(?:y|ies)|answers?)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class RawAnswer:
+    """One record: ``position`` counts from 1 in the file, ``choice`` from 1 among its equals.
+
+    Equals are consecutive records with the same objects and aspect. ``aspect``
+    is None where the file has "" or null. ``text`` is verbatim.
+    """
+
+    position: int
+    object1: str
+    object2: str
+    aspect: str | None
+    text: str
+    choice: int
+
+
+def read_raw_answers(
+    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[RawAnswer | Problem]:
+    """Read the records in file order; keys beside the four known ones are not looked at.
+
+    Yields
+    ------
+    RawAnswer or Problem
+        One per record.
+
+    Raises
+    ------
+    UnreadableFile
+        At the first step, if the file is not such JSON.
+    """
+    question: tuple[str, str, str | None] | None = None
+    choice = 0
+    for record in read_records(path, _read_record, name=name, limits=limits):
+        if isinstance(record, Problem):
+            yield record
+            continue
+        position, asked, text = record
+        choice = choice + 1 if asked == question else 1
+        question = asked
+        yield RawAnswer(position, *asked, text, choice)
+
+
+def _read_record(row: Row) -> tuple[int, tuple[str, str, str | None], str]:
+    asked = (
+        text_of(row, "object1"),
+        text_of(row, "object2"),
+        optional_text_of(row, "aspect"),
+    )
+    return row.number, asked, text_of(row, "comparison")
+
+
+def propose_origin(file_name: str) -> tuple[str, int]:
+    """Guess system and scenario (0 for none) from the name of a file.
+
+    >>> propose_origin("gpt3-5_scenario_1.json")
+    ('gpt3-5', 1)
+    >>> propose_origin("human_2.json"), propose_origin("yahoo.json")
+    (('human', 0), ('yahoo', 0))
+    >>> propose_origin("scored_gpt4_scenario_3_comparison"), propose_origin("scored_cam_summaries")
+    (('gpt4', 3), ('cam', 0))
+    """
+    name = _ENDING.sub("", Path(file_name).name) or file_name
+    stem = _AROUND.sub("", name) or name
+    found = _WITH_SCENARIO.fullmatch(stem)
+    if found is not None:
+        return found[1], int(found[2])
+    return (HUMAN, 0) if is_human(stem) else (stem, 0)
+
+
+def is_human(system: str) -> bool:
+    """Whether a system's name says that people wrote its answers."""
+    return system.casefold().startswith(HUMAN)
+
+
+# The released silver summaries: comparisons, numbered arguments, machine answers.
+
+
+_NUMBERED = re.compile(r"(\d{1,4})\. (.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class NumberedArgument:
+    """An argument under the number by which answers cite it; `text` is without it."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class SilverComparison:
+    """One comparison; `aspect` is None where the release has none.
+
+    `position` counts from 1. Numbers of `arguments` are unique, their texts
+    may repeat; `answers` are the machine summaries in the order released.
+    """
+
+    position: int
+    object1: str
+    object2: str
+    aspect: str | None
+    arguments: list[NumberedArgument]
+    answers: list[str]
+
+
+def read_silver(
+    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[SilverComparison | Problem]:
+    """Read the comparisons in file order.
+
+    Yields
+    ------
+    SilverComparison or Problem
+        One per comparison.
+
+    Raises
+    ------
+    UnreadableFile
+        At the first step, if the file is not such JSON.
+    """
+    return read_records(path, _read_silver_comparison, name=name, limits=limits)
+
+
+def _read_silver_comparison(row: Row) -> SilverComparison:
+    arguments = [_numbered(text) for text in texts_of(row, "arguments")]
+    numbers = [argument.number for argument in arguments]
+    if len(set(numbers)) < len(numbers):
+        raise BadValue("arguments", "two arguments have the same number")
+    return SilverComparison(
+        position=row.number,
+        object1=text_of(row, "object1"),
+        object2=text_of(row, "object2"),
+        aspect=optional_text_of(row, "aspect"),
+        arguments=arguments,
+        answers=texts_of(row, "gpt_answers"),
+    )
+
+
+def _numbered(text: str) -> NumberedArgument:
+    found = _NUMBERED.fullmatch(text)
+    if found is None:
+        raise BadValue("arguments", f"{text[:40]!a} does not begin with a number and a full stop")
+    return NumberedArgument(int(found[1]), found[2])
+
+
+# Edited answers as they are released: comparisons with the texts people made of them.
+
+
+@dataclass(frozen=True)
+class GoldComparison:
+    """One comparison with its edited answers.
+
+    ``position`` counts from 1. ``aspect`` and ``question`` are None where the
+    file has none. ``texts`` are verbatim, one per editor, without the
+    arguments they cite by number: these stand in the silver file.
+    """
+
+    position: int
+    object1: str
+    object2: str
+    aspect: str | None
+    question: str | None
+    texts: list[str]
+
+
+def read_gold(
+    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[GoldComparison | Problem]:
+    """Read the comparisons in file order.
+
+    Yields
+    ------
+    GoldComparison or Problem
+        One per comparison.
+
+    Raises
+    ------
+    UnreadableFile
+        At the first step, if the file is not such JSON.
+    """
+    return read_records(path, _read_gold_comparison, name=name, limits=limits)
+
+
+def _read_gold_comparison(row: Row) -> GoldComparison:
+    return GoldComparison(
+        position=row.number,
+        object1=text_of(row, "object1"),
+        object2=text_of(row, "object2"),
+        aspect=optional_text_of(row, "aspect"),
+        question=optional_text_of(row, "question"),
+        texts=texts_of(row, "comparison"),
+    )
+
+
+# The released final labels: JSON comparisons with their labelled arguments.
+#
+# The release repeats some sentences and labels a few of them differently; a
+# unit is (object1, object2, text), and deciding is left to whoever imports.
+
+
+Unit = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class FinalLabel:
+    """One argument of one comparison.
+
+    Attributes
+    ----------
+    row : int
+        Position in the whole file, counted from 1 over all comparisons.
+    index : int
+        The release's own running number, as written.
+    text : str or None
+        None where the release has null; the labels then stand for nothing.
+    label, model_label : int or None
+        By people and by the language model.
+    """
+
+    row: int
+    object1: str
+    object2: str
+    index: int
+    text: str | None
+    label: int | None
+    model_label: int | None
+
+    @property
+    def unit(self) -> Unit | None:
+        """What the labels are about; None without a text."""
+        return None if self.text is None else (self.object1, self.object2, self.text)
+
+
+def read_final_labels(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    scale: Collection[int] = RELEVANCE_SCALE,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[FinalLabel | Problem]:
+    """Read the arguments of all comparisons in file order.
+
+    Yields
+    ------
+    FinalLabel or Problem
+        One per argument; entries with a null text are given, not dropped.
+
+    Raises
+    ------
+    UnreadableFile
+        At the first step, if the file is not such JSON.
+    """
+    shown_name = name or Path(path).name
+    position = 0
+    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
+        for comparison in table.rows:
+            objects = [comparison.values.get(key) for key in ("obj1", "obj2")]
+            entries = comparison.values.get("arguments")
+            if not isinstance(entries, list) or not all(_is_filled(each) for each in objects):
+                reason = f"comparison {comparison.number} lacks obj1, obj2 or arguments"
+                yield Problem(table.name, None, None, reason)
+                continue
+            for entry in entries:
+                position += 1
+                yield _read_entry(entry, position, objects, scale, table.name)
+
+
+def _is_filled(value: Value) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _read_entry(
+    entry: Value, position: int, objects: list[Value], scale: Collection[int], file: str
+) -> FinalLabel | Problem:
+    if not isinstance(entry, dict):
+        return Problem(file, position, "arguments", "this argument is no object")
+    index, text = entry.get("index"), entry.get("argument")
+    if isinstance(index, bool) or not isinstance(index, int):
+        return Problem(file, position, "index", "is no whole number")
+    if text is not None and not isinstance(text, str):
+        return Problem(file, position, "argument", "is neither text nor null")
+    labels: list[int | None] = []
+    for column in ("relevance", "relevance_gpt"):
+        try:
+            labels.append(parse_label(entry.get(column), scale))
+        except ValueError as error:
+            return Problem(file, position, column, str(error))
+    return FinalLabel(position, str(objects[0]), str(objects[1]), index, text, *labels)
+
+
+# One rater under one name, however it is written.
+
+
+_DIGIT = re.compile(r"\d")
+
+
+class RaterNames:
+    """Names of raters, each in the spelling that came first.
+
+    Case and white space make no other person of a name or an e-mail address. They do of an id
+    with digits, as crowd platforms give them.
+
+    Examples
+    --------
+    >>> names = RaterNames(["Anna"])
+    >>> names.of("anna"), names.of("w1A"), names.of("w1a")
+    ('Anna', 'w1A', 'w1a')
+    >>> names.notes()
+    ['“anna” and “Anna” are taken as one rater, “Anna”.']
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self._first: dict[str, str] = {}
+        self._joined: dict[str, set[str]] = {}
+        for name in known:
+            self._first.setdefault(_folded(name), name)
+
+    def of(self, given: str) -> str:
+        """The first spelling of a name."""
+        first = self._first.setdefault(_folded(given), given)
+        if first != given:
+            self._joined.setdefault(first, set()).add(given)
+        return first
+
+    def notes(self) -> list[str]:
+        """Which spellings were taken as one."""
+        return [
+            f"“{'”, “'.join(sorted(others))}” and “{first}” are taken as one rater, “{first}”."
+            for first, others in self._joined.items()
+        ]
+
+
+def _folded(name: str) -> str:
+    if _DIGIT.search(name) and "@" not in name:
+        return name
+    return " ".join(name.split()).casefold()

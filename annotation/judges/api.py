@@ -1,0 +1,409 @@
+"""REST interface of judges, trained judges, their labels and label comparisons."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Manager, QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.consensus.models import FinalLabel
+from annotation.judges.actions import trained_judge as actions
+from annotation.judges.forms import RunForm
+from annotation.judges.models import JudgeLabel, TrainedJudge
+from annotation.judges.reports.charts import figures_of
+from annotation.judges.reports.results import Choice, model_card, state_of
+from annotation.labelling.api import CampaignViews, SentenceSerializer
+from annotation.labelling.models.campaigns import campaigns_of
+from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, public_id
+from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_typed
+from cqa_site.runs.api.runs import RunPartViews
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.kinds import ApiExtension
+from cqa_site.runs.models import Call, Run
+from cqa_site.stats.estimate import to_json
+from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, invalid_on, refuse_undeclared
+
+# What the interface shows of judges beside people.
+
+
+class JudgeLabelSerializer(SentenceSerializer):
+    """One argument with the judge's label, or the reason why there is none."""
+
+    call = public_id("call", allow_null=True, default=None)
+
+    class Meta:
+        model = JudgeLabel
+        fields = [
+            *SentenceSerializer.Meta.fields,
+            "replicate",
+            "label",
+            "reason",
+            "rationale",
+            "call",
+            "at",
+        ]
+        read_only_fields = fields
+
+
+class ArgumentsOfCall(serializers.Serializer):
+    """The arguments that a request judges."""
+
+    arguments = serializers.ListField(child=serializers.UUIDField(), read_only=True, default=list)
+
+
+class LabelsOfCall(serializers.Serializer):
+    """The labels read from a reply."""
+
+    labels = JudgeLabelSerializer(many=True, read_only=True, default=list)
+
+
+class JudgeEstimateSerializer(serializers.Serializer):
+    """One agreement figure; null with a reason where it is not defined."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    interval = serializers.CharField(allow_null=True)
+    level = serializers.CharField(allow_null=True)
+    n_pairable_items = serializers.IntegerField()
+    reason = serializers.CharField(allow_null=True)
+
+
+class ReplacementSerializer(serializers.Serializer):
+    """Shares of majority labels with the judge in the place of one vote."""
+
+    n_items = serializers.IntegerField()
+    changed = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    raised = serializers.FloatField(allow_null=True)
+    lowered = serializers.FloatField(allow_null=True)
+    tied_before = serializers.FloatField(allow_null=True)
+    tied_after = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class JudgeSerializer(serializers.Serializer):
+    """One judge; ``kind`` is model, classifier or imported; its labels are nobody's votes."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    made_at = serializers.DateTimeField(source="at")
+    model = serializers.CharField(allow_blank=True)
+    prompt = serializers.CharField(allow_blank=True)
+    run = serializers.UUIDField(allow_null=True)
+    trained_judge = serializers.UUIDField(source="trained", allow_null=True)
+    is_active = serializers.BooleanField()
+    is_out_of_fold = serializers.BooleanField()
+    asked = serializers.IntegerField(source="planned")
+    labelled = serializers.IntegerField()
+    unscored = serializers.IntegerField()
+    coverage = serializers.FloatField()
+    is_low = serializers.BooleanField(help_text="Coverage below 95 %: not ranked.")
+    compared = serializers.IntegerField(source="n", help_text="Arguments with a final label too.")
+    exact = serializers.FloatField(allow_null=True)
+    bias = serializers.FloatField(allow_null=True)
+    mean_absolute_error = serializers.FloatField(source="error", allow_null=True)
+    ordinal_alpha = JudgeEstimateSerializer(source="ordinal")
+    interval_alpha = JudgeEstimateSerializer(source="interval")
+    ordinal_alpha_with_votes = JudgeEstimateSerializer(source="with_votes")
+    ordinal_alpha_difference = JudgeEstimateSerializer(
+        source="difference",
+        help_text="With votes minus people's own, over the arguments with votes and its label.",
+    )
+    replacement = ReplacementSerializer()
+    replicates = serializers.IntegerField()
+    consistency = JudgeEstimateSerializer(allow_null=True)
+    cost_per_thousand = serializers.FloatField(source="per_thousand", allow_null=True)
+
+
+class TrainedJudgeSerializer(ReadSerializer):
+    """One version of the trained judge."""
+
+    figures = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = TrainedJudge
+        fields = ["id", "number", "kind", "sha256", "figures", "created_at"]
+
+
+class ModelCardSerializer(TrainedJudgeSerializer):
+    """One version with its whole model card."""
+
+    card = serializers.SerializerMethodField()
+
+    class Meta:
+        model = TrainedJudge
+        fields = [*TrainedJudgeSerializer.Meta.fields, "card"]
+
+    def get_card(self, version: TrainedJudge) -> dict:
+        """Data counts, recipe, library versions and figures."""
+        return model_card(version)
+
+
+class RoundOfRun(serializers.Serializer):
+    """What a run of the relevance judge is about."""
+
+    label_round = public_id("relevance.campaign", allow_null=True, default=None)
+
+
+class StatisticSerializer(serializers.Serializer):
+    """One statistic with its recipe, or the reason why it is undefined."""
+
+    statistic = serializers.CharField()
+    level = serializers.CharField(allow_null=True)
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    interval = serializers.CharField(allow_null=True)
+    confidence = serializers.FloatField()
+    recipe = serializers.CharField()
+    reason = serializers.CharField(allow_null=True)
+    n_items = serializers.IntegerField()
+    n_pairable_items = serializers.IntegerField()
+
+
+class DifferingSerializer(serializers.Serializer):
+    """One sentence with the labels and rationales of both runs."""
+
+    argument = public_id("argument")
+    object1 = serializers.CharField(source="argument.comparison.object1")
+    object2 = serializers.CharField(source="argument.comparison.object2")
+    text = serializers.CharField(source="argument.text")
+    labels = serializers.ListField(child=serializers.IntegerField())
+    rationales = serializers.ListField(child=serializers.CharField(allow_blank=True))
+
+
+class RunComparisonSerializer(serializers.Serializer):
+    """How far two runs agree; the first one's labels are the rows of the confusion."""
+
+    n_common = serializers.IntegerField()
+    n_first = serializers.IntegerField()
+    n_second = serializers.IntegerField()
+    estimates = StatisticSerializer(many=True)
+    scale = serializers.ListField(child=serializers.IntegerField())
+    confusion = serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField())
+    )
+    n_differing = serializers.IntegerField()
+    differing = DifferingSerializer(many=True, help_text="At most 20, the furthest apart first.")
+
+
+class ComparableSerializer(serializers.Serializer):
+    """Somebody whose labels can be compared."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+
+
+class LabelSetSerializer(serializers.Serializer):
+    """One label set beside the rater."""
+
+    set = serializers.CharField()
+    title = serializers.CharField()
+    is_step = serializers.BooleanField(help_text="One of the sources that overrule each other.")
+    changed = serializers.IntegerField(allow_null=True, help_text="Labels this step changes.")
+    n = serializers.IntegerField()
+    equal = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    ordinal = serializers.JSONField()
+    interval = serializers.JSONField()
+    difference = serializers.FloatField(allow_null=True)
+
+
+class LabelComparisonSerializer(serializers.Serializer):
+    """Label sets of a round beside one rater, and who else there is."""
+
+    name = serializers.CharField()
+    choices = ComparableSerializer(many=True)
+    sets = LabelSetSerializer(many=True)
+
+
+# What the interface takes about judges beside people.
+
+
+class RunInput(PlanInput):
+    """A judge over the sentences of a round."""
+
+    form = RunForm
+    kind = serializers.ChoiceField(["relevance"], default="relevance")
+    label_round = serializers.UUIDField()
+
+
+class TrainingInput(Input):
+    """Whose final labels it learns from; by default those of the round itself."""
+
+    source = serializers.UUIDField(required=False)
+
+
+# Which query parameters the lists of judges beside people know; all others are refused.
+
+
+class JudgeLabelFilter(filters.FilterSet):
+    """Labels of a run by argument, label, reason and replicate."""
+
+    argument = filters.UUIDFilter(field_name="argument__public_id")
+    label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
+    is_unscored = TrueFalseFilter(field_name="label", lookup_expr="isnull")
+    reason = filters.CharFilter(max_length=40)
+    replicate = filters.NumberFilter(min_value=0, max_value=999, decimal_places=0)
+
+
+# Addresses of judges beside people.
+
+
+def _relevance(study: Study, actor: User, given: Given) -> PlanForm:
+    campaigns = campaigns_of(study).select_related("guideline")
+    campaign = campaigns.filter(public_id=given.pop("label_round")).first()
+    if campaign is None:
+        raise ValidationError({"label_round": ["No such round in this study."]})
+    return RunForm(as_typed(RunForm, study, given), campaign=campaign, actor=actor)
+
+
+RELEVANCE_START = Start(RunInput, _relevance)
+
+
+# Addresses of judges beside people.
+
+
+class JudgeLabelViews(RunPartViews):
+    """The labels of a run."""
+
+    queryset = JudgeLabel.objects.none()
+    serializer_class = JudgeLabelSerializer
+    filterset_class = JudgeLabelFilter
+
+    def rows(self) -> QuerySet:
+        """By argument, then replicate."""
+        labels = self.run.judge_labels.select_related("argument__comparison", "call")
+        return labels.order_by("argument", "replicate")
+
+
+def _add_arguments(run: Run, calls: Iterable[Call]) -> None:
+    calls = list(calls)
+    ids = public_ids(run.study.arguments, {pk for call in calls for pk in call.subject_ids})
+    for call in calls:
+        labels = call.judge_labels.select_related("argument__comparison", "call")
+        arguments = [ids[pk] for pk in call.subject_ids if pk in ids]
+        vars(call).update(arguments=arguments, labels=labels.order_by("argument", "replicate"))
+
+
+def public_ids(rows: Manager | QuerySet, keys: set[int]) -> dict[int, uuid.UUID]:
+    return dict(rows.filter(pk__in=keys).values_list("pk", "public_id"))
+
+
+RELEVANCE_EXTENSION = ApiExtension(
+    run=RoundOfRun,
+    call=ArgumentsOfCall,
+    call_detail=LabelsOfCall,
+    add_to_calls=_add_arguments,
+)
+
+
+# Judges beside people, and the trained judge of a round.
+
+
+CHOICE = [
+    OpenApiParameter("judge", str, description="Key of the judge looked at; default: the best."),
+    OpenApiParameter("other", str, description="Key of a second judge."),
+    OpenApiParameter("common", str, enum=["1"], description="Arguments all judges labelled."),
+]
+
+
+class JudgeViews(CampaignViews):
+    """Everything that labelled arguments of the round and is no person."""
+
+    queryset = JudgeLabel.objects.none()
+    serializer_class = JudgeSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """The judges, highest ordinal alpha with the final labels first."""
+        figures = figures_of(self.campaign, Choice(), state_of(self.campaign))
+        return self.listed(figures.judges)
+
+    @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
+    def figures(self, request: Request, **kwargs: Any) -> Response:
+        """Every figure of the page Judges: people, judges, confusion, labels, hardest."""
+        refuse_undeclared(request, CHOICE)
+        choice = Choice.from_query(request.query_params)
+        return Response(to_json(figures_of(self.campaign, choice, state_of(self.campaign))))
+
+
+class TrainedJudgeViews(CampaignViews):
+    """The versions of the judge trained on final labels."""
+
+    queryset = TrainedJudge.objects.none()
+    serializer_class = TrainedJudgeSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first, without the models themselves."""
+        versions = self.campaign.trained_judges.select_related("campaign", "rater")
+        return versions.defer("model")
+
+    @extend_schema(responses=ModelCardSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One version with its model card."""
+        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        return Response(ModelCardSerializer(version).data)
+
+    @extend_schema(request=TrainingInput, responses={202: JobSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Train the next version in the background; one training at a time."""
+        wanted = self.read(TrainingInput).get("source", self.campaign.public_id)
+        campaigns = campaigns_of(self.study).select_related("guideline")
+        source = campaigns.filter(public_id=wanted).first()
+        if source is None:
+            raise ValidationError({"source": ["No such round in this study."]})
+        with invalid_on("source", actions.TrainingNotPossible):
+            job = actions.request_training(
+                campaign=self.campaign, source=source, actor=request.user
+            )
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    @extend_schema(request=NothingInput, responses=JobSerializer)
+    def cancel(self, request: Request, **kwargs: Any) -> Response:
+        """Stop the training that waits or runs; nothing of it is kept."""
+        self.read(NothingInput)
+        if not actions.cancel_training(campaign=self.campaign, actor=request.user):
+            raise Conflict("No training is waiting or running.")
+        return Response(JobSerializer(actions.latest_job(self.campaign)).data)
+
+
+class LabelComparisonViews(CampaignViews):
+    """A round's final labels beside what anybody said."""
+
+    queryset = FinalLabel.objects.none()
+    serializer_class = LabelComparisonSerializer
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("with", str, description="Key of who to compare with; see choices.")
+        ],
+        responses=LabelComparisonSerializer,
+    )
+    def compare(self, request: Request, **kwargs: Any) -> Response:
+        """Every label set, one source after the other, beside any rater of the study.
+
+        Without ``with`` only the keys there are. A person's key is
+        ``rater-<round>:<rater>``.
+        """
+        from annotation.judges.reports.label_compare import choices, compare_sets, said_by
+
+        key = request.query_params.get("with", "")
+        offered = [{"key": each, "name": name} for each, name in choices(self.study)]
+        found = said_by(self.study, key) if key else None
+        if key and found is None:
+            raise ValidationError({"with": ["Nobody in this study has this key."]})
+        sets = compare_sets(self.campaign, found[1]) if found else []
+        shown = {"choices": offered, "name": found[0] if found else "", "sets": sets}
+        return Response(LabelComparisonSerializer(shown).data)

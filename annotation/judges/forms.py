@@ -1,0 +1,100 @@
+"""Forms to start a relevance judge's run, and to train a judge."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.judges.actions.relevance_judge import BATCH, BATCH_SIZE, KIND, SINGLE, target_of
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.people.models import User
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.pages import offer
+
+# The form of a relevance judge's run.
+
+
+LARGEST_BATCH = 100
+# Tokens of one entry of a batch: a number, a label and a reason of at most 300 characters.
+TIGHT_TOKENS, AMPLE_TOKENS = 60, 100
+
+
+class RunForm(PlanForm):
+    """Everything a person chooses for a judge run over one campaign."""
+
+    kind = KIND
+    prompt_kinds = (SINGLE, BATCH)
+    advanced = ("replicates", "batch_size", *PlanForm.advanced)
+
+    choice = forms.ChoiceField(
+        label=_("Which sentences"),
+        choices=[
+            ("all", _("All of the round")),
+            ("final", _("Those with a final label")),
+            ("undecided", _("Those without a final label")),
+            ("sample", _("A random sample")),
+        ],
+        initial="all",
+        widget=forms.RadioSelect,
+    )
+    batch_size = forms.IntegerField(
+        label=_("Most sentences in one request"),
+        initial=BATCH_SIZE,
+        min_value=1,
+        max_value=LARGEST_BATCH,
+        help_text=_("Only for prompts with several sentences a request."),
+    )
+
+    def __init__(self, *args: Any, campaign: Campaign, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, study=campaign.study, actor=actor, **kwargs)
+        self.campaign = campaign
+
+    @property
+    def tokens_wanted(self) -> int | None:
+        """A limit that would do for a whole batch, if the chosen one is tight; else None."""
+        data = self.cleaned_data
+        if data["prompt"].kind != BATCH or not data["max_tokens"]:
+            return None
+        is_tight = data["max_tokens"] < TIGHT_TOKENS * data["batch_size"]
+        return AMPLE_TOKENS * data["batch_size"] if is_tight else None
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """Which sentences of the campaign, on its scale."""
+        data = self.cleaned_data
+        return target_of(
+            self.campaign,
+            choice=data["choice"],
+            sample=data["sample"] or 0 if data["choice"] == "sample" else 0,
+            batch_size=data["batch_size"],
+        )
+
+
+# Whose final labels a judge is trained on.
+
+
+class TrainingForm(forms.Form):
+    """The campaign itself, or another one of its study with the same label scale."""
+
+    source = forms.ModelChoiceField(
+        label=_("Final labels of"),
+        queryset=Campaign.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        help_text=_(
+            "Other rounds of the study with the same scale can lend their final labels, for "
+            "instance a pilot round."
+        ),
+    )
+
+    def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.campaign = campaign
+        others = campaigns_of(campaign.study).exclude(pk=campaign.pk).select_related("guideline")
+        same = [each.pk for each in others if each.guideline.values == campaign.guideline.values]
+        offer(self, source=Campaign.objects.filter(pk__in=same))
+        vars(self.fields["source"]).update(empty_label=_("this round"))
+
+    def clean_source(self) -> Campaign:
+        """Nothing chosen means the campaign itself."""
+        return self.cleaned_data["source"] or self.campaign

@@ -1,0 +1,377 @@
+"""What figures about judges hold, the state they show, model cards and calls."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    Exists,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+)
+from django.db.models.functions import Coalesce
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.consensus.reports import MACHINES
+from annotation.corpus.models import Argument
+from annotation.figures.reports.snapshots import marker
+from annotation.judges.models import JudgeLabel, TrainedJudge
+from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
+from cqa_site.people.models import Study
+from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.models import Call
+from cqa_site.stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    from cqa_site.stats.disagreement import Replacement
+
+
+# What figures about judges come to; loads nothing.
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleFigures:
+    """What `People` have said: final labels, votes on items, and agreement among the votes."""
+
+    final: int
+    votes: int
+    raters: int
+    items: int
+    scale: list[int]
+    agreement: Estimate
+
+
+@dataclass(frozen=True)
+class Common:
+    """Arguments that every judge labelled, and whether only they count."""
+
+    is_on: bool
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeFigures:
+    """One judge, as `Judge` and `JudgeComparison` have it.
+
+    Attributes
+    ----------
+    is_low
+        Whether it has too few labels for a rank.
+    is_demonstration
+        Whether its labels are those of the model in the box.
+    """
+
+    key: str
+    name: str
+    kind: str
+    at: str
+    model: str
+    prompt: str
+    prompt_number: int | None
+    run: str | None
+    run_number: int | None
+    is_active: bool
+    trained: str | None
+    trained_number: int | None
+    planned: int
+    labelled: int
+    unscored: int
+    coverage: float
+    is_low: bool
+    replicates: int
+    consistency: Estimate | None
+    per_thousand: float | None
+    is_out_of_fold: bool
+    n: int
+    exact: float | None
+    bias: float | None
+    error: float | None
+    ordinal: Estimate
+    interval: Estimate
+    with_votes: Estimate
+    difference: Estimate
+    replacement: Replacement
+    is_demonstration: bool = False
+
+    @property
+    def short_name(self) -> str:
+        """Model, prompt version and run; the name of a rater that is no run."""
+        return f"{self.model} v{self.prompt_number} #{self.run_number}" if self.run else self.name
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """In the order of tables."""
+        return self.ordinal, self.interval, self.with_votes, self.difference
+
+
+@dataclass(frozen=True)
+class BestJudge:
+    """The judge with the highest ordinal alpha of the ``n`` that are ranked.
+
+    ``difference`` is that of a `JudgeComparison`, corrected for the choice (Bonferroni).
+    """
+
+    key: str
+    n: int
+    difference: Estimate
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Labels of people (rows) against those of a judge; shares are of the row."""
+
+    values: list[int]
+    cells: list[list[int]]
+    sums: list[int]
+    shares: list[list[float | None]]
+
+
+@dataclass(frozen=True)
+class LabelFigures:
+    """One label: how many of each, and what is not defined None."""
+
+    label: int
+    final: int
+    judge: int
+    recall: float | None
+    precision: float | None
+    mean_judge: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """An argument in a list, with the beginning of its text."""
+
+    argument: str
+    object1: str
+    object2: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement(Sentence):
+    """Final label and votes, and what the judge and a second one said and why."""
+
+    votes: list[int]
+    final: int
+    judge: int
+    reasons: list[str]
+    other: int | None
+    other_reasons: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Every figure; judges best first, those of low coverage last, two keys of those looked at."""
+
+    people: PeopleFigures
+    common: Common
+    judges: list[JudgeFigures]
+    best: BestJudge | None
+    chosen: str | None
+    other: str | None
+    confusion: Confusion | None
+    per_label: list[LabelFigures]
+    hardest: list[Disagreement]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether figures rest on different arguments, because judges labelled others."""
+        return not self.common.is_on and any(row.labelled > self.common.n for row in self.judges)
+
+    def named(self, key: str | None) -> JudgeFigures | None:
+        """The figures of one judge."""
+        return next((row for row in self.judges if row.key == key), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedFigures:
+    """A version of the trained judge out of fold, as it is stored."""
+
+    n: int
+    pairs: int
+    folds: int
+    ordinal: Estimate
+    interval: Estimate
+    exact: float | None
+    bias: float | None
+    per_label: tuple[LabelFigures, ...]
+    predicted: int
+
+
+# Which state of votes, final labels and judges a set of figures shows.
+#
+# Nothing heavy is loaded here: a page that has seen the state asks for it every few seconds.
+
+
+RECIPE_VERSION = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What somebody wants to look at: one judge, a second one, common arguments only."""
+
+    judge: str = ""
+    other: str = ""
+    is_common: bool = False
+
+    @classmethod
+    def from_query(cls, query: QueryDict) -> Self:
+        """Read the part of an address behind the question mark."""
+        return cls(
+            judge=query.get("judge", "")[:80],
+            other=query.get("other", "")[:80],
+            is_common=query.get("common") == "1",
+        )
+
+    @property
+    def query(self) -> str:
+        """The same choice as part of an address."""
+        chosen = QueryDict(mutable=True)
+        named = {"judge": self.judge, "other": self.other, "common": "1" if self.is_common else ""}
+        chosen.update({name: value for name, value in named.items() if value})
+        return chosen.urlencode()
+
+
+def state_of(campaign: Campaign) -> str:
+    """A short name that changes when votes, final labels or judges' labels change; 4 queries."""
+    labels = JudgeLabel.objects.filter(campaign=campaign).order_by("run", "trained")
+    judged = labels.values_list("run", "trained").annotate(Count("pk"), Count("label"), Max("at"))
+    ids = Sum("argument", output_field=BigIntegerField())
+    final = campaign.final_labels.order_by("label").values_list("label").annotate(Count("pk"), ids)
+    runs = campaign.judge_runs.order_by("run").values_list("run", "run__state")
+    seen = [RECIPE_VERSION, marker(campaign), list(judged), list(final), list(runs)]
+    return hashlib.sha256(json.dumps(seen, default=str).encode()).hexdigest()[:16]
+
+
+# Which rounds have labels of machines: where a verdict on judges stands.
+
+
+def judged_rounds(study: Study) -> QuerySet[Campaign]:
+    """Rounds with labels of a machine, newest first, each with ``judged_at``; one query."""
+    labels = JudgeLabel.objects.filter(campaign=OuterRef("pk"), label__isnull=False)
+    imported = Assignment.objects.filter(
+        rater__study=study, rater__kind__in=MACHINES, state=Assignment.State.ANSWERED
+    )
+    newest = Subquery(labels.order_by("-pk").values("at")[:1])
+    return (
+        campaigns_of(study)
+        .filter(Q(Exists(labels)) | Q(pk__in=imported.values("campaign")))
+        .annotate(judged_at=Coalesce(newest, "created_at"))
+        .order_by("-pk")
+    )
+
+
+# Which items of a campaign the newest trained judge is least sure of.
+
+
+def least_sure_first(campaign: Campaign) -> list[int]:
+    """Ordinary items by falling uncertainty; those without a prediction after them, by rank.
+
+    None at all where no judge was trained for the campaign.
+    """
+    import numpy as np
+
+    from annotation.judges.methods.probabilities import uncertainty
+
+    newest = campaign.trained_judges.order_by("-number").values("pk")[:1]
+    predicted = JudgeLabel.objects.filter(trained__in=newest, probabilities__isnull=False)
+    rows = list(predicted.values_list("argument", "probabilities"))
+    if not rows:
+        return []
+    doubts = uncertainty(np.array([probabilities for _argument, probabilities in rows]))
+    doubt = dict(zip((argument for argument, _p in rows), doubts.tolist(), strict=True))
+    ordinary = campaign.items.filter(control_label__isnull=True).order_by("rank")
+    items = ordinary.values_list("pk", "argument")
+    # Sorting keeps the random order among equals.
+    return [pk for pk, argument in sorted(items, key=lambda item: -doubt.get(item[1], -1.0))]
+
+
+# What is to be known about one version of the trained judge, as plain values.
+
+
+FORMAT = 1
+
+
+def model_card(version: TrainedJudge) -> dict[str, Any]:
+    """Data counts, recipe, library versions and figures; neither texts nor labels."""
+    return {
+        "format": FORMAT,
+        "name": str(version),
+        "kind": version.kind,
+        "label_round": {"id": str(version.campaign.public_id), "name": version.campaign.name},
+        "id": str(version.public_id),
+        "number": version.number,
+        "made_at": version.created_at.isoformat(),
+        "model_sha256": version.sha256,
+        **version.recipe,
+        "figures": version.figures,
+    }
+
+
+def recipe_rows(version: TrainedJudge) -> list[tuple[str, str]]:
+    """How a version was made, in words: name and value of each part of its recipe."""
+    names = {
+        "labels_from": _("Final labels of"),
+        "labels_by_value": _("Labels by value"),
+        "labels_by_origin": _("Labels by origin"),
+        "scale": _("Scale"),
+        "guideline": _("Guideline"),
+        "embedding": _("Sentence embeddings"),
+        "held_back": _("Held back together"),
+        "label": _("Label given"),
+        "seed": _("Seed"),
+        "versions": _("Versions"),
+    }
+    return [(name, _text(version.recipe.get(key))) for key, name in names.items()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {part}" for name, part in value.items()) or "–"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "–" if value is None else str(value)
+
+
+# What requests of the relevance judge are about, and what was read from their replies.
+
+
+def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+    keys = {pk for call in calls for pk in call.subject_ids}
+    arguments = study.arguments.select_related("comparison").in_bulk(keys)
+    labels = JudgeLabel.objects.filter(call__in=[call.pk for call in calls])
+    found = {(label.call_id, label.argument_id): label for label in labels}
+    return {
+        call.pk: [
+            _sentence(arguments.get(pk), found.get((call.pk, pk))) for pk in call.subject_ids
+        ]
+        for call in calls
+    }
+
+
+def _sentence(argument: Argument | None, label: JudgeLabel | None) -> Item | None:
+    if argument is None:
+        return None
+    said: dict[str, Any] = {}
+    if label is not None:
+        value = "" if label.label is None else str(label.label)
+        said = {"value": value, "note": label.rationale, "reason": label.reason}
+    return Item(argument.text, str(argument.comparison), **said)
+
+
+RELEVANCE_CALLS = CallSubjects(
+    Titles(lazy("Sentence"), lazy("Label"), lazy("The judge's reason")), _sentences
+)

@@ -1,0 +1,261 @@
+"""REST interface of guidelines, labelling rounds and their items."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.labelling.actions import campaigns as actions
+from annotation.labelling.actions.blocks import retire_item
+from annotation.labelling.actions.campaigns import save_version
+from annotation.labelling.forms import CampaignForm
+from annotation.labelling.models.campaigns import Campaign, Guideline, Item
+from annotation.labelling.models.scales import ScaleNotValid
+from cqa_site.api.base import FormInput, Input, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.rounds.api import RoundApi, RoundSerializer, round_views
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on, invalid_on
+
+# What the interface shows of guidelines, rounds and their items.
+
+
+class SentenceSerializer(serializers.ModelSerializer):
+    """A row about one argument: which one, and what it says."""
+
+    argument = public_id("argument")
+    object1 = serializers.CharField(source="argument.comparison.object1", read_only=True)
+    object2 = serializers.CharField(source="argument.comparison.object2", read_only=True)
+    text = serializers.CharField(source="argument.text", read_only=True)
+
+    class Meta:
+        fields = ["argument", "object1", "object2", "text"]
+
+
+class LabelRoundSerializer(RoundSerializer):
+    """One round of labelling with all its settings: ``done`` of ``wanted`` votes are there."""
+
+    form = CampaignForm
+
+    class Meta:
+        model = Campaign
+        fields = [*RoundSerializer.Meta.fields, "origin", "aggregator"]
+
+
+class ItemSerializer(SentenceSerializer):
+    """An argument in a round; ``control_label`` makes it a control item."""
+
+    item_id = serializers.CharField(source="external_id", read_only=True)
+
+    class Meta:
+        model = Item
+        fields = [
+            "item_id",
+            *SentenceSerializer.Meta.fields,
+            "rank",
+            "control_label",
+            "is_retired",
+        ]
+        read_only_fields = fields
+
+
+class LevelSerializer(serializers.Serializer):
+    """One label of the scale."""
+
+    value = serializers.IntegerField(min_value=0, max_value=9)
+    name = serializers.CharField(max_length=60)
+    meaning = serializers.CharField(max_length=500, allow_blank=True, default="")
+    example = serializers.CharField(max_length=500, allow_blank=True, default="")
+
+
+class GuidelineSerializer(ReadSerializer):
+    """One version of the instructions and the label scale."""
+
+    levels = LevelSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Guideline
+        fields = ["id", "number", "title", "body", "levels", "frozen_at", "created_at"]
+
+
+# What the interface takes about guidelines, rounds and their items.
+
+
+MAX_ARGUMENTS = 10_000
+
+
+class GuidelineInput(Input):
+    """A new version of the instructions and the label scale."""
+
+    title = serializers.CharField(max_length=120)
+    body = serializers.CharField(max_length=100_000)
+    levels = LevelSerializer(many=True)
+
+
+class LabelRoundInput(FormInput):
+    """Settings of a draft; what is left out keeps its default, or its value on a change."""
+
+    form = CampaignForm
+    # Without one, the study's newest.
+    guideline = serializers.UUIDField(required=False)
+
+
+class ItemsInput(Input):
+    """Arguments that become ordinary items of a draft, or of a round that runs."""
+
+    arguments = serializers.ListField(
+        child=serializers.UUIDField(), min_length=1, max_length=MAX_ARGUMENTS
+    )
+
+
+class AddedSerializer(serializers.Serializer):
+    """How many items are new."""
+
+    added = serializers.IntegerField()
+
+
+class RetireInput(Input):
+    """An ordinary item of a round that runs, and whether it is served no more."""
+
+    item_id = serializers.CharField(max_length=200)
+    is_retired = serializers.BooleanField()
+
+
+class ControlInput(Input):
+    """An item of a draft and its known label; null makes it an ordinary item again."""
+
+    item_id = serializers.CharField(max_length=200)
+    label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
+
+
+# Query parameters of lists of guidelines, rounds and their items; others are refused.
+
+
+class LabelRoundFilter(filters.FilterSet):
+    """Rounds by state and origin."""
+
+    state = filters.ChoiceFilter(choices=Campaign.State.choices)
+    origin = filters.ChoiceFilter(choices=Campaign.Origin.choices)
+
+
+class ItemFilter(filters.FilterSet):
+    """Items that are control items or not, of one argument or one comparison."""
+
+    is_control = TrueFalseFilter(field_name="control_label", lookup_expr="isnull", exclude=True)
+    argument = filters.UUIDFilter(field_name="argument__public_id")
+    comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")
+
+
+# Rounds: make a draft, open, pause, close; and addresses below one.
+
+
+ROUNDS = round_views(
+    RoundApi(
+        plan=LabelRoundInput,
+        shown=LabelRoundSerializer,
+        related=("guideline",),
+        filters=LabelRoundFilter,
+    ),
+    "label_round_id",
+)
+
+
+class CampaignViews(ROUNDS.part):  # type: ignore[name-defined]
+    """Addresses below ``label-rounds/<label_round_id>/``."""
+
+    @property
+    def campaign(self) -> Campaign:
+        """The round of the address."""
+        return self.round
+
+
+# Addresses of guidelines, rounds and their items.
+
+
+class GuidelineViews(StudyViews):
+    """The versions of the guideline."""
+
+    queryset = Guideline.objects.none()
+    serializer_class = GuidelineSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest version first."""
+        return self.study.guidelines.all()
+
+    @extend_schema(request=GuidelineInput, responses={201: GuidelineSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Write the next version."""
+        given = self.read(GuidelineInput)
+        with invalid_on("levels", ScaleNotValid):
+            version = save_version(study=self.study, actor=request.user, **given)
+        return self.shown(version, 201)
+
+
+# The items of a round: pick arguments, mark control items.
+
+
+class ItemViews(CampaignViews):
+    """The items of a round, control items included."""
+
+    queryset = Item.objects.none()
+    serializer_class = ItemSerializer
+    filterset_class = ItemFilter
+
+    def rows(self) -> QuerySet:
+        """Items in the order they were added."""
+        return self.campaign.items.select_related("argument__comparison").order_by("pk")
+
+    @extend_schema(request=ItemsInput, responses={201: AddedSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Add arguments as ordinary items; those already there stay as they are."""
+        wanted = list(dict.fromkeys(self.read(ItemsInput)["arguments"]))
+        known = keys_of(wanted, self.study.arguments.all())
+        if len(known) < len(wanted):
+            raise ValidationError({"arguments": ["Some are no arguments of this study."]})
+        with conflict_on(RoundNotReady):
+            added = actions.add_items(
+                campaign=self.campaign, argument_ids=[known[each] for each in wanted]
+            )
+        return Response({"added": added}, status=201)
+
+    @extend_schema(request=ControlInput, responses=ItemSerializer)
+    def control(self, request: Request, **kwargs: Any) -> Response:
+        """Make an item of a draft a control item with a known label, or an ordinary one."""
+        given = self.read(ControlInput)
+        item = self._item(given["item_id"])
+        with conflict_on(RoundNotReady):
+            actions.set_control(campaign=self.campaign, item=item, label=given["label"])
+        return self.shown(self.get_queryset().get(pk=item.pk))
+
+    @extend_schema(request=RetireInput, responses=ItemSerializer)
+    def retire(self, request: Request, **kwargs: Any) -> Response:
+        """Take an ordinary item out of a round that runs, or back into it."""
+        given = self.read(RetireInput)
+        item = self._item(given["item_id"])
+        with conflict_on(RoundNotReady):
+            retire_item(
+                campaign=self.campaign,
+                item=item,
+                is_retired=given["is_retired"],
+                actor=request.user,
+            )
+        return self.shown(self.get_queryset().get(pk=item.pk))
+
+    def _item(self, item_id: str) -> Item:
+        item = self.get_queryset().filter(external_id=item_id).first()
+        if item is None:
+            raise ValidationError({"item_id": ["No such item in this round."]})
+        return item
+
+
+def keys_of(ids: list[uuid.UUID], rows: QuerySet) -> dict[uuid.UUID, int]:
+    """Keys of the rows with these public ids, in pieces that every database takes."""
+    found: dict[uuid.UUID, int] = {}
+    for start in range(0, len(ids), 500):
+        piece = rows.filter(public_id__in=ids[start : start + 500])
+        found.update(piece.values_list("public_id", "pk"))
+    return found

@@ -1,0 +1,386 @@
+"""Forms of campaigns, guidelines and labels."""
+
+import math
+from dataclasses import fields as dataclass_fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.corpus.models import Comparison
+from annotation.labelling.actions.answering import Answer
+from annotation.labelling.actions.blocks import LABELS
+from annotation.labelling.actions.campaigns import (
+    EVERY,
+    LATER,
+    NEW,
+    Plan,
+    Take,
+    arguments_of,
+    plan_campaign,
+)
+from annotation.labelling.models.campaigns import Assignment, Campaign, Guideline, Item
+from annotation.labelling.models.scales import ScaleNotValid, check_levels
+from cqa_site.people.models import Study
+from cqa_site.rounds.forms import Extent, Groups, PlanForm, skip_share_field
+from cqa_site.web.pages import offer
+
+# Forms of campaigns and guidelines.
+
+
+ROWS_OF_LEVELS = 10
+MOST_CONTROLS = 1_000
+WHICH = [
+    (EVERY, lazy("All arguments of the study")),
+    (NEW, lazy("Those that no round holds yet")),
+    (LATER, lazy("I pick them on the next page")),
+]
+
+
+def agreed_on(study: Study, guideline: Guideline | None) -> list[tuple[int, int]]:
+    """Arguments with labels on which people of the study agreed, by the scale of the guideline."""
+    if guideline is None or LABELS.agreed is None:
+        return []
+    return LABELS.agreed(study, guideline.values)
+
+
+def proposed_controls(arguments: int, known: int) -> dict[str, int]:
+    """One control item for each usual block as far as known labels reach; without any, none."""
+    block = CampaignForm.base_fields["block_size"].initial
+    controls = min(known, math.ceil(arguments / block))
+    return {"known": controls, "controls_per_block": 1 if controls else 0}
+
+
+class CampaignForm(PlanForm):
+    """Everything a draft campaign decides, apart from its items."""
+
+    kind = LABELS
+    advanced = (
+        "block_size", "share_cap", "min_control_accuracy", "low_accuracy", "expected_seconds",
+        "orders_by_uncertainty", *PlanForm.advanced,
+    )  # fmt: skip
+    correctable = ("name", "guideline", "votes_per_item", "skip_share")
+    planned = staticmethod(plan_campaign)
+    groups: ClassVar[Groups] = (
+        (
+            lazy("What is asked, and of how many"),
+            (
+                ("guideline",),
+                ("votes_per_item", "share_cap"),
+                ("expected_seconds", "lease_minutes"),
+                ("skip_share",),
+                ("orders_by_uncertainty",),
+                ("seed",),
+            ),
+        ),
+        (
+            lazy("Blocks and control items"),
+            (("block_size", "controls_per_block"), ("min_control_accuracy", "low_accuracy")),
+        ),
+    )
+    # The guideline instructs, and no item comes again.
+    instructions = repeat_share = None
+
+    guideline = forms.ModelChoiceField(
+        label=lazy("Guideline and label scale"),
+        queryset=Guideline.objects.none(),
+        to_field_name="public_id",
+        empty_label=None,
+    )
+    votes_per_item = forms.IntegerField(
+        label=lazy("Votes per item"),
+        min_value=1,
+        max_value=60,
+        initial=3,
+        help_text=lazy("How many different people label each ordinary item."),
+    )
+    block_size = forms.IntegerField(
+        label=lazy("Items in a block"),
+        min_value=2,
+        max_value=50,
+        initial=5,
+        help_text=lazy(
+            "Items are handed out in blocks; a block mixes in control items. One in a block of "
+            "five is what the relevance paper took."
+        ),
+    )
+    controls_per_block = forms.IntegerField(
+        label=lazy("Control items in each block"),
+        min_value=0,
+        max_value=10,
+        initial=1,
+        help_text=lazy("At random places of the block. 0 switches controls off."),
+    )
+    min_control_accuracy = forms.FloatField(
+        label=lazy("Minimum control accuracy"),
+        min_value=0,
+        max_value=1,
+        initial=0.5,
+        help_text=lazy(
+            "Between 0 and 1. Looked at after every block, and acted on only when the answers "
+            "show a lower accuracy: of annotators exactly at the mark at most 5 % are ever "
+            "paused or excluded. At 0.5 it takes 7 wrong answers of 7."
+        ),
+    )
+    low_accuracy = forms.ChoiceField(
+        label=lazy("Below it"),
+        choices=Campaign.LowAccuracy,
+        initial=Campaign.LowAccuracy.WARN,
+    )
+    share_cap = forms.FloatField(
+        label=lazy("Largest share of all items per annotator"),
+        min_value=0.001,
+        max_value=1,
+        initial=1,
+        help_text=lazy("Between 0 and 1; 1 means no limit."),
+    )
+    expected_seconds = forms.IntegerField(
+        label=lazy("Expected seconds per item"),
+        min_value=0,
+        max_value=32_767,
+        initial=20,
+        help_text=lazy("Shown to annotators and used for estimates."),
+    )
+    lease_minutes = forms.IntegerField(
+        label=lazy("Minutes an item stays reserved"),
+        min_value=1,
+        # A page in view renews its items long before.
+        max_value=240,
+        initial=Campaign.USUAL["lease_minutes"],
+        help_text=lazy("Renewed while the page is in view; then others get the item."),
+    )
+    skip_share = skip_share_field()
+    seed = forms.IntegerField(
+        label=lazy("Seed of every random order"),
+        min_value=0,
+        max_value=2**63 - 1,
+        initial=Campaign.USUAL["seed"],
+        help_text=lazy("The same seed gives the same order again."),
+    )
+    orders_by_uncertainty = forms.BooleanField(
+        label=lazy("Serve first what the trained judge is least sure of"),
+        required=False,
+        help_text=lazy(
+            "Uses the newest trained judge of the study when the round opens. What it does not "
+            "know comes after, in the random order. Annotators see nothing of it."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, guideline=self.study.guidelines.all())
+        if not self.study.guidelines.exists():
+            usual = _("Our default for 0–3 relevance (becomes version 1)")
+            vars(self.fields["guideline"]).update(required=False, empty_label=usual)
+
+    @classmethod
+    def usual(cls, study: Study) -> dict[str, Any]:
+        """The newest guideline; no control items, as none are marked yet."""
+        newest = study.guidelines.first()
+        return {"guideline": newest and newest.public_id, "controls_per_block": 0}
+
+    def clean(self) -> dict[str, Any]:
+        """Keep room for ordinary items."""
+        data = super().clean() or {}
+        if data.get("controls_per_block", 0) >= data.get("block_size", 2):
+            self.add_error("controls_per_block", _("A block needs at least one ordinary item."))
+        return data
+
+    def plan(self) -> Plan:
+        """The cleaned fields as the action takes them."""
+        data = {"name": "", **self.cleaned_data}
+        return Plan(**{each.name: data[each.name] for each in dataclass_fields(Plan)})
+
+    def measure(self) -> Extent:
+        """Ordinary items for so many people each, and the control items that these meet."""
+        plan = self.plan()
+        ordinary, controls = self.items()
+        blocks = math.ceil(ordinary / max(1, plan.block_size - plan.controls_per_block))
+        met = min(controls, blocks * plan.controls_per_block)
+        return Extent(
+            items=ordinary,
+            answers=plan.votes_per_item * (ordinary + met),
+            people=plan.votes_per_item,
+            known=controls,
+            seconds=plan.expected_seconds or None,
+        )
+
+    def items(self) -> tuple[int, int]:
+        """Ordinary items and control items of the draft."""
+        items = Item.objects.filter(campaign=self.round)
+        controls = items.filter(control_label__isnull=False).count()
+        return items.count() - controls, controls
+
+
+class NewCampaignForm(CampaignForm):
+    """A campaign with the items it begins with; a program and a draft name them one by one."""
+
+    groups: ClassVar[Groups] = (
+        (lazy("Which arguments"), (("which", "sample"), ("known",))),
+        *CampaignForm.groups,
+    )
+
+    which = forms.ChoiceField(label=lazy("Arguments"), choices=WHICH, initial=EVERY)
+    sample = forms.IntegerField(
+        label=lazy("Only so many of them, drawn at random"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=lazy("Empty takes all of them."),
+    )
+    known = forms.IntegerField(
+        label=lazy("Control items from agreed labels"),
+        min_value=0,
+        max_value=MOST_CONTROLS,
+        initial=0,
+        help_text=lazy(
+            "Arguments that two people or more of this study gave the same label, and nobody "
+            "another one. So many of them come as control items with that label."
+        ),
+    )
+
+    @cached_property
+    def agreed(self) -> list[tuple[int, int]]:
+        """Arguments whose label is known because people agreed."""
+        return agreed_on(self.study, self.cleaned_data.get("guideline"))
+
+    def clean(self) -> dict[str, Any]:
+        """No more control items than there are agreed labels."""
+        data = super().clean()
+        if data.get("known", 0) > len(self.agreed):
+            found = _("People agreed on %d arguments under this guideline; no more can be taken.")
+            self.add_error("known", found % len(self.agreed))
+        return data
+
+    def planned(self, **about: Any) -> Campaign:
+        """Make the campaign with its items."""
+        data = self.cleaned_data
+        known = self.agreed if data["known"] else ()
+        take = Take(data["which"], data["sample"], known, data["known"])
+        return plan_campaign(take=take, **about)
+
+    @property
+    def picks_later(self) -> bool:
+        """Whether somebody picks the arguments by hand."""
+        return bool(self.cleaned_data["which"] == LATER)
+
+    def items(self) -> tuple[int, int]:
+        """Ordinary items and control items as they would be taken."""
+        controls, sample = self.cleaned_data["known"], self.cleaned_data["sample"]
+        arguments = arguments_of(self.study, self.cleaned_data["which"])
+        # Those drawn as control items are not taken a second time.
+        both = arguments.filter(pk__in=[pk for pk, _label in self.agreed]) if controls else None
+        ordinary = arguments.count() - min(controls, both.count() if both is not None else 0)
+        return min(ordinary, sample or ordinary), controls
+
+
+class PickForm(forms.Form):
+    """Which arguments of the study become items."""
+
+    comparisons = forms.ModelMultipleChoiceField(
+        label=lazy("Comparisons"),
+        queryset=Comparison.objects.none(),
+        required=False,
+        help_text=lazy("None chosen means all of them."),
+        widget=forms.SelectMultiple(attrs={"size": 8}),
+    )
+    search = forms.CharField(label=lazy("Sentence contains"), required=False, max_length=200)
+    only_new = forms.BooleanField(
+        label=lazy("Only arguments that no round holds yet"), required=False
+    )
+    sample = forms.IntegerField(
+        label=lazy("Random sample of"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=lazy("Empty means every argument that matches."),
+    )
+
+    def __init__(self, *args, study, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, comparisons=study.comparisons.all())
+
+
+class ControlForm(forms.Form):
+    """The known label of one item, or none."""
+
+    label = forms.TypedChoiceField(
+        label=lazy("Known label"), required=False, coerce=int, empty_value=None
+    )
+
+    def __init__(self, *args, values: list[int], **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, label=[("", _("ordinary item")), *((v, v) for v in values)])
+
+
+class GuidelineForm(forms.ModelForm):
+    """Text and label scale; saving always makes a new version."""
+
+    class Meta:
+        model = Guideline
+        fields = ["title", "body"]
+        widgets = {"body": forms.Textarea(attrs={"rows": 18})}
+
+    def __init__(self, *args, levels: list[dict] | None = None, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.level_rows = self._rows(levels or [])
+        # Behind them further labels are folded.
+        self.filled = sum(any(row.values()) for row in self.level_rows)
+
+    def _rows(self, levels: list[dict]) -> list[dict]:
+        if self.is_bound:
+            return [self._posted(index) for index in range(ROWS_OF_LEVELS)]
+        blank = {"value": "", "name": "", "meaning": "", "example": ""}
+        return [*levels, *[blank] * (ROWS_OF_LEVELS - len(levels))][:ROWS_OF_LEVELS]
+
+    def _posted(self, index: int) -> dict:
+        names = ("value", "name", "meaning", "example")
+        return {name: self.data.get(f"level-{index}-{name}", "").strip() for name in names}
+
+    def clean(self) -> dict:
+        """Read the rows of the scale and check that they form one."""
+        data = super().clean() or {}
+        filled = [row for row in self.level_rows if any(row.values())]
+        try:
+            levels = [row | {"value": int(row["value"])} for row in filled]
+            check_levels(levels)
+        except ValueError as error:
+            raise ValidationError(_("Every level needs a label from 0 to 9.")) from error
+        except ScaleNotValid as error:
+            raise ValidationError(str(error)) from error
+        data["levels"] = levels
+        return data
+
+
+# What a label page sends.
+
+
+class AnswerForm(forms.Form):
+    """One answer: a label, or a reason to skip; with or without script the same fields."""
+
+    item = forms.UUIDField()
+    client_key = forms.CharField(max_length=64)
+    label = forms.IntegerField(min_value=0, max_value=9, required=False)
+    skip_reason = forms.ChoiceField(choices=Assignment.SkipReason, required=False)
+    comment = forms.CharField(max_length=1_000, required=False)
+    flag = forms.BooleanField(required=False)
+    active_ms = forms.IntegerField(required=False)
+    # The page has items to go on with, so the reply need not bring any.
+    has_enough = forms.BooleanField(required=False)
+    known = forms.CharField(max_length=64, required=False)
+
+    def answer(self) -> Answer:
+        """The cleaned fields as the action takes them."""
+        data = self.cleaned_data
+        return Answer(
+            client_key=data["client_key"],
+            label=data["label"],
+            skip_reason=data["skip_reason"],
+            comment=data["comment"],
+            is_flagged=data["flag"],
+            active_ms=data["active_ms"],
+            known=data["known"] if "known" in self.data else None,
+        )

@@ -1,0 +1,354 @@
+"""Figures of the relevance paper: as printed, and from campaigns and answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from annotation.answers.models import Answer
+from annotation.answers.reports import numbered_labels, numbered_texts
+from annotation.consensus.models import FinalLabel
+from annotation.consensus.reports import machine_table, vote_table
+from annotation.judges.reports.label_compare import labels_of_rater
+from annotation.labelling.models.campaigns import Assignment, Campaign, Item
+from annotation.papers.methods import relevance_paper as paper
+from annotation.papers.methods.relevance_answers import CitingAnswer
+from annotation.papers.methods.relevance_paper import Values
+from cqa_site.people.models import Rater, Study
+from cqa_site.reproduction.figures import Figure, Key, Measured, Printed, ReproducedValue, compare
+from cqa_site.reproduction.tables import Cell, Layout, Line
+
+# What the relevance paper prints, and the layout of its tables.
+#
+# The keys are those of the values that `annotation.papers.methods` computes from the released
+# files, and `annotation.papers.reports.relevance_paper` from imported campaigns.
+
+
+VOTES, CROWD, CONTROLS = "votes (3.1, 3.3.1)", "crowd agreement", "control items (3.3.1)"
+KEPT, LABELS = "workers kept by control accuracy", "final labels (3.3.1)"
+EXPERTS, MODEL = "experts (3.3)", "GPT-4 (3.4)"
+TABLE_3, SOUND, IMPORTS = "Table 3", "Table 3, sound recipe", "import"
+
+NO_REPLIES = "the judge's replies are not among the files"
+OTHER_SCORES = "the released answers and labels give the other value; why is not known"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure: the key of its value, where it stands, and what is printed."""
+
+    key: str
+    table: str
+    cell: str
+    text: str = ""
+    why: str = ""
+
+    @property
+    def place(self) -> Key:
+        return self.table, self.cell
+
+    @property
+    def printed(self) -> Printed:
+        return Printed(self.table, self.cell, self.text, self.why)
+
+
+FIGURES = (
+    Published("rows", VOTES, "rows of the crowd's file"),
+    Published("answered_void", VOTES, "rows approved / expired"),
+    Published("workers", VOTES, "workers with approved work", "282"),
+    Published("tasks", VOTES, "sentences", "1,729"),
+    Published("ordinary_control", VOTES, "ordinary / control items"),
+    Published("blank", VOTES, "items with a blank sentence"),
+    Published("pairs", VOTES, "object pairs", "112"),
+    Published("pairs_folded", VOTES, "object pairs without case and order"),
+    Published(
+        "control_positions",
+        VOTES,
+        "control items by place in a suite",
+        "after every 4",
+        "the release has them at any of five places",
+    ),
+    Published(
+        "votes_per_task",
+        VOTES,
+        "votes on a sentence, least / most",
+        "2 / 60",
+        "the release has other extremes",
+    ),
+    Published("votes", VOTES, "votes on ordinary / control items"),
+    Published("vote_values", VOTES, "votes 0 / 1 / 2 / 3"),
+    *(
+        Published(f"alpha_{items}_{level}", CROWD, f"alpha, {items} items, {level}")
+        for items in ("all", "ordinary")
+        for level in ("nominal", "ordinal", "interval")
+    ),
+    Published("control_accuracy", CONTROLS, "right answers / all"),
+    Published("workers_below_half", CONTROLS, "workers with accuracy below 0.5"),
+    Published("workers_perfect_zero", CONTROLS, "workers with accuracy 1 / 0"),
+    Published("kept_workers", KEPT, "kept workers"),
+    Published("kept_votes", KEPT, "their votes on ordinary items"),
+    Published("kept_tasks_without", KEPT, "ordinary items without a vote"),
+    Published("kept_ties", KEPT, "tied items"),
+    Published("kept_alpha", KEPT, "alpha, ordinal"),
+    Published("kept_labels", KEPT, "majority labels 0 / 1 / 2 / 3"),
+    Published("majority_tasks", LABELS, "majority of items 0 / 1 / 2 / 3"),
+    Published("majority_units", LABELS, "majority of arguments 0 / 1 / 2 / 3"),
+    Published("splits", LABELS, "ordinary items split 3-0 / 2-1 / 1-1-1"),
+    Published("tied_units", LABELS, "arguments decided by experts", "265"),
+    Published("equal_majority", LABELS, "majority equals the released label / of"),
+    Published("equal_experts", LABELS, "with expert batches 1–3 overriding / of"),
+    Published("equal_adjudicated", LABELS, "with ties as released / of"),
+    Published("expert_controls", EXPERTS, "control sheet: items / raters"),
+    Published("expert_alpha", EXPERTS, "control sheet: alpha, ordinal", "0.89"),
+    Published("expert_fleiss", EXPERTS, "control sheet: Fleiss' kappa", "0.81"),
+    Published(
+        "batch_items",
+        EXPERTS,
+        "sentences labelled in batches",
+        "480",
+        "the five rated sheets of 100 hold fewer different ones",
+    ),
+    Published("batch_twice", EXPERTS, "sentences labelled in two batches"),
+    Published("batch_alpha", EXPERTS, "sentences in two batches: alpha, ordinal"),
+    Published("batch_equal", EXPERTS, "sentences in two batches with equal labels"),
+    Published("model_exact", MODEL, "label equals the final one"),
+    *(
+        Published(f"model_alpha_{level}", MODEL, f"alpha with the final labels, {level}")
+        for level in ("nominal", "ordinal", "interval")
+    ),
+    Published(
+        "model_experts", MODEL, "alpha with experts", "0.68", "its labels are not among the files"
+    ),
+    Published(
+        "model_crowd",
+        MODEL,
+        "alpha with the crowd",
+        "0.43",
+        "the released labels give the alphas above",
+    ),
+    Published("added_twice", IMPORTS, "objects added by importing everything again"),
+)
+
+# Rows and columns of table 3 as printed: the key of a value, and what stands over it.
+ROWS = {"gold": "Gold (human)", "subset": "Silver (subset)", "silver": "Silver"}
+COLUMNS = {
+    "size": "Size",
+    "questions": "Questions",
+    "jaccard_text": "Jaccard, text",
+    "jaccard_sentence": "Jaccard, sentence",
+    "levenshtein": "Levenshtein",
+    "similarity": "S-BERT",
+    "precision": "AR Pr",
+    "recall": "AR R",
+    "f1": "AR F1",
+    "coherence": "AAC",
+}
+HEADINGS = ("Size", "Qu.", "text", "sent.", "Lev.", "S-BERT", "Pr", "R", "F1", "AAC")
+SPANS = (("", 2), ("Jaccard", 2), ("", 2), ("AR", 3), ("", 1))
+PRINTED = {
+    "gold": ("80", "50", "0.14", "0.18", "20.54", "0.68", "0.96", "0.53", "0.64", "0.72"),
+    "subset": ("150", "50", "0.24", "0.21", "11.88", "0.69", "0.95", "0.77", "0.82", "0.78"),
+    "silver": ("336", "112", "0.25", "0.21", "11.82", "0.68", "0.96", "0.75", "0.81", "0.77"),
+}
+_WHY = {"recall": OTHER_SCORES, "f1": OTHER_SCORES, "coherence": NO_REPLIES}
+ANSWERS = tuple(
+    Published(
+        f"{row}_{column}", TABLE_3, f"{ROWS[row]}, {COLUMNS[column]}", text, _WHY.get(column, "")
+    )
+    for row, texts in PRINTED.items()
+    for column, text in zip(COLUMNS, texts, strict=True)
+)
+RECIPE_NOTES = (
+    "Jaccard, Levenshtein and S-BERT: each segment against its closest argument; AR: cited "
+    "against relevant arguments (label 2 or 3), means over answers; AAC: coherent among the "
+    "judged citations of an answer, mean over answers.",
+)
+SOUND_COLUMNS = ("jaccard_text", "jaccard_sentence", "levenshtein", "precision", "recall", "f1")
+SOUND_FIGURES = (
+    *(
+        Published(f"{row}_sound_{column}", SOUND, f"{name}, {COLUMNS[column]}")
+        for row, name in ROWS.items()
+        for column in SOUND_COLUMNS
+    ),
+    *(
+        Published(f"clean_{column}", SOUND, f"Silver (subset), clean reader, {COLUMNS[column]}")
+        for column in ("precision", "recall", "f1")
+    ),
+)
+PUBLISHED = (*FIGURES[:-1], *ANSWERS, *SOUND_FIGURES, FIGURES[-1])
+
+
+def table_3() -> Layout:
+    """Table 3 as printed."""
+    rows = {name: [answers_place(name, each) for each in COLUMNS] for name in ROWS.values()}
+    return answers_layout(rows)
+
+
+def answers_place(row: str, column: str) -> Key:
+    """Where a figure of table 3 stands."""
+    return TABLE_3, f"{row}, {COLUMNS[column]}"
+
+
+def answers_layout(rows: Mapping[str, Sequence[Key]]) -> Layout:
+    """Table 3 with these rows, each with a place for every column."""
+    return Layout(
+        name="relevance-3",
+        caption="Faithfulness of edited (gold) and machine-written (silver) answers to their "
+        "arguments, after table 3 of the relevance paper.",
+        headings=("Answers", *HEADINGS),
+        lines=tuple(Line((name,), tuple(map(Cell, places))) for name, places in rows.items()),
+        spans=SPANS,
+        notes=RECIPE_NOTES,
+    )
+
+
+def votes_layout(caption: str) -> Layout:
+    """The crowd's figures that the paper gives in its text, one a line."""
+    return _listed("relevance-votes", caption, (VOTES, CROWD, CONTROLS, KEPT, LABELS))
+
+
+def _listed(name: str, caption: str, tables: tuple[str, ...]) -> Layout:
+    rows = [each for each in FIGURES if each.table in tables]
+    return Layout(
+        name=name,
+        caption=caption,
+        headings=("", "", "Value"),
+        lines=tuple(Line((each.table, each.cell), (Cell(each.place),)) for each in rows),
+        digits=4,
+    )
+
+
+def layouts() -> tuple[Layout, ...]:
+    """The paper's table, and its figures outside tables."""
+    return (
+        votes_layout("The crowd's votes and what came of them."),
+        _listed("relevance-raters", "Experts and GPT-4.", (EXPERTS, MODEL)),
+        table_3(),
+    )
+
+
+def compare_values(
+    released: Mapping[str, Any],
+    ours: Mapping[str, Any],
+    *,
+    recipes: Mapping[str, str] | None = None,
+) -> list[Figure]:
+    """Printed, released and own values of every figure; ``recipes``: what ours change, by key."""
+    asked = recipes or {}
+    found = {
+        each.place: ReproducedValue(
+            measured(released.get(each.key)), measured(ours.get(each.key)), asked.get(each.key, "")
+        )
+        for each in PUBLISHED
+    }
+    return compare(found, [each.printed for each in PUBLISHED])
+
+
+def measured(value: Any) -> Measured | None:
+    """One number or several as a figure holds them; nothing for none."""
+    if value in (None, ()):
+        return None
+    return Measured(value if isinstance(value, tuple) else (value,))
+
+
+# The relevance paper's figures from imported or live campaigns.
+#
+# What is computed stands in `annotation.papers.methods.relevance_paper`; here are only the tables.
+
+
+VOTE_ROWS = {
+    "item": "item_id",
+    "unit": "item__argument_id",
+    "text": "item__argument__text",
+    "object1": "item__argument__comparison__object1",
+    "object2": "item__argument__comparison__object2",
+    "rater": "rater_id",
+    "value": "label",
+    "control_label": "item__control_label",
+    "state": "state",
+    "place": "position",
+}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The imported campaigns: the crowd's, the experts' batches and controls, the released."""
+
+    crowd: Campaign
+    batches: tuple[Campaign, ...]
+    controls: Campaign
+    released: Campaign
+
+
+def crowd_rows(campaign: Campaign) -> pd.DataFrame:
+    """Every assignment of a campaign, answered or not, as `methods.relevance_paper` takes it."""
+    found = campaign.assignments.order_by("pk").values_list(*VOTE_ROWS.values())
+    rows = pd.DataFrame(found, columns=list(VOTE_ROWS))
+    rows["pair"] = list(zip(rows.pop("object1"), rows.pop("object2"), strict=True))
+    rows["is_blank"] = rows.pop("text").str.strip() == ""
+    rows["is_counted"] = rows.pop("state") == Assignment.State.ANSWERED
+    rows["is_control"] = rows["control_label"].notna()
+    # Blocks count their items from 0.
+    rows["place"] += 1
+    return rows
+
+
+def crowd_values(crowd: Campaign, min_accuracy: float) -> Values:
+    """Sizes, agreement, control accuracy and majority labels of the crowd's votes."""
+    return paper.crowd_values(crowd_rows(crowd), min_accuracy)
+
+
+def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
+    """How many majority and final labels equal a released label."""
+    rater = Rater.objects.get(study=sources.released.study_id, kind=Rater.Kind.REFERENCE)
+    released = labels_of_rater(sources.released, rater).copies
+    rows = FinalLabel.objects.filter(campaign=sources.crowd, argument__in=released)
+    majority: dict[int, Any] = dict(rows.values_list("argument", "majority_label"))
+    final: dict[int, Any] = dict(rows.values_list("argument", "label"))
+    return {
+        "equal_majority": paper.consensus_values(majority, released),
+        "equal_final": paper.consensus_values(final, released),
+    }
+
+
+def expert_values(controls: Campaign, batches: Iterable[Campaign]) -> Values:
+    """Agreement of the experts on their control sheet and where their batches overlap."""
+    together = pd.concat([vote_table(campaign) for campaign in batches])
+    return paper.expert_values(vote_table(controls), together)
+
+
+def model_values(released: Campaign) -> Values:
+    """Agreement of the model's labels with the released ones."""
+    names = {Rater.Kind.MODEL: "model", Rater.Kind.REFERENCE: "final"}
+    labels = pd.concat([vote_table(released), machine_table(released)])
+    return paper.model_values(labels.assign(rater=labels["rater_kind"].map(names)))
+
+
+def relabel_controls(crowd: Campaign, labels: dict[str, int]) -> list[str]:
+    """Give control items of the crowd another known label; returns the ids that are none."""
+    missing = []
+    for task, label in labels.items():
+        controls = Item.objects.filter(campaign=crowd, external_id=task)
+        if not controls.filter(control_label__isnull=False).update(control_label=label):
+            missing.append(task)
+    return missing
+
+
+# The answers of a study as the relevance paper's table 3 takes them.
+
+
+def cited_answers(study: Study, kind: str) -> list[CitingAnswer]:
+    """Every answer by a kind of system; one without a list has no arguments."""
+    answers = Answer.objects.filter(study=study, system__kind=kind)
+    answers = answers.select_related("question__comparison")
+    lists = {each.argument_list_id for each in answers if each.argument_list_id}
+    texts, labels = numbered_texts(lists), numbered_labels(study, lists)
+    return [
+        CitingAnswer(
+            (each.question.comparison.object1, each.question.comparison.object2, each.text),
+            texts.get(each.argument_list_id, {}),
+            labels.get(each.argument_list_id, {}),
+        )
+        for each in answers
+    ]

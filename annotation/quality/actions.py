@@ -1,0 +1,206 @@
+"""Exclude and reinstate raters, one or many, and change control items."""
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.consensus.actions.consensus import request_everywhere
+from annotation.labelling.models.campaigns import Campaign, Exclusion, Item
+from annotation.quality.reports.controls import low_raters
+from annotation.quality.reports.quality import ControlRecord, control_record, control_records
+from cqa_site.people.access import record
+from cqa_site.people.models import Rater, User
+from cqa_site.rounds.access import decide_rater
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.queue import place_for
+
+# Acting on quality: excluding and reinstating raters, changing control items.
+#
+# Every decision is logged and can be taken back; assignments and labels are
+# never deleted. A person's decision about a rater stands until a person changes
+# it: the automatic rule leaves it alone.
+
+
+class ControlNotValid(Exception):
+    """The item is no control item, or the label is not on the scale."""
+
+
+def check_rater(*, campaign: Campaign, place: Place) -> ControlRecord:
+    """Apply the campaign's rule to one rater, say after each block they finish.
+
+    Acts only while the answers show an accuracy below the mark, however often
+    the rule has looked; takes an automatic step back once they no longer do,
+    and never touches what a person decided.
+    """
+    found = control_record(campaign, place.rater_id)
+    _apply_rule(campaign, place, found)
+    return found
+
+
+@transaction.atomic
+def exclude_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> None:
+    """Leave the rater's labels out of every figure; without an actor it is the rule's decision.
+
+    In a round that still runs, others get the rater's places: the labels stay
+    as extras, items merely reserved go back.
+    """
+    if decide_one(campaign=campaign, rater=rater, decision="exclude", reason=reason, actor=actor):
+        request_everywhere(campaign=campaign, actor=actor)
+
+
+@transaction.atomic
+def reinstate_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> None:
+    """Count the rater's labels again and serve them items; also ends a pause.
+
+    Labels whose place nobody took in the meantime hold one again, the others
+    stay extras.
+    """
+    if decide_one(
+        campaign=campaign, rater=rater, decision="reinstate", reason=reason, actor=actor
+    ):
+        request_everywhere(campaign=campaign, actor=actor)
+
+
+def decide_one(
+    *, campaign: Campaign, rater: Rater, decision: str, reason: str, actor: User | None
+) -> Place | None:
+    """Decide about one rater; the caller has the labels recomputed unless it is None.
+
+    Imported raters may not have a place yet.
+    """
+    place = place_for(round_=campaign, rater=rater)
+    decided = decide_rater(place=place, actor=actor, decision=decision, reason=reason)
+    if decided is not None and decision == "reinstate":
+        decided.exclusions.clear()
+    return decided
+
+
+@transaction.atomic
+def replace_control_label(
+    *, campaign: Campaign, item: Item, label: int | None, reason: str, actor: User
+) -> None:
+    """Give a control item another known label, or retire it with None; then apply the rule anew.
+
+    The label it came with stays in ``imported_control_label``. A retired
+    control is served no more and its answers count nowhere; giving it a label
+    brings it back.
+    """
+    # Not its key: serving it, which refers to it, must not wait for us while we wait for raters.
+    item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, campaign=campaign)
+    if not item.is_control or (label is not None and label not in campaign.guideline.values):
+        raise ControlNotValid(_("Choose a label of the scale for a control item."))
+    before = {"label": item.control_label, "is_retired": item.is_retired}
+    item.is_retired = label is None
+    item.control_label = item.control_label if label is None else label
+    item.save(update_fields=["is_retired", "control_label"])
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb="control_retired" if label is None else "control_label_changed",
+        subject=f"{campaign.name}: {item.external_id}",
+        reason=reason,
+        before=before,
+        after={"label": item.control_label, "is_retired": item.is_retired},
+    )
+    _recheck_everybody(campaign)
+    request_everywhere(campaign=campaign, actor=actor)
+
+
+def _recheck_everybody(campaign: Campaign) -> None:
+    records = control_records(campaign)
+    for place in campaign.places.select_related("rater").order_by("rater"):
+        _apply_rule(campaign, place, records.get(place.rater_id, ControlRecord()))
+
+
+def _apply_rule(campaign: Campaign, place: Place, found: ControlRecord) -> None:
+    if place.is_decided_by_person:
+        return
+    is_acted_on = place.is_excluded or place.is_stopped
+    is_low = found.is_below_at_any_look(campaign.min_control_accuracy)
+    if is_acted_on == (is_low and campaign.low_accuracy != Campaign.LowAccuracy.WARN):
+        return
+    reason = _describe(found)
+    if is_acted_on:
+        reinstate_rater(campaign=campaign, rater=place.rater, reason=reason, actor=None)
+    elif campaign.low_accuracy == Campaign.LowAccuracy.EXCLUDE:
+        exclude_rater(campaign=campaign, rater=place.rater, reason=reason, actor=None)
+    else:
+        decide_one(
+            campaign=campaign, rater=place.rater, decision="pause", reason=reason, actor=None
+        )
+
+
+def _describe(found: ControlRecord) -> str:
+    if found.interval is None:
+        return _("No control item answered.")
+    low, high = found.interval
+    return _("Control accuracy %(right)d of %(n)d, 95%% interval %(low).2f to %(high).2f.") % {
+        "right": found.right,
+        "n": found.n,
+        "low": low,
+        "high": high,
+    }
+
+
+# Excluding everybody below a control accuracy, and letting them in again, as one action.
+#
+# Each annotator's exclusion stays a logged decision of its own, which can be taken back alone.
+
+
+@transaction.atomic
+def exclude_below(
+    *, campaign: Campaign, below: float, rule: str, reason: str, actor: User
+) -> Exclusion | None:
+    """Exclude whoever counts and is below; None, and nothing is kept, where that is nobody.
+
+    ``below`` is a share of right answers on control items, 0 to 1; who has exactly this share
+    stays. ``rule`` is one of `Exclusion.Rule`: the share itself, or its interval's upper bound.
+    """
+    Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
+    raters = Rater.objects.filter(pk__in=low_raters(campaign, below, rule)).order_by("pk")
+    if not raters:
+        return None
+    exclusion = Exclusion.objects.create(
+        campaign=campaign, below=below, rule=rule, reason=reason[:300], made_by=actor
+    )
+    for rater in raters:
+        place = decide_one(
+            campaign=campaign, rater=rater, decision="exclude", reason=reason, actor=actor
+        )
+        if place is not None:
+            exclusion.places.add(place)
+    _log(exclusion, "annotators_excluded", actor, len(raters))
+    return exclusion
+
+
+@transaction.atomic
+def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
+    """Let in again whom it excluded, but nobody who was decided about since; None if undone."""
+    rows = Exclusion.objects.filter(pk=exclusion.pk, undone_at__isnull=True)
+    if not rows.update(undone_at=timezone.now()):
+        return None
+    campaign = exclusion.campaign
+    raters = Rater.objects.filter(places__exclusions=exclusion).order_by("pk")
+    reason = _("The exclusion of everybody below %s was undone.") % f"{exclusion.below:g}"
+    count = len(raters)
+    for rater in raters:
+        decide_one(
+            campaign=campaign, rater=rater, decision="reinstate", reason=reason, actor=actor
+        )
+    _log(exclusion, "exclusion_undone", actor, count)
+    return count
+
+
+def _log(exclusion: Exclusion, verb: str, actor: User, annotators: int) -> None:
+    campaign = exclusion.campaign
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb=verb,
+        subject=campaign.name,
+        reason=exclusion.reason,
+        below=exclusion.below,
+        rule=exclusion.rule,
+        annotators=annotators,
+    )
+    request_everywhere(campaign=campaign, actor=actor)

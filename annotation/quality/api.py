@@ -1,0 +1,387 @@
+"""REST interface of annotators, control items and exclusions."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.consensus.reports import vote_table
+from annotation.labelling.api import CampaignViews
+from annotation.labelling.models.campaigns import Assignment, Exclusion, Item
+from annotation.quality import actions
+from annotation.quality.reports.controls import (
+    control_detail,
+    controls,
+    crowd_views,
+    exclusion_curve,
+    preview_exclusion,
+)
+from annotation.quality.reports.quality import annotator_detail, annotators, facts_of, state_of
+from cqa_site.api.base import Input, NothingInput, ReadSerializer, ReasonInput, Request, public_id
+from cqa_site.people.models import Rater
+from cqa_site.rounds.api import SkipsSerializer
+from cqa_site.rounds.progress import count_of
+from cqa_site.web.rest.queries import Conflict, invalid_on
+
+# What the interface shows of annotators, control items and exclusions.
+
+
+class RaterSerializer(SkipsSerializer, ReadSerializer):
+    """A rater in one round, under a pseudonym."""
+
+    rater_pk = "pk"
+    pseudonym = serializers.CharField(read_only=True)
+    votes = serializers.IntegerField(read_only=True)
+    control_votes = serializers.IntegerField(read_only=True)
+    control_correct = serializers.IntegerField(read_only=True)
+    is_excluded = serializers.BooleanField(read_only=True)
+    exclusion_reason = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = Rater
+        fields = [
+            "id",
+            "pseudonym",
+            "kind",
+            "votes",
+            "control_votes",
+            "control_correct",
+            "is_excluded",
+            "exclusion_reason",
+            "skipped",
+            "skipped_share",
+            "is_skipping",
+        ]
+
+
+class AnnotatorSerializer(SkipsSerializer):
+    """One line of the quality table; the interval is the exact 95 % one (Clopper–Pearson)."""
+
+    rater_pk = "rater.pk"
+    id = public_id("rater")
+    pseudonym = serializers.CharField(source="rater.pseudonym")
+    kind = serializers.ChoiceField(Rater.Kind.choices, source="rater.kind")
+    votes = serializers.IntegerField()
+    extras = serializers.IntegerField()
+    control_votes = serializers.IntegerField(source="controls.n")
+    control_correct = serializers.IntegerField(source="controls.right")
+    control_accuracy = serializers.FloatField(source="controls.accuracy", allow_null=True)
+    control_interval = serializers.ListField(
+        child=serializers.FloatField(), source="controls.interval", allow_null=True
+    )
+    is_low = serializers.BooleanField(help_text="The whole interval is below the mark.")
+    agreement = serializers.FloatField(allow_null=True, help_text="With the other raters.")
+    median_seconds = serializers.FloatField(allow_null=True)
+    is_hasty = serializers.BooleanField()
+    is_one_value = serializers.BooleanField()
+    is_stopped = serializers.BooleanField()
+    is_excluded = serializers.BooleanField()
+    exclusion_reason = serializers.CharField(source="place.exclusion_reason", default="")
+
+
+class OwnLabelsSerializer(serializers.Serializer):
+    """How often one label was given by one annotator, and among all counted votes."""
+
+    label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
+    own = serializers.IntegerField(source="first")
+    everybody = serializers.IntegerField(source="second")
+
+
+class TimesSerializer(serializers.Serializer):
+    """How many labels took that many active seconds."""
+
+    seconds = serializers.CharField()
+    count = serializers.IntegerField()
+
+
+class AnnotatorDetailSerializer(serializers.Serializer):
+    """One annotator beside everybody."""
+
+    annotator = AnnotatorSerializer()
+    labels = OwnLabelsSerializer(many=True)
+    times = TimesSerializer(many=True)
+
+
+class ControlSerializer(serializers.Serializer):
+    """A control item; contested if the majority of the crowd or of experts says otherwise."""
+
+    item_id = serializers.CharField(source="item.external_id")
+    argument = public_id("item.argument")
+    object1 = serializers.CharField(source="item.argument.comparison.object1")
+    object2 = serializers.CharField(source="item.argument.comparison.object2")
+    text = serializers.CharField(source="item.argument.text")
+    control_label = serializers.IntegerField(source="item.control_label")
+    imported_control_label = serializers.IntegerField(
+        source="item.imported_control_label", allow_null=True
+    )
+    is_retired = serializers.BooleanField(source="item.is_retired")
+    votes = serializers.IntegerField()
+    right = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    crowd_label = serializers.IntegerField(allow_null=True)
+    expert_label = serializers.IntegerField(allow_null=True)
+    experts = serializers.IntegerField()
+    is_contested = serializers.BooleanField()
+
+
+class ControlLabelsSerializer(serializers.Serializer):
+    """How often one label was given by the crowd and by experts."""
+
+    label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
+    crowd = serializers.IntegerField(source="first")
+    experts = serializers.IntegerField(source="second")
+
+
+class ControlDetailSerializer(serializers.Serializer):
+    """The control items on one argument, and how its labels are spread."""
+
+    controls = ControlSerializer(many=True)
+    labels = ControlLabelsSerializer(many=True)
+    excluded_votes = serializers.IntegerField(source="excluded")
+
+
+class ExcludedSerializer(serializers.Serializer):
+    """How many annotators were excluded, and the action that undoes it; null if nobody was."""
+
+    excluded = serializers.IntegerField()
+    id = serializers.UUIDField(allow_null=True)
+
+
+class ExclusionSerializer(ReadSerializer):
+    """Everybody below a control accuracy left out at once."""
+
+    still_excluded = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Exclusion
+        fields = ["id", "below", "rule", "reason", "still_excluded", "made_at", "undone_at"]
+        read_only_fields = fields
+
+
+class RemainingSerializer(serializers.Serializer):
+    """The votes on ordinary items that remain; ``labels`` counts items by majority label."""
+
+    raters = serializers.IntegerField()
+    votes = serializers.IntegerField()
+    without = serializers.IntegerField(help_text="Ordinary items without a vote.")
+    ties = serializers.IntegerField()
+    alpha = serializers.FloatField(allow_null=True, help_text="Krippendorff's, ordinal.")
+    pairable = serializers.IntegerField(help_text="Items with two votes or more, behind alpha.")
+    labels = serializers.ListField(child=serializers.IntegerField())
+
+
+class CurvePointSerializer(RemainingSerializer):
+    """What remains at one threshold."""
+
+    below = serializers.FloatField()
+
+
+class ExclusionPreviewSerializer(serializers.Serializer):
+    """What excluding would leave."""
+
+    excluded = serializers.IntegerField()
+    now = RemainingSerializer()
+    then = RemainingSerializer()
+    curve = CurvePointSerializer(many=True)
+
+
+# What the interface takes about annotators, control items and exclusions.
+
+
+class ControlChangeInput(Input):
+    """Another known label for a control item, or null, which retires it; and why."""
+
+    item_id = serializers.CharField(max_length=200)
+    label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
+    reason = serializers.CharField(max_length=300)
+
+
+class BelowInput(Input):
+    """Below which control accuracy annotators are left out; the round's mark by default."""
+
+    below = serializers.FloatField(min_value=0, max_value=1, required=False)
+    rule = serializers.ChoiceField(Exclusion.Rule.choices, default=Exclusion.Rule.SURELY)
+
+
+class ExcludeLowInput(BelowInput):
+    """The same, and why."""
+
+    reason = serializers.CharField(max_length=300)
+
+
+# Addresses of annotators, control items and exclusions.
+
+
+class RaterViews(CampaignViews):
+    """The raters of a round, under pseudonyms."""
+
+    queryset = Rater.objects.none()
+    serializer_class = RaterSerializer
+
+    def rows(self) -> QuerySet:
+        """Everybody who was ever served an item here, with what they did."""
+        mine = self.campaign.assignments.filter(rater=OuterRef("pk"))
+        place = self.campaign.places.filter(rater=OuterRef("pk"))
+        answered = mine.filter(state=Assignment.State.ANSWERED)
+        controls = answered.filter(item__control_label__isnull=False, item__is_retired=False)
+        return (
+            self.study.raters.filter(Exists(mine) | Exists(place))
+            .annotate(
+                votes=count_of(answered, "rater"),
+                control_votes=count_of(controls, "rater"),
+                control_correct=count_of(controls.filter(label=F("item__control_label")), "rater"),
+                is_excluded=Exists(place.filter(excluded_at__isnull=False)),
+                exclusion_reason=Coalesce(
+                    Subquery(place.values("exclusion_reason")[:1]), Value("")
+                ),
+            )
+            .order_by("pk")
+        )
+
+    @extend_schema(request=ReasonInput, responses=RaterSerializer)
+    def exclude(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Leave the rater's labels out of every figure; can be taken back."""
+        return self._decide(actions.exclude_rater, public_id)
+
+    @extend_schema(request=ReasonInput, responses=RaterSerializer)
+    def reinstate(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Count the rater's labels again."""
+        return self._decide(actions.reinstate_rater, public_id)
+
+    def _decide(self, decision: Callable[..., None], public_id: uuid.UUID) -> Response:
+        rater = get_object_or_404(self.get_queryset(), public_id=public_id)
+        reason = self.read(ReasonInput)["reason"]
+        decision(campaign=self.campaign, rater=rater, reason=reason, actor=self.request.user)
+        return self.shown(self.get_queryset().get(pk=rater.pk))
+
+
+# How reliable annotators are, and whether the control items deserve their keys.
+
+
+class AnnotatorViews(CampaignViews):
+    """Everybody with a label in the round, with what speaks for and against them."""
+
+    queryset = Rater.objects.none()
+    serializer_class = AnnotatorSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """The quality table, in order of first appearance."""
+        votes = vote_table(self.campaign, exclude=False)
+        return self.listed(annotators(self.campaign, facts_of(votes)))
+
+    @extend_schema(responses=AnnotatorDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One annotator: control record, labels beside those of everybody, active times."""
+        rater = get_object_or_404(self.study.raters, public_id=public_id)
+        detail = annotator_detail(self.campaign, rater)
+        if detail is None:
+            raise Http404
+        times = [{"seconds": name, "count": count} for name, count, _percent in detail.times]
+        shown = {"annotator": detail.annotator, "labels": detail.labels, "times": times}
+        context = self.get_serializer_context()
+        return Response(AnnotatorDetailSerializer(shown, context=context).data)
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("below", float, description="Default: the round's mark."),
+            OpenApiParameter("rule", str, enum=Exclusion.Rule.values),
+        ],
+        responses=ExclusionPreviewSerializer,
+    )
+    def preview_low(self, request: Request, **kwargs: Any) -> Response:
+        """What excluding everybody below a control accuracy would leave, and the whole curve."""
+        given = BelowInput(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        state, asked = state_of(self.campaign), self._threshold(given.validated_data)
+        seen = preview_exclusion(self.campaign, **asked, state=state)
+        seen["curve"] = exclusion_curve(self.campaign, state=state)
+        return Response(ExclusionPreviewSerializer(seen).data)
+
+    @extend_schema(request=ExcludeLowInput, responses=ExcludedSerializer)
+    def exclude_low(self, request: Request, **kwargs: Any) -> Response:
+        """Exclude everybody below a control accuracy, as one action that can be undone."""
+        given = self.read(ExcludeLowInput)
+        made = actions.exclude_below(
+            campaign=self.campaign,
+            reason=given["reason"],
+            actor=request.user,
+            **self._threshold(given),
+        )
+        count = made.places.count() if made else 0
+        shown = {"excluded": count, "id": made.public_id if made else None}
+        return Response(ExcludedSerializer(shown).data)
+
+    def _threshold(self, given: dict[str, Any]) -> dict[str, Any]:
+        below = given.get("below", self.campaign.min_control_accuracy)
+        return {"below": below, "rule": given["rule"]}
+
+
+class ExclusionViews(CampaignViews):
+    """Exclusions of everybody below a control accuracy, undone ones included."""
+
+    queryset = Exclusion.objects.none()
+    serializer_class = ExclusionSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first, with how many are still out by each."""
+        found = self.campaign.exclusions.annotate(still_excluded=Count("places"))
+        # A count groups the rows, and groups forget the order of the model.
+        return found.order_by("-pk")
+
+    @extend_schema(request=NothingInput, responses=ExclusionSerializer)
+    def undo(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Let in again whom it left out; 409 where that was done already."""
+        self.read(NothingInput)
+        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        if actions.undo_exclusion(exclusion=row, actor=request.user) is None:
+            raise Conflict("This exclusion was undone already.")
+        return self.shown(self.get_queryset().get(pk=row.pk))
+
+
+class ControlViews(CampaignViews):
+    """The control items of a round, with what crowd and experts say about their keys."""
+
+    queryset = Item.objects.none()
+    serializer_class = ControlSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """Lowest share of right votes first."""
+        votes = vote_table(self.campaign, exclude=False, item__control_label__isnull=False)
+        return self.listed(controls(self.campaign, crowd_views(votes)))
+
+    @extend_schema(responses=ControlDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """The control items on one argument; labels of the crowd beside those of experts."""
+        argument = get_object_or_404(self.study.arguments, public_id=public_id)
+        detail = control_detail(self.campaign, argument.pk)
+        if not detail.controls:
+            raise Http404
+        return Response(ControlDetailSerializer(detail).data)
+
+    @extend_schema(request=ControlChangeInput, responses=ControlSerializer)
+    def change(self, request: Request, **kwargs: Any) -> Response:
+        """Give a control item another known label, also while the round runs, or retire it.
+
+        Every control accuracy follows at once. A retired item is served no
+        more; giving it a label brings it back.
+        """
+        given = self.read(ControlChangeInput)
+        keyed = self.campaign.items.filter(control_label__isnull=False)
+        item = keyed.filter(external_id=given.pop("item_id")).first()
+        if item is None:
+            raise ValidationError({"item_id": ["No such control item in this round."]})
+        with invalid_on("label", actions.ControlNotValid):
+            actions.replace_control_label(
+                campaign=self.campaign, item=item, actor=request.user, **given
+            )
+        votes = vote_table(self.campaign, exclude=False, item=item.pk)
+        (changed,) = controls(self.campaign, crowd_views(votes), pk=item.pk)
+        return self.shown(changed)

@@ -1,0 +1,314 @@
+"""Find sentences in corpora or by a CAM service, and add them as arguments."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from django.conf import settings
+from django.db import connections, router, transaction
+from django.utils.translation import gettext as _
+
+from annotation.corpus.models import Argument, Comparison, text_key
+from annotation.retrieval.methods.cam import NotACamReply, best, read_reply, request_of
+from annotation.retrieval.methods.corpus import Query, fts5_expression, tsquery_expression
+from annotation.retrieval.models import (
+    ArgumentOrigin,
+    CamRequest,
+    CamService,
+    Corpus,
+    CorpusSentence,
+)
+from cqa_site.judging.chat import Failure
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.jobs import JobRefused, Work, enqueue
+
+# Sentences of corpora that name both objects, found by the database's full-text index.
+#
+# Sentences that compare come first, then the others, each in the order of the database.
+
+
+MOST_HITS = 200
+# Looked through where the words alone do not say whether a sentence names the objects.
+MOST_CHECKED = 500
+# Where more sentences have all the words, so many of them are ranked and the rest left out.
+MOST_RANKED = 10_000
+# The lowest bm25 is the best; the marks of a sentence do not count.
+SQLITE = """
+    SELECT id FROM (
+        SELECT rowid AS id, bm25(annotation_corpussearch, 1.0, 0.0) AS place
+        FROM annotation_corpussearch WHERE annotation_corpussearch MATCH %s LIMIT %s
+    ) ORDER BY place, id LIMIT %s
+"""
+# Names that stand near each other rank high; 1 divides by the logarithm of the length.
+POSTGRESQL = """
+    SELECT id FROM (
+        SELECT s.id, s.search, wanted
+        FROM annotation_corpussentence AS s, to_tsquery('counterpoint_words', %s) AS wanted
+        WHERE s.search @@ wanted AND s.corpus_id = ANY(%s) AND s.is_comparative = %s LIMIT %s
+    ) AS named ORDER BY ts_rank_cd(search, wanted, 1) DESC, id LIMIT %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A sentence that was found; ``key`` is the hash of its text."""
+
+    key: str
+    text: str
+    address: str
+    is_comparative: bool
+    corpus: Corpus
+
+
+def search(corpora: Iterable[Corpus], query: Query, most: int) -> list[Hit]:
+    """The best sentences, each text once whatever corpora have it; at most 200 of them."""
+    most = min(most, MOST_HITS)
+    corpora_by_pk = {corpus.pk: corpus for corpus in corpora}
+    found: dict[str, Hit] = {}
+    for is_comparative in (True, False):
+        wanted = (most - len(found)) * len(corpora_by_pk) if query.names is None else MOST_CHECKED
+        for row in _rows(_ranked(list(corpora_by_pk), query, is_comparative, wanted)):
+            if len(found) < most and query.accepts(row.text):
+                found.setdefault(row.text_sha256, _hit(row, corpora_by_pk[row.corpus_id]))
+    return list(found.values())
+
+
+def sentences_of(corpora: Iterable[Corpus], keys: Iterable[str]) -> list[CorpusSentence]:
+    """The sentences with these keys in the order of the keys, each once."""
+    wanted = list(dict.fromkeys(keys))
+    rows = CorpusSentence.objects.filter(corpus__in=list(corpora), text_sha256__in=wanted)
+    found = {row.text_sha256: row for row in rows.select_related("corpus").order_by("-pk")}
+    return [found[key] for key in wanted if key in found]
+
+
+def _hit(row: CorpusSentence, corpus: Corpus) -> Hit:
+    return Hit(row.text_sha256, row.text, row.source_url, row.is_comparative, corpus)
+
+
+def _rows(pks: list[int]) -> list[CorpusSentence]:
+    """The sentences in the order of their keys."""
+    found = CorpusSentence.objects.in_bulk(pks)
+    return [found[pk] for pk in pks if pk in found]
+
+
+def _ranked(corpora: list[int], query: Query, is_comparative: bool, wanted: int) -> list[int]:
+    """Primary keys of sentences that have all the words, best first."""
+    if not corpora or wanted < 1:
+        return []
+    connection = connections[router.db_for_read(CorpusSentence)]
+    if connection.vendor == "sqlite":
+        statement = SQLITE
+        values: tuple = (_with_marks(fts5_expression(query), corpora, is_comparative),)
+    else:
+        statement = POSTGRESQL
+        values = (tsquery_expression(query), corpora, is_comparative)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*values, MOST_RANKED, wanted])
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def _with_marks(expression: str, corpora: list[int], is_comparative: bool) -> str:
+    """The words in the text, and in the marks one of the corpora (see migration 0005)."""
+    chosen = " OR ".join(f"c{pk}" for pk in corpora)
+    compares = "AND marks : k" if is_comparative else "NOT marks : k"
+    return f"(text : ({expression}) AND marks : ({chosen})) {compares}"
+
+
+# Asking a CAM service for sentences, in the background; the study keeps its address.
+
+
+JOB = "ask_cam"
+# CAM reads up to ten thousand sentences before it answers.
+DEADLINE = 180.0
+MOST_CAM_SENTENCES = 100
+
+
+class NoService(Exception):
+    """The study names no CAM service."""
+
+
+@transaction.atomic
+def set_service(*, study: Study, address: str, actor: User) -> None:
+    """Keep the address of the study's CAM service; an empty one removes it."""
+    before = address_of(study)
+    if address == before:
+        return
+    if address:
+        CamService.objects.update_or_create(study=study, defaults={"address": address})
+    else:
+        CamService.objects.filter(study=study).delete()
+    record(study=study, actor=actor, verb="cam_service_changed", subject=address, before=before)
+
+
+def address_of(study: Study) -> str:
+    """The address of the study's CAM service; empty if it has none."""
+    return CamService.objects.filter(study=study).values_list("address", flat=True).first() or ""
+
+
+@transaction.atomic
+def ask(
+    *, comparison: Comparison, aspects: Sequence[str], weight: int, most: int, actor: User
+) -> CamRequest:
+    """Ask in the background; raises NoService."""
+    address = address_of(comparison.study)
+    if not address:
+        raise NoService(_("This study names no CAM service."))
+    asked = CamRequest.objects.create(
+        study=comparison.study,
+        comparison=comparison,
+        address=address,
+        aspects=list(aspects),
+        weight=weight,
+        most=most,
+        created_by=actor,
+    )
+    asked.job = enqueue(
+        study=comparison.study,
+        kind=JOB,
+        key=str(asked.public_id),
+        actor=actor,
+        request=str(asked.public_id),
+    )
+    asked.save(update_fields=["job"])
+    return asked
+
+
+def ask_cam(work: Work) -> None:
+    """The job: one request, and what its reply holds, best first."""
+    from cqa_site.judging.transport.egress import ServiceFailed, get_json, parse_allowed
+
+    asked = CamRequest.objects.select_related("comparison").get(
+        study=work.study, public_id=work.payload["request"]
+    )
+    work.progress(0, note=_("The service is searching"))
+    url, params = request_of(
+        asked.address,
+        object1=asked.comparison.object1,
+        object2=asked.comparison.object2,
+        aspects=asked.aspects,
+        weight=asked.weight,
+        most=asked.most,
+    )
+    allowed = parse_allowed(settings.EGRESS_ALLOW)
+    try:
+        reply = read_reply(get_json(url, params, allowed=allowed, deadline=DEADLINE))
+    except ServiceFailed as failure:
+        raise JobRefused(in_words(failure.kind, str(failure))) from None
+    except NotACamReply as reason:
+        raise JobRefused(_("This is no reply of a CAM service: %s.") % reason) from None
+    found = [asdict(sentence) for sentence in best(reply.sentences, asked.most)]
+    with transaction.atomic():
+        CamRequest.objects.filter(pk=asked.pk).update(found=found)
+        work.finish()
+
+
+def in_words(kind: Failure, message: str) -> str:
+    """A failure for the person who asked, with what to do about it."""
+    if kind == Failure.BLOCKED:
+        return (
+            _(
+                "This site may not ask that address: %s. It has to be public and begin with "
+                "https://, be on this machine, or be listed by the operator in EGRESS_ALLOW."
+            )
+            % message
+        )
+    if kind == Failure.TOO_LARGE:
+        return _("The service's answer cannot be taken: %s.") % message
+    return _("The service did not help: %s. Ask again, or check its address.") % message
+
+
+# Found sentences become arguments of a comparison, each once, with where they came from.
+
+
+@dataclass(frozen=True, slots=True)
+class AddedArguments:
+    """How many sentences became arguments, and how many had been there before."""
+
+    new: int
+    same: int
+
+
+@transaction.atomic
+def make_comparison(*, study: Study, object1: str, object2: str, actor: User) -> Comparison:
+    """The comparison of two objects in this order; made if the study has none."""
+    comparison, is_new = Comparison.objects.get_or_create(
+        study=study, object1=object1, object2=object2
+    )
+    if is_new:
+        record(study=study, actor=actor, verb="comparison_created", subject=str(comparison))
+    return comparison
+
+
+def take_corpus_sentences(
+    *, comparison: Comparison, sentences: Iterable[CorpusSentence], actor: User
+) -> AddedArguments:
+    """Add sentences of corpora to a comparison."""
+    rows = [
+        (
+            Argument(text=sentence.text, source_url=sentence.source_url),
+            ArgumentOrigin(kind=ArgumentOrigin.Kind.CORPUS, source=sentence.corpus.name),
+        )
+        for sentence in sentences
+    ]
+    return _take(comparison, rows, actor)
+
+
+def take_cam_sentences(*, asked: CamRequest, places: Iterable[int], actor: User) -> AddedArguments:
+    """Add sentences of a reply, by their places in it from 1, to its comparison."""
+    found = asked.found or []
+    rows = [
+        (
+            Argument(text=one["text"], source_url=one["address"], external_id=one["document"]),
+            ArgumentOrigin(
+                kind=ArgumentOrigin.Kind.CAM,
+                source=asked.address,
+                favours=one["favours"],
+                score=one["score"],
+            ),
+        )
+        for place, one in enumerate(found, start=1)
+        if place in set(places)
+    ]
+    return _take(asked.comparison, rows, actor)
+
+
+def known_keys(comparison: Comparison, keys: Iterable[str]) -> set[str]:
+    """Those of the keys whose texts are arguments of the comparison."""
+    rows = comparison.arguments.filter(text_sha256__in=set(keys))
+    return set(rows.values_list("text_sha256", flat=True))
+
+
+@transaction.atomic
+def _take(
+    comparison: Comparison, rows: Sequence[tuple[Argument, ArgumentOrigin]], actor: User
+) -> AddedArguments:
+    """Write what is new under a lock, so that two people at once count it once."""
+    Comparison.objects.select_for_update(no_key=True).get(pk=comparison.pk)
+    found = {text_key(argument.text): (argument, origin) for argument, origin in rows}
+    known = known_keys(comparison, found)
+    fresh = {key: pair for key, pair in found.items() if key not in known}
+    for key, (argument, origin) in fresh.items():
+        argument.study, argument.comparison = comparison.study, comparison
+        argument.text_sha256 = key
+        origin.added_by = actor
+    arguments = [argument for argument, _origin in fresh.values()]
+    # An import takes no lock on the comparison; what it writes in between is no fault.
+    Argument.objects.bulk_create(arguments, ignore_conflicts=True)
+    _add_origins(comparison, fresh)
+    if fresh:
+        kinds = sorted({origin.source for _argument, origin in fresh.values()})
+        record(
+            study=comparison.study, actor=actor, verb="arguments_found", subject=str(comparison),
+            sources=kinds, new=len(fresh),
+        )  # fmt: skip
+    return AddedArguments(len(fresh), len(known))
+
+
+def _add_origins(
+    comparison: Comparison, fresh: dict[str, tuple[Argument, ArgumentOrigin]]
+) -> None:
+    written = comparison.arguments.filter(text_sha256__in=fresh)
+    for key, pk in written.values_list("text_sha256", "pk"):
+        fresh[key][1].argument_id = pk
+    origins = [origin for _argument, origin in fresh.values()]
+    ArgumentOrigin.objects.bulk_create(origins, ignore_conflicts=True)

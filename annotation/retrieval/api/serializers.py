@@ -1,0 +1,237 @@
+"""Serializers, inputs and filters of corpora, the CAM service and arguments."""
+
+from django_filters import rest_framework as filters
+from rest_framework import serializers
+
+from annotation.corpus.models import Argument, Comparison
+from annotation.retrieval.actions.arguments import MOST_HITS
+from annotation.retrieval.models import ArgumentOrigin, CamRequest, Corpus
+from cqa_site.api.base import Input, ReadSerializer, public_id
+
+# What the interface shows of corpora, the CAM service, and what is taken from them.
+
+
+class CorpusSerializer(ReadSerializer):
+    """One file of sentences: what a look at it found, and whether it was loaded."""
+
+    job = public_id("job", allow_null=True, default=None)
+    options = serializers.DictField(read_only=True)
+    found = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = Corpus
+        fields = [
+            "id",
+            "name",
+            "file_name",
+            "sha256",
+            "size",
+            "options",
+            "state",
+            "found",
+            "refusal",
+            "sentence_count",
+            "job",
+            "created_at",
+        ]
+
+
+class CorpusHitSerializer(serializers.Serializer):
+    """A sentence of a corpus that names both objects; ``key`` is what it is taken by."""
+
+    key = serializers.CharField()
+    text = serializers.CharField()
+    source_url = serializers.CharField(source="address")
+    is_comparative = serializers.BooleanField()
+    corpus = serializers.UUIDField(source="corpus.public_id")
+    is_known = serializers.BooleanField(help_text="Whether it is an argument already.")
+
+
+class CamServiceSerializer(serializers.Serializer):
+    """Where the study's CAM service is; empty if it has none."""
+
+    address = serializers.CharField(allow_blank=True)
+
+
+class CamRequestSerializer(ReadSerializer):
+    """One request to the CAM service; it failed if its job did."""
+
+    comparison = public_id("comparison")
+    job = public_id("job", allow_null=True, default=None)
+    aspects = serializers.ListField(child=serializers.CharField(), read_only=True)
+    is_answered = serializers.SerializerMethodField()
+
+    class Meta:
+        model = CamRequest
+        fields = [
+            "id",
+            "comparison",
+            "address",
+            "aspects",
+            "weight",
+            "most",
+            "is_answered",
+            "job",
+            "created_at",
+        ]
+
+    def get_is_answered(self, row: CamRequest) -> bool:
+        """Whether the sentences are there."""
+        return row.found is not None
+
+
+class CamSentenceSerializer(serializers.Serializer):
+    """One sentence of an answer; ``favours`` is 1 or 2, the object it speaks for."""
+
+    text = serializers.CharField()
+    address = serializers.CharField(allow_blank=True)
+    document = serializers.CharField(allow_blank=True)
+    score = serializers.FloatField(allow_null=True)
+    favours = serializers.IntegerField()
+
+
+class CamRequestDetailSerializer(CamRequestSerializer):
+    """One request with its sentences, best first; they are taken by their place from 1."""
+
+    found = CamSentenceSerializer(many=True, read_only=True, allow_null=True)
+
+    class Meta:
+        model = CamRequest
+        fields = [*CamRequestSerializer.Meta.fields, "found"]
+
+
+class TakenSerializer(serializers.Serializer):
+    """How many sentences became arguments, and how many had been there before."""
+
+    new = serializers.IntegerField()
+    same = serializers.IntegerField()
+
+
+class ComparisonSerializer(ReadSerializer):
+    """Two objects in the order given."""
+
+    class Meta:
+        model = Comparison
+        fields = ["id", "object1", "object2", "created_at"]
+
+
+class OriginSerializer(serializers.ModelSerializer):
+    """How an argument was found; ``favours`` is the object a CAM service puts it under."""
+
+    class Meta:
+        model = ArgumentOrigin
+        fields = ["kind", "source", "favours", "score", "added_at"]
+        read_only_fields = fields
+
+
+class ArgumentSerializer(ReadSerializer):
+    """One sentence of a comparison."""
+
+    comparison = public_id("comparison")
+    object1 = serializers.CharField(source="comparison.object1", read_only=True)
+    object2 = serializers.CharField(source="comparison.object2", read_only=True)
+    origin = OriginSerializer(read_only=True, allow_null=True, default=None)
+
+    class Meta:
+        model = Argument
+        fields = [
+            "id",
+            "comparison",
+            "object1",
+            "object2",
+            "text",
+            "source_url",
+            "external_id",
+            "attributes",
+            "origin",
+            "created_at",
+        ]
+
+
+# What the interface takes about corpora, the CAM service, and what is taken from them.
+
+
+class CorpusInput(Input):
+    """A file of sentences and what to call it; nothing can be searched before it is loaded."""
+
+    name = serializers.CharField(max_length=120)
+    file = serializers.FileField()
+
+
+class ColumnsInput(Input):
+    """How to read a file of sentences; columns of a table that are left out are guessed."""
+
+    text = serializers.CharField(max_length=200, allow_blank=True, default="")
+    url = serializers.CharField(max_length=200, allow_blank=True, default="")
+    encoding = serializers.CharField(max_length=40, allow_blank=True, default="")
+
+
+class ComparisonInput(Input):
+    """Two objects in their order."""
+
+    object1 = serializers.CharField(max_length=300)
+    object2 = serializers.CharField(max_length=300)
+
+
+class SentencesInput(Input):
+    """Sentences of corpora, by the ``key`` a search gave them."""
+
+    keys = serializers.ListField(
+        child=serializers.RegexField(r"^[0-9a-f]{64}$"), min_length=1, max_length=MOST_HITS
+    )
+
+
+class PlacesInput(Input):
+    """Sentences of an answer, by their places in it, from 1."""
+
+    places = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=9_999),
+        min_length=1,
+        max_length=MOST_HITS,
+    )
+
+
+class ServiceInput(Input):
+    """Where the CAM service is; empty for none."""
+
+    address = serializers.CharField(max_length=500, allow_blank=True)
+
+
+class CamInput(Input):
+    """What to ask a CAM service about a comparison."""
+
+    comparison = serializers.UUIDField()
+    aspects = serializers.ListField(
+        child=serializers.CharField(max_length=100), max_length=5, default=list
+    )
+    weight = serializers.IntegerField(min_value=1, max_value=5, default=3)
+    most = serializers.IntegerField(min_value=1, max_value=100, default=10)
+
+
+# Query parameters of lists of arguments, corpora and CAM requests; others are refused.
+
+
+class ComparisonFilter(filters.FilterSet):
+    """Comparisons by an object exactly as written."""
+
+    object1 = filters.CharFilter(max_length=300)
+    object2 = filters.CharFilter(max_length=300)
+
+
+class ArgumentFilter(filters.FilterSet):
+    """Arguments of one comparison, or with words in the sentence."""
+
+    comparison = filters.UUIDFilter(field_name="comparison__public_id")
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
+
+
+class CorpusFilter(filters.FilterSet):
+    """Corpora by state."""
+
+    state = filters.ChoiceFilter(choices=Corpus.State.choices)
+
+
+class CamRequestFilter(filters.FilterSet):
+    """Requests to the CAM service of one comparison."""
+
+    comparison = filters.UUIDFilter(field_name="comparison__public_id")

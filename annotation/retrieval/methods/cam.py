@@ -1,0 +1,254 @@
+"""Requests to a CAM service, and the sentences in its replies."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from .corpus import LONGEST_SENTENCE, web_address
+
+# What is asked of a CAM service: two objects, aspects with a weight, over HTTP GET.
+#
+# The Comparative Argumentative Machine (Schildwächter et al., 2019) takes everything as query
+# parameters. Services that want the objects inside the path, as the one of CAM 2.0 does, are
+# reached by an address with placeholders.
+
+
+PLACEHOLDERS = ("objectA", "objectB", "aspects", "most")
+_BRACED = re.compile(r"\{([^{}]*)\}")
+MOST_ASPECTS = 5
+
+
+def unknown_placeholders(address: str) -> list[str]:
+    """Names in braces that mean nothing here.
+
+    Examples
+    --------
+    >>> unknown_placeholders("https://cam.example/{objectA}/{colour}")
+    ['colour']
+    """
+    return [name for name in _BRACED.findall(address) if name not in PLACEHOLDERS]
+
+
+def request_of(
+    address: str,
+    *,
+    object1: str,
+    object2: str,
+    aspects: Sequence[str] = (),
+    weight: int = 1,
+    most: int = 10,
+) -> tuple[str, dict[str, str]]:
+    """Address and query parameters of one request.
+
+    Parameters
+    ----------
+    address
+        Of the service. Placeholders (`PLACEHOLDERS`) are filled in, each as one part of the
+        path; without any, everything goes into the query.
+    object1, object2, aspects, weight
+        What is compared; the weight is that of every aspect, 1 to 5 on CAM's own pages.
+    most
+        Sentences wanted per object. CAM itself has no such parameter: its reply is cut when
+        it is read (`cam_replies.best`).
+
+    Examples
+    --------
+    >>> request_of("https://cam.example/cam", object1="tea", object2="coffee", aspects=["price"])
+    ... # doctest: +NORMALIZE_WHITESPACE
+    ('https://cam.example/cam', {'model': 'default', 'fs': 'false', 'objectA': 'tea',
+    'objectB': 'coffee', 'aspect1': 'price', 'weight1': '1'})
+    >>> request_of("https://cam.example/{objectA},{objectB}/{most}", object1="a/b", object2="c")
+    ('https://cam.example/a%2Fb,c/10', {})
+    """
+    if _BRACED.search(address):
+        values = {
+            "objectA": _part(object1),
+            "objectB": _part(object2),
+            "aspects": ",".join(map(_part, aspects)),
+            "most": str(most),
+        }
+        return _BRACED.sub(lambda match: values.get(match[1], ""), address), {}
+    query = {"model": "default", "fs": "false", "objectA": object1, "objectB": object2}
+    for place, aspect in enumerate(aspects[:MOST_ASPECTS], start=1):
+        query |= {f"aspect{place}": aspect, f"weight{place}": str(weight)}
+    return address, query
+
+
+def _part(text: str) -> str:
+    """A text as part of a path; a comma inside would separate it."""
+    return quote(text.replace(",", " "), safe="")
+
+
+# What a CAM service answers: sentences, their sources, scores, and the object they favour.
+#
+# Two shapes are known. The Comparative Argumentative Machine sends ``object1`` and ``object2``,
+# each with its ``sentences``: a sentence has ``text``, ``CAM_score`` and ``id_pair``, whose keys
+# are the documents it was found in (addresses of web pages); older releases send pairs of score
+# and text, or texts alone. CAM 2.0 sends ``firstObjectArguments`` and ``secondObjectArguments``,
+# each a list of ``value`` and ``source``. A sentence stands with the object it speaks for.
+
+
+LONGEST_ID = 200
+LONGEST_SAID = 200
+_SIDES = (
+    (("object1", "sentences"), ("object2", "sentences")),
+    (("firstObjectArguments",), ("secondObjectArguments",)),
+)
+_TEXT = ("text", "value", "sentence")
+_SOURCE = ("source", "url", "document_id")
+_SCORE = ("CAM_score", "score", "ES_score")
+
+
+class NotACamReply(ValueError):
+    """The document is no reply of a CAM service; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSentence:
+    """One sentence of a reply.
+
+    Parameters
+    ----------
+    text
+        With single spaces, up to 2,000 characters.
+    address, document
+        Of the first document it was found in: its http(s) address, or else its id; either or
+        both are empty.
+    score
+        As the service computed it, comparable within one reply; None if it sent none.
+    favours
+        1 or 2: the object whose list it stands in.
+    """
+
+    text: str
+    address: str
+    document: str
+    score: float | None
+    favours: int
+
+
+@dataclass(frozen=True, slots=True)
+class CamReply:
+    """Sentences of a reply, best first, each text once; ``unreadable`` counts the others."""
+
+    sentences: tuple[FoundSentence, ...]
+    unreadable: int
+
+
+def read_reply(document: Any) -> CamReply:
+    """Read a decoded reply.
+
+    Parameters
+    ----------
+    document
+        The JSON value as it came; nothing in it is trusted.
+
+    Raises
+    ------
+    NotACamReply
+        For anything without the two lists of sentences, and where no entry of them is one.
+
+    Examples
+    --------
+    >>> side = {"sentences": [{"text": "Tea wins.", "CAM_score": 2, "id_pair": {"d17": 7}}]}
+    >>> read_reply({"object1": side, "object2": {"sentences": []}}).sentences
+    (FoundSentence(text='Tea wins.', address='', document='d17', score=2.0, favours=1),)
+    """
+    read = [
+        _sentence(entry, favours)
+        for favours, entries in enumerate(_sides(document), start=1)
+        for entry in entries
+    ]
+    found = [sentence for sentence in read if sentence is not None]
+    if read and not found:
+        raise NotACamReply("none of its entries is a sentence")
+    return CamReply(tuple(_once(_best_first(found))), len(read) - len(found))
+
+
+def best(sentences: Iterable[FoundSentence], most: int) -> list[FoundSentence]:
+    """The first ``most`` sentences of either object, in the order given."""
+    left = {1: most, 2: most}
+    kept = []
+    for sentence in sentences:
+        if left[sentence.favours] > 0:
+            left[sentence.favours] -= 1
+            kept.append(sentence)
+    return kept
+
+
+def _sides(document: Any) -> tuple[list[Any], list[Any]]:
+    if not isinstance(document, Mapping):
+        raise NotACamReply("it is no JSON object")
+    for first, second in _SIDES:
+        one, two = _at(document, first), _at(document, second)
+        if isinstance(one, list) and isinstance(two, list):
+            return one, two
+    said = document.get("error") or document.get("message")
+    if isinstance(said, str):
+        raise NotACamReply(f"it says “{_tidy(said)[:LONGEST_SAID]}”")
+    raise NotACamReply("it has no lists of sentences for the two objects")
+
+
+def _at(document: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document
+
+
+def _sentence(entry: Any, favours: int) -> FoundSentence | None:
+    """An entry of any known shape; None if it holds no text, or one beyond all sentences."""
+    fields = _fields(entry)
+    text = _tidy(_first(fields, _TEXT, str) or "")
+    if not text or len(text) > LONGEST_SENTENCE:
+        return None
+    documents = fields.get("id_pair")
+    source = next(iter(documents), "") if isinstance(documents, Mapping) else ""
+    source = _tidy(str(source or _first(fields, _SOURCE, str) or ""))
+    address = web_address(source)
+    document = "" if address else source[:LONGEST_ID]
+    score = _number(_first(fields, _SCORE, (int, float)))
+    return FoundSentence(text, address, document, score, favours)
+
+
+def _fields(entry: Any) -> Mapping[str, Any]:
+    if isinstance(entry, Mapping):
+        return entry
+    parts = entry if isinstance(entry, list) else [entry]
+    texts = [part for part in parts if isinstance(part, str)]
+    scores = [part for part in parts if isinstance(part, (int, float))]
+    return {"text": texts[0] if texts else None, "score": scores[0] if scores else None}
+
+
+def _first(fields: Mapping[str, Any], names: Iterable[str], kind: Any) -> Any:
+    return next((fields[name] for name in names if isinstance(fields.get(name), kind)), None)
+
+
+def _number(value: Any) -> float | None:
+    """A finite number; integers of any length come in."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _tidy(text: str) -> str:
+    """Single spaces, and nothing that cannot be stored: no NUL, no half of a surrogate pair."""
+    storable = text.replace("\x00", " ").encode("utf-8", "replace").decode()
+    return " ".join(storable.split())
+
+
+def _best_first(sentences: list[FoundSentence]) -> list[FoundSentence]:
+    return sorted(
+        sentences, key=lambda one: -math.inf if one.score is None else one.score, reverse=True
+    )
+
+
+def _once(sentences: Iterable[FoundSentence]) -> Iterable[FoundSentence]:
+    kept: dict[str, FoundSentence] = {}
+    for sentence in sentences:
+        kept.setdefault(sentence.text, sentence)
+    return kept.values()

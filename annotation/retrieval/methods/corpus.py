@@ -1,0 +1,323 @@
+"""Sentences of an uploaded corpus file, and full-text queries for two objects."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+from annotation.corpus.methods.column_guess import guess_mapping
+from annotation.corpus.methods.generic_table import CELL_READERS
+from annotation.corpus.methods.sentences import WORD_LISTS, is_comparing, split_sentence
+from cqa_site.tabular import Limits, Table, UnreadableFile, open_table, printable_name
+from cqa_site.tabular.cells import as_text
+from cqa_site.tabular.detection import binary_family, open_text
+from cqa_site.tabular.shapes import MEGABYTE
+
+# Sentences out of an uploaded file: a text file with one per line, or a table.
+#
+# A row is one sentence with the address it came from, if the file names one. White space is
+# reduced to single spaces, so that the same sentence out of two files is the same.
+
+
+LONGEST_SENTENCE = 2_000
+LIMITS = Limits(text_bytes=64 * MEGABYTE, rows=1_000_000)
+_HEAD_BYTES = 4_096
+
+
+class LeftOut(StrEnum):
+    """Why a row gives no sentence."""
+
+    BLANK = "blank"
+    TOO_LONG = "too_long"
+    NOT_TEXT = "not_text"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One sentence; `row` is the line, row or position a person sees in the file."""
+
+    row: int
+    text: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A row without a sentence."""
+
+    row: int
+    reason: LeftOut
+
+
+Entry: TypeAlias = Line | Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file ready to be read once.
+
+    Parameters
+    ----------
+    columns
+        Of a table; empty for a text file.
+    text, url
+        The columns that are read; ``url`` may be empty.
+    entries
+        One per row, in file order. Iterating raises `UnreadableFile` where the file breaks.
+    """
+
+    columns: list[str]
+    text: str
+    url: str
+    entries: Iterator[Entry]
+
+
+def open_sentences(
+    path: str | os.PathLike[str],
+    *,
+    name: str,
+    text: str = "",
+    url: str = "",
+    encoding: str | None = None,
+    limits: Limits = LIMITS,
+) -> Opened:
+    """Open a file of sentences; ``.txt`` is one per line, everything else a table.
+
+    Parameters
+    ----------
+    path, name
+        Where it lies, and what the person called it.
+    text, url
+        Columns of a table; empty: guessed from the headers.
+    encoding
+        As `cqa_site.tabular.open_table` takes it.
+    limits
+        What the file may cost.
+
+    Raises
+    ------
+    UnreadableFile
+        For a file that cannot be read, and for a table whose column of sentences is neither
+        named nor clear.
+    """
+    if name.lower().endswith(".txt"):
+        return Opened([], "", "", _lines(path, printable_name(name), encoding, limits))
+    table = open_table(path, name=name, encoding=encoding, limits=limits)
+    try:
+        chosen = _columns(table, text, url)
+    except BaseException:
+        table.close()
+        raise
+    return Opened(table.columns, *chosen, _rows(table, *chosen))
+
+
+def _columns(table: Table, text: str, url: str) -> tuple[str, str]:
+    for column in filter(None, (text, url)):
+        if column not in table.columns:
+            raise UnreadableFile(table.name, f"has no column {column!a}")
+    guess = guess_mapping(table.columns)
+    text = text or guess.get("text", "") or (table.columns[0] if len(table.columns) == 1 else "")
+    if not text:
+        raise UnreadableFile(table.name, "has no column that is clearly the sentence; choose it")
+    if text == url:
+        raise UnreadableFile(table.name, "cannot have sentence and address in one column")
+    url = url or guess.get("source_url", "")
+    return text, "" if url == text else url
+
+
+def _rows(table: Table, text: str, url: str) -> Iterator[Entry]:
+    with table:
+        for row in table.rows:
+            try:
+                address = as_text(row.values[url]) if url else None
+                yield _entry(row.number, as_text(row.values[text]) or "", address or "")
+            except ValueError:
+                yield Skipped(row.number, LeftOut.NOT_TEXT)
+
+
+def _lines(
+    path: str | os.PathLike[str], name: str, encoding: str | None, limits: Limits
+) -> Iterator[Entry]:
+    with Path(path).open("rb") as file:
+        if binary_family(file.read(_HEAD_BYTES), name) != "text":
+            raise UnreadableFile(name, "is no text file")
+        stream = open_text(file, name=name, asked=encoding, limits=limits)
+        number = 0
+        while line := stream.readline(limits.row_chars + 1):
+            number += 1
+            if number > limits.rows:
+                raise UnreadableFile(name, f"has more than {limits.rows:,} lines", row=number)
+            if len(line) > limits.row_chars:
+                reason = f"this line is longer than {limits.row_chars:,} characters"
+                raise UnreadableFile(name, reason, row=number)
+            yield _entry(number, line, "")
+
+
+def _entry(row: int, text: str, address: str) -> Entry:
+    tidy = " ".join(text.split())
+    if not tidy:
+        return Skipped(row, LeftOut.BLANK)
+    if len(tidy) > LONGEST_SENTENCE:
+        return Skipped(row, LeftOut.TOO_LONG)
+    return Line(row, tidy, web_address(address))
+
+
+def web_address(text: str) -> str:
+    """An http(s) address as it is; empty for anything else, which no page may link to."""
+    try:
+        return str(CELL_READERS["source_url"](text) or "")
+    except ValueError:
+        return ""
+
+
+# Searching sentences for two objects: from what people type to a safe full-text query.
+#
+# A sentence is found if it names both objects and, where an aspect is given, has one of the
+# aspect's words. An object is its words one after the other, or any one of its words. Words are
+# runs of letters and digits; everything else that is typed separates words and reaches no query,
+# so that no input has a meaning in the query language of SQLite's FTS5 or of PostgreSQL.
+#
+# Sentences that compare (`is_comparative`) come before all others; among themselves they stand
+# in the order of the database (bm25, or cover density).
+
+
+_WORD = re.compile(r"[^\W_]+")
+# Signs that are part of a name but of no word: a sentence about C names neither C++ nor C#.
+_SIGNS = re.compile(r"[^\w\s.,:;&/'’()-]")
+MOST_WORDS = 16
+LONGEST_WORD = 64
+
+
+class NothingToSearch(ValueError):
+    """A name without any letter or digit cannot be looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Words of a query: one after the other (``is_phrase``), or any one of them."""
+
+    words: tuple[str, ...]
+    is_phrase: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Terms that a sentence must all have.
+
+    Parameters
+    ----------
+    terms
+        Object 1, object 2 and, where given, the aspect.
+    names
+        The two objects as typed, if their words alone do not tell them apart from others
+        (`Query.accepts`); else None.
+    """
+
+    terms: tuple[Term, ...]
+    names: tuple[str, str] | None = None
+
+    def accepts(self, sentence: str) -> bool:
+        """Whether a sentence with all the words names the objects as well."""
+        if self.names is None:
+            return True
+        # The exact look costs much more than this one, which most sentences fail.
+        if not all(name.casefold() in sentence.casefold() for name in self.names):
+            return False
+        return {part.mark for part in split_sentence(sentence, *self.names)} >= {1, 2}
+
+
+def words_of(text: str) -> list[str]:
+    """The first words of a text, long ones cut.
+
+    Examples
+    --------
+    >>> words_of('"x-ray" NEAR(a, b)*')
+    ['x', 'ray', 'NEAR', 'a', 'b']
+    """
+    return [match.group()[:LONGEST_WORD] for match in islice(_WORD.finditer(text), MOST_WORDS)]
+
+
+def build_query(object1: str, object2: str, *, aspect: str = "", any_word: bool = False) -> Query:
+    """What to look for.
+
+    Parameters
+    ----------
+    object1, object2
+        Names as people write them.
+    aspect
+        Any of its words is enough; may be empty.
+    any_word
+        Whether any word of a name stands for the object, function words apart.
+
+    Raises
+    ------
+    NothingToSearch
+        For a name, or an aspect that is not blank, without a letter or digit.
+
+    Examples
+    --------
+    >>> query = build_query("Java", "New York", aspect="cost")
+    >>> fts5_expression(query)
+    '"Java" AND "New York" AND "cost"'
+    """
+    terms = [_term(name, is_phrase=not any_word) for name in (object1, object2)]
+    if aspect.strip():
+        terms.append(_term(aspect, is_phrase=False))
+    same = terms[0].words == terms[1].words
+    is_unclear = same or any(_SIGNS.search(name) for name in (object1, object2))
+    names = (" ".join(object1.split()), " ".join(object2.split()))
+    return Query(tuple(terms), names if is_unclear and not any_word else None)
+
+
+def fts5_expression(query: Query) -> str:
+    """The query in the language of SQLite's FTS5; every word stands in quotation marks."""
+    return " AND ".join(
+        _written(term, lambda words: f'"{" ".join(words)}"', " OR ") for term in query.terms
+    )
+
+
+def tsquery_expression(query: Query) -> str:
+    """The query in the language of PostgreSQL's ``to_tsquery``; every word stands in quotes.
+
+    Examples
+    --------
+    >>> tsquery_expression(build_query("Java", "New York"))
+    "'Java' & ('New' <-> 'York')"
+    """
+    return " & ".join(
+        _written(term, lambda words: " <-> ".join(f"'{word}'" for word in words), " | ")
+        for term in query.terms
+    )
+
+
+def is_comparative(sentence: str) -> bool:
+    """Whether a sentence has a word that compares: better, lighter, more, than, versus.
+
+    Examples
+    --------
+    >>> is_comparative("Tea is lighter than coffee."), is_comparative("I had tea and coffee.")
+    (True, False)
+    """
+    words = set(re.findall(r"[a-z]+", sentence.lower()))
+    return "than" in words or bool(words & WORD_LISTS["versus"]) or any(map(is_comparing, words))
+
+
+def _term(text: str, *, is_phrase: bool) -> Term:
+    words = words_of(text)
+    if not words:
+        raise NothingToSearch(f"{text[:60]!r} has no letter or digit to look for")
+    if not is_phrase:
+        words = [word for word in words if word.lower() not in WORD_LISTS["function"]] or words
+    return Term(tuple(words), is_phrase)
+
+
+def _written(term: Term, phrase: Callable[[Sequence[str]], str], either: str) -> str:
+    """A term as a phrase, or as its single words with an "or" between them."""
+    if term.is_phrase or len(term.words) == 1:
+        text = phrase(term.words)
+        return f"({text})" if "<->" in text else text
+    return f"({either.join(phrase([word]) for word in term.words)})"

@@ -1,0 +1,410 @@
+"""Pages of corpora and the CAM service, and of finding arguments by either."""
+
+import re
+import uuid
+from collections.abc import Iterable
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_POST
+
+from annotation.corpus.methods.sentences import split_sentence
+from annotation.corpus.models import Argument, Comparison, text_key
+from annotation.retrieval.actions import arguments as retrieval_actions
+from annotation.retrieval.actions import corpora as actions
+from annotation.retrieval.actions.arguments import MOST_HITS, AddedArguments, search, sentences_of
+from annotation.retrieval.forms import (
+    CamForm,
+    ColumnsForm,
+    ComparisonForm,
+    CorpusForm,
+    SearchForm,
+    ServiceForm,
+    ready_corpora,
+)
+from annotation.retrieval.models import CamRequest, Corpus
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.web.limits import TooLarge, is_too_large
+
+# Corpora of a study: the list, uploads, one file on its way; and where the CAM service is.
+
+
+PER_PAGE = 50
+
+
+@study_page(*RESEARCHERS)
+def corpora(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the corpora beside the upload form and the address of the CAM service."""
+    return _list_page(request, study)
+
+
+@csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
+@study_page(*RESEARCHERS)
+@require_POST
+def corpus_upload(request: StudyRequest, study: Study) -> HttpResponse:
+    """Take a file of sentences in, unless its size alone refuses it."""
+    if is_too_large(request):
+        return _too_large(request, study, CorpusForm({}))
+    return _upload(request, study)
+
+
+@csrf_protect
+def _upload(request: StudyRequest, study: Study) -> HttpResponse:
+    form = CorpusForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _list_page(request, study, 422, form=form)
+    upload = form.cleaned_data["file"]
+    try:
+        corpus = actions.add_corpus(
+            study=study,
+            name=form.cleaned_data["name"],
+            file_name=upload.name,
+            chunks=upload.chunks(),
+            actor=request.user,
+        )
+    except TooLarge:
+        return _too_large(request, study, form)
+    except actions.NameTaken as reason:
+        form.add_error("name", str(reason))
+        return _list_page(request, study, 422, form=form)
+    return redirect("corpus", study.public_id, corpus.public_id)
+
+
+def _too_large(request: StudyRequest, study: Study, form: CorpusForm) -> HttpResponse:
+    form.full_clean()
+    form.errors.clear()
+    form.refuse_size()
+    return _list_page(request, study, 413, form=form)
+
+
+def _list_page(
+    request: StudyRequest, study: Study, status: int = 200, **forms: CorpusForm | ServiceForm
+) -> HttpResponse:
+    address = retrieval_actions.address_of(study)
+    rows = corpora_of(study).select_related("created_by", "job")
+    context = {
+        "study": study,
+        "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "form": CorpusForm(),
+        "service_form": ServiceForm(initial={"address": address}),
+        "address": address,
+    }
+    return render(request, "annotation/retrieval/corpora.html", context | forms, status=status)
+
+
+def corpora_of(study: Study) -> QuerySet[Corpus]:
+    """The corpora of a study that nobody deleted."""
+    return study.corpora.filter(deleted_at__isnull=True)
+
+
+@study_page(*RESEARCHERS)
+def corpus(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
+    """Show what a look at the file found, or the loaded corpus."""
+    return _corpus_page(request, study, _found(study, corpus_id))
+
+
+def _found(study: Study, corpus_id: uuid.UUID) -> Corpus:
+    rows = corpora_of(study).select_related("study", "job", "created_by")
+    return get_object_or_404(rows, public_id=corpus_id)
+
+
+def _corpus_page(
+    request: StudyRequest, study: Study, row: Corpus, form: ColumnsForm | None = None
+) -> HttpResponse:
+    read = {"text": row.found.get("text", ""), "url": row.found.get("url", "")}
+    chosen = read | {name: value for name, value in row.options.items() if value}
+    columns = row.found.get("columns", [])
+    context = {
+        "study": study,
+        "corpus": row,
+        "form": form or ColumnsForm(columns=columns, initial=chosen),
+        "is_stranded": actions.is_stranded(row),
+        "counts": _counts(row.found),
+    }
+    return render(
+        request, "annotation/retrieval/corpus_file.html", context, status=422 if form else 200
+    )
+
+
+def _counts(found: dict) -> list[tuple[str, int]]:
+    """What a look at the file counted; kinds it has none of are left out."""
+    names = {
+        "rows": _("Rows"),
+        "sentences": _("Different sentences"),
+        "addresses": _("… with an address"),
+        "repeated": _("Repeated in the file"),
+        "blank": _("Blank rows"),
+        "too_long": _("Longer than 2,000 characters, left out"),
+        "not_text": _("Neither text nor a number, left out"),
+    }
+    return [(label, found[name]) for name, label in names.items() if found.get(name)]
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def corpus_check(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
+    """Look at the file again, with the columns that are chosen."""
+    row = _found(study, corpus_id)
+    form = ColumnsForm(request.POST, columns=row.found.get("columns", []))
+    if not form.is_valid():
+        return _corpus_page(request, study, row, form)
+    try:
+        actions.request_check(corpus=row, options=form.cleaned_data, actor=request.user)
+    except actions.CorpusBusy as reason:
+        messages.error(request, str(reason))
+    return redirect("corpus", study.public_id, row.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def corpus_load(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
+    """Load the sentences in the background."""
+    row = _found(study, corpus_id)
+    try:
+        actions.request_load(corpus=row, actor=request.user)
+    except actions.CorpusBusy as reason:
+        messages.error(request, str(reason))
+    return redirect("corpus", study.public_id, row.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
+    """Delete a corpus; arguments that were taken from it stay."""
+    row = _found(study, corpus_id)
+    try:
+        actions.request_deletion(corpus=row, actor=request.user)
+    except actions.CorpusBusy as reason:
+        messages.error(request, str(reason))
+    else:
+        messages.success(request, _("“%s” was deleted; arguments taken from it stay.") % row.name)
+    return redirect("corpora", study.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def cam_service(request: StudyRequest, study: Study) -> HttpResponse:
+    """Keep the address of the study's CAM service."""
+    form = ServiceForm(request.POST)
+    if not form.is_valid():
+        return _list_page(request, study, 422, service_form=form)
+    retrieval_actions.set_service(study=study, actor=request.user, **form.cleaned_data)
+    messages.success(request, _("The address of the CAM service was changed."))
+    return redirect("corpora", study.public_id)
+
+
+corpus_urls = [
+    path("corpora/", corpora, name="corpora"),
+    path("corpora/upload/", corpus_upload, name="corpus_upload"),
+    path("corpora/cam/", cam_service, name="cam_service"),
+    path("corpora/<uuid:corpus_id>/", corpus, name="corpus"),
+    path("corpora/<uuid:corpus_id>/check/", corpus_check, name="corpus_check"),
+    path("corpora/<uuid:corpus_id>/load/", corpus_load, name="corpus_load"),
+    path("corpora/<uuid:corpus_id>/delete/", corpus_delete, name="corpus_delete"),
+]
+
+
+# Finding arguments for a comparison: in the study's corpora, or by its CAM service.
+
+
+KEY = re.compile(r"[0-9a-f]{64}")
+
+
+@study_page(*RESEARCHERS)
+def find_start(request: StudyRequest, study: Study) -> HttpResponse:
+    """Choose a comparison, or name two objects."""
+    form = ComparisonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = retrieval_actions.make_comparison(
+            study=study, actor=request.user, **form.cleaned_data
+        )
+        return redirect("find_arguments", study.public_id, made.public_id)
+    wanted = request.GET.get("q", "")[:300]
+    rows = study.comparisons.filter(Q(object1__icontains=wanted) | Q(object2__icontains=wanted))
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    _count_arguments(page.object_list)
+    context = {
+        "study": study,
+        "form": form,
+        "page": page,
+        "wanted": wanted,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/retrieval/arguments_start.html", context, status=status)
+
+
+def _count_arguments(rows: Iterable[Comparison]) -> None:
+    """Give each comparison of the page ``found``, in one query for all."""
+    counted = Argument.objects.filter(comparison__in=rows).order_by().values("comparison")
+    counts = dict(counted.annotate(n=Count("pk")).values_list("comparison", "n"))
+    for row in rows:
+        vars(row).update(found=counts.get(row.pk, 0))
+
+
+@study_page(*RESEARCHERS)
+def find_arguments(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
+    """Search the corpora for sentences that name both objects."""
+    comparison = comparison_or_404(study, comparison_id)
+    form = SearchForm(request.GET, study=study, comparison=comparison)
+    hits = search(form.corpora(), form.query, form.cleaned_data["most"]) if form.is_valid() else []
+    known = retrieval_actions.known_keys(comparison, [hit.key for hit in hits])
+    rows = [
+        {"hit": hit, "parts": parts_of(hit.text, comparison), "is_known": hit.key in known}
+        for hit in hits
+    ]
+    context = {
+        "study": study,
+        "comparison": comparison,
+        "form": form,
+        "rows": rows,
+        "fresh": len(hits) - len(known),
+        "has_corpora": ready_corpora(study).exists(),
+        "argument_count": comparison.arguments.count(),
+    }
+    return render(
+        request, "annotation/retrieval/arguments.html", context, status=422 if form.errors else 200
+    )
+
+
+def parts_of(text: str, comparison: Comparison) -> list:
+    return split_sentence(text, comparison.object1, comparison.object2)
+
+
+def comparison_or_404(study: Study, comparison_id: uuid.UUID) -> Comparison:
+    rows = study.comparisons.select_related("study")
+    return get_object_or_404(rows, public_id=comparison_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def find_take(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
+    """Make arguments of the chosen sentences."""
+    comparison = comparison_or_404(study, comparison_id)
+    keys = [key for key in chosen(request) if KEY.fullmatch(key)]
+    taken = retrieval_actions.take_corpus_sentences(
+        comparison=comparison,
+        sentences=sentences_of(ready_corpora(study), keys),
+        actor=request.user,
+    )
+    tell(request, taken)
+    address = reverse("find_arguments", args=[study.public_id, comparison.public_id])
+    return redirect(f"{address}?{request.GET.urlencode()}")
+
+
+def chosen(request: StudyRequest) -> list[str]:
+    """What the ticked boxes stand for, or every sentence shown."""
+    return request.POST.getlist("all" if "everything" in request.POST else "chosen")[:MOST_HITS]
+
+
+def tell(request: StudyRequest, taken: AddedArguments) -> None:
+    if not taken.new and not taken.same:
+        messages.error(request, _("Choose at least one sentence."))
+        return
+    said = ngettext("%s new argument.", "%s new arguments.", taken.new) % taken.new
+    if taken.same:
+        said += " " + _("Here before: %s.") % taken.same
+    messages.success(request, said)
+
+
+FIND_PATH = "comparisons/<uuid:comparison_id>/find/"
+find_urls = [
+    path("find/", find_start, name="find_start"),
+    path(FIND_PATH, find_arguments, name="find_arguments"),
+    path(FIND_PATH + "take/", find_take, name="find_take"),
+]
+
+
+# Finding arguments by a CAM service: asking it, and choosing among what it answers.
+
+
+MOST_REQUESTS = 20
+
+
+@study_page(*RESEARCHERS)
+def find_cam(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
+    """Ask the CAM service, and list what it was asked before."""
+    comparison = comparison_or_404(study, comparison_id)
+    form = CamForm(request.POST or None, initial={"aspects": request.GET.get("aspect", "")})
+    if request.method == "POST" and form.is_valid():
+        try:
+            asked = retrieval_actions.ask(
+                comparison=comparison, actor=request.user, **form.cleaned_data
+            )
+        except retrieval_actions.NoService as reason:
+            form.add_error(None, str(reason))
+        else:
+            return redirect("cam_request", study.public_id, comparison.public_id, asked.public_id)
+    context = {
+        "study": study,
+        "comparison": comparison,
+        "form": form,
+        "address": retrieval_actions.address_of(study),
+        "requests": comparison.cam_requests.select_related("job", "created_by")[:MOST_REQUESTS],
+        "argument_count": comparison.arguments.count(),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/retrieval/arguments_cam.html", context, status=status)
+
+
+@study_page(*RESEARCHERS)
+def cam_request(
+    request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
+) -> HttpResponse:
+    """Show what the CAM service answered, or how far it is."""
+    asked = _request(study, comparison_id, request_id)
+    found = asked.found or []
+    known = retrieval_actions.known_keys(
+        asked.comparison, [text_key(each["text"]) for each in found]
+    )
+    rows = [
+        {
+            "place": place,
+            "sentence": each,
+            "parts": parts_of(each["text"], asked.comparison),
+            "is_known": text_key(each["text"]) in known,
+        }
+        for place, each in enumerate(found, start=1)
+    ]
+    context = {
+        "study": study,
+        "comparison": asked.comparison,
+        "asked": asked,
+        "rows": rows,
+        "fresh": len(found) - len(known),
+        "argument_count": asked.comparison.arguments.count(),
+    }
+    return render(request, "annotation/retrieval/arguments_reply.html", context)
+
+
+def _request(study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID) -> CamRequest:
+    rows = study.cam_requests.select_related("comparison__study", "job", "created_by")
+    return get_object_or_404(rows, comparison__public_id=comparison_id, public_id=request_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def cam_take(
+    request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
+) -> HttpResponse:
+    """Make arguments of the chosen sentences of an answer."""
+    asked = _request(study, comparison_id, request_id)
+    places = [int(place) for place in chosen(request) if re.fullmatch("[0-9]{1,4}", place)]
+    taken = retrieval_actions.take_cam_sentences(asked=asked, places=places, actor=request.user)
+    tell(request, taken)
+    return redirect("cam_request", study.public_id, comparison_id, request_id)
+
+
+CAM_PATH = "comparisons/<uuid:comparison_id>/find/cam/"
+cam_urls = [
+    path(CAM_PATH, find_cam, name="find_cam"),
+    path(CAM_PATH + "<uuid:request_id>/", cam_request, name="cam_request"),
+    path(CAM_PATH + "<uuid:request_id>/take/", cam_take, name="cam_take"),
+]

@@ -1,0 +1,263 @@
+"""Steps of a study: from no data to relevant arguments, and to a tested judge."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.judges.actions.relevance_judge import KIND
+from annotation.labelling.actions.blocks import LABELS
+from annotation.labelling.models.campaigns import Assignment, Campaign, campaigns_of
+from cqa_site.people.models import Rater, Role, Study
+from cqa_site.rounds.models import Participant
+from cqa_site.rounds.progress import rounds_of
+from cqa_site.runs.models import Endpoint, Run
+from cqa_site.web.navigation import Path, Step, step
+
+# From an empty study to relevant arguments.
+
+
+# Older rounds say nothing about the next step.
+NEWEST = 6
+
+
+def relevance_steps(study: Study) -> list[Step]:
+    """Arguments, a round, people, labels, figures."""
+    rounds = list(rounds_of(LABELS, study)[:NEWEST])
+    voted = next((each for each in rounds if each.votes), None)
+    opened = next((each for each in rounds if each.state != Campaign.State.DRAFT), None)
+    return [
+        _arguments(study),
+        _round(study, rounds, opened),
+        _annotators_step(study, opened or next(iter(rounds), Campaign())),
+        _labels(study, opened),
+        _figures(study, voted),
+    ]
+
+
+def _arguments(study: Study) -> Step:
+    count = study.arguments.count()
+    found = ngettext("%(count)s argument is here.", "%(count)s arguments are here.", count)
+    asked = _("Upload a table, JSON or workbook; you see what is in it before anything is stored.")
+    return step(
+        study,
+        title=_("Import arguments"),
+        text=found % {"count": f"{count:,}"} if count else asked,
+        button=_("Import more") if count else _("Import arguments"),
+        page="imports?kind=table",
+        is_done=count > 0,
+    )
+
+
+def _round(study: Study, rounds: list[Any], opened: Any | None) -> Step:
+    title = _("Open a label round")
+    draft = next((each for each in rounds if each.state == Campaign.State.DRAFT), None)
+    if draft and not opened:
+        text = _("“%s” is a draft: choose its items and control items, then open it.") % draft
+        button = _("Go on with the draft")
+        return step(
+            study, title=title, text=text, button=button, page="campaign", is_done=False, of=draft
+        )
+    return step(
+        study,
+        title=title,
+        text=_("A round says which arguments get how many labels, under which guideline."),
+        button=_("New label round"),
+        page="campaign_new",
+        is_done=opened is not None,
+    )
+
+
+def _annotators_step(study: Study, about: Any) -> Step:
+    """Done only when as many people can label as each argument of the round asks for."""
+    members = _members(study) + Participant.objects.filter(link__round=about.pk).count()
+    wanted = about.votes_per_item if about.is_live else 1
+    found = ngettext("%(count)s person can label", "%(count)s people can label", members)
+    text = found % {"count": f"{members:,}"}
+    if wanted > 1:
+        text += _("; each argument asks for %(wanted)s labels") % {"wanted": wanted}
+    asked = _(
+        "On the round's page an admin invites people, one link each; its crowd links bring in "
+        "people of a platform."
+    )
+    said = [f"{text}."] if members else []
+    if members < wanted:
+        said.append(asked)
+    return step(
+        study,
+        title=_("Bring in annotators"),
+        text=" ".join(said),
+        button=_("The round") if about.pk else _("Label rounds"),
+        page="campaign" if about.pk else "campaigns",
+        other=(_("People"), "members"),
+        is_done=members >= wanted or not about.is_live,
+        of=about if about.pk else None,
+    )
+
+
+def _members(study: Study) -> int:
+    """People with an account who can label; whoever came by a crowd link has one round alone."""
+    people = study.memberships.filter(role__in=(Role.ANNOTATOR, Role.EXPERT), is_active=True)
+    return people.filter(user__participant__isnull=True).count()
+
+
+def _labels(study: Study, opened: Any | None) -> Step:
+    title = _("Let people label")
+    if opened is None:
+        text = _(
+            "They get one argument after another; control items, where the round has any, are "
+            "hidden among them."
+        )
+        return _later(study, title, text)
+    text = ngettext(
+        "%(done)s of %(wanted)s vote on ordinary items is in.",
+        "%(done)s of %(wanted)s votes on ordinary items are in.",
+        opened.wanted,
+    ) % {
+        "done": f"{opened.done:,}",
+        "wanted": f"{opened.wanted:,}",
+    }
+    return step(
+        study,
+        title=title,
+        text=text if opened.is_live else _("Labels came in a file."),
+        button=_("The round"),
+        page="campaign",
+        is_done=_has_all(opened),
+        of=opened,
+    )
+
+
+def _has_all(round_: Any) -> bool:
+    """Whether every label is in that was asked for."""
+    return round_.done >= round_.wanted if round_.is_live else round_.votes > 0
+
+
+def _figures(study: Study, voted: Any | None) -> Step:
+    title = _("Read the figures")
+    if voted is None:
+        text = _("Agreement, accuracy on control items and final labels, once labels come in.")
+        return _later(study, title, text)
+    text = _("Agreement, accuracy on control items and final labels of “%s”.") % voted
+    return step(
+        study,
+        title=title,
+        text=text,
+        button=_("Figures"),
+        page="figures",
+        # They are computed when somebody opens their page.
+        is_done=_has_all(voted) and voted.snapshots.exists(),
+        of=voted,
+    )
+
+
+def _later(study: Study, title: str, text: str) -> Step:
+    """A step that begins with a round."""
+    return step(
+        study,
+        title=title,
+        text=text,
+        button=_("Label rounds"),
+        page="campaigns",
+        is_done=False,
+    )
+
+
+RELEVANCE = Path(
+    "relevance",
+    lazy("Are these arguments relevant?"),
+    lazy("People label arguments from 0 to 3; several labels each give a final one."),
+    relevance_steps,
+    groups=frozenset(("data", "label", "study")),
+    place=10,
+    terms=("argument", "round", "control item", "vote", "majority label", "alpha"),
+)
+
+
+# From people's labels to the question whether a judge may go on without them.
+
+
+PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
+
+
+def judge_steps(study: Study) -> list[Step]:
+    """Labels of people, a model, a run, the comparison."""
+    from cqa_site.stats.alternative_annotator import ADVISED_HUMANS
+
+    by_people = Assignment.objects.filter(
+        campaign__study=study, state=Assignment.State.ANSWERED, rater__kind__in=PEOPLE
+    )
+    runs = Run.objects.filter(study=study, kind=KIND, state=Run.State.DONE)
+    finished = runs.select_related("relevance__campaign").first()
+    labelled = campaigns_of(study).filter(pk__in=by_people.values("campaign"))
+    # What the judge labelled is what people have to have labelled, too.
+    campaign = finished.relevance.campaign if finished else labelled.first()
+    raters = by_people.filter(campaign=campaign).order_by().values("rater").distinct().count()
+    is_enough = raters >= ADVISED_HUMANS
+    return [
+        _labels_step(study, raters, is_enough=is_enough),
+        _model(study),
+        step(
+            study,
+            title=_("Let it label the same arguments"),
+            text=_("You see what it will cost and try a few before the run goes on by itself."),
+            button=_("New run"),
+            page="run_new" if campaign else "runs",
+            is_done=finished is not None,
+            of=campaign,
+        ),
+        step(
+            study,
+            title=_("Read the verdict"),
+            text=_("Whether the judge agrees with people as well as they agree with each other."),
+            button=_("Judges compared"),
+            page="judges" if campaign else "runs",
+            is_done=finished is not None and is_enough,
+            of=campaign,
+        ),
+    ]
+
+
+def _labels_step(study: Study, raters: int, *, is_enough: bool) -> Step:
+    button, page = _("Import labels or arguments"), "imports"
+    if campaigns_of(study).exists():
+        button, page = _("Label rounds"), "campaigns"
+    elif study.arguments.exists():
+        button, page = _("New label round"), "campaign_new"
+    found = ngettext("%(count)s person labelled", "%(count)s people labelled", raters)
+    text = found % {"count": raters}
+    asked = _("Three people at least on the same arguments: label here, or import their votes.")
+    return step(
+        study,
+        title=_("Have labels of people"),
+        text=f"{text}." if is_enough else f"{text}. {asked}",
+        button=button,
+        page=page,
+        is_done=is_enough,
+    )
+
+
+def _model(study: Study) -> Step:
+    count = Endpoint.objects.filter(study=study, is_archived=False).count()
+    found = ngettext("%(count)s model can be asked.", "%(count)s models can be asked.", count)
+    asked = _("Any endpoint that speaks like OpenAI's, or the small model in the box.")
+    return step(
+        study,
+        title=_("Connect a model"),
+        text=found % {"count": count} if count else asked,
+        button=_("Endpoints"),
+        page="endpoints",
+        is_done=count > 0,
+    )
+
+
+JUDGE = Path(
+    "judge",
+    lazy("Can a judge replace my annotators?"),
+    lazy("A language model labels what people labelled, and is compared with each of them."),
+    judge_steps,
+    groups=frozenset(("data", "label", "judges", "study")),
+    place=30,
+    terms=("judge", "endpoint", "prompt version", "run", "unscored"),
+)

@@ -1,0 +1,415 @@
+"""Analyses of comments: start, cancel, resume, delete, and count what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Count, Max, Min
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.reports.analyses import has_comments
+from argsum.datasets.models import Cell, CellArgument, Comment, Dataset
+from argsum.scorers.actions.models import (
+    BiEncoder,
+    ScorerRefused,
+    kept_rows,
+    key_of,
+    model_key,
+    source_of,
+    texts_key,
+)
+from argsum.scorers.actions.scorers import default_scorers, quality_scorer_of
+from argsum.scorers.models import Scorer
+from argsum.systems.methods.inputs import with_topic
+from cqa_site.judging.embedding import side_in
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.models import Job, Run
+
+if TYPE_CHECKING:
+    from argsum.systems.methods.inputs import QualityScorer, Scores
+
+
+# How many statements and comments stand behind key points, counted in the database.
+
+
+PIECE = 2_000
+MOST_COLUMNS, MOST_VALUES = 8, 40
+# A column with more different values is no group: an id, a name, a text.
+MOST_DIFFERENT = 400
+LONGEST_VALUE = 120
+
+
+def count_points(analysis: Analysis, points: Collection[int] | None = None) -> None:
+    """Count anew what is behind key points of an analysis: all, or some by primary key."""
+    rows = FoundPoint.objects.filter(analysis=analysis)
+    placed = Placement.objects.filter(analysis=analysis, point__isnull=False)
+    if points is not None:
+        rows, placed = rows.filter(pk__in=points), placed.filter(point__in=points)
+    grouped = placed.order_by().values_list("point")
+    statements: dict[int | None, int] = dict(grouped.annotate(n=Count("pk")))
+    comments = statements
+    if has_comments(analysis.cell):
+        counted = Count("argument__said_in__comment", distinct=True)
+        comments = dict(grouped.annotate(n=counted))
+    changed = []
+    for point in rows.only("pk", "statements", "comments"):
+        found = statements.get(point.pk, 0), comments.get(point.pk, 0)
+        if found != (point.statements, point.comments):
+            point.statements, point.comments = found
+            changed.append(point)
+    FoundPoint.objects.bulk_update(changed, ["statements", "comments"], batch_size=200)
+
+
+def count_analysis(analysis: Analysis) -> None:
+    """Keep how much was placed, and by what comments can be narrowed; not saved."""
+    analysis.statements = analysis.placements.count()
+    analysis.comments = analysis.cell.comments.count() or analysis.statements
+    analysis.facets = facets_of(analysis.cell)
+
+
+def facets_of(cell: Cell) -> dict[str, Any]:
+    """As `Analysis.facets` keeps them; one pass over the comments, in pieces."""
+    comments = Comment.objects.filter(cell=cell)
+    attributes = comments.order_by().values_list("attributes", flat=True)
+    dates = comments.aggregate(first=Min("written_on"), last=Max("written_on"))
+    return {"attributes": _values(attributes.iterator(PIECE))} | {
+        name: day.isoformat() if isinstance(day, date) else None for name, day in dates.items()
+    }
+
+
+def _values(rows: Iterable[dict[str, str]]) -> dict[str, list[tuple[str, int]]]:
+    """Column → its values, the most frequent first; columns that group nothing are left out."""
+    counts: dict[str, dict[str, int]] = {}
+    barred: set[str] = set()
+    for attributes in rows:
+        for column, value in attributes.items():
+            if column in barred or not value:
+                continue
+            own = counts.setdefault(column, {})
+            own[value] = own.get(value, 0) + 1
+            if len(own) > MOST_DIFFERENT or len(value) > LONGEST_VALUE:
+                barred.add(column)
+                del counts[column]
+    return {
+        column: sorted(own.items(), key=lambda each: (-each[1], each[0]))[:MOST_VALUES]
+        for column, own in list(counts.items())[:MOST_COLUMNS]
+    }
+
+
+# What key point analysis works with: vectors and qualities by a study's scorers, kept on disk.
+
+
+# Texts whose vectors are kept in one file: what a worker that dies has to read once more.
+
+
+def require_vectors(scorer: Scorer) -> None:
+    """Raises ScorerRefused unless the scorer is ready and reads one text at a time."""
+    if scorer.task != Scorer.Task.MATCH:
+        raise ScorerRefused(_("“%s” scores something else.") % scorer.name)
+    if scorer.state != Scorer.State.READY:
+        raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
+    if scorer.kind != Scorer.Kind.BI_ENCODER:
+        raise ScorerRefused(
+            _("“%s” reads two texts together, which takes too long here: choose a bi-encoder.")
+            % scorer.name
+        )
+
+
+def analysis_of(work: Work) -> Analysis:
+    """The analysis that a job is about, with what it is made from."""
+    rows = Analysis.objects.select_related("study", "cell", "match_scorer", "quality_scorer")
+    return rows.get(study=work.study, pk=work.payload["analysis"])
+
+
+class ScorerTools:
+    """`argsum.analysis.methods.finding.Tools` of one analysis; nothing is loaded before a text.
+
+    Parameters
+    ----------
+    analysis
+        With its scorers and its cell.
+    work
+        Hears how far it is, and raises StaleWorker once the job was cancelled or taken over.
+    """
+
+    def __init__(self, analysis: Analysis, work: Work) -> None:
+        require_vectors(analysis.match_scorer)
+        scorer = analysis.match_scorer
+        self.work, self.topic = work, analysis.cell.topic
+        self.prefix = self.topic if scorer.uses_topic else ""
+        source = source_of(scorer)
+        self.encoder = BiEncoder(source, model_key(scorer), quick=True)
+        # What is all on one side of a debate praises and complains for the same reasons.
+        self.side = None if analysis.cell.stance else side_in(Path(source))
+        self._grader: QualityScorer | None = None
+        self._quality = analysis.quality_scorer
+        self._share, self._until, self._what = 0.0, 0.0, ""
+
+    @property
+    def tells_sides(self) -> bool:
+        """Whether vectors know which side a text takes."""
+        return self.side is not None
+
+    def say(self, share: float, what: str, until: float | None = None) -> None:
+        """How far it is, 0–1, and how far reading texts brings it from here."""
+        self._share, self._until, self._what = share, until or share, what
+        # How long a model takes to load is not known: until the first text is read nothing is.
+        self.work.progress(min(99, round(100 * share)), 100 if share else 0, what)
+
+    def vectors(self, texts: Sequence[str]) -> Scores:
+        """Vectors of length 1, shape (n, d), piece by piece from disk or from the model.
+
+        Where texts may take either side, and the scorer tells sides, with the coordinates of
+        `cqa_site.judging.embedding.Side`.
+        """
+        import numpy as np
+
+        read = with_topic(texts, self.prefix)
+        pieces = []
+        for start in range(0, len(read), PIECE):
+            pieces.append(self._piece(read[start : start + PIECE], start, len(read)))
+        if not pieces:
+            return np.zeros((0, 0), dtype=np.float32)
+        found: Scores = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
+        return found if self.side is None else self.side.added(found)
+
+    def quality(self, texts: Sequence[str]) -> Scores:
+        """How well each text is put, shape (n,); nan without a scorer."""
+        import numpy as np
+
+        if self._quality is None:
+            return np.full(len(texts), np.nan, dtype=np.float32)
+        if self._grader is None:
+            self._grader = quality_scorer_of(self._quality)
+        found = np.empty(len(texts), dtype=np.float32)
+        for start in range(0, len(texts), PIECE):
+            piece = texts[start : start + PIECE]
+            found[start : start + len(piece)] = self._grader.scores(piece, topic=self.topic)
+            self.say(self._share, self._what)
+        return found
+
+    def _piece(self, texts: list[str], start: int, total: int) -> Scores:
+        def step(done: int, _piece: int) -> None:
+            note = _("reading statement %(n)s of %(all)s")
+            share = self._share + (self._until - self._share) * (start + done) / total
+            note %= {"n": f"{start + done:,}", "all": f"{total:,}"}
+            self.work.progress(min(99, round(100 * share)), 100, note)
+
+        key = key_of("quick vectors", self.encoder.key, texts_key(texts))
+        return kept_rows(key, len(texts), lambda: self.encoder.embedder.encode(texts, step))
+
+
+# Analyses of comments: started, cancelled, begun again, forgotten.
+
+
+State = Analysis.State
+MAKE, PLACE, SPLIT = "analysis", "analysis_place", "analysis_split"
+CHECK = "analysis_check_written"
+ACTIVE_JOBS = (Job.State.READY, Job.State.LEASED)
+MOST_CELLS = 50
+MOST_STATEMENTS = 200_000
+FEWEST_STATEMENTS = 3
+LONGEST_SETTING = 60
+
+
+class AnalysisRefused(Exception):
+    """The analysis cannot do this; the message says why."""
+
+
+@transaction.atomic
+def start_analysis(
+    *,
+    study: Study,
+    actor: User | None,
+    cell: Cell,
+    match_scorer: Scorer | None = None,
+    quality_scorer: Scorer | None = None,
+    setting: str = "",
+) -> Analysis:
+    """Have a worker find the key points of a cell; the same analysis under way is returned.
+
+    Without scorers the study's first ones are used. ``setting`` is one that `Analysis.choice` of
+    an earlier analysis names; empty leaves it to the rule. Raises AnalysisRefused if the cell has
+    too few or too many statements, or a scorer does not fit.
+    """
+    Study.objects.select_for_update().get(pk=study.pk)
+    usual_match, usual_quality = default_scorers(study, cell.dataset)
+    scorer = match_scorer or usual_match
+    _refuse_unfit(study, cell, scorer, setting)
+    fields: dict[str, Any] = {
+        "cell": cell,
+        "match_scorer": scorer,
+        "quality_scorer": quality_scorer or usual_quality,
+        "options": {"setting": setting} if setting else {},
+    }
+    same = study.analyses.filter(state__in=Analysis.ACTIVE, **fields).first()
+    if same is not None and is_at_work(same):
+        return same
+    made = Analysis.objects.create(
+        study=study,
+        number=(study.analyses.aggregate(last=Max("number"))["last"] or 0) + 1,
+        name=_name(cell),
+        created_by=actor,
+        **fields,
+    )
+    record(study=study, actor=actor, verb="analysis_started", subject=subject_of(made))
+    enqueue_for(made, MAKE, actor)
+    return made
+
+
+def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Analysis]:
+    """Start one analysis for each topic and stance, all with what is usual.
+
+    Raises
+    ------
+    AnalysisRefused
+        If there are more than 50 cells, or none can be analysed.
+    """
+    cells = list(dataset.cells.order_by("position")[: MOST_CELLS + 1])
+    if len(cells) > MOST_CELLS:
+        raise AnalysisRefused(
+            _("One click starts at most %d analyses: choose one topic after the other.")
+            % MOST_CELLS
+        )
+    made, reasons = [], []
+    for cell in cells:
+        try:
+            made.append(start_analysis(study=study, actor=actor, cell=cell))
+        except AnalysisRefused as reason:
+            reasons.append(str(reason))
+    if not made:
+        raise AnalysisRefused(reasons[0] if reasons else _("The dataset has no comments."))
+    return made
+
+
+@transaction.atomic
+def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
+    """Compute nothing more; of an analysis that is done, only what was asked for since.
+
+    Raises AnalysisRefused if nothing is under way.
+    """
+    changed = Analysis.objects.filter(pk=analysis.pk, state__in=Analysis.ACTIVE).update(
+        state=State.CANCELLED
+    )
+    ended = _jobs(analysis).update(
+        state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
+    )
+    if not changed and not ended:
+        raise AnalysisRefused(_("Nothing of this analysis is under way."))
+    record(
+        study=analysis.study,
+        actor=actor,
+        verb="analysis_cancelled",
+        subject=subject_of(analysis),
+    )
+    analysis.refresh_from_db(fields=["state"])
+
+
+@transaction.atomic
+def resume_analysis(*, analysis: Analysis, actor: User) -> None:
+    """Begin again what failed, was cancelled or lost its worker; vectors that were read stay.
+
+    Raises AnalysisRefused if it is done or still works.
+    """
+    states = [State.FAILED, State.CANCELLED]
+    if not is_at_work(analysis):
+        states += Analysis.ACTIVE
+    rows = Analysis.objects.filter(pk=analysis.pk, state__in=states)
+    if not rows.update(state=State.WAITING, error=""):
+        analysis.refresh_from_db(fields=["state"])
+        raise AnalysisRefused(
+            _("The analysis is in the state “%s”.") % analysis.get_state_display().lower()
+        )
+    analysis.state, analysis.error = State.WAITING, ""
+    record(
+        study=analysis.study, actor=actor, verb="analysis_resumed", subject=subject_of(analysis)
+    )
+    enqueue_for(analysis, MAKE, actor)
+
+
+@transaction.atomic
+def delete_analysis(*, analysis: Analysis, actor: User) -> None:
+    """Forget an analysis with its key points and edits; raises AnalysisRefused while it works."""
+    if is_at_work(analysis):
+        raise AnalysisRefused(_("Stop the analysis first."))
+    if run := writing_now(analysis):
+        raise AnalysisRefused(_("Cancel run #%d first: it writes for the analysis.") % run.number)
+    record(
+        study=analysis.study, actor=actor, verb="analysis_deleted", subject=subject_of(analysis)
+    )
+    analysis.delete()
+
+
+def enqueue_for(analysis: Analysis, kind: str, actor: User | None, **more: Any) -> Job:
+    """Have a worker do something for an analysis; one job of a kind is active at a time."""
+    key = str(analysis.public_id)
+    job = enqueue(
+        study=analysis.study, kind=kind, key=key, actor=actor, analysis=analysis.pk, **more
+    )
+    if analysis.job_id != job.pk:
+        Analysis.objects.filter(pk=analysis.pk).update(job=job)
+        analysis.job = job
+    return job
+
+
+def is_at_work(analysis: Analysis) -> bool:
+    """Whether a job of the analysis waits or runs."""
+    return _jobs(analysis).exists()
+
+
+def writing_now(analysis: Analysis) -> Run | None:
+    """The run in which a language model writes for an analysis, while it is under way."""
+    run = analysis.writing
+    return run if run and (run.is_active or run.state == Run.State.DRAFT) else None
+
+
+def statements_of(cell: Cell) -> Any:
+    """The statements of a cell that take part, in order."""
+    return CellArgument.objects.filter(cell=cell, left_out="").order_by("position")
+
+
+def subject_of(analysis: Analysis) -> str:
+    """What the log calls an analysis."""
+    return f"#{analysis.number} {analysis.name}"
+
+
+def _jobs(analysis: Analysis) -> Any:
+    keys = [f"{kind}:{analysis.public_id}" for kind in (MAKE, PLACE, SPLIT, CHECK)]
+    return Job.objects.filter(study_id=analysis.study_id, key__in=keys, state__in=ACTIVE_JOBS)
+
+
+def _name(cell: Cell) -> str:
+    if cell.stance == Cell.Stance.NONE:
+        return cell.topic[:120]
+    stance = cell.get_stance_display()
+    return f"{cell.topic[: 117 - len(stance)]} ({stance})"
+
+
+def _refuse_unfit(study: Study, cell: Cell, scorer: Scorer, setting: str) -> None:
+    if cell.dataset.study_id != study.pk or scorer.study_id != study.pk:
+        raise AnalysisRefused(_("Comments and scorers belong to the study."))
+    if len(setting) > LONGEST_SETTING:
+        raise AnalysisRefused(_("There is no such setting."))
+    try:
+        require_vectors(scorer)
+    except ScorerRefused as reason:
+        raise AnalysisRefused(str(reason)) from None
+    number = statements_of(cell).count()
+    if number < FEWEST_STATEMENTS:
+        raise AnalysisRefused(
+            _("“%(topic)s” has fewer than %(n)d statements.")
+            % {"topic": cell.topic, "n": FEWEST_STATEMENTS}
+        )
+    if number > MOST_STATEMENTS:
+        raise AnalysisRefused(
+            _("%(n)s statements on one topic: at most %(most)s are possible.")
+            % {"n": f"{number:,}", "most": f"{MOST_STATEMENTS:,}"}
+        )

@@ -1,0 +1,395 @@
+"""Background jobs: find key points, place new statements, split a key point."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Count, Max
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from argsum.analysis.methods.key_points import ClusteringResult
+from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
+from argsum.datasets.methods.statements import language_of
+from argsum.datasets.models import CellArgument, CommentStatement
+from argsum.scorers.actions.models import ScorerRefused
+from cqa_site.judging.embedding import EmbeddingsUnavailable
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+from cqa_site.runs.jobs import JobRefused, StaleWorker, Work, enqueue
+from cqa_site.runs.ledger.gates import insert_like
+from cqa_site.runs.models import Job
+
+from .analyses import (
+    PIECE,
+    PLACE,
+    SPLIT,
+    AnalysisRefused,
+    ScorerTools,
+    analysis_of,
+    count_analysis,
+    count_points,
+    enqueue_for,
+    statements_of,
+    subject_of,
+)
+from .edits import Edit, EditRefused, Group, alive, editing, keep, new_point, require_at, store
+
+# Other workers help to read many statements: each reads some, and the vectors are kept on disk.
+#
+# The job of the analysis reads from the first statement on, whoever else is free from the last one
+# back. Each finds on disk what another has read, so nobody waits for anybody, and a helper that
+# dies
+# costs nothing but its share.
+
+
+JOB = "analysis_reading"
+# Statements of one job: a minute or so. Fewer than this are not worth another worker's start.
+SHARE = 5 * PIECE
+
+
+def ask_for_help(analysis: Analysis, statements: int) -> None:
+    """Offer the last statements first, as far from the analysis's own reading as can be."""
+    for start in reversed(range(SHARE, statements, SHARE)):
+        key = f"{analysis.public_id}:{start}"
+        enqueue(
+            study=analysis.study,
+            kind=JOB,
+            key=key,
+            actor=analysis.created_by,
+            analysis=analysis.pk,
+            start=start,
+        )
+
+
+def read_share(work: Work) -> None:
+    """Handle a job: keep the vectors of a share; nothing where the analysis needs them no more."""
+    try:
+        analysis = analysis_of(work)
+    except Analysis.DoesNotExist:
+        return
+    if analysis.state not in Analysis.ACTIVE:
+        return
+    start = work.payload["start"]
+    rows = statements_of(analysis.cell).values_list("text", flat=True)
+    ScorerTools(analysis, work).vectors(list(rows[start : start + SHARE]))
+
+
+# The job behind an analysis: read the statements, find key points, store all of it at once.
+
+
+AnalysisState = Analysis.State
+PLACEMENT_PIECE = 5_000
+# Whoever asked can do something about these, and reads why.
+REFUSED = (AnalysisRefused, ScorerRefused, EmbeddingsUnavailable, MemoryError)
+
+
+def make_analysis(work: Work) -> None:
+    """Find the key points of a cell; nothing is stored before all of it is."""
+    analysis = analysis_of(work)
+    rows = Analysis.objects.filter(pk=analysis.pk, state__in=Analysis.ACTIVE)
+    if not rows.update(state=AnalysisState.RUNNING, job=work.job):
+        return
+    try:
+        _make(analysis, work)
+    except REFUSED as problem:
+        message = in_words(problem)
+        _fail(analysis, message)
+        raise JobRefused(message) from None
+    except StaleWorker:
+        raise
+    except Exception:
+        _fail(analysis, _("An unexpected error; the server's log has the details."))
+        raise
+
+
+def in_words(problem: Exception) -> str:
+    """What a person reads about it."""
+    return str(problem) or _("There are too many statements for the memory of this machine.")
+
+
+def said_by(keys: list[int]) -> list[int]:
+    """How many comments say each statement; 1 for one that is no part of a comment."""
+    found: dict[int, int] = {}
+    for start in range(0, len(keys), PLACEMENT_PIECE):
+        rows = CommentStatement.objects.filter(argument__in=keys[start : start + PLACEMENT_PIECE])
+        grouped = rows.order_by().values_list("argument")
+        found.update(grouped.annotate(n=Count("comment", distinct=True)))
+    return [found.get(key, 1) for key in keys]
+
+
+def _make(analysis: Analysis, work: Work) -> None:
+    from argsum.analysis.methods.key_points import find_points
+
+    begun = time.monotonic()
+    rows = list(statements_of(analysis.cell).values_list("pk", "text"))
+    keys, texts = [pk for pk, _text in rows], [text for _pk, text in rows]
+    del rows
+    ask_for_help(analysis, len(texts))
+    tools = ScorerTools(analysis, work)
+    counts, language = said_by(keys), language_of(texts)
+    setting = analysis.options.get("setting", "")
+    try:
+        found = find_points(texts, tools, counts=counts, setting=setting)
+    except (KeyError, ValueError):
+        if not setting:
+            raise
+        raise AnalysisRefused(
+            _("There is no setting “%s” for these comments.") % setting
+        ) from None
+    work.step(99, 100, _("storing"))
+    with transaction.atomic():
+        held = Analysis.objects.select_for_update(of=("self",)).get(pk=analysis.pk)
+        if held.state != AnalysisState.RUNNING:
+            raise StaleWorker
+        work.finish()
+        _store_analysis(held, keys, found)
+        held.choice, held.language = found.choice(), language
+        held.state, held.error = AnalysisState.DONE, ""
+        held.seconds = round(time.monotonic() - begun, 2)
+        held.save()
+        Analysis.objects.filter(pk=held.pk).update(done_at=Now(), placed_at=Now())
+
+
+def _store_analysis(analysis: Analysis, keys: list[int], found: ClusteringResult) -> None:
+    points = FoundPoint.objects.bulk_create(
+        [
+            FoundPoint(analysis=analysis, position=place, text=text, written=text)
+            for place, text in enumerate(found.points, start=1)
+        ],
+        batch_size=PLACEMENT_PIECE,
+    )
+    at = [points[place].pk if place >= 0 else None for place in found.placed]
+    keep_placements(analysis, zip(keys, at, found.scores, strict=True))
+    count_points(analysis)
+    count_analysis(analysis)
+
+
+@transaction.atomic(savepoint=False)
+def keep_placements(analysis: Analysis, rows: Iterable[tuple[int, int | None, float]]) -> None:
+    """Store statements, key points and scores, the first two by primary key.
+
+    On SQLite nobody else writes meanwhile: 130,000 took five seconds of the processor as objects.
+    """
+    insert_like(Placement(analysis=analysis), ["argument", "point", "score"], rows)
+
+
+def _fail(analysis: Analysis, message: str) -> None:
+    Analysis.objects.filter(pk=analysis.pk, state=AnalysisState.RUNNING).update(
+        state=AnalysisState.FAILED, error=message
+    )
+
+
+# The job that places new statements: behind key points that are there, or as proposed ones.
+
+
+PointState = FoundPoint.State
+# Statements that say what a key point is about, and the fewest that are proposed as a new one.
+BEHIND = 100
+FEWEST = 2
+
+
+@dataclass(frozen=True)
+class StatementPlacement:
+    """New statements, the key point of each by primary key, its score, and clusters of the rest.
+
+    ``proposed`` are texts of new key points; ``clusters`` their positions in it, -1 for none.
+    """
+
+    keys: Sequence[int]
+    points: Sequence[int | None]
+    scores: Sequence[float]
+    proposed: Sequence[str]
+    clusters: Sequence[int]
+
+
+def new_statements(analysis: Analysis) -> int:
+    """How many statements of the cell were not there when it was last gone through."""
+    return max(0, statements_of(analysis.cell).order_by().count() - analysis.statements)
+
+
+def new_comments(analysis: Analysis) -> int:
+    """How many comments came since; statements where the cell has no comments."""
+    comments = analysis.cell.comments.order_by().count()
+    return max(0, comments - analysis.comments) if comments else new_statements(analysis)
+
+
+@transaction.atomic
+def place_new_comments(*, analysis: Analysis, actor: User | None) -> Job:
+    """Have a worker place what came since; raises AnalysisRefused if nothing did."""
+    if analysis.state != Analysis.State.DONE:
+        raise AnalysisRefused(_("The analysis is not done yet."))
+    if not new_statements(analysis) and not new_comments(analysis):
+        raise AnalysisRefused(_("No comment has come since."))
+    record(
+        study=analysis.study, actor=actor, verb="comments_placing", subject=subject_of(analysis)
+    )
+    return enqueue_for(analysis, PLACE, actor)
+
+
+def place_statements(work: Work) -> None:
+    """Handle a job: what was placed before, by machine or by hand, stays where it is."""
+    analysis = analysis_of(work)
+    if analysis.state != Analysis.State.DONE:
+        return
+    try:
+        fitted = _fit(analysis, work)
+        with editing(analysis) as held:
+            # Whoever edits locks the analysis before anything else, too.
+            work.finish()
+            _store_placements(held, fitted, work.job.created_by)
+    except (*REFUSED, EditRefused) as problem:
+        raise JobRefused(in_words(problem)) from None
+
+
+def _fit(analysis: Analysis, work: Work) -> StatementPlacement:
+    from argsum.analysis.methods.key_points import NONE, find_points, place_new
+
+    known = Placement.objects.filter(analysis=analysis).values_list("argument", flat=True)
+    seen = set(known.iterator())
+    rows = statements_of(analysis.cell).values_list("pk", "text")
+    new = [(pk, text) for pk, text in rows.iterator() if pk not in seen]
+    keys, texts = [pk for pk, _text in new], [text for _pk, text in new]
+    shown = list(analysis.points.filter(state=PointState.SHOWN).order_by("position"))
+    behind = [_behind(analysis, each) for each in shown]
+    tools = ScorerTools(analysis, work)
+    placed, scores = place_new(texts, [each.text for each in shown], behind, tools)
+    rest = [row for row, place in enumerate(placed) if place == NONE]
+    proposed: list[str] = []
+    clusters = [NONE] * len(keys)
+    if len(rest) >= FEWEST:
+        counts = said_by([keys[row] for row in rest])
+        found = find_points([texts[row] for row in rest], tools, counts=counts)
+        sizes = [found.placed.count(place) for place in range(len(found.points))]
+        kept = [place for place, size in enumerate(sizes) if size >= FEWEST]
+        proposed = [found.points[place] for place in kept]
+        for row, place, score in zip(rest, found.placed, found.scores, strict=True):
+            if place in kept:
+                clusters[row], scores[row] = kept.index(place), score
+    points = [shown[place].pk if place != NONE else None for place in placed]
+    return StatementPlacement(keys, points, scores, proposed, clusters)
+
+
+def _behind(analysis: Analysis, point: FoundPoint) -> list[str]:
+    """The best statements behind a key point, those that people placed before others."""
+    rows = Placement.objects.filter(analysis=analysis, point=point)
+    rows = rows.order_by("-is_by_hand", "-score", "argument_id")
+    return list(rows.values_list("argument__text", flat=True)[:BEHIND])
+
+
+def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: User | None) -> None:
+    """Inside `editing`; key points may have been merged or removed while the worker computed."""
+    comments = new_comments(analysis)
+    now = _where_now(analysis)
+    last = analysis.points.aggregate(last=Max("position"))["last"] or 0
+    analysis.revision += 1
+    made = FoundPoint.objects.bulk_create(
+        FoundPoint(
+            analysis=analysis,
+            position=last + place,
+            text=text,
+            written=text,
+            origin=FoundPoint.Origin.PROPOSED,
+            state=PointState.PROPOSED,
+            revision=analysis.revision,
+        )
+        for place, text in enumerate(fitted.proposed, start=1)
+    )
+    points = [
+        now.get(point) if point is not None else made[place].pk if place >= 0 else None
+        for point, place in zip(fitted.points, fitted.clusters, strict=True)
+    ]
+    # A statement that was removed meanwhile is no more; one that is placed already stays.
+    there = set(CellArgument.objects.filter(cell=analysis.cell).values_list("pk", flat=True))
+    there -= set(analysis.placements.values_list("argument", flat=True))
+    rows = zip(fitted.keys, points, fitted.scores, strict=True)
+    keep_placements(analysis, (row for row in rows if row[0] in there))
+    count_points(analysis)
+    count_analysis(analysis)
+    analysis.save(update_fields=["statements", "comments", "facets"])
+    Analysis.objects.filter(pk=analysis.pk).update(placed_at=Now())
+    after = {"comments": comments, "proposed": len(made)}
+    keep(analysis, Edit(PointChange.Verb.PLACED), actor, number=len(fitted.keys), after=after)
+
+
+def _where_now(analysis: Analysis) -> dict[int, int | None]:
+    """Key point → the one that it is part of now; None where it is no more."""
+    rows = {each.pk: each for each in analysis.points.only("pk", "state", "merged_into_id")}
+    found: dict[int, int | None] = {}
+    for pk, row in rows.items():
+        while row.state == PointState.MERGED and row.merged_into_id is not None:
+            row = rows[row.merged_into_id]
+        found[pk] = row.pk if row.state in FoundPoint.ALIVE else None
+    return found
+
+
+# The job that splits a key point by itself: its statements are gone through like comments.
+
+
+FoundPointState, Verb = FoundPoint.State, PointChange.Verb
+FEWEST_STATEMENTS = 4
+
+
+@transaction.atomic
+def ask_to_split(*, analysis: Analysis, actor: User, point: FoundPoint, seen: int) -> Job:
+    """Have a worker split a key point; raises EditRefused if there is too little behind it."""
+    row = alive(analysis, [point], seen)[0]
+    if row.statements < FEWEST_STATEMENTS:
+        raise EditRefused(_("There are too few statements to split: choose some by hand."))
+    return enqueue_for(analysis, SPLIT, actor, point=row.pk, seen=seen)
+
+
+def split_by_itself(work: Work) -> None:
+    """Handle a job: the largest part keeps the key point, further parts become new ones.
+
+    What people placed stays, and so does what fits no part.
+    """
+    analysis = analysis_of(work)
+    point = FoundPoint.objects.get(analysis=analysis, pk=work.payload["point"])
+    try:
+        parts = _parts(analysis, point, work)
+        with editing(analysis) as held:
+            work.finish()
+            _store_parts(held, point, parts, work.payload["seen"], work.job.created_by)
+    except (*REFUSED, EditRefused) as problem:
+        raise JobRefused(in_words(problem)) from None
+
+
+def _parts(analysis: Analysis, point: FoundPoint, work: Work) -> list[tuple[str, list[int]]]:
+    """Texts of the further parts with their statements, the largest first."""
+    from argsum.analysis.methods.key_points import find_points
+
+    rows = Placement.objects.filter(analysis=analysis, point=point, is_by_hand=False)
+    pairs = list(rows.order_by("argument_id").values_list("argument", "argument__text"))
+    keys, texts = [pk for pk, _text in pairs], [text for _pk, text in pairs]
+    found = find_points(texts, ScorerTools(analysis, work), counts=said_by(keys))
+    parts: list[list[int]] = [[] for _text in found.points]
+    for key, place in zip(keys, found.placed, strict=True):
+        if place >= 0:
+            parts[place].append(key)
+    made = [
+        (text, own) for text, own in zip(found.points, parts, strict=True) if len(own) >= FEWEST
+    ]
+    made.sort(key=lambda each: -len(each[1]))
+    if len(made) < 2:
+        raise EditRefused(_("No parts were found in it: choose some statements by hand."))
+    return made[1:]
+
+
+def _store_parts(
+    analysis: Analysis,
+    point: FoundPoint,
+    parts: list[tuple[str, list[int]]],
+    seen: int,
+    actor: User | None,
+) -> None:
+    row = alive(analysis, [point], seen)[0]
+    groups: list[Group] = []
+    fields = {}
+    for text, keys in parts:
+        require_at(analysis, row, keys)
+        made = new_point(analysis, text)
+        fields[made.pk] = {"state": FoundPointState.SHOWN}
+        groups.append((made.pk, False, keys))
+    store(analysis, Edit(Verb.SPLIT, row, fields, groups), actor)

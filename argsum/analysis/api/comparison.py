@@ -1,0 +1,303 @@
+"""Endpoints for groups, trends and the report of an analysis."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from argsum.analysis.models import Analysis
+from argsum.analysis.reports import groups, trends
+from argsum.analysis.reports.counts import Column, CommentCounts, counted
+from argsum.analysis.reports.report import QUOTATIONS, USUAL, ReportRequest, report_of
+from cqa_site.api.base import Request, StudyViews, public_id
+from cqa_site.web.rest.queries import refuse_undeclared
+
+# What the interface says about groups, time and the report of an analysis.
+
+
+class ShareSerializer(serializers.Serializer):
+    """k of n comments with an exact 95 % interval, 0–1."""
+
+    k = serializers.IntegerField()
+    n = serializers.IntegerField()
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class ShareDifferenceSerializer(serializers.Serializer):
+    """One share minus another with a 95 % interval, −1 to 1; null where too little is known."""
+
+    value = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class GroupSerializer(serializers.Serializer):
+    """A value of the column; groups below five comments are in no test."""
+
+    value = serializers.CharField()
+    comments = serializers.IntegerField(source="n")
+    is_small = serializers.BooleanField()
+
+
+class InGroupSerializer(serializers.Serializer):
+    """A key point in one group, in the order of the groups."""
+
+    share = ShareSerializer()
+    difference = ShareDifferenceSerializer(
+        allow_null=True, help_text="To the other of two groups, or to all others together."
+    )
+    p = serializers.FloatField(allow_null=True, help_text="Of the difference, after Holm.")
+
+
+class ComparedPointSerializer(serializers.Serializer):
+    """A key point in all groups; ``p`` is corrected over all key points (Holm)."""
+
+    key_point = public_id("point")
+    text = serializers.CharField(source="point.text")
+    share = ShareSerializer(source="found.all")
+    p_alone = serializers.FloatField(source="found.p_alone", allow_null=True)
+    p = serializers.FloatField(source="found.p", allow_null=True)
+    test = serializers.CharField(source="found.test", allow_blank=True)
+    groups = InGroupSerializer(source="found.groups", many=True)
+
+
+class BarredColumnSerializer(serializers.Serializer):
+    """A column that forms no groups, and why."""
+
+    name = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class GroupsSerializer(serializers.Serializer):
+    """Key points by the groups of one column; ``attribute`` is null where no column forms any."""
+
+    attribute = serializers.CharField(allow_null=True)
+    attributes = serializers.ListField(child=serializers.CharField())
+    barred = BarredColumnSerializer(many=True)
+    comments = serializers.IntegerField(help_text="That were counted.")
+    waiting = serializers.IntegerField(help_text="That came later and were not placed yet.")
+    without = serializers.IntegerField(help_text="Without a value in the column.")
+    finding = serializers.CharField(allow_blank=True)
+    groups = GroupSerializer(many=True)
+    key_points = ComparedPointSerializer(many=True)
+
+
+class PeriodSerializer(serializers.Serializer):
+    """A period by its first day, and how many comments were written in it."""
+
+    start = serializers.DateField()
+    comments = serializers.IntegerField()
+
+
+class PointTrendSerializer(serializers.Serializer):
+    """A key point over time; ``shares`` in the order of the periods."""
+
+    key_point = public_id("point")
+    text = serializers.CharField(source="point.text")
+    share = ShareSerializer(source="found.all")
+    change = ShareDifferenceSerializer(
+        source="found.change",
+        allow_null=True,
+        help_text="Along a straight line from the first period to the last.",
+    )
+    p_alone = serializers.FloatField(source="found.p_alone", allow_null=True)
+    p = serializers.FloatField(source="found.p", allow_null=True, help_text="After Holm.")
+    test = serializers.CharField(source="found.test", allow_blank=True)
+    shares = ShareSerializer(source="found.shares", many=True)
+
+
+class TrendsSerializer(serializers.Serializer):
+    """Key points over time; ``period`` is null where dates are lacking or all the same."""
+
+    period = serializers.CharField(allow_null=True)
+    periods = serializers.ListField(child=serializers.CharField(), help_text="Those possible.")
+    undated = serializers.IntegerField()
+    finding = serializers.CharField(allow_blank=True)
+    times = PeriodSerializer(many=True)
+    key_points = PointTrendSerializer(many=True)
+
+
+class FactSerializer(serializers.Serializer):
+    """A name and what stands for it."""
+
+    name = serializers.CharField()
+    text = serializers.CharField()
+
+
+class ReportedPointSerializer(serializers.Serializer):
+    """A key point with its share of all comments, and quotations."""
+
+    key_point = public_id("point")
+    text = serializers.CharField(source="point.text")
+    share = ShareSerializer()
+    quotations = serializers.ListField(child=serializers.CharField())
+    writer = serializers.CharField(
+        allow_blank=True, help_text="Language model and prompt; empty where none wrote it."
+    )
+
+
+class EditsSerializer(serializers.Serializer):
+    """What one person did how often."""
+
+    person = serializers.CharField()
+    edits = FactSerializer(many=True)
+
+
+class ReportSerializer(serializers.Serializer):
+    """The report of an analysis; groups and time have addresses of their own."""
+
+    topic = serializers.CharField()
+    finding = serializers.CharField()
+    facts = FactSerializer(many=True)
+    key_points = ReportedPointSerializer(many=True)
+    further_key_points = serializers.IntegerField()
+    rest = ShareSerializer(help_text="Statements that fit no key point, of all.")
+    of_the_rest = serializers.ListField(child=serializers.CharField())
+    edits = EditsSerializer(many=True)
+    undone = serializers.IntegerField()
+    caveats = serializers.ListField(child=serializers.CharField())
+
+
+# Groups of comments, key points over time, and the report of an analysis.
+
+
+ATTRIBUTE = OpenApiParameter("attribute", description="A column. Default: the first possible.")
+PERIOD = OpenApiParameter(
+    "period", enum=list(trends.WORDS), description="Default: what fits the span."
+)
+NUMBER = OpenApiParameter(
+    "quotations",
+    OpenApiTypes.INT,
+    enum=[str(each) for each in QUOTATIONS],
+    description=f"Of each key point. Default: {USUAL}.",
+)
+
+
+class AnalysisFigures(StudyViews):
+    """What is computed from a finished analysis."""
+
+    queryset = Analysis.objects.none()
+
+    def rows(self) -> QuerySet:
+        """Finished analyses of the study."""
+        rows = self.study.analyses.filter(state=Analysis.State.DONE)
+        return rows.select_related("cell__dataset", "match_scorer", "quality_scorer")
+
+    def asked(self) -> Analysis:
+        """The analysis of the address."""
+        found: Analysis = get_object_or_404(
+            self.get_queryset(), public_id=self.kwargs["analysis_id"]
+        )
+        return found
+
+
+class GroupsViews(AnalysisFigures):
+    """Key points by groups of comments."""
+
+    serializer_class = GroupsSerializer
+
+    @extend_schema(parameters=[ATTRIBUTE], responses=GroupsSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """By one column of the comments."""
+        analysis = self.asked()
+        refuse_undeclared(request, [ATTRIBUTE])
+        counts = counted(analysis)
+        column = _column(request, counts)
+        shown: dict[str, Any] = {
+            "attribute": column.name if column else None,
+            "attributes": [each.name for each in counts.comparable],
+            "barred": [
+                {"name": each.name, "reason": groups.why_barred(each)} for each in counts.barred
+            ],
+            "comments": counts.comments,
+            "waiting": counts.waiting,
+            "without": column.without if column else 0,
+            "finding": "",
+            "groups": [],
+            "key_points": [],
+        }
+        if column is not None:
+            found = groups.compared(analysis, column, counts.points)
+            finding = groups.groups_finding(found)
+            shown |= {"groups": found.groups, "key_points": found.rows}
+            shown["finding"] = finding.says if finding else ""
+        return Response(GroupsSerializer(shown).data)
+
+
+class TrendsViews(AnalysisFigures):
+    """Key points over time."""
+
+    serializer_class = TrendsSerializer
+
+    @extend_schema(parameters=[PERIOD], responses=TrendsSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """By periods of one length."""
+        analysis = self.asked()
+        refuse_undeclared(request, [PERIOD])
+        counts = counted(analysis)
+        wanted = request.query_params.get("period", "")
+        found = trends.over_time(analysis, counts, wanted)
+        if wanted and (found is None or wanted not in found.choices):
+            raise ValidationError({"period": ["The dates cannot be divided by this period."]})
+        shown: dict[str, Any] = {
+            "period": found.period if found else None,
+            "periods": found.choices if found else [],
+            "undated": counts.comments - counts.dated,
+            "finding": trends.trends_finding(found).says if found else "",
+            "times": [
+                {"start": start, "comments": n}
+                for start, n in zip(found.starts, found.sizes, strict=True)
+            ]
+            if found
+            else [],
+            "key_points": found.rows if found else [],
+        }
+        return Response(TrendsSerializer(shown).data)
+
+
+class ReportViews(AnalysisFigures):
+    """The report of an analysis."""
+
+    serializer_class = ReportSerializer
+
+    @extend_schema(parameters=[NUMBER], responses=ReportSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """The most frequent key points with quotations, and how they were found."""
+        analysis = self.asked()
+        refuse_undeclared(request, [NUMBER])
+        asked = ReportRequest(int(request.query_params.get("quotations", USUAL)))
+        found = report_of(analysis, None, asked)
+        shown = vars(found) | {
+            "topic": analysis.cell.topic,
+            "finding": found.says,
+            "facts": _facts(found.facts),
+            "key_points": found.points,
+            "further_key_points": found.beyond,
+            "edits": [
+                {
+                    "person": each.person,
+                    "edits": _facts([(verb, str(n)) for verb, n in each.verbs]),
+                }
+                for each in found.edits
+            ],
+        }
+        return Response(ReportSerializer(shown).data)
+
+
+def _column(request: Request, counts: CommentCounts) -> Column | None:
+    wanted = request.query_params.get("attribute", "")
+    column = groups.chosen_column(counts, wanted)
+    if wanted and (column is None or column.name != wanted):
+        raise ValidationError({"attribute": ["This column forms no groups."]})
+    return column
+
+
+def _facts(pairs: Any) -> list[dict[str, str]]:
+    return [{"name": name, "text": text} for name, text in pairs]

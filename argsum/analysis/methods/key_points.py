@@ -1,0 +1,430 @@
+"""Key points of statements: cluster them, and choose the best text of each cluster."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from argsum.systems.methods.clusters import MIN_SIZE
+from argsum.systems.methods.inputs import Scores
+from cqa_site.stats.arrays import FloatArray, IntArray
+
+from .statements import (
+    MOST_COMPARED,
+    WORD,
+    KnownWords,
+    centred,
+    group_at,
+    group_means,
+    likeness_map,
+    mixed_vectors,
+    refined,
+    spread,
+    without_small,
+)
+
+# Which of the statements of a group is put best: it stands for the others as their key point.
+#
+# Without a language model a key point is one of the statements. The most central one may be half a
+# sentence, a question, or begin with "It": so length and wording count as well.
+
+
+# Words of a statement that reads well by itself.
+FEWEST_WORDS, MOST_WORDS = 4, 16
+# What such a word refers to stands in another sentence.
+_LEANING = frozenset(
+    """
+    it its it's this that these those they them their he she his her him who which and but or so
+    because then also too however although though since as if yes no not only same
+    """.split()  # noqa: SIM905
+)
+# Said to somebody rather than about something; some only with a comma, or before a subject.
+_OPENERS = re.compile(
+    r"""^(?:(?:
+        (?: (?:quite\ )?(?:honestly|frankly) | (?:to|let['’]?s)\ be\ (?:honest|frank|fair)
+          | in\ (?:all\ )?(?:general|fairness|short|my\ (?:humble\ )?(?:opinion|view|experience))
+          | tbh | tbf | imo | imho | overall | also | and | but | personally | for\ me | i\ mean
+          | actually | basically | sadly | unfortunately | btw | by\ the\ way | first\ of\ all
+          | (?:apart|aside)\ from\ that | other\ than\ that | on\ top\ of\ that | in\ addition
+          | (?:ok|okay|and|but)\ so | plus(?!\ size|\ point|\ one|\ \d) )\b
+      | (?:well|so|look|listen|yes|yeah|yep|no|nope|sure|okay|ok|anyway|again|still|besides
+          |oh|hey|hi|hello|just\ saying|(?:having\ )?(?:said\ that|that\ said)
+          |(?:one\ more|another)\ thing)\b(?=\s*[,:;.!…–—])
+      | so\b(?=\s+(?:the|a|an|there|it|they|we|i|you|this|that|my|our|please)\b)
+    )[\s,:;.!…–—-]*)+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# What trails off behind what is said: smileys, signs, and words to whoever reads it.
+_TRAILS = re.compile(
+    r"(?:[\s,;:–—-]+(?:tbh|tbf|imo|imho|lol|rofl|haha+|just\ saying)\b"
+    r"| ?(?:[:;=]-?[)(dp/|]+|<3|[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d]+))[.!… ]*$",
+    re.IGNORECASE,
+)
+_DASHES = " ,;:–—-"
+# Cost of each, in standard deviations of how central the statements of a group are.
+LEANS, ASKS, SPEAKS_OF_SELF, IS_LOUD = 1.0, 1.0, 0.4, 0.4
+HAS_TYPO, IS_NO_SENTENCE, OPENS_OR_TRAILS = 1.0, 0.3, 0.2
+PER_WORD = 0.15
+MOST_LENGTH = 2.0
+QUALITY = 0.4
+
+
+def wording_cost(text: str, known: KnownWords | None = None) -> float:
+    """What speaks against a text as a key point, at least 0; ``known`` finds its typos.
+
+    Examples
+    --------
+    >>> wording_cost("The ticket machines are often broken.")
+    0.0
+    >>> wording_cost("It is.") > wording_cost("Is it often broken, and who repairs it then?") > 0
+    True
+    """
+    whole = " ".join(text.split())
+    plain = bare(whole)
+    words = [word.lower() for word in WORD.findall(plain)]
+    if not words:
+        return 10.0
+    away = max(FEWEST_WORDS - len(words), 0) * 3 + max(len(words) - MOST_WORDS, 0)
+    cost = min(MOST_LENGTH, PER_WORD * away)
+    cost += LEANS * (words[0] in _LEANING)
+    cost += ASKS * ("?" in text)
+    cost += SPEAKS_OF_SELF * any(word in ("i", "i'm", "i've", "my", "me") for word in words)
+    cost += IS_LOUD * ("!!" in text or "..." in text or "…" in text or text.isupper())
+    cost += HAS_TYPO * (known is not None and any(map(known.is_typo, words)))
+    cost += IS_NO_SENTENCE * ((plain[0].islower() and plain == whole) or plain[-1] not in ".!?")
+    cost += OPENS_OR_TRAILS * (plain != whole)
+    return round(cost, 6)
+
+
+def bare(text: str) -> str:
+    """Without what only opens it or trails off.
+
+    Examples
+    --------
+    >>> bare("Honestly, the food was cold, tbh :(")
+    'the food was cold'
+    """
+    whole = " ".join(text.split())
+    plain = _OPENERS.sub("", whole)
+    while (shorter := _TRAILS.sub("", plain.rstrip(_DASHES))) != plain:
+        plain = shorter
+    return plain if WORD.search(plain) else whole
+
+
+def as_sentence(text: str) -> str:
+    """As it stands on a page: bare, with a capital letter and one full stop.
+
+    Examples
+    --------
+    >>> as_sentence("honestly,  the food was cold!!")
+    'The food was cold.'
+    >>> as_sentence("iPads for all!")
+    'iPads for all!'
+    """
+    plain = bare(text)
+    if not WORD.search(plain):
+        return plain or text
+    said = plain.rstrip(" .!?…")
+    end = plain[len(said) :].replace(" ", "")
+    if said.split()[0].islower():
+        said = said[0].upper() + said[1:]
+    return said + ("?" if "?" in end else "!" if end == "!" else ".")
+
+
+def best_put(
+    texts: Sequence[str],
+    central: Sequence[float],
+    quality: Sequence[float],
+    known: KnownWords | None = None,
+) -> int:
+    """Place of the statement that stands for a group; the first of equal ones.
+
+    Parameters
+    ----------
+    texts : n texts
+        Of the group.
+    central : length n
+        Mean match score with the others.
+    quality : length n
+        0–1; nan where unknown, which counts as the group's mean.
+    known
+        The words of all statements, which tell likely typos.
+    """
+    scores = _standard(np.asarray(central, dtype=np.float64))
+    scores = scores + QUALITY * _standard(np.asarray(quality, dtype=np.float64))
+    costs = np.array([wording_cost(text, known) for text in texts])
+    return int((scores - costs).round(9).argmax())
+
+
+def _standard(values: FloatArray) -> FloatArray:
+    """In standard deviations from the mean; 0 where unknown, or where all are equal."""
+    known = np.isfinite(values)
+    if not known.any():
+        return np.zeros(len(values))
+    size = values[known].std()
+    if size <= 1e-9:
+        return np.zeros(len(values))
+    away: FloatArray = (values - values[known].mean()) / size
+    return np.where(known, away, 0.0)
+
+
+# Key points of statements: which statements belong together, and what stands for them.
+#
+# Nothing here knows the database. Who calls hands over `Tools`; what comes out is plain numbers
+# and texts.
+
+
+NONE = -1
+# So many of the most central statements of a group may stand for it; each is read once more for
+# its quality, which with some hundred groups of 200 takes minutes.
+MOST_CANDIDATES = 50
+# So many statements behind a key point say how alike they are.
+MOST_BEHIND = 200
+# Shares of the time after reading and after grouping, measured with 300 comments.
+READ, GROUPED = 0.6, 0.65
+
+
+class Tools(Protocol):
+    """What the analysis asks of whoever runs it; ``say`` hears how far it is, and may raise."""
+
+    @property
+    def tells_sides(self) -> bool:
+        """Whether vectors know the side that a text takes (`cqa_site.judging.embedding.Side`)."""
+        ...
+
+    def vectors(self, texts: Sequence[str]) -> Scores:
+        """Sentence vectors of length 1 by the match scorer, shape (n, d)."""
+        ...
+
+    def quality(self, texts: Sequence[str]) -> Scores:
+        """How well each text is put, about 0–1, shape (n,); nan where none is known."""
+        ...
+
+    def say(self, share: float, what: str, until: float | None = None) -> None:
+        """How far it is, 0–1, and how far reading texts brings it from here."""
+        ...
+
+
+@dataclass(frozen=True)
+class SettingResult:
+    """One setting: its name, and how much came out of it."""
+
+    setting: str
+    points: int
+    share: float
+
+
+@dataclass(frozen=True)
+class ClusteringResult:
+    """What statements came to.
+
+    Attributes
+    ----------
+    points
+        Texts of key points; those with most statements first.
+    placed : length n
+        Position of the key point of each statement; -1 is none.
+    scores : length n
+        Match score of each statement with its key point, or with the nearest one.
+    setting, tried
+        The setting that was taken, and all that were looked at, in the order of the grid.
+    rule
+        The rule that took it, as a key that pages put into words.
+    """
+
+    points: tuple[str, ...]
+    placed: tuple[int, ...]
+    scores: tuple[float, ...]
+    setting: str
+    tried: tuple[SettingResult, ...]
+    rule: str
+
+    def choice(self) -> dict[str, Any]:
+        """As `argsum.analysis.models.Analysis.choice` keeps it."""
+        tried = [asdict(each) for each in self.tried]
+        return {"setting": self.setting, "rule": self.rule, "tried": tried}
+
+
+# Chosen on ArgKP's dev split and the dev half of Debate, whose cells each take one side; where
+# sides are told, on four invented sets of comments and the demo's (docs/papers/argsum.md). Rows
+# of scores count a quarter; then each statement is moved to the group that fits best.
+WEIGHT, USUAL, USUAL_WITH_SIDES = 0.25, 0.275, 0.425
+RULE = "usual"
+GRID = tuple(round(0.2 + 0.025 * step, 3) for step in range(25))
+# A key point stands for at least so many of all statements, and for three.
+FEWEST_SHARE = 1 / 2_000
+# A new statement fits a key point from this mean score on, or from the one that this share of the
+# statements behind it is above, if these are less alike. Of fewer than five, no share is taken.
+FITS, NEARER, FEWEST_BEHIND = 0.4, 0.9, 5
+
+
+def find_points(
+    texts: Sequence[str], tools: Tools, *, counts: Sequence[int] = (), setting: str = ""
+) -> ClusteringResult:
+    """Key points of different statements on one topic.
+
+    Parameters
+    ----------
+    texts : n texts
+        Each once.
+    tools
+        Vectors, qualities, and who hears how far it is.
+    counts : length n, or empty
+        How often each was said.
+    setting
+        One of `Found.tried`, to take it whatever the rule says.
+
+    Raises
+    ------
+    ValueError
+        For a setting that is none.
+    """
+    taken = _threshold(setting, tools)
+    if not texts:
+        return ClusteringResult((), (), (), f"{taken:g}", (), RULE)
+    tools.say(0.0, "reading the statements", READ)
+    vectors = centred(np.asarray(tools.vectors(texts), dtype=np.float32))
+    tools.say(READ, "grouping them")
+    rows = _sample(len(texts))
+    turned = likeness_map(vectors[rows])
+    space = mixed_vectors(vectors[rows], turned, WEIGHT)
+    groups = group_at(space, GRID)
+    ids = refined(vectors[rows], groups[taken])
+    if len(rows) < len(texts):
+        ids = spread(mixed_vectors(vectors, turned, WEIGHT), ids, rows, taken)
+        ids = refined(vectors, ids.tolist())
+    ids = without_small(ids, max(MIN_SIZE, math.ceil(FEWEST_SHARE * len(texts))))
+    _fit_others(vectors, ids)
+    tried = tuple(_tried(each, held) for each, held in groups.items())
+    return _found(texts, vectors, ids, counts, tools, f"{taken:g}", tried)
+
+
+def _fit_others(vectors: Scores, ids: IntArray) -> None:
+    """Put statements that are in no group behind a key point that they fit; see `FITS`."""
+    k = int(ids.max(initial=NONE)) + 1
+    left = np.flatnonzero(ids == NONE)
+    if not k or not len(left):
+        return
+    means, _sizes = group_means(vectors, ids, k)
+    least = [_least(vectors[np.flatnonzero(ids == place)]) for place in range(k)]
+    placed, _scores = _fitting(vectors[left], means, least)
+    ids[left] = placed
+
+
+def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArray, Scores]:
+    """The best key point that each fits, -1 for none; and the score with it, or the best one."""
+    match = new @ means.T
+    fits = np.where(match >= np.array(least), match, -np.inf)
+    placed = np.where(np.isfinite(fits.max(axis=1)), fits.argmax(axis=1), NONE)
+    shown = np.where(placed == NONE, match.argmax(axis=1), placed)
+    scores: Scores = match[np.arange(len(new)), shown]
+    return placed, scores
+
+
+def _threshold(setting: str, tools: Tools) -> float:
+    usual = USUAL_WITH_SIDES if tools.tells_sides else USUAL
+    taken = float(setting) if setting else usual
+    if taken not in GRID:
+        raise ValueError(f"{setting!a} is no setting")
+    return taken
+
+
+def _sample(n: int) -> IntArray:
+    """Places of the statements that are compared with each other, in order."""
+    if n <= MOST_COMPARED:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(1).permutation(n)[:MOST_COMPARED])
+
+
+def _tried(threshold: float, ids: Sequence[int]) -> SettingResult:
+    share = 1 - list(ids).count(NONE) / len(ids)
+    return SettingResult(f"{threshold:g}", len(set(ids) - {NONE}), round(share, 4))
+
+
+def _found(
+    texts: Sequence[str],
+    vectors: Scores,
+    ids: IntArray,
+    counts: Sequence[int],
+    tools: Tools,
+    setting: str,
+    tried: tuple[SettingResult, ...],
+) -> ClusteringResult:
+    """Groups with the statement that stands for each, those that most comments say first."""
+    said = np.asarray(counts if len(counts) else [1] * len(texts))
+    groups = [np.flatnonzero(ids == place) for place in range(int(ids.max(initial=NONE)) + 1)]
+    groups.sort(key=lambda rows: (-int(said[rows].sum()), int(rows[0])))
+    placed = np.full(len(texts), NONE, dtype=np.int64)
+    scores = np.zeros(len(texts), dtype=np.float32)
+    known = KnownWords(texts)
+    points = []
+    for place, rows in enumerate(groups):
+        share = GROUPED + (1 - GROUPED) * place / len(groups)
+        tools.say(share, f"choosing what stands for group {place + 1} of {len(groups)}")
+        best = _stands_for(texts, vectors, rows, tools, known)
+        points.append(as_sentence(texts[best]))
+        placed[rows] = place
+        scores[rows] = vectors[rows] @ vectors[best]
+    return ClusteringResult(
+        tuple(points), tuple(placed.tolist()), tuple(scores.tolist()), setting, tried, RULE
+    )
+
+
+def _stands_for(
+    texts: Sequence[str], vectors: Scores, rows: IntArray, tools: Tools, known: KnownWords
+) -> int:
+    """The best put of the most central statements of a group, as its place among all."""
+    central = vectors[rows] @ vectors[rows].mean(axis=0)
+    near = np.argsort(-central, kind="stable")[:MOST_CANDIDATES]
+    some = [texts[row] for row in rows[near]]
+    best = best_put(some, central[near].tolist(), tools.quality(some).tolist(), known)
+    return int(rows[near[best]])
+
+
+def place_new(
+    texts: Sequence[str],
+    points: Sequence[str],
+    behind: Sequence[Sequence[str]],
+    tools: Tools,
+) -> tuple[list[int], list[float]]:
+    """The key point of each new statement, and its score; -1 for what fits none.
+
+    A statement fits a key point if it matches the statements behind it well enough on average;
+    see `FITS`.
+
+    Parameters
+    ----------
+    texts : n texts
+        New statements.
+    points : k texts
+        Key points as they are called now.
+    behind : length k
+        Some statements behind each, at most some hundred; they say what it is about where its
+        text was changed.
+    tools
+        As in `find_points`.
+    """
+    if not texts or not points:
+        return [NONE] * len(texts), [0.0] * len(texts)
+    new = np.asarray(tools.vectors(texts), dtype=np.float32)
+    known = [
+        np.asarray(tools.vectors(list(own) or [point]), dtype=np.float32)
+        for point, own in zip(points, behind, strict=True)
+    ]
+    middle = np.concatenate(known).mean(axis=0)
+    known = [centred(held, middle) for held in known]
+    means = np.stack([held.mean(axis=0) for held in known])
+    placed, scores = _fitting(centred(new, middle), means, [_least(held) for held in known])
+    return placed.tolist(), scores.tolist()
+
+
+def _least(held: Scores) -> float:
+    """The mean score from which on a statement fits those of a key point, shape (m, d)."""
+    if len(held) < FEWEST_BEHIND:
+        return FITS
+    held = held[:: max(1, len(held) // MOST_BEHIND)]
+    among = held @ held.sum(axis=0) - np.einsum("nd,nd->n", held, held)
+    return min(FITS, float(np.quantile(among / (len(held) - 1), 1 - NEARER)))

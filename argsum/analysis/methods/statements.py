@@ -1,0 +1,324 @@
+"""Statements as vectors and words: groups, fit of a text, quotations, typos."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from argsum.systems.methods.clusters import MIN_SIZE, UNCLUSTERED, merge_clusters, numbered
+from argsum.systems.methods.inputs import Scores
+from cqa_site.stats.arrays import FloatArray, IntArray
+
+# Groups of statements in the space of their vectors: no matrix of all pairs is made.
+#
+# The mean score of two groups is the product of the means of their vectors. So everything here is
+# arithmetic on vectors, and a hundred thousand statements need no more than their own room.
+#
+# Statements are compared by their scores mixed with the likeness of their rows of scores, as
+# `argsum.systems.methods.profiles` does it: that likeness is the cosine of vectors that one linear
+# map makes of the given ones, which takes no matrix of all pairs, either.
+
+
+# Of what all statements on a topic have in common, so much is taken away: the rest is compared on
+# one scale whatever the topic is.
+CENTRED = 0.5
+# Up to so many statements are compared with each other; of more, a sample of so many.
+MOST_COMPARED = 6_000
+ROUNDS = 5
+_ROWS_AT_ONCE = 4_096
+
+
+def centred(vectors: Scores, middle: Scores | None = None) -> Scores:
+    """Vectors of length 1 from which part of their mean, or of ``middle``, is taken away.
+
+    Examples
+    --------
+    >>> centred(np.array([[0.8, 0.6], [0.8, -0.6]], dtype=np.float32)).round(2).tolist()
+    [[0.55, 0.83], [0.55, -0.83]]
+    """
+    mean = vectors.mean(axis=0) if middle is None else middle
+    moved: Scores = vectors - np.float32(CENTRED) * mean
+    moved /= np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
+    return moved
+
+
+def likeness_map(vectors: Scores) -> FloatArray:
+    """The map, shape (d, d), after which cosines are how alike rows of scores are.
+
+    Rows of scores of ``vectors`` with themselves, each without its mean, have the products
+    v C vᵀ, where C is the scatter of the vectors; the map is the root of C.
+    """
+    centred = vectors - vectors.mean(axis=0)
+    scatter = (centred.T @ centred).astype(np.float64)
+    sizes, axes = np.linalg.eigh(scatter)
+    found: FloatArray = axes * np.sqrt(np.maximum(sizes, 0.0))
+    return found
+
+
+def mixed_vectors(vectors: Scores, turned: FloatArray, weight: float) -> Scores:
+    """Vectors whose products are ``weight`` × likeness + (1 − ``weight``) × score, (n, 2 d)."""
+    alike: Scores = vectors @ turned.astype(np.float32)
+    lengths = np.linalg.norm(alike, axis=1, keepdims=True)
+    alike /= np.maximum(lengths, 1e-9)
+    parts = [np.float32(weight**0.5) * alike, np.float32((1 - weight) ** 0.5) * vectors]
+    found: Scores = np.concatenate(parts, axis=1)
+    return found
+
+
+def group_at(space: Scores, thresholds: Sequence[float]) -> Mapping[float, list[int]]:
+    """Average linkage at every threshold, at most `MOST_COMPARED` statements."""
+    return merge_clusters(space @ space.T, thresholds)
+
+
+def group_means(vectors: Scores, ids: IntArray, k: int) -> tuple[Scores, IntArray]:
+    """Mean vectors of k groups, shape (k, d), not of length 1; and how many each has."""
+    sizes = np.bincount(ids[ids >= 0], minlength=k)
+    sums = np.zeros((k, vectors.shape[1]), dtype=np.float32)
+    for start in range(0, len(ids), _ROWS_AT_ONCE):
+        part = ids[start : start + _ROWS_AT_ONCE]
+        held = np.flatnonzero(part >= 0)
+        member = np.zeros((k, len(held)), dtype=np.float32)
+        member[part[held], np.arange(len(held))] = 1
+        sums += member @ vectors[start + held]
+    sums /= np.maximum(sizes, 1)[:, None]
+    return sums, sizes
+
+
+def mean_scores(vectors: Scores, ids: IntArray) -> Scores:
+    """Mean score of each statement with the other members of each group, shape (n, k).
+
+    A group of which it is the only member draws it no more than the worst score.
+    """
+    k = int(ids.max(initial=UNCLUSTERED)) + 1
+    means, sizes = group_means(vectors, ids, k)
+    found: Scores = vectors @ means.T
+    rows = np.flatnonzero(ids >= 0)
+    own = ids[rows]
+    itself = np.einsum("nd,nd->n", vectors[rows], vectors[rows])
+    others = np.maximum(sizes[own] - 1, 1)
+    found[rows, own] = (found[rows, own] * sizes[own] - itself) / others
+    found[rows[sizes[own] < 2], own[sizes[own] < 2]] = -1.0
+    return found
+
+
+def refined(vectors: Scores, ids: Sequence[int], *, rounds: int = ROUNDS) -> IntArray:
+    """Each grouped statement in the group that it matches best on average.
+
+    As `argsum.systems.methods.cluster_refining.refine_clusters`, from vectors.
+    """
+    now = np.array(ids, dtype=np.int64)
+    for _round in range(rounds):
+        if now.max(initial=UNCLUSTERED) < 1:
+            break
+        best = mean_scores(vectors, now).argmax(axis=1)
+        moved = np.where(now == UNCLUSTERED, UNCLUSTERED, best)
+        if np.array_equal(moved, now):
+            break
+        now = np.array(numbered(moved, min_size=MIN_SIZE))
+    return now
+
+
+def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> IntArray:
+    """Groups of a sample, for all statements.
+
+    Parameters
+    ----------
+    space : float array, shape (n, d)
+        Of all statements.
+    ids : length s
+        Groups of the sample.
+    rows : length s
+        Places of the sample.
+    threshold
+        A statement joins the group with the largest mean score above it, as it would have been
+        merged; what joins none is grouped among itself, and so on until little is left.
+    """
+    found = np.full(len(space), UNCLUSTERED, dtype=np.int64)
+    found[rows] = ids
+    draw = np.random.default_rng(1)
+    for _round in range(ROUNDS):
+        _join(space, found, threshold)
+        left = np.flatnonzero(found == UNCLUSTERED)
+        if len(left) < MIN_SIZE:
+            break
+        some = np.sort(draw.permutation(left)[:MOST_COMPARED])
+        made = np.array(group_at(space[some], [threshold])[threshold])
+        if made.max(initial=UNCLUSTERED) < 0:
+            break
+        found[some] = np.where(made >= 0, made + found.max(initial=UNCLUSTERED) + 1, UNCLUSTERED)
+        if len(some) == len(left):
+            break
+    return np.array(numbered(found, min_size=MIN_SIZE))
+
+
+def without_small(ids: IntArray, least: int) -> IntArray:
+    """Groups of at least so many, numbered by first appearance; what was in others is in none."""
+    return np.array(numbered(ids, min_size=least))
+
+
+def _join(space: Scores, ids: IntArray, threshold: float) -> None:
+    """Put statements without a group into the one they match best, if well enough."""
+    k = int(ids.max(initial=UNCLUSTERED)) + 1
+    if not k:
+        return
+    means, _sizes = group_means(space, ids, k)
+    left = np.flatnonzero(ids == UNCLUSTERED)
+    for start in range(0, len(left), _ROWS_AT_ONCE):
+        rows = left[start : start + _ROWS_AT_ONCE]
+        scores = space[rows] @ means.T
+        best = scores.argmax(axis=1)
+        enough = scores[np.arange(len(rows)), best] > threshold
+        ids[rows[enough]] = best[enough]
+
+
+# Whether what a language model wrote for a key point fits the statements behind it.
+
+
+@dataclass(frozen=True)
+class TextFit:
+    """How a text matches its own statements, and those of the nearest other key point.
+
+    ``nearest`` is the place of that one; None where there is no other.
+    """
+
+    own: float
+    other: float | None = None
+    nearest: int | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether no other key point's statements match it as well."""
+        return self.other is None or self.own > self.other
+
+
+def fits_of(
+    written: Scores, own: Sequence[int], statements: Scores, placed: IntArray, points: int
+) -> list[TextFit]:
+    """Mean match scores of written texts with the statements behind each key point.
+
+    Parameters
+    ----------
+    written : shape (w, d)
+        Vectors of length 1 of the texts.
+    own : length w
+        For which key point each was written.
+    statements : shape (n, d)
+        Vectors of length 1.
+    placed : length n
+        The key point of each statement; -1 is none.
+    points
+        How many key points there are. One without statements is nobody's nearest.
+
+    Examples
+    --------
+    >>> one = np.eye(2, dtype=np.float32)
+    >>> [fit.fits for fit in fits_of(one, [0, 0], one, np.array([0, 1]), 2)]
+    [True, False]
+    """
+    means, sizes = group_means(statements, placed, points)
+    # A mean score with texts of length 1 is the score with their mean.
+    scores = np.where(np.asarray(sizes) > 0, written @ means.T, -np.inf)
+    return [_fit(row, place) for row, place in zip(scores, own, strict=True)]
+
+
+def _fit(scores: Scores, place: int) -> TextFit:
+    others = scores.copy()
+    others[place] = -np.inf
+    nearest = int(others.argmax())
+    own = float(scores[place])
+    if not np.isfinite(others[nearest]):
+        return TextFit(own)
+    return TextFit(own, float(others[nearest]), nearest)
+
+
+# Quotations of a key point: the best fitting ones that do not say the same words again.
+
+
+# Of two statements, the share of common words from which they count as the same.
+ALIKE = 0.5
+_WORD = re.compile(r"\w+")
+
+
+def different(texts: Sequence[str], most: int) -> list[int]:
+    """Positions of up to ``most`` texts, the first first, each unlike those before it.
+
+    Where too few are unlike, the first of the others fill up. Two texts are alike if half of
+    the words of both together are in both (Jaccard), without regard to case.
+
+    >>> different(["The bus is late.", "The bus is late!", "Trains are loud."], 2)
+    [0, 2]
+    """
+    words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
+    taken: list[int] = []
+    for at in range(len(texts)):
+        if len(taken) < most and all(_likeness(words[at], words[one]) < ALIKE for one in taken):
+            taken.append(at)
+    rest = (at for at in range(len(texts)) if at not in set(taken))
+    return sorted([*taken, *(at for at, _n in zip(rest, range(most - len(taken)), strict=False))])
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    both = len(one | other)
+    return len(one & other) / both if both else 1.0
+
+
+# Which words are likely typos: met in one statement, and almost a word that is met in many.
+#
+# No dictionary is asked, so that names and other languages are treated alike.
+
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+SHORTEST = 5
+# From so many statements on a word is common.
+COMMON = 5
+# Where two words differ only among so many last letters, they are forms of one word.
+ENDING = 2
+
+
+class KnownWords:
+    """The words of all statements of an analysis.
+
+    Two words are near where leaving out one letter of either, or of both, makes them equal: one
+    letter too few, too many or wrong, or two that changed places.
+
+    Examples
+    --------
+    >>> known = KnownWords([f"The library is open on day {n}." for n in range(9)] + ["A libary."])
+    >>> known.is_typo("libary"), known.is_typo("library")
+    (True, False)
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.counts: Counter[str] = Counter()
+        for text in texts:
+            self.counts.update(set(WORD.findall(text.lower())))
+        self._near: dict[str, list[str]] = {}
+        for word, number in self.counts.items():
+            if number >= COMMON and len(word) >= SHORTEST - 1:
+                for key in _shortened(word):
+                    self._near.setdefault(key, []).append(word)
+
+    def is_typo(self, word: str) -> bool:
+        """Whether a word, in small letters, is likely one."""
+        if len(word) < SHORTEST or self.counts[word] > 1 or not word.isalpha():
+            return False
+        near = (each for key in _shortened(word) for each in self._near.get(key, ()))
+        return any(_is_slip(word, each) for each in near)
+
+
+def _shortened(word: str) -> Iterator[str]:
+    yield word
+    for at in range(len(word)):
+        yield word[:at] + word[at + 1 :]
+
+
+def _is_slip(word: str, common: str) -> bool:
+    """Whether it is no form of the common word: "stops" and "stop" are two words."""
+    if word == common or word[0] != common[0]:
+        return False
+    least = min(len(word), len(common)) - ENDING + 1
+    return word[:least] != common[:least]

@@ -1,0 +1,436 @@
+"""Comments counted by key point, group and period, and charts of their shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from hashlib import sha256
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.datasets.models import Comment, CommentStatement
+from cqa_site.stats.verdicts import RULES
+from cqa_site.web.charts.dot_rows import TICKS, below, dots, place_rows, spans
+from cqa_site.web.charts.dot_rows import frame as frame_of_rows
+from cqa_site.web.charts.plane import Plane, frame, plane_of
+from cqa_site.web.charts.vega import (
+    EDGE,
+    LEADING,
+    SIZE,
+    WIDTHS,
+    Axis,
+    Layer,
+    Rows,
+    Spec,
+    axis_of,
+    finish,
+    layer,
+    legend,
+    lines_of,
+    looks,
+    pixels,
+    places,
+    seconds,
+    texts,
+    wrap,
+)
+from cqa_site.web.tables import text_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+# Comments of an analysis counted by key point, group and period: one pass, kept for its state.
+#
+# Whatever compares groups or follows time reads these counts, never the rows. At 100,000 comments
+# the pass takes seconds, so a page of a large analysis asks for it in a second request.
+
+
+KEPT_SECONDS = 7 * 24 * 3600
+PIECE = 5_000
+# Above this a page is shown before its figures are counted.
+AT_ONCE = 10_000
+# Of a column that forms groups.
+FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 120
+MOST_COLUMNS = 20
+# A group below this is in no test, see `prevalence`.
+LEAST = RULES["groups"].least
+# What keeps a column from forming groups; reports put it into words.
+TOO_MANY, TOO_LONG, ONE_VALUE, TOO_FEW = "too_many", "too_long", "one_value", "too_few"
+UNPLACED = -1
+
+
+@dataclass
+class Column:
+    """A column of the comments.
+
+    Attributes
+    ----------
+    values, sizes
+        Its values in their natural order, and how many comments have each.
+    counts : shape (points, values)
+        Of these, those that mention the key point.
+    without
+        Comments that have no value.
+    barred
+        Why it forms no groups; empty where it does.
+    """
+
+    name: str
+    values: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    counts: list[list[int]] = field(default_factory=list)
+    without: int = 0
+    barred: str = ""
+
+
+@dataclass
+class CommentCounts:
+    """What the comments of an analysis come to.
+
+    Attributes
+    ----------
+    points
+        Primary keys of the key points that are shown, the most frequent first.
+    comments, waiting
+        Comments that were counted, and those of which no statement was placed yet.
+    columns, further
+        Columns in the natural order of their names, and how many more there are.
+    dated, first, last
+        Comments with a date, and the span of these dates.
+    days
+        (date, comments of that day, {number of a key point: comments that mention it}).
+    """
+
+    points: list[int]
+    comments: int = 0
+    waiting: int = 0
+    columns: list[Column] = field(default_factory=list)
+    further: int = 0
+    dated: int = 0
+    days: list[tuple[date, int, dict[int, int]]] = field(default_factory=list)
+
+    @property
+    def first(self) -> date | None:
+        """The earliest date."""
+        return self.days[0][0] if self.days else None
+
+    @property
+    def last(self) -> date | None:
+        """The latest date."""
+        return self.days[-1][0] if self.days else None
+
+    @property
+    def comparable(self) -> list[Column]:
+        """Columns that form groups."""
+        return [each for each in self.columns if not each.barred]
+
+    @property
+    def barred(self) -> list[Column]:
+        """Columns that do not, each with its reason."""
+        return [each for each in self.columns if each.barred]
+
+
+def state_of(analysis: Analysis) -> str:
+    """A short name that changes with every edit and with every new comment that is placed."""
+    at = analysis.placed_at or analysis.done_at
+    placed = at.timestamp() if at else 0
+    return f"2-{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
+
+
+def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:
+    """What was computed for an analysis in its present state, computed once."""
+    key = f"analysis-{name}:{analysis.pk}:{state_of(analysis)}"
+    return cache.get_or_set(key, compute, KEPT_SECONDS)
+
+
+def counted(analysis: Analysis) -> CommentCounts:
+    """The counts, read from the rows unless they are kept."""
+    found: CommentCounts = kept("counts", analysis, lambda: count(analysis))
+    return found
+
+
+def is_counted(analysis: Analysis) -> bool:
+    """Whether the counts are there, or so few comments to count that nobody waits for it."""
+    if analysis.comments <= AT_ONCE:
+        return True
+    return f"analysis-counts:{analysis.pk}:{state_of(analysis)}" in cache
+
+
+def count(analysis: Analysis) -> CommentCounts:
+    """Read comments and placements once, in four queries."""
+    import numpy as np
+
+    points = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
+    made = CommentCounts(
+        list(points.order_by("-comments", "position").values_list("pk", flat=True))
+    )
+    place = {pk: at for at, pk in enumerate(made.points)}
+    said = CommentStatement.objects.filter(argument__placements__analysis=analysis)
+    pairs = said.order_by().values_list("comment", "argument__placements__point")
+    comments, numbers = _pairs(pairs.iterator(PIECE), place)
+    rows = Comment.objects.filter(cell=analysis.cell_id).order_by("position")
+    waiting = _waiting(analysis, comments)
+    keys, days, columns = _read(rows.values_list("pk", "attributes", "written_on"), waiting)
+    made.comments, made.waiting = len(keys), len(waiting)
+    # Which comment of the reading each pair is about; a comment mentions a key point once.
+    order = np.argsort(keys)
+    comments, numbers = comments[numbers != UNPLACED], numbers[numbers != UNPLACED]
+    at = order[np.searchsorted(keys, comments, sorter=order)]
+    both = np.unique(at * (len(made.points) + 1) + numbers)
+    at, numbers = np.divmod(both, len(made.points) + 1)
+    made.columns = [_column(each, at, numbers, len(keys), len(made.points)) for each in columns]
+    made.further = max(0, len(made.columns) - MOST_COLUMNS)
+    del made.columns[MOST_COLUMNS:]
+    _days(made, days, at, numbers)
+    return made
+
+
+def _pairs(
+    rows: Iterable[tuple[int, int | None]], place: dict[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Comments and the numbers of the key points they mention; -1 for none that is shown."""
+    import numpy as np
+
+    found = [(comment, place.get(point or 0, UNPLACED)) for comment, point in rows]
+    made = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return made[:, 0], made[:, 1]
+
+
+def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
+    """Comments that came later: they have statements, of which none was placed."""
+    here = Placement.objects.filter(analysis=analysis).values("argument")
+    rows = CommentStatement.objects.filter(argument__cell=analysis.cell_id, argument__left_out="")
+    late = rows.exclude(argument__in=here).order_by()
+    unplaced = set(late.values_list("comment_id", flat=True))
+    return unplaced - set(placed.tolist()) if unplaced else unplaced
+
+
+@dataclass
+class _Read:
+    """A column while comments are read: numbers of its values by comment."""
+
+    name: str
+    numbers: dict[str, int] = field(default_factory=dict)
+    rows: list[tuple[int, int]] = field(default_factory=list)
+    barred: str = ""
+
+
+def _read(rows: Any, waiting: set[int]) -> tuple[np.ndarray, list[tuple[int, date]], list[_Read]]:
+    """Keys of comments, the dates of those that have one, and their columns."""
+    import numpy as np
+
+    keys: list[int] = []
+    days: list[tuple[int, date]] = []
+    columns: dict[str, _Read] = {}
+    for key, attributes, day in rows.iterator(PIECE):
+        if key in waiting:
+            continue
+        at = len(keys)
+        keys.append(key)
+        if day is not None:
+            days.append((at, day))
+        for name, value in attributes.items():
+            if value:
+                _note(columns.setdefault(name, _Read(name)), at, str(value))
+    # PostgreSQL does not keep the order of the file.
+    ordered = sorted(columns.values(), key=lambda each: _natural(each.name))
+    return np.array(keys, dtype=np.int64), days, ordered
+
+
+def _note(column: _Read, at: int, value: str) -> None:
+    if column.barred:
+        return
+    number = column.numbers.setdefault(value, len(column.numbers))
+    column.rows.append((at, number))
+    if len(value) > LONGEST_VALUE:
+        column.barred = TOO_LONG
+    elif number >= MOST_VALUES:
+        column.barred = TOO_MANY
+    if column.barred:
+        column.rows.clear()
+
+
+def _column(
+    read: _Read, at: np.ndarray, numbers: np.ndarray, comments: int, points: int
+) -> Column:
+    """Its groups; ``at`` and ``numbers`` are comments with the key points they mention."""
+    import numpy as np
+
+    if read.barred:
+        return Column(read.name, barred=read.barred)
+    values = sorted(read.numbers, key=_natural)
+    to = np.empty(len(values), dtype=np.int64)
+    for place, value in enumerate(values):
+        to[read.numbers[value]] = place
+    rows = np.array(read.rows, dtype=np.int64).reshape(-1, 2)
+    group = np.full(comments, UNPLACED)
+    group[rows[:, 0]] = to[rows[:, 1]]
+    sizes = np.bincount(group[group >= 0], minlength=len(values))
+    mine = group[at]
+    here = mine >= 0
+    counts = np.bincount(numbers[here] * len(values) + mine[here], minlength=points * len(values))
+    barred = ONE_VALUE if len(values) < FEWEST_VALUES else ""
+    if not barred and (sizes >= LEAST).sum() < FEWEST_VALUES:
+        barred = TOO_FEW
+    return Column(
+        name=read.name,
+        values=values,
+        sizes=sizes.tolist(),
+        counts=counts.reshape(points, len(values)).tolist(),
+        without=comments - int(sizes.sum()),
+        barred=barred,
+    )
+
+
+def _days(
+    made: CommentCounts, days: list[tuple[int, date]], at: np.ndarray, numbers: np.ndarray
+) -> None:
+    """Comments, and mentions of key points, of every day on which somebody wrote."""
+    made.dated = len(days)
+    sizes: dict[date, int] = {}
+    for _comment, day in days:
+        sizes[day] = sizes.get(day, 0) + 1
+    hits: dict[date, dict[int, int]] = {day: {} for day in sizes}
+    day_of = dict(days)
+    for comment, number in zip(at.tolist(), numbers.tolist(), strict=True):
+        if comment in day_of:
+            mine = hits[day_of[comment]]
+            mine[number] = mine.get(number, 0) + 1
+    made.days = [(day, sizes[day], hits[day]) for day in sorted(sizes)]
+
+
+def _natural(value: str) -> list[tuple[int, int, str]]:
+    """Numbers inside a text in the order of their size; letters without regard to case."""
+    parts = re.split(r"(\d+)", value.casefold())
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
+
+
+def digest(*parts: object) -> str:
+    """A short name of what was chosen, for keys of what is kept."""
+    return sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+# Charts of groups and of time: shares in percent, with their intervals.
+
+
+# Of one key point over time.
+PANEL = 76
+BETWEEN = 14
+# Bold letters are so much wider.
+BOLD = 1.16
+
+
+def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spec:
+    """A dot with its interval for each group of each key point.
+
+    ``rows`` have point, group, value, low and high, in percent; ``names`` are the groups.
+    """
+    kinds = list(dict.fromkeys(row["point"] for row in rows))
+    values = [row[part] for row in rows for part in ("value", "low", "high")]
+    axis = axis_of([0.0, *values], most=TICKS[size])
+    above, height = legend(names, size)
+    numbers = ["" if row["value"] is None else f"{text_of(row['value'], 0)} %" for row in rows]
+    place = place_rows(
+        kinds, size, numbers=numbers, top=height + EDGE, slots=len(names) or 1, beyond=EDGE
+    )
+    marked = [
+        {
+            "value": row["value"],
+            "low": row["low"],
+            "high": row["high"],
+            "series": row["group"],
+            "y": place.dot(kinds.index(row["point"]), names.index(row["group"])),
+        }
+        for row in rows
+    ]
+    words = [
+        {"x": place.width - EDGE, "y": row["y"], "text": number}
+        for row, number in zip(marked, numbers, strict=True)
+    ]
+    layers = [
+        *above,
+        *frame_of_rows(place, axis, title),
+        spans(marked, axis, place, names),
+        dots(marked, axis, place, names),
+        texts(words, "value", "right"),
+    ]
+    return finish(layers, size, place.bottom + below(place, title))
+
+
+def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> Spec:
+    """A small chart for each key point below the other, all on the same axes.
+
+    ``rows`` have point, at (the first day of a period), value, low and high, in percent, and
+    run: a period without comments has no row, and what hangs together between two of these has
+    a number. ``starts`` are all periods with their names.
+    """
+    across = _across(starts)
+    up = axis_of([0.0, *(row["high"] for row in rows)], most=4)
+    up = Axis(up.low, up.high, up.ticks, [f"{label} %" for label in up.labels])
+    layers: list[Layer] = []
+    end = 0.0
+    for point, members in groupby(rows, key=lambda row: row["point"]):
+        title = wrap(point, (WIDTHS[size] - 2 * EDGE) / BOLD, SIZE, most=2)
+        layers.append(texts(lines_of(title, EDGE, end + EDGE + 7), "value"))
+        start = end + LEADING * len(title) + 2
+        plane = plane_of(across, up, ("", ""), size, height=PANEL, start=start)
+        layers += [*frame(plane, start=start), *_panel(list(members), plane)]
+        end = plane.bottom + 26 + BETWEEN
+    return finish(layers, size, max(end - BETWEEN, 40))
+
+
+def _across(starts: Sequence[tuple[date, str]]) -> Axis:
+    """From the first period to the last, a tick at each."""
+    ticks = [seconds(day.isoformat()) for day, _name in starts]
+    pad = max((ticks[-1] - ticks[0]) / 40, 3600.0)
+    return Axis(ticks[0] - pad, ticks[-1] + pad, ticks, [name for _day, name in starts])
+
+
+def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
+    """Band, line and dots of one key point, at places in pixels: panels share no scale."""
+    marked = [
+        {
+            "x": plane.x(seconds(row["at"].isoformat())),
+            "y": plane.y(row["value"]),
+            "low": plane.y(row["low"]),
+            "high": plane.y(row["high"]),
+            "run": row["run"],
+            "series": "",
+        }
+        for row in rows
+    ]
+    look = looks([""], has_signs=False)
+    detail = {"detail": {"field": "run", "type": "nominal"}}
+    band = {"x": pixels("x"), "y": pixels("low"), "y2": {"field": "high"}, **look, **detail}
+    return [
+        layer(marked, "area", band, opacity=0.2),
+        layer(marked, "line", {**places(), **look, **detail}, strokeWidth=2),
+        layer(marked, "point", {**places(), **look}, filled=True, size=24, opacity=1),
+    ]
+
+
+def runs(filled: Sequence[bool]) -> list[int]:
+    """Numbers what hangs together: it rises by one behind every gap."""
+    made, number = [], 0
+    for at, is_filled in enumerate(filled):
+        if at and not is_filled and filled[at - 1]:
+            number += 1
+        made.append(number)
+    return made
+
+
+def as_row(point: str, at: date, share: Any, run: int) -> dict[str, Any]:
+    """A period of a key point, as `trends_chart` takes it."""
+    return {"point": point, "at": at, "run": run} | in_percent(share)
+
+
+def in_percent(share: Any) -> dict[str, float | None]:
+    """A share with its bounds in percent."""
+    parts = {"value": share.value, "low": share.low, "high": share.high}
+    return {name: None if part is None else 100 * part for name, part in parts.items()}

@@ -1,0 +1,434 @@
+"""The report as page parts, tables and a Word document."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.datasets.models import CellArgument
+from cqa_site.results.boards import PageTable, WithInterval
+from cqa_site.results.figures import Figure, Files
+from cqa_site.web.charts import vega as drawing
+from cqa_site.web.charts.vega import Spec
+from cqa_site.web.tables import TableData, text_of
+
+from .analyses import writer_in_words
+from .counts import CommentCounts
+from .groups import (
+    GroupComparison,
+    bounds,
+    groups_figure,
+    groups_finding,
+    p_value,
+    percents,
+    points_bounds,
+    points_of,
+)
+from .report import Report, note_of
+from .trends import CHARTED, OverTime, trends_figures, trends_finding
+
+if TYPE_CHECKING:
+    from docx.document import Document
+
+
+# A report as headings, texts, lists, tables and charts, from which page and files are made.
+
+
+# Columns that fit on a sheet of paper, and rows of a comparison.
+MOST_GROUPS, MOST_ROWS = 5, 20
+# A figure of one of these names → where its files are.
+FilesOf = Callable[[str], Files]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the document, in its order.
+
+    Attributes
+    ----------
+    kind
+        heading, point, text, finding, facts, quotations, table or chart.
+    text
+        Of a heading, a text, a finding; the key point of a point.
+    note
+        Beside the text of a point, and below a table.
+    """
+
+    kind: str
+    text: str = ""
+    note: str = ""
+    facts: Sequence[tuple[str, str]] = ()
+    quotations: Sequence[str] = ()
+    table: PageTable | None = None
+    chart: Figure | None = None
+
+    @property
+    def draw(self) -> Callable[[str], Spec] | None:
+        """What draws the chart."""
+        return self.chart.draw if self.chart else None
+
+
+def parts_of(report: Report, files: FilesOf) -> list[Part]:
+    """The whole document but its title."""
+    return [
+        Part("finding", report.says),
+        Part("heading", _("Comments and method")),
+        Part("facts", facts=report.facts),
+        *_points(report),
+        *_rest(report),
+        *(_groups(report.groups, files) if report.groups else ()),
+        *(_time(report.time, files) if report.time else ()),
+        *_edits(report),
+        Part("heading", _("To be kept in mind")),
+        *(Part("text", each) for each in report.caveats),
+    ]
+
+
+def _points(report: Report) -> list[Part]:
+    made = [Part("heading", _("Key points"))]
+    note = _("In brackets: exact 95 % interval of the share of comments, in percent.")
+    made.append(Part("text", note if report.points else _("No key point is shown.")))
+    for each in report.points:
+        made.append(Part("point", f"{each.number}. {each.point.text}", note_of(each)))
+        if each.quotations:
+            made.append(Part("quotations", quotations=each.quotations))
+    if report.beyond:
+        text = ngettext(
+            "%s further key point is in the table of key points.",
+            "%s further key points are in the table of key points.",
+            report.beyond,
+        )
+        made.append(Part("text", text % f"{report.beyond:,}"))
+    return made
+
+
+def _rest(report: Report) -> list[Part]:
+    made = [Part("heading", _("What fits no key point"))]
+    text = _("%(k)s of %(n)s statements (%(share)s).")
+    said = {
+        "k": f"{report.rest.k:,}",
+        "n": f"{report.rest.n:,}",
+        "share": percents(report.rest),
+    }
+    made.append(Part("text", text % said))
+    if report.of_the_rest:
+        made.append(Part("quotations", quotations=report.of_the_rest))
+    return made
+
+
+def _groups(found: GroupComparison, files: FilesOf) -> list[Part]:
+    finding = groups_finding(found)
+    made = [Part("heading", _("By %s") % found.column)]
+    if finding:
+        made += [Part("finding", finding.says), Part("text", finding.sure)]
+    figure = groups_figure(found, files("groups"), [])
+    if figure.alt:
+        made.append(Part("chart", chart=figure))
+    made.append(Part("table", table=groups_sheet(found), note=_method(figure)))
+    return made
+
+
+def groups_sheet(found: GroupComparison) -> PageTable:
+    """The comparison on paper: a column for each of few groups, or the one that is furthest."""
+    has_columns = len(found.groups) <= MOST_GROUPS
+    names = [f"{each.value} (n = {each.n:,})" for each in found.groups] if has_columns else []
+    rows: list[list[Any]] = []
+    for row in found.rows[:MOST_ROWS]:
+        at = row.found.widest
+        each = row.found.groups[at] if at is not None else None
+        shares = [_with_bounds(one.share) for one in row.found.groups] if has_columns else []
+        furthest = found.groups[at].value if at is not None and not found.is_pair else ""
+        change = each.difference if each else None
+        words = f"{points_of(change)} {points_bounds(change)} {furthest}".strip()
+        rows.append([row.point.text, *shares, words, p_value(row.found.p)])
+    columns = [_("Key point"), *names, _("Difference, points"), _("p (Holm)")]
+    return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
+
+
+def _time(found: OverTime, files: FilesOf) -> list[Part]:
+    finding = trends_finding(found)
+    chosen = found.rows[:CHARTED]
+    figure, _all = trends_figures(found, chosen, files("trends"))
+    made = [
+        Part("heading", _("Over time")),
+        Part("finding", finding.says),
+        Part("text", finding.sure),
+    ]
+    if chosen:
+        made.append(Part("chart", chart=figure))
+    rows = [
+        [
+            row.point.text,
+            _with_bounds(row.found.all),
+            f"{points_of(row.found.change)} {points_bounds(row.found.change)}".strip(),
+            p_value(row.found.p),
+        ]
+        for row in found.rows[:MOST_ROWS]
+    ]
+    columns = [_("Key point"), _("Share"), _("Change, points"), _("p (Holm)")]
+    table = PageTable(columns, rows, [False, True, True, True])
+    made.append(Part("table", table=table, note=_method(figure)))
+    return made
+
+
+def _edits(report: Report) -> list[Part]:
+    """Who changed how much by hand; nothing where nobody did."""
+    if not report.edits and not report.undone:
+        return []
+    facts = [
+        (each.person, ", ".join(f"{verb}: {n:,}" for verb, n in each.verbs))
+        for each in report.edits
+    ]
+    made = [Part("heading", _("Edits by hand")), Part("facts", facts=facts)]
+    if report.undone:
+        text = ngettext("%s edit was taken back.", "%s edits were taken back.", report.undone)
+        made.append(Part("text", text % f"{report.undone:,}"))
+    return made
+
+
+def _with_bounds(share: Any) -> str:
+    return f"{percents(share)} {bounds(share)}".strip()
+
+
+def _method(figure: Figure) -> str:
+    return " ".join(str(figure.recipe).split())
+
+
+# Key points, and every statement with its comment, as tables to take away.
+
+
+PIECE = 1_000
+FIXED = (
+    "key_point", "key_point_text", "state", "statement", "score", "by_hand",
+    "comment", "comment_id", "written_on", "file",
+)  # fmt: skip
+# Where a comment's further columns stand that have none of their own.
+FURTHER = "further_columns"
+
+
+def points_table(analysis: Analysis) -> TableData:
+    """A row for each key point, whatever its state, the most frequent first."""
+    from argsum.analysis.methods.prevalence import Share
+
+    states = dict(FoundPoint.State.choices)
+    origins = dict(FoundPoint.Origin.choices)
+    rows: list[list[Any]] = []
+    alive = analysis.points.filter(state__in=FoundPoint.ALIVE).select_related("writer__prompt")
+    for point in alive.order_by("-comments", "position"):
+        share = Share(point.comments, max(analysis.comments, point.comments))
+        rows.append(
+            [
+                str(point.public_id), point.text, str(states[point.state]), point.comments,
+                share.value, share.low, share.high, point.statements,
+                str(origins[point.origin]), point.written, writer_in_words(point),
+            ]
+        )  # fmt: skip
+    return TableData(
+        columns=[
+            "key point", "text", "state", "comments", "share", "low", "high", "statements",
+            "origin", "text as found", "written by",
+        ],
+        rows=rows,
+        caption=f"Key points: {analysis.cell.topic}",
+        name=f"key-points-{analysis.number}",
+    )  # fmt: skip
+
+
+def statement_types(names: Sequence[str]) -> dict[str, type]:
+    """Columns of the table of statements; ``names`` are those of the comments."""
+    types: dict[str, type] = dict.fromkeys(FIXED, str)
+    types |= {"score": float, "by_hand": bool}
+    for name in names:
+        types[_free(name, types)] = str
+    return types | {_free(FURTHER, types): str}
+
+
+def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """A row for each time a statement was said, in the order of the statements.
+
+    A statement that is part of no comment has one row. Key points that were not decided on or
+    are hidden say so. Read piece by piece, each with queries of its own that are over before the
+    piece goes out: an edit meanwhile is seen by the pieces after it.
+    """
+    own = set(names)
+    states = dict(FoundPoint.State.choices)
+    for row in _pieces(analysis):
+        _position, _said, point, text, state, statement, score, by_hand, *comment, attributes = row
+        given = attributes or {}
+        further = {name: value for name, value in given.items() if name not in own}
+        yield (
+            str(point) if point else None,
+            text,
+            str(states[state]) if state else None,
+            statement,
+            score,
+            by_hand,
+            *comment,
+            *(given.get(name) for name in names),
+            json.dumps(further, ensure_ascii=False) if further else None,
+        )
+
+
+def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
+    """Rows as stored, with the position of the statement and where it was said in front."""
+    placed = CellArgument.objects.filter(cell=analysis.cell_id).order_by("position")
+    last = -1
+    while few := list(placed.filter(position__gt=last).values_list("pk", "position")[:PIECE]):
+        keys, last = [key for key, _position in few], few[-1][1]
+        yield from _said(Placement.objects.filter(analysis=analysis, argument__in=keys))
+
+
+def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
+    """The same of few statements, which may have been said very often."""
+    said = "argument__said_in__"
+    rows = placements.order_by(
+        "argument__position", F(f"{said}pk").asc(nulls_first=True)
+    ).values_list(
+        "argument__position", f"{said}pk", "point__public_id", "point__text", "point__state",
+        "argument__text", "score", "is_by_hand", f"{said}comment__text", f"{said}comment__name",
+        f"{said}comment__written_on", f"{said}comment__source", f"{said}comment__attributes",
+    )  # fmt: skip
+    after = Q()
+    while piece := list(rows.filter(after)[:PIECE]):
+        yield from piece
+        if len(piece) < PIECE:
+            break
+        position, key, *_rest = piece[-1]
+        after = Q(argument__position__gt=position)
+        if key is not None:
+            after |= Q(argument__position=position, **{f"{said}pk__gt": key})
+
+
+def column_names(counts: CommentCounts) -> list[str]:
+    """Columns of comments that have one of their own in the table."""
+    return [each.name for each in counts.columns]
+
+
+def _free(name: str, taken: dict[str, type]) -> str:
+    """A name that no column has."""
+    while name in taken:
+        name = f"{name} (comment)"
+    return name
+
+
+# A report as a document of word processors; python-docx is loaded here and nowhere else.
+
+
+TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+# Characters that XML cannot hold.
+UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+SMALL = 9
+# Of a chart; a sheet has about 6 inches.
+INCHES = 5.6
+
+
+def docx_of(report: Report, parts: Sequence[Part]) -> bytes:
+    """The document as a file."""
+    from docx import Document as new_document
+
+    document = new_document()
+    about = document.core_properties
+    about.title, about.author = plain(report.analysis.cell.topic)[:250], "Counterpoint"
+    about.comments = ""
+    document.add_heading(plain(report.analysis.cell.topic), 0)
+    if report.analysis.name != report.analysis.cell.topic:
+        document.add_paragraph(plain(report.analysis.name))
+    for part in parts:
+        WRITERS[part.kind](document, part)
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def plain(text: Any) -> str:
+    """A text without what XML cannot hold."""
+    return UNWRITABLE.sub("", str(text))
+
+
+def words_of(cell: Any) -> str:
+    """A cell of a table as text."""
+    if isinstance(cell, WithInterval):
+        return f"{cell.text} {cell.bounds}".strip()
+    return text_of(cell)
+
+
+def _heading(document: Document, part: Part) -> None:
+    document.add_heading(plain(part.text), 1)
+
+
+def _point(document: Document, part: Part) -> None:
+    document.add_heading(plain(part.text), 2)
+    _small(document, part.note)
+
+
+def _text(document: Document, part: Part) -> None:
+    document.add_paragraph(plain(part.text))
+
+
+def _finding(document: Document, part: Part) -> None:
+    document.add_paragraph().add_run(plain(part.text)).bold = True
+
+
+def _facts(document: Document, part: Part) -> None:
+    rows = [(name, text) for name, text in part.facts]
+    if not rows:
+        return
+    table = document.add_table(rows=0, cols=2)
+    for row in rows:
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = plain(text)
+
+
+def _quotations(document: Document, part: Part) -> None:
+    for each in part.quotations:
+        document.add_paragraph(plain(f"“{each}”"), style="List Bullet")
+
+
+def _table(document: Document, part: Part) -> None:
+    if part.table is None:
+        return
+    table = document.add_table(rows=1, cols=len(part.table.columns), style="Light Grid Accent 1")
+    for cell, text in zip(table.rows[0].cells, part.table.columns, strict=True):
+        cell.text = plain(text)
+    for row in part.table.rows:
+        for cell, value in zip(table.add_row().cells, row, strict=True):
+            cell.text = plain(words_of(value))
+    _small(document, part.note)
+
+
+def _chart(document: Document, part: Part) -> None:
+    from docx.shared import Inches
+
+    if part.draw is None:
+        return
+    picture = drawing.picture(part.draw("wide"), format="png", theme="light")
+    document.add_picture(io.BytesIO(picture), width=Inches(INCHES))
+    shape = document.inline_shapes[-1]._inline.docPr
+    shape.set("descr", plain(part.chart.alt if part.chart else ""))
+
+
+def _small(document: Document, text: str) -> None:
+    from docx.shared import Pt
+
+    document.add_paragraph().add_run(plain(text)).font.size = Pt(SMALL)
+
+
+WRITERS = {
+    "heading": _heading,
+    "point": _point,
+    "text": _text,
+    "finding": _finding,
+    "facts": _facts,
+    "quotations": _quotations,
+    "table": _table,
+    "chart": _chart,
+}

@@ -1,0 +1,174 @@
+"""Endpoints for counting rounds, count sheets and counting runs."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+from rest_framework import serializers
+
+from argsum.counting.forms import CountingRunForm, RoundForm
+from argsum.counting.models import CountingItem, CountingRound, CountSheet
+from argsum.counting.reports import SHOWN, CountSheetQuery, shown_sheets
+from cqa_site.api.base import FormInput, ReadSerializer, StudyViews, public_id
+from cqa_site.people.models import Study, User
+from cqa_site.rounds.api import (
+    ExclusionInput,
+    ItemSerializer,
+    PersonSerializer,
+    RoundApi,
+    RoundSerializer,
+    round_views,
+)
+from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
+from cqa_site.runs.forms.plan import PlanForm
+
+# How a run that counts is asked for.
+
+
+class CountingRunInput(PlanInput):
+    """A judge that counts; the kind of the prompt says what. By default of all sets.
+
+    Without ``replicates`` it replies ten times for each set, at temperature 1.
+    """
+
+    form = CountingRunForm
+    kind = serializers.ChoiceField(["counting"])
+
+
+def _counting(study: Study, actor: User, given: Given) -> PlanForm:
+    if wanted := given.pop("dataset", None):
+        given["dataset"] = key_of(study.argument_datasets, wanted)
+    given = as_typed(CountingRunForm, study, given)
+    return CountingRunForm(given, study=study, actor=actor)
+
+
+COUNTING = Start(CountingRunInput, _counting)
+
+
+# Bodies about counting rounds and count sheets: what is sent and what comes back.
+
+
+class CountingRoundInput(FormInput):
+    """Which sets are judged how; what is left out keeps its default, or its value."""
+
+    form = RoundForm
+
+
+class CountingRoundSerializer(RoundSerializer):
+    """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
+
+    form = RoundForm
+    found = serializers.IntegerField(
+        source="recipe.found", allow_null=True, default=None, read_only=True
+    )
+    sets = serializers.IntegerField(source="size", read_only=True)
+
+    class Meta:
+        model = CountingRound
+        fields = [*RoundSerializer.Meta.fields, "found", "sets"]
+
+
+class CountingItemSerializer(ItemSerializer):
+    """One set of a round; ``id`` is the set's."""
+
+    id = public_id("summary_set")
+    cell = public_id("summary_set.cell")
+    system = serializers.CharField(source="summary_set.system", read_only=True)
+    setting = serializers.CharField(source="summary_set.setting", read_only=True)
+
+    class Meta:
+        model = CountingItem
+        fields = ["id", *ItemSerializer.Meta.fields, "cell", "system", "setting"]
+
+
+class CounterSerializer(PersonSerializer):
+    """What one person has done in a round; ``id`` is the rater's."""
+
+    unsure = serializers.IntegerField(source="figures.unsure", read_only=True)
+    coverage = serializers.FloatField(source="figures.coverage", read_only=True, allow_null=True)
+    redundancy = serializers.FloatField(
+        source="figures.redundancy", read_only=True, allow_null=True
+    )
+
+
+class CountSheetSerializer(ReadSerializer):
+    """One sheet; a count or share of null is missing, never 0."""
+
+    set = public_id("summary_set")
+    cell = public_id("summary_set.cell")
+    system = serializers.CharField(source="summary_set.system", read_only=True)
+    setting = serializers.CharField(source="summary_set.setting", read_only=True)
+    rater = public_id("rater")
+    counting_round = public_id("round", allow_null=True, default=None)
+    marks = serializers.JSONField(read_only=True)
+
+    class Meta:
+        model = CountSheet
+        fields = [
+            "id",
+            "set",
+            "cell",
+            "system",
+            "setting",
+            "rater",
+            "counting_round",
+            "source",
+            "position",
+            "replicate",
+            "state",
+            "is_extra",
+            "references",
+            "summaries",
+            "covered",
+            "covered_is_typed",
+            "covered_is_unsure",
+            "unique",
+            "unique_is_typed",
+            "unique_is_unsure",
+            "coverage",
+            "redundancy",
+            "marks",
+            "comment",
+            "submitted_at",
+        ]
+
+
+# Counting rounds: draw, open, close; who has done what in them.
+
+
+ROUNDS = round_views(
+    RoundApi(
+        plan=CountingRoundInput,
+        decision=ExclusionInput,
+        shown=CountingRoundSerializer,
+        item=CountingItemSerializer,
+        person=CounterSerializer,
+    ),
+    "counting_id",
+)
+
+
+# People's count sheets of a study, from rounds and from files.
+
+
+class CountSheetFilter(filters.FilterSet):
+    """Sheets by round, rater, set, dataset, file and outcome."""
+
+    counting_round = filters.UUIDFilter(field_name="round__public_id")
+    rater = filters.UUIDFilter(field_name="rater__public_id")
+    set = filters.UUIDFilter(field_name="summary_set__public_id")
+    dataset = filters.UUIDFilter(field_name="summary_set__cell__dataset__public_id")
+    state = filters.ChoiceFilter(choices=[(each.value, each.label) for each in SHOWN])
+    source = filters.CharFilter(max_length=255)
+
+
+class CountSheetViews(StudyViews):
+    """Submitted and void sheets; drafts are nobody's counts yet."""
+
+    queryset = CountSheet.objects.none()
+    serializer_class = CountSheetSerializer
+    filterset_class = CountSheetFilter
+
+    def rows(self) -> QuerySet[Any]:
+        """In the order in which they were made."""
+        return shown_sheets(self.study, CountSheetQuery())

@@ -1,0 +1,371 @@
+"""Forms of counts, counting rounds, counting runs and imports of counts."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.editing.models import plain_lines
+from argsum.counting.actions.judge import (
+    COVERAGE,
+    KIND,
+    REPLIES,
+    TEMPERATURE,
+    UNIQUENESS,
+    target_of,
+)
+from argsum.counting.actions.rounds import (
+    ALL,
+    COUNTING,
+    GUIDE,
+    MOST_SETS,
+    ONE,
+    CountContent,
+    Plan,
+    drawn_sets,
+    plan_round,
+)
+from argsum.counting.imports.sheets import LONGEST_NAME
+from argsum.counting.methods.counts import (
+    NONE,
+    POINTS,
+    Marks,
+    MarksError,
+    check_marks,
+    is_half_step,
+    letters,
+    marks_to_json,
+)
+from argsum.counting.models import CountSheet
+from argsum.datasets.models import Cell, Dataset
+from cqa_site.people.models import Study
+from cqa_site.rounds.forms import Extent, PlanForm, SaveForm
+from cqa_site.rounds.progress import seconds_each
+from cqa_site.runs.forms.plan import PlanForm as plan_PlanForm
+from cqa_site.runs.forms.plan import differing
+from cqa_site.web.pages import offer
+
+# The counting form: reads marks, typed counts and the comment as a page sends them.
+
+
+LONGEST_COMMENT = 5_000
+LONGEST_COUNT = 40
+# The comment at its longest, each letter encoded as three bytes of three, and every mark.
+LONGEST_FORM = 1_000_000
+EMPTY = "0"
+
+
+class CountForm(SaveForm):
+    """Reads marks, typed counts and the comment.
+
+    A typed count that is none is kept in the content as a text and said in ``unready``: so it can
+    be stored as a draft all the same, but not be submitted.
+
+    Fields: ``level-0`` ("full", "part", "none") and ``by-0`` (numbers of summaries, any number of
+    times) for every reference; ``group-0`` (a letter, or "0" for a summary that says nothing) and
+    ``partly-0`` for every summary; ``covered`` and ``unique`` (typed counts), ``covered_unsure``
+    and ``unique_unsure``; ``comment``.
+    """
+
+    longest = LONGEST_FORM
+
+    def read(self, data: QueryDict, sheet: CountSheet) -> CountContent:
+        """Marks that do not fit are refused, each with its place."""
+        self.given, self.sheet = data, sheet
+        self._texts: dict[str, str] = {}
+        marks = self._marks()
+        return CountContent(
+            marks=marks_to_json(marks),
+            covered=self._typed("covered", sheet.references),
+            covered_is_unsure=bool(data.get("covered_unsure")),
+            unique=self._typed("unique", sheet.summaries),
+            unique_is_unsure=bool(data.get("unique_unsure")),
+            comment=self._comment(),
+            covered_text=self._texts.get("covered", ""),
+            unique_text=self._texts.get("unique", ""),
+        )
+
+    def _marks(self) -> Marks:
+        levels = self._levels()
+        places = range(self.sheet.summaries)
+        names = {name: place for place, name in enumerate(letters(self.sheet.summaries))}
+        chosen = {each: self.given.get(f"group-{each}", "") for each in places}
+        for each, name in chosen.items():
+            if name and name != EMPTY and name not in names:
+                self.wrong[f"group-{each}"] = _("Summary %d has no such letter.") % (each + 1)
+        used = sorted({names[name] for name in chosen.values() if name in names})
+        groups = tuple(
+            tuple(each for each in places if names.get(chosen[each]) == number) for number in used
+        )
+        marks = Marks(
+            levels=levels,
+            by=self._by(levels),
+            groups=groups,
+            partly=tuple(
+                each
+                for each in places
+                if self.given.get(f"partly-{each}") and chosen[each] != EMPTY
+            ),
+            empty=tuple(each for each in places if chosen[each] == EMPTY),
+        )
+        try:
+            check_marks(marks, self.sheet.references, self.sheet.summaries)
+        except MarksError:
+            self.wrong["marks"] = _("The marks do not fit this set; load the page again.")
+            return Marks()
+        return marks
+
+    def _levels(self) -> dict[int, str]:
+        levels = {}
+        for each in range(self.sheet.references):
+            level = self.given.get(f"level-{each}", "")
+            if level in POINTS:
+                levels[each] = level
+            elif level:
+                self.wrong[f"level-{each}"] = _("Reference %d has no such mark.") % (each + 1)
+        return levels
+
+    def _by(self, levels: dict[int, str]) -> dict[int, tuple[int, ...]]:
+        """Summaries that cover a reference; what is not covered is covered by none."""
+        by = {}
+        for place in range(self.sheet.references):
+            given = [each for each in self.given.getlist(f"by-{place}") if each.isdecimal()]
+            if given and levels.get(place) != NONE:
+                by[place] = tuple(sorted({int(each[:6]) for each in given}))
+        return by
+
+    def _typed(self, name: str, most: int) -> float | None:
+        given = self.given.get(name, "").replace("\x00", "").strip()
+        if not given:
+            return None
+        try:
+            value = float(given.replace(",", "."))
+        except ValueError:
+            value = -1.0
+        if not is_half_step(value, most):
+            text = _("“%(given)s” is no count: it goes from 0 to %(most)d in half steps.")
+            self._texts[name] = given[:LONGEST_COUNT]
+            self.unready += text % {"given": self._texts[name], "most": most} + " "
+            return None
+        return value
+
+    def _comment(self) -> str:
+        text = plain_lines(self.given.get("comment", ""))
+        if len(text) > LONGEST_COMMENT or "\x00" in text:
+            self.wrong["comment"] = (
+                _("The comment is longer than %d characters.") % LONGEST_COMMENT
+            )
+            return text.replace("\x00", "")[:LONGEST_COMMENT]
+        return text if text.strip() else ""
+
+
+# The form of a counting round.
+
+
+PER_CELL = [
+    (ONE, lazy("One of every system and cell, drawn among its settings")),
+    (ALL, lazy("Every set that matches")),
+]
+
+
+class RoundForm(PlanForm):
+    """Everything that a draft round decides."""
+
+    kind = COUNTING
+    planned = staticmethod(plan_round)
+    advanced = ("per_cell", "setting", "leave_out_used", *PlanForm.advanced)
+    groups = (
+        (
+            lazy("Which sets"),
+            (
+                ("dataset", "split"),
+                ("systems",),
+                ("per_cell", "setting"),
+                ("size", "seed"),
+                ("leave_out_used",),
+            ),
+        ),
+        (
+            lazy("How they are judged"),
+            (("raters", "lease_minutes"), ("repeat_share",), ("instructions",)),
+        ),
+    )
+
+    dataset = forms.ModelChoiceField(
+        label=lazy("Dataset"),
+        queryset=Dataset.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        empty_label=lazy("All datasets"),
+    )
+    split = forms.ChoiceField(
+        label=lazy("Split"),
+        choices=[("", lazy("Any split")), *Cell.Split.choices[1:]],
+        required=False,
+    )
+    systems = forms.MultipleChoiceField(
+        label=lazy("Only sets of"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("None chosen means all systems."),
+    )
+    setting = forms.CharField(
+        label=lazy("Only settings that contain"),
+        max_length=200,
+        required=False,
+        help_text=lazy("For example “threshold=0.5”. Empty means any."),
+    )
+    per_cell = forms.ChoiceField(label=lazy("Which sets"), choices=PER_CELL, initial=ONE)
+    size = forms.IntegerField(
+        label=lazy("How many sets"),
+        required=False,
+        min_value=1,
+        max_value=MOST_SETS,
+        help_text=lazy("Empty takes all of these; a number draws so many of them at random."),
+    )
+    leave_out_used = forms.BooleanField(
+        label=lazy("Leave out sets that another round holds"), required=False
+    )
+    raters = forms.IntegerField(
+        label=lazy("People who judge each set"),
+        min_value=1,
+        max_value=20,
+        initial=3,
+        help_text=lazy("With one there is no agreement to look at."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        study = self.study
+        offer(self, dataset=study.argument_datasets.all())
+        names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
+        offer(self, systems=[(name, name) for name in names])
+
+    @classmethod
+    def usual(cls, study: Study) -> dict[str, Any]:
+        """The paper's questions."""
+        return {"instructions": GUIDE}
+
+    def plan(self) -> Plan:
+        """The cleaned fields as the action takes them."""
+        data = {"name": "", **self.cleaned_data}
+        data["systems"] = tuple(data["systems"])
+        return Plan(**data)
+
+    def measure(self) -> Extent:
+        """The sets that would be drawn, each for so many people."""
+        plan = self.plan()
+        drawn, _found = drawn_sets(study=self.study, plan=plan, round_=self.round)
+        return Extent(
+            items=len(drawn),
+            answers=len(drawn) * plan.raters,
+            people=plan.raters,
+            seconds=seconds_each(COUNTING, self.study),
+        )
+
+
+# The form of a run in which a model counts covered references or unique key points.
+
+
+# Room to name each reference before the count.
+MOST_TOKENS = 800
+
+
+class CountingRunForm(plan_PlanForm):
+    """Which sets are counted, by whom and how often."""
+
+    kind = KIND
+    prompt_kinds = (COVERAGE, UNIQUENESS)
+    advanced = ("dataset", "split", "systems", "replicates", *plan_PlanForm.advanced)
+
+    choice = forms.ChoiceField(
+        label=lazy("Which sets"),
+        choices=[
+            ("all", lazy("All with key points and references")),
+            ("judged", lazy("Those that people judged")),
+            ("sample", lazy("A random sample")),
+        ],
+        initial="all",
+        widget=forms.RadioSelect,
+    )
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Dataset"), queryset=None, required=False, empty_label=lazy("all")
+    )
+    split = forms.ChoiceField(
+        label=lazy("Split"),
+        choices=[("", lazy("all")), *[each for each in Cell.Split.choices if each[0]]],
+        required=False,
+    )
+    systems = forms.MultipleChoiceField(
+        label=lazy("Systems"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("None chosen means all."),
+    )
+
+    replicates = differing("replicates", label=lazy("Replies for each set"), initial=REPLIES)
+    temperature = differing(
+        "temperature",
+        initial=TEMPERATURE,
+        help_text=lazy(
+            "At 0 all replies are alike and their mean says little more than one of them."
+        ),
+    )
+    max_tokens = differing(
+        "max_tokens",
+        initial=MOST_TOKENS,
+        help_text=lazy(
+            "Room for a few words about each reference before the count. A cut reply is asked "
+            "for once more with twice as many."
+        ),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, study=study, **kwargs)
+        offer(self, dataset=study.argument_datasets.all())
+        names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
+        offer(self, systems=[(name, name) for name in names])
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """What the run is about, as its spec keeps it."""
+        data = self.cleaned_data
+        return target_of(
+            dataset=str(data["dataset"].public_id) if data["dataset"] else "",
+            split=data["split"],
+            systems=data["systems"],
+            choice=data["choice"],
+            sample=data["sample"] or 0,
+        )
+
+
+# What a file of counts asks: into which dataset its sets go, and whose the counts are.
+
+
+class CountImportForm(forms.Form):
+    """Dataset and rater."""
+
+    dataset = forms.CharField(
+        label=lazy("Name of the dataset"),
+        max_length=LONGEST_NAME,
+        help_text=lazy(
+            "Topics are found in it by their text and stance. A dataset that does not exist is "
+            "made, with the topics and references of the file and without arguments."
+        ),
+    )
+    rater = forms.CharField(
+        label=lazy("Whose counts"),
+        max_length=LONGEST_NAME,
+        help_text=lazy("A short name that says nothing about the person, such as A1."),
+    )
+    references = forms.ChoiceField(
+        label=lazy("References worded otherwise than in the dataset"),
+        required=False,
+        choices=[
+            ("", lazy("Taken where it is clear which is which; the dry run names them")),
+            ("same", lazy("Refused")),
+            ("order", lazy("Taken in the order of the file: the first for the first")),
+        ],
+    )

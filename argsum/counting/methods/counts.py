@@ -1,0 +1,373 @@
+"""Counts from the marks of people and the replies of language models, and scores."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cqa_site.judging.extraction import ReplyNotUsable, is_taken_back
+from cqa_site.judging.labels import parse_prose
+
+# Marks of a person on one summary set → how many references it covers, how many it says once.
+#
+# Every reference summary is covered (1), partly covered (½) or not covered (0), with the generated
+# summaries that cover it. The generated summaries are put into groups of those that say the same:
+# each group is one unique statement and counts 1, or ½ where it partly repeats another group. A
+# summary that says nothing stands in no group and adds nothing.
+#
+# coverage = covered ÷ references        redundancy = 1 − unique ÷ summaries
+#
+# Both counts move in half steps, as in the paper's human evaluation, whose annotators gave the
+# counts alone; marks are this site's own way to them. A count may also be typed, and then stands
+# in
+# the place of the one that the marks give. A person who is unsure gives no count: files write that
+# as -1, and it enters no statistic.
+
+
+FULL, PART, NONE = "full", "part", "none"
+POINTS = {FULL: 1.0, PART: 0.5, NONE: 0.0}
+
+
+class MarksError(ValueError):
+    """Marks that do not fit the set."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Marks on one set; positions count from 0.
+
+    Parameters
+    ----------
+    levels
+        Position of a reference → "full", "part" or "none"; a reference without one is undecided.
+    by
+        Position of a reference → positions of the summaries that cover it; none where it is
+        not covered. It adds nothing to the count.
+    groups
+        Positions of summaries that say the same, one tuple a statement; a summary is in one group
+        at most.
+    partly
+        Summaries whose group partly repeats another group; of no effect outside a group.
+    empty
+        Summaries that say nothing that can be used.
+    """
+
+    levels: Mapping[int, str] = field(default_factory=dict)
+    by: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    groups: tuple[tuple[int, ...], ...] = ()
+    partly: tuple[int, ...] = ()
+    empty: tuple[int, ...] = ()
+
+    @property
+    def grouped(self) -> set[int]:
+        """Summaries that are decided about."""
+        return {each for group in self.groups for each in group} | set(self.empty)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The two counts and the shares that follow; None where there is no count."""
+
+    covered: float | None
+    unique: float | None
+    references: int
+    summaries: int
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the references that are covered, 0–1; None without references."""
+        if self.covered is None or not self.references:
+            return None
+        return self.covered / self.references
+
+    @property
+    def redundancy(self) -> float | None:
+        """Share of the summaries that repeat others, 0–1; None without summaries."""
+        if self.unique is None or not self.summaries:
+            return None
+        return 1 - self.unique / self.summaries
+
+
+def check_marks(marks: Marks, references: int, summaries: int) -> None:
+    """Raise MarksError unless the marks fit a set of that size."""
+    for place, level in marks.levels.items():
+        if not 0 <= place < references or level not in POINTS:
+            raise MarksError(f"reference {place + 1} has no level {level!r}")
+    for place, covering in marks.by.items():
+        if not 0 <= place < references or marks.levels.get(place) == NONE:
+            raise MarksError(f"reference {place + 1} is covered by summaries, but not covered")
+        _check_places(covering, summaries)
+    members = [each for group in marks.groups for each in group] + list(marks.empty)
+    _check_places(members, summaries)
+    _check_places(marks.partly, summaries)
+    if set(marks.partly) & set(marks.empty):
+        raise MarksError("a summary that says nothing repeats nothing")
+    if not all(marks.groups):
+        raise MarksError("a group without summaries")
+
+
+def count_covered(marks: Marks) -> float:
+    """References covered, in half steps; undecided ones add nothing.
+
+    Examples
+    --------
+    >>> count_covered(Marks(levels={0: "full", 1: "part", 2: "none"}))
+    1.5
+    """
+    return sum(POINTS[level] for level in marks.levels.values())
+
+
+def count_unique(marks: Marks) -> float:
+    """Unique statements, in half steps; ungrouped summaries add nothing.
+
+    Examples
+    --------
+    >>> count_unique(Marks(groups=((0, 3), (1,), (2,)), partly=(2,)))
+    2.5
+    """
+    partly = set(marks.partly)
+    return sum(0.5 if partly.intersection(group) else 1.0 for group in marks.groups)
+
+
+def undecided(marks: Marks, references: int, summaries: int) -> tuple[list[int], list[int]]:
+    """References without a level, and summaries without a group."""
+    left = [each for each in range(references) if each not in marks.levels]
+    grouped = marks.grouped
+    return left, [each for each in range(summaries) if each not in grouped]
+
+
+def marks_to_json(marks: Marks) -> dict[str, Any]:
+    """As a sheet stores them; see `argsum.counting.models.CountSheet`."""
+    shown: dict[str, dict[str, Any]] = {}
+    for place in sorted({*marks.levels, *marks.by}):
+        covering = list(marks.by.get(place, ()))
+        shown[str(place)] = {"level": marks.levels.get(place, ""), "by": covering}
+    if not (shown or marks.groups or marks.partly or marks.empty):
+        return {}
+    return {
+        "references": shown,
+        "groups": [list(group) for group in marks.groups],
+        "partly": list(marks.partly),
+        "empty": list(marks.empty),
+    }
+
+
+def marks_from_json(stored: Mapping[str, Any]) -> Marks:
+    """What `marks_to_json` wrote; nothing stored is no marks."""
+    references = stored.get("references", {})
+    return Marks(
+        levels={int(place): said["level"] for place, said in references.items() if said["level"]},
+        by={int(place): tuple(said["by"]) for place, said in references.items() if said["by"]},
+        groups=tuple(tuple(group) for group in stored.get("groups", ())),
+        partly=tuple(stored.get("partly", ())),
+        empty=tuple(stored.get("empty", ())),
+    )
+
+
+def is_half_step(value: float, most: int) -> bool:
+    """Whether a typed count is a half step from 0 to the number there are."""
+    return 0 <= value <= most and float(2 * value).is_integer()
+
+
+def _check_places(places: Iterable[int], summaries: int) -> None:
+    seen: set[int] = set()
+    for place in places:
+        if not 0 <= place < summaries:
+            raise MarksError(f"there is no summary {place + 1}")
+        if place in seen:
+            raise MarksError(f"summary {place + 1} stands twice")
+        seen.add(place)
+
+
+# Names of unique statements on a form: A … Z, AA, AB …, as columns of a spreadsheet.
+
+
+def letters(count: int) -> list[str]:
+    """The first ``count`` names.
+
+    Examples
+    --------
+    >>> letters(28)[-3:]
+    ['Z', 'AA', 'AB']
+    """
+    return [_letter(number) for number in range(1, count + 1)]
+
+
+def _letter(number: int) -> str:
+    name = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name
+
+
+# The count on the last line of a language model's reply.
+#
+# Source: argument summarization paper, section 3.4 and appendix B: a reply explains, then counts.
+
+
+# Increased with every change that may read a reply differently.
+READER_VERSION = 2
+NO_COUNT, NO_HALF_STEP = "no_count", "no_half_step"
+_MARKS = r"[\s*_`#>\"'“”]*"
+_LINE = re.compile(
+    rf"^(?:[-•]\s)?{_MARKS}count{_MARKS}[:=]{_MARKS}(\d{{1,6}}(?:[.,]\d{{1,4}})?)"
+    rf"(?:\s*(?:/|of|out of)\s*\d{{1,6}})?{_MARKS}\.?{_MARKS}$",
+    re.IGNORECASE,
+)
+
+
+class NoCount(Exception):
+    """A reply without a usable count; ``reason`` is a short name."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+def read_count(text: str, finish_reason: str = "stop", *, refusal: str = "") -> float:
+    """The count that a reply ends with, in half steps; not clipped to what is possible.
+
+    Parameters
+    ----------
+    text
+        Of the reply. Reasoning between its marks is no part of it.
+    finish_reason, refusal
+        As the endpoint gave them.
+
+    Returns
+    -------
+    float
+        Of the last line that has the form ``Count: 2.5``. Marks of emphasis around it, a decimal
+        comma and ``of 4`` behind it are read; words behind it are not, unless they take it back.
+
+    Raises
+    ------
+    NoCount
+        ``empty``, ``truncated``, ``refused``, ``no_count``, or ``no_half_step``: a number such
+        as 2.3 is not rounded.
+
+    Examples
+    --------
+    >>> read_count("Two are covered, count: 9 is wrong.\\n**Count: 2,5**")
+    2.5
+    """
+    try:
+        prose = parse_prose(text, finish_reason, refusal=refusal)
+    except ReplyNotUsable as problem:
+        raise NoCount(problem.reason.value) from None
+    lines = prose.splitlines()
+    found = [(n, match) for n, line in enumerate(lines, 1) if (match := _LINE.match(line))]
+    if not found:
+        raise NoCount(NO_COUNT)
+    number, match = found[-1]
+    value = float(match[1].replace(",", "."))
+    if is_taken_back("\n".join(lines[number:]), [value]):
+        raise NoCount(NO_COUNT)
+    if (2 * value) % 1:
+        raise NoCount(NO_HALF_STEP)
+    return value
+
+
+# Coverage and redundancy from counts that a language model replied several times.
+#
+# Source: argument summarization paper, section 3.4 (LLM-based) and section 4.2.2 (weighted score).
+
+
+WEIGHT = 2 / 3
+
+
+@dataclass(frozen=True)
+class CountScore:
+    """A mean over replies.
+
+    Attributes
+    ----------
+    value
+        0–1; None where no reply could be read.
+    n
+        Replies that were read.
+    unparsable
+        Replies that were not; they are in no mean.
+    clipped
+        Replies that counted more than there is, or less than nothing.
+    """
+
+    value: float | None
+    n: int
+    unparsable: int
+    clipped: int
+
+
+def mean_coverage(replies: Sequence[float | None], references: int) -> CountScore:
+    """Mean share of references that are covered; higher is better.
+
+    Parameters
+    ----------
+    replies
+        Counts of covered references; None is a reply that could not be read.
+    references
+        How many there are; counts are clipped to 0 … this.
+
+    Raises
+    ------
+    ValueError
+        Without references.
+
+    Examples
+    --------
+    >>> mean_coverage([3.5, 5, None], 4)
+    CountScore(value=0.9375, n=2, unparsable=1, clipped=1)
+    """
+    return _mean_share(replies, references)
+
+
+def mean_redundancy(replies: Sequence[float | None], summaries: int) -> CountScore:
+    """1 − the mean share of summaries that say something of their own; lower is better.
+
+    Parameters
+    ----------
+    replies
+        Counts of unique statements; None is a reply that could not be read.
+    summaries
+        How many there are; counts are clipped to 0 … this.
+
+    Raises
+    ------
+    ValueError
+        Without summaries.
+
+    Examples
+    --------
+    >>> round(mean_redundancy([3, 6, 2.5], 5).value, 2)
+    0.3
+    """
+    unique = _mean_share(replies, summaries)
+    value = None if unique.value is None else 1 - unique.value
+    return CountScore(value, unique.n, unique.unparsable, unique.clipped)
+
+
+def weighted_score(coverage: float, redundancy: float, weight: float = WEIGHT) -> float:
+    """`weight` × coverage + (1 − `weight`) × (1 − redundancy); 0–1, higher is better.
+
+    Raises
+    ------
+    ValueError
+        If the weight does not lie between 0 and 1.
+    """
+    if not 0 <= weight <= 1:
+        raise ValueError("A weight lies between 0 and 1.")
+    return weight * coverage + (1 - weight) * (1 - redundancy)
+
+
+def _mean_share(replies: Sequence[float | None], most: int) -> CountScore:
+    if most < 1:
+        raise ValueError("There is nothing to count.")
+    read = [reply for reply in replies if reply is not None]
+    counts = [min(max(reply, 0.0), float(most)) for reply in read]
+    return CountScore(
+        value=sum(counts) / len(counts) / most if counts else None,
+        n=len(read),
+        unparsable=len(replies) - len(read),
+        clipped=sum(count != reply for count, reply in zip(counts, read, strict=True)),
+    )

@@ -1,0 +1,349 @@
+"""The authors' released counts: files, rows, and matching references."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argsum.datasets.methods.statements import plain, words
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, UnreadableFile, open_table
+
+# One row of an annotator's released counts; see `released`.
+
+
+NOT_DONE, UNSURE = -2.0, -1.0
+# Systems whose rows the paper leaves out of every figure: single words instead of sentences.
+LEFT_OUT = "summetix"
+_NUMBERED = re.compile(r"^\s*(\d+)\s*[:.)]\s?", re.MULTILINE)
+
+
+class BadRow(ValueError):
+    """A row that cannot be read; ``column`` says where."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        self.column = column
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class CountedSet:
+    """One annotator's judgement of one set.
+
+    Attributes
+    ----------
+    row
+        Line of the file on which it starts.
+    stance
+        -1 or 1.
+    system
+        The name of the system's file without its ending.
+    references, summaries
+        In order, without their numbers.
+    covered, unique
+        Counts in half steps as the file has them; None where it has none, or -1.
+    coverage, redundancy
+        0–1; None where the annotator was not sure.
+    """
+
+    row: int
+    topic: str
+    stance: int
+    system: str
+    references: tuple[str, ...]
+    summaries: tuple[str, ...]
+    covered: float | None
+    unique: float | None
+    coverage: float | None
+    redundancy: float | None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Topic, stance as text, and system: sorts sets as the stored scores are sorted."""
+        return self.topic, str(self.stance), self.system
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the paper leaves the system out."""
+        return LEFT_OUT in self.system
+
+
+def counted_set(row: Row) -> CountedSet | None:
+    """The judgement of a row; None where it was not done.
+
+    Raises
+    ------
+    BadRow
+        Naming the column.
+    """
+    coverage, redundancy = (_share(row, column) for column in ("coverage", "redundancy"))
+    if NOT_DONE in (coverage, redundancy):
+        if coverage != redundancy:
+            raise BadRow("redundancy", "only one of coverage and redundancy is -2")
+        return None
+    references, summaries = (_texts(row, column) for column in ("reference", "prediction"))
+    return CountedSet(
+        row=row.number,
+        topic=_text(row, "topic"),
+        stance=_stance(row),
+        system=PurePath(_text(row, "file_name")).stem,
+        references=references,
+        summaries=summaries,
+        covered=_count(row, "n_covered", len(references)),
+        unique=_count(row, "n_unique", len(summaries)),
+        coverage=None if coverage == UNSURE else coverage,
+        redundancy=None if redundancy == UNSURE else redundancy,
+    )
+
+
+def numbered_texts(cell: str) -> tuple[str, ...]:
+    r"""The texts of a cell that numbers them line by line, from 1.
+
+    Raises
+    ------
+    ValueError
+        If the numbers do not run from 1, or a text is empty.
+
+    Examples
+    --------
+    >>> numbered_texts("1: Buses are safe\n2: Buses are\ncheap")
+    ('Buses are safe', 'Buses are\ncheap')
+    """
+    starts: list[tuple[int, int]] = []
+    for found in _NUMBERED.finditer(cell):
+        # A number at the start of a line may belong to the text itself.
+        if int(found[1][:9]) == len(starts) + 1:
+            starts.append((found.start(), found.end()))
+    if not starts or cell[: starts[0][0]].strip():
+        raise ValueError("is no list of texts numbered from 1")
+    ends = [start for start, _ in starts[1:]] + [len(cell)]
+    texts = tuple(cell[start:end].strip() for (_, start), end in zip(starts, ends, strict=True))
+    if not all(texts):
+        raise ValueError("is a list of texts numbered from 1 in which one is empty")
+    return texts
+
+
+def _text(row: Row, column: str) -> str:
+    text = str(row.values.get(column) or "").strip()
+    if not text:
+        raise BadRow(column, "is empty")
+    return text
+
+
+def _texts(row: Row, column: str) -> tuple[str, ...]:
+    try:
+        return numbered_texts(_text(row, column))
+    except BadRow:
+        raise
+    except ValueError as error:
+        raise BadRow(column, str(error)) from None
+
+
+def _stance(row: Row) -> int:
+    text = _text(row, "stance")
+    if text not in ("-1", "1"):
+        raise BadRow("stance", f"{text!r} is neither 1 nor -1")
+    return int(text)
+
+
+def _number(row: Row, column: str) -> float:
+    text = _text(row, column)
+    try:
+        return float(text)
+    except ValueError:
+        raise BadRow(column, f"{text[:40]!r} is no number") from None
+
+
+def _share(row: Row, column: str) -> float:
+    value = _number(row, column)
+    if value in (NOT_DONE, UNSURE) or 0 <= value <= 1:
+        return value
+    raise BadRow(column, f"{value:g} lies not between 0 and 1, and is neither -1 nor -2")
+
+
+def _count(row: Row, column: str, most: int) -> float | None:
+    if not str(row.values.get(column) or "").strip():
+        return None
+    value = _number(row, column)
+    if value == UNSURE:
+        return None
+    if not 0 <= value <= most or (2 * value) % 1:
+        raise BadRow(column, f"{value:g} is no count in half steps from 0 to {most}")
+    return value
+
+
+# People's counts as the authors release them: one file for each annotator, one row for each set.
+#
+# A row holds topic, stance, the references and the summaries as numbered lines, the two counts,
+# the
+# coverage and the redundancy that followed, and the file of the system that wrote the summaries.
+# -2 is a set that the annotator was not given, -1 a count the annotator was not sure of. Coverage
+# and redundancy are read from their own columns: one released file lost the halves of its counts.
+
+
+COLUMNS = ("topic", "stance", "reference", "prediction", "coverage", "redundancy", "file_name")
+
+
+@dataclass(frozen=True)
+class CountFile:
+    """What one annotator counted.
+
+    Attributes
+    ----------
+    rater
+        The name of the file without its ending.
+    sets : tuple of CountedSet
+        In file order, without those that were not done.
+    not_done
+        Rows that say -2.
+    problems : tuple of Problem
+        Rows that cannot be read, each with file, row, column and reason; they are in no other
+        count.
+    """
+
+    rater: str
+    sets: tuple[CountedSet, ...]
+    not_done: int
+    problems: tuple[Problem, ...]
+
+
+def read_counts(
+    path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
+) -> CountFile:
+    """Read the counts of one annotator.
+
+    Parameters
+    ----------
+    path, name
+        The file, and what it is called in messages; CSV with a header line.
+    limits
+        What the file may cost.
+
+    Raises
+    ------
+    UnreadableFile
+        If it is no such table.
+    """
+    shown = name or Path(path).name
+    sets: dict[tuple[str, str, str], CountedSet] = {}
+    problems: list[Problem] = []
+    not_done = 0
+    with open_table(path, name=shown, limits=limits) as table:
+        missing = [column for column in COLUMNS if column not in table.columns]
+        if missing:
+            raise UnreadableFile(shown, f"has no column {', '.join(missing)}")
+        for row in table.rows:
+            try:
+                found = counted_set(row)
+                if found and found.key in sets:
+                    raise BadRow("file_name", f"the same set as in row {sets[found.key].row}")
+            except BadRow as error:
+                problems.append(Problem(table.name, row.number, error.column, str(error)))
+                continue
+            if found is None:
+                not_done += 1
+            else:
+                sets[found.key] = found
+    return CountFile(PurePath(shown).stem, tuple(sets.values()), not_done, tuple(problems))
+
+
+def sets_of(files: Iterable[CountFile]) -> list[tuple[str, str, str]]:
+    """Keys of all sets that anybody counted, sorted by topic, stance and system."""
+    return sorted({each.key for file in files for each in file.sets})
+
+
+# Whether the references of a file are those of a dataset, also where they are worded otherwise.
+#
+# People's counts are about references, and their number alone enters a figure. So the references
+# of
+# a file may differ in their words from those of the dataset, as long as it is clear which stands
+# for
+# which: first by equal texts, then by texts that differ in case, punctuation and white space
+# alone,
+# then, one to one, by the words that they share.
+
+
+# Shared words (twice their number over that of both texts) that two wordings need at least, and
+# by how much every other reference has to share less.
+FLOOR, MARGIN = 0.4, 0.15
+
+
+class OtherReferences(ValueError):
+    """The references are others, or it is not clear which stands for which."""
+
+
+@dataclass(frozen=True)
+class ReferenceMatch:
+    """A reference of the file that is worded otherwise; ``shared`` is None for equal words."""
+
+    given: str
+    known: str
+    shared: float | None
+
+
+def same_references(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
+    """Which references of a file stand for which of a dataset; equal texts are not named.
+
+    Raises
+    ------
+    OtherReferences
+        If there are more or fewer of them, one shares too few words with all that are left, or
+        another one shares nearly as many.
+
+    Examples
+    --------
+    >>> [each.known for each in same_references(["buses are SAFE"], ["Buses are safe."])]
+    ['Buses are safe.']
+    """
+    if len(given) != len(known):
+        raise OtherReferences(f"{len(given)} references, and the dataset has {len(known)}")
+    found, left, there = [], [], list(known)
+    for text in given:
+        if text in there:
+            there.remove(text)
+        else:
+            left.append(text)
+    others = []
+    for text in left:
+        fitting = [each for each in there if plain(each) == plain(text)]
+        if len(fitting) == 1:
+            there.remove(fitting[0])
+            found.append(ReferenceMatch(text, fitting[0], None))
+        else:
+            others.append(text)
+    return [*found, *_by_words(others, there)] if others else found
+
+
+def by_order(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
+    """The first of the file for the first of the dataset, and so on, because somebody said so."""
+    if len(given) != len(known):
+        raise OtherReferences(f"{len(given)} references, and the dataset has {len(known)}")
+    pairs = zip(given, known, strict=True)
+    return [ReferenceMatch(one, two, _shared(one, two)) for one, two in pairs if one != two]
+
+
+def _by_words(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
+    # Readers of files are loaded at start.
+    from scipy.optimize import linear_sum_assignment
+
+    shared: NDArray[np.float64] = np.array([[_shared(one, two) for two in known] for one in given])
+    rows, columns = linear_sum_assignment(-shared)
+    found = []
+    for row, column in zip(rows, columns, strict=True):
+        own = float(shared[row, column])
+        if own < FLOOR:
+            raise OtherReferences(f"no reference is like “{given[row]}”")
+        beside = [*np.delete(shared[row], column), *np.delete(shared[:, column], row)]
+        if max(beside, default=0.0) > own - MARGIN:
+            raise OtherReferences(f"several references are like “{given[row]}”")
+        found.append(ReferenceMatch(given[row], known[column], own))
+    return found
+
+
+def _shared(one: str, two: str) -> float:
+    """Twice the number of shared words over that of both texts, 0–1."""
+    first, second = set(words(one)), set(words(two))
+    return 2 * len(first & second) / max(1, len(first) + len(second))

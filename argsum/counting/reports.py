@@ -1,0 +1,216 @@
+"""Count sheets of a study, and the requests of a counting run."""
+
+import json
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.counting.methods.counts import Marks, letters, marks_from_json
+from argsum.counting.models import CountSheet
+from argsum.metrics.models import CountReply
+from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.models import COUNTED
+from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.models import Call
+
+# People's count sheets of a study: the rows behind every figure, one sheet beside the others.
+
+
+FETCH = 2_000
+MOST_BESIDE = 12
+PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
+# Drafts are nobody's counts yet.
+SHOWN = (CountSheet.State.SUBMITTED, CountSheet.State.VOID)
+RELATED = ("summary_set__cell__dataset", "rater", "round")
+TYPES: dict[str, type] = {
+    "sheet": str,
+    "set": str,
+    "dataset": str,
+    "topic": str,
+    "stance": int,
+    "split": str,
+    "system": str,
+    "setting": str,
+    "rater": str,
+    "round": str,
+    "source": str,
+    "position": int,
+    "replicate": int,
+    "state": str,
+    "is_counted": bool,
+    "references": int,
+    "summaries": int,
+    "n_covered": float,
+    "n_unique": float,
+    "coverage": float,
+    "redundancy": float,
+    "covered_is_typed": bool,
+    "covered_is_unsure": bool,
+    "unique_is_typed": bool,
+    "unique_is_unsure": bool,
+    "marks": str,
+    "comment": str,
+    "submitted_at": datetime,
+}
+
+
+@dataclass(frozen=True)
+class CountSheetQuery:
+    """Which sheets are wanted; None means all."""
+
+    counting_round: uuid.UUID | None = None
+    rater: uuid.UUID | None = None
+    dataset: uuid.UUID | None = None
+    summary_set: uuid.UUID | None = None
+
+
+def sheets_of_people(sheets: QuerySet[CountSheet]) -> QuerySet[CountSheet]:
+    """The counted ones among some sheets, blind repeats included."""
+    return sheets.filter(COUNTED, rater__kind__in=PEOPLE)
+
+
+def shown_sheets(study: Study, asked: CountSheetQuery) -> QuerySet[CountSheet]:
+    """Submitted and void sheets, in the order in which they were made."""
+    wanted = {
+        "round__public_id": asked.counting_round,
+        "rater__public_id": asked.rater,
+        "summary_set__cell__dataset__public_id": asked.dataset,
+        "summary_set__public_id": asked.summary_set,
+    }
+    given = Q(**{name: value for name, value in wanted.items() if value is not None})
+    sheets = study.count_sheets.filter(given, state__in=SHOWN)
+    return sheets.select_related(*RELATED).order_by("pk")
+
+
+def rater_name(rater: Rater) -> str:
+    """A person of the study under a pseudonym; an imported one as the file names them."""
+    return rater.pseudonym if rater.user_id else str(rater)
+
+
+def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
+    """Cells in the order of `TYPES`; one query, and memory for some sheets only."""
+    for sheet in sheets.iterator(FETCH):
+        cell = sheet.summary_set.cell
+        at = sheet.submitted_at
+        yield (
+            str(sheet.public_id),
+            str(sheet.summary_set.public_id),
+            cell.dataset.name,
+            cell.topic,
+            cell.stance,
+            cell.split,
+            sheet.summary_set.system,
+            sheet.summary_set.setting,
+            rater_name(sheet.rater),
+            sheet.round.name if sheet.round else "",
+            sheet.source,
+            sheet.position,
+            sheet.replicate,
+            sheet.state,
+            sheet.is_counted,
+            sheet.references,
+            sheet.summaries,
+            sheet.covered,
+            sheet.unique,
+            sheet.coverage,
+            sheet.redundancy,
+            sheet.covered_is_typed,
+            sheet.covered_is_unsure,
+            sheet.unique_is_typed,
+            sheet.unique_is_unsure,
+            json.dumps(sheet.marks, sort_keys=True) if sheet.marks else "",
+            sheet.comment,
+            # To the minute, as everywhere: a finer time could name the person.
+            at and at.replace(second=0, microsecond=0),
+        )
+
+
+def sheet_or_404(study: Study, count_id: uuid.UUID) -> CountSheet:
+    """One submitted sheet of the study."""
+    rows = study.count_sheets.filter(state__in=SHOWN).select_related(*RELATED)
+    return get_object_or_404(rows, public_id=count_id)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One sheet of the set as a column of the table."""
+
+    sheet: CountSheet
+    name: str
+    marks: Marks
+    is_this: bool
+
+
+def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
+    """The sheet first, then the others of its set: what each marked, row by row."""
+    others = (
+        sheet.summary_set.count_sheets.filter(state__in=SHOWN)
+        .exclude(pk=sheet.pk)
+        .select_related("rater")
+        .order_by("rater", "replicate", "pk")
+    )
+    shown = [sheet, *others[:MOST_BESIDE]]
+    columns = [
+        Column(each, rater_name(each.rater), marks_from_json(each.marks), each.pk == sheet.pk)
+        for each in shown
+    ]
+    references = sheet.summary_set.cell.key_points.values_list("text", flat=True)
+    summaries = sheet.summary_set.summaries.values_list("text", flat=True)
+    return {
+        "columns": columns,
+        "references": [
+            (place + 1, text, [_reference_mark(each.marks, place) for each in columns])
+            for place, text in enumerate(references)
+        ],
+        "summaries": [
+            (place + 1, text, [_summary_mark(each.marks, place) for each in columns])
+            for place, text in enumerate(summaries)
+        ],
+    }
+
+
+def _reference_mark(marks: Marks, place: int) -> tuple[str, str]:
+    """The level, and the numbers of the summaries that cover it."""
+    return marks.levels.get(place, ""), ", ".join(
+        str(each + 1) for each in marks.by.get(place, ())
+    )
+
+
+def _summary_mark(marks: Marks, place: int) -> tuple[str, bool]:
+    """The letter of the statement, "0" where it says nothing; whether it is partly repeated."""
+    if place in marks.empty:
+        return "0", False
+    names = letters(len(marks.groups))
+    letter = next((names[at] for at, group in enumerate(marks.groups) if place in group), "")
+    return letter, place in marks.partly
+
+
+# What the requests of a counting run are about.
+
+
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+    keys = {call.pk: call.subject_ids[0] for call in calls}
+    rows = study.summary_sets.select_related("cell").only("system", "setting", "cell")
+    sets = rows.in_bulk(set(keys.values()))
+    replies = CountReply.objects.filter(call__in=list(keys))
+    said = {row.call_id: row for row in replies}
+    return {pk: [_item(sets.get(key), said.get(pk))] for pk, key in keys.items()}
+
+
+def _item(made: Any, row: CountReply | None) -> Item | None:
+    if made is None:
+        return None
+    context = f"{made.system} · {made.setting}" if made.setting else made.system
+    if row is None:
+        return Item(str(made.cell), context)
+    value = "" if row.count is None else f"{row.count:g}"
+    return Item(str(made.cell), context, value, "", row.reason)
+
+
+COUNTING = CallSubjects(Titles(lazy("Cell and set"), lazy("Count"), lazy("Note")), _items)

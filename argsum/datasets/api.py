@@ -1,0 +1,370 @@
+"""Endpoints for datasets, cells, arguments and comments."""
+
+import uuid
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from argsum.datasets.actions import DatasetInUse, RecipeRefused, change_recipe, delete_dataset
+from argsum.datasets.methods.preprocessing import (
+    ALL_STEPS,
+    HALF,
+    LARGEST_SEED,
+    PAPER_STEPS,
+    PARTS,
+    Half,
+)
+from argsum.datasets.models import (
+    Cell,
+    CellArgument,
+    Comment,
+    CommentStatement,
+    Dataset,
+    KeyPointMatch,
+)
+from argsum.datasets.reports.comments import (
+    SAYS_NOTHING,
+    comments_of,
+    having,
+    saying_nothing,
+    with_comments,
+)
+from argsum.datasets.reports.datasets import (
+    KEPT_ONLY,
+    LEFT_OUT_ONLY,
+    arguments_of,
+    cell_rows,
+    dataset_rows,
+    datasets_of,
+    key_points_of,
+    shown_arguments,
+)
+from cqa_site.api.base import Input, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.web.rest.queries import conflict_on
+
+# Datasets, their cells and arguments; files come in through ``imports``.
+
+
+class FunnelSerializer(serializers.Serializer):
+    """Arguments of one split before the first step and after each."""
+
+    split = serializers.CharField()
+    cells = serializers.IntegerField()
+    counts = serializers.SerializerMethodField()
+
+    def get_counts(self, funnel: Any) -> dict[str, int]:
+        """``read`` and then each step; before them ``comments``, if arguments are statements."""
+        counts = {} if funnel.comments is None else {"comments": funnel.comments}
+        return counts | {step.key: step.left for step in funnel.steps}
+
+
+class DatasetSerializer(ReadSerializer):
+    """A dataset; its funnel stands at its own address."""
+
+    recipe = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Dataset
+        fields = ["id", "name", "source", "recipe", "created_at"]
+
+    def get_recipe(self, dataset: Dataset) -> list[str]:
+        """Steps of preprocessing that apply."""
+        return list(dataset.recipe.get("steps", PAPER_STEPS))
+
+
+class DatasetDetailSerializer(serializers.Serializer):
+    """A dataset with what every step left; ``is_frozen`` ones of comments can still grow."""
+
+    dataset = DatasetSerializer()
+    funnels = FunnelSerializer(many=True)
+    key_points = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    imported_sets = serializers.IntegerField()
+    analyses = serializers.IntegerField()
+    is_frozen = serializers.BooleanField()
+
+
+class RecipeInput(Input):
+    """Steps that apply; ``unique`` always does, and ``half`` where one is named."""
+
+    steps = serializers.ListField(
+        child=serializers.ChoiceField(ALL_STEPS), max_length=len(ALL_STEPS)
+    )
+    half = serializers.ChoiceField(
+        PARTS, required=False, allow_blank=True, help_text="Which part of it; default: test."
+    )
+    seed = serializers.IntegerField(
+        required=False, min_value=0, max_value=LARGEST_SEED, help_text="Of the half; default: 1."
+    )
+
+
+class CellSerializer(ReadSerializer):
+    """One topic and stance."""
+
+    dataset = public_id("dataset")
+
+    class Meta:
+        model = Cell
+        fields = ["id", "dataset", "topic", "stance", "split", "position"]
+
+
+class KeyPointSerializer(serializers.Serializer):
+    """A reference key point, with how many arguments match it."""
+
+    id = serializers.UUIDField(source="public_id")
+    position = serializers.IntegerField()
+    name = serializers.CharField()
+    text = serializers.CharField()
+    matched = serializers.IntegerField()
+    matched_kept = serializers.IntegerField()
+
+
+class CellDetailSerializer(serializers.Serializer):
+    """A cell with its key points, and its arguments by why they are left out ("" is kept)."""
+
+    cell = CellSerializer()
+    arguments = serializers.IntegerField()
+    kept = serializers.IntegerField()
+    comments = serializers.IntegerField()
+    reasons = serializers.DictField(child=serializers.IntegerField())
+    key_points = KeyPointSerializer(many=True)
+
+
+class CellArgumentSerializer(ReadSerializer):
+    """One argument; a key point in neither list is undecided.
+
+    ``comments`` says in how many comments a statement stands.
+    """
+
+    comments = serializers.IntegerField()
+    matches = serializers.SerializerMethodField()
+    differs = serializers.SerializerMethodField()
+
+    class Meta:
+        model = CellArgument
+        fields = [
+            "id",
+            "position",
+            "name",
+            "text",
+            "quality",
+            "left_out",
+            "comments",
+            "matches",
+            "differs",
+        ]
+
+    def get_matches(self, argument: Any) -> list[int]:
+        """Positions of the key points that it matches."""
+        return [each.key_point.position for each in argument.labels if each.is_match]
+
+    def get_differs(self, argument: Any) -> list[int]:
+        """Positions of those that it does not match."""
+        return [each.key_point.position for each in argument.labels if not each.is_match]
+
+
+class CellFilter(filters.FilterSet):
+    """Cells of one split or stance."""
+
+    split = filters.ChoiceFilter(choices=Cell.Split.choices)
+    stance = filters.ChoiceFilter(choices=Cell.Stance.choices)
+
+
+_SHOWN = [(KEPT_ONLY, "kept"), (LEFT_OUT_ONLY, "left out"), *CellArgument.LeftOut.choices[1:]]
+
+
+class ArgumentFilter(filters.FilterSet):
+    """Arguments that are kept, left out, or left out for one reason, and by their texts."""
+
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
+    show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
+
+    def shown(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
+        """As on the page of the cell."""
+        return shown_arguments(rows, value)
+
+
+class DatasetViews(StudyViews):
+    """Datasets of the study."""
+
+    queryset = Dataset.objects.none()
+    serializer_class = DatasetSerializer
+
+    def rows(self) -> QuerySet[Dataset]:
+        """By name."""
+        return datasets_of(self.study)
+
+    @extend_schema(responses=DatasetDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One dataset with its funnel."""
+        return self._shown(self._found(public_id))
+
+    @extend_schema(request=RecipeInput, responses=DatasetDetailSerializer)
+    def recipe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Preprocess again with other steps; 409 once something rests on the dataset.
+
+        Statements of comments have the steps `unique` and `says_something`, and no half.
+        """
+        found = self._found(public_id)
+        given = self.read(RecipeInput)
+        steps, part = given["steps"], given.get("half", "")
+        if part or HALF in steps:
+            steps, half = [*steps, HALF], Half(part or PARTS[0], given.get("seed", 1))
+        else:
+            half = None
+        try:
+            with conflict_on(DatasetInUse):
+                changed = change_recipe(dataset=found, steps=steps, half=half, actor=request.user)
+        except RecipeRefused as reason:
+            raise ValidationError({"half" if half else "steps": [str(reason)]}) from None
+        return self._shown(changed)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Forget a dataset; 409 once something rests on it."""
+        with conflict_on(DatasetInUse):
+            delete_dataset(dataset=self._found(public_id), actor=request.user)
+        return Response(status=204)
+
+    def _found(self, public_id: uuid.UUID) -> Dataset:
+        return get_object_or_404(self.get_queryset(), public_id=public_id)
+
+    def _shown(self, dataset: Dataset) -> Response:
+        return Response(DatasetDetailSerializer(dataset_rows([dataset])[0]).data)
+
+
+class CellViews(StudyViews):
+    """Cells of one dataset, or one cell by its own id."""
+
+    queryset = Cell.objects.none()
+    serializer_class = CellSerializer
+    filterset_class = CellFilter
+
+    def rows(self) -> QuerySet[Cell]:
+        """By position; raises 404 if the dataset is not of this study."""
+        rows = Cell.objects.filter(dataset__study=self.study).select_related("dataset")
+        if "dataset_id" not in self.kwargs:
+            return rows
+        dataset = get_object_or_404(datasets_of(self.study), public_id=self.kwargs["dataset_id"])
+        return rows.filter(dataset=dataset)
+
+    @extend_schema(responses=CellDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One cell with its key points and how many arguments are kept."""
+        cell = get_object_or_404(self.get_queryset(), public_id=public_id)
+        row = cell_rows([cell])[0]
+        shown = {
+            "cell": cell,
+            "arguments": row.arguments,
+            "kept": row.kept,
+            "comments": row.comments,
+            "reasons": row.reasons,
+            "key_points": key_points_of(cell),
+        }
+        return Response(CellDetailSerializer(shown).data)
+
+
+class CellArgumentViews(StudyViews):
+    """Arguments of one cell."""
+
+    queryset = CellArgument.objects.none()
+    serializer_class = CellArgumentSerializer
+    filterset_class = ArgumentFilter
+
+    def rows(self) -> QuerySet[CellArgument]:
+        """By position; raises 404 if the cell is not of this study."""
+        cells = Cell.objects.filter(dataset__study=self.study)
+        cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
+        labels = KeyPointMatch.objects.select_related("key_point").order_by("key_point__position")
+        return with_comments(arguments_of(cell)).prefetch_related(
+            Prefetch("matches", queryset=labels, to_attr="labels")
+        )
+
+
+# Comments of a cell as they came, each with what it says.
+
+
+class SaidStatementSerializer(serializers.Serializer):
+    """A statement of a comment; ``left_out`` is "" for those that take part."""
+
+    id = serializers.UUIDField(source="argument.public_id")
+    text = serializers.CharField(source="argument.text")
+    left_out = serializers.CharField(source="argument.left_out")
+
+
+class CommentSerializer(ReadSerializer):
+    """One comment; ``attributes`` are the further columns of its file."""
+
+    statements = SaidStatementSerializer(many=True, source="said")
+
+    class Meta:
+        model = Comment
+        fields = [
+            "id",
+            "position",
+            "name",
+            "text",
+            "written_on",
+            "attributes",
+            "source",
+            "created_at",
+            "statements",
+        ]
+
+
+class CommentFilter(filters.FilterSet):
+    """Comments by text, day, file, place and the value of one of their columns."""
+
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
+    show = filters.ChoiceFilter(choices=[(SAYS_NOTHING, "say nothing")], method="shown")
+    attribute = filters.CharFilter(method="paired", max_length=200)
+    value = filters.CharFilter(method="paired", max_length=200)
+    source = filters.CharFilter(max_length=255)
+    written_from = filters.DateFilter(field_name="written_on", lookup_expr="gte")
+    written_until = filters.DateFilter(field_name="written_on", lookup_expr="lte")
+    after = filters.NumberFilter(
+        field_name="position",
+        lookup_expr="gt",
+        min_value=0,
+        max_value=2**31 - 1,
+        decimal_places=0,
+    )
+
+    def shown(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
+        """Those of which no statement takes part."""
+        return saying_nothing(rows)
+
+    def paired(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
+        """Column and value count together; see `filter_queryset`."""
+        return rows
+
+    def filter_queryset(self, queryset: QuerySet) -> QuerySet:
+        """What is left."""
+        given = self.form.cleaned_data
+        column, value = given.get("attribute"), given.get("value")
+        if bool(column) != bool(value):
+            raise ValidationError({"attribute": ["A column and its value come together."]})
+        rows = super().filter_queryset(queryset)
+        return having(rows, column, value) if column else rows
+
+
+class CellCommentViews(StudyViews):
+    """Comments of one cell."""
+
+    queryset = Comment.objects.none()
+    serializer_class = CommentSerializer
+    filterset_class = CommentFilter
+
+    def rows(self) -> QuerySet[Comment]:
+        """By position; raises 404 if the cell is not of this study."""
+        cells = Cell.objects.filter(dataset__study=self.study)
+        cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
+        links: Any = CommentStatement.objects.select_related("argument").order_by("position")
+        said = Prefetch("statements", queryset=links, to_attr="said")
+        return comments_of(cell).prefetch_related(said)

@@ -1,0 +1,275 @@
+"""Files of arguments: read their cells, recognise the formats, and samples."""
+
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+
+from argsum.datasets.methods.argument_cells import RawCell, named_columns
+from argsum.datasets.methods.argument_files import (
+    ARGKP_PARTS,
+    ArgumentFile,
+    is_wanted,
+    read_argument_list,
+    read_argument_pairs,
+)
+from argsum.datasets.methods.argument_files import read_argkp as read_archive
+from argsum.datasets.methods.preprocessing import (
+    HALF,
+    LARGEST_SEED,
+    ONE_KEY_POINT,
+    ONE_ROW,
+    ONE_SENTENCE,
+    PARTS,
+    PUBLISHED_SENTENCE,
+    READ,
+    SAYS_SOMETHING,
+    UNIQUE,
+    Half,
+)
+from cqa_site.files.actions.imports import Entry, ImportRefused, Line, Note, Source, rejected
+from cqa_site.files.format_parts import Look, Sample, csv_of
+
+# A cell of a file, and the dataset it belongs to.
+
+
+BOOK = "cells"
+LONGEST_NAME = 120
+PUBLISHED_RECIPE = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class CellEntry(Entry):
+    """One topic and stance with everything that the file says about it."""
+
+    is_row: ClassVar[bool] = False
+
+    dataset: str
+    source: str
+    cell: RawCell
+    # For the place of its remarks where one file has several members.
+    place: str = ""
+    # What was asked for the recipe of a new dataset.
+    recipe: str = ""
+    half: Half | None = None
+
+
+def dataset_name(options: Mapping[str, Any], file_name: str) -> str:
+    """The name asked for, or the file's without its ending."""
+    asked = str(options.get("dataset") or "").strip()
+    return (asked or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
+
+
+def recipe_of(options: Mapping[str, Any]) -> str:
+    """The recipe asked for: empty, or `PUBLISHED_RECIPE`; raises ImportRefused."""
+    asked = str(options.get("recipe") or "").strip()
+    if asked not in ("", PUBLISHED_RECIPE):
+        raise ImportRefused(_("There is no recipe called “%s”.") % asked[:40])
+    return asked
+
+
+def asked_half(options: Mapping[str, Any]) -> Half | None:
+    """The half asked for, with its seed; raises ImportRefused."""
+    part, seed = (str(_given(options, name)).strip() for name in ("half", "seed"))
+    if not part:
+        return None
+    if part not in PARTS:
+        raise ImportRefused(_("A half is test or dev, not “%s”.") % part[:40])
+    if not (seed or "1").isdecimal() or int(seed or 1) > LARGEST_SEED:
+        raise ImportRefused(_("The seed “%s” is no whole number from 0.") % seed[:40])
+    return Half(part, int(seed or 1))
+
+
+def _given(options: Mapping[str, Any], name: str) -> Any:
+    value = options.get(name)
+    return "" if value is None else value
+
+
+def funnel_words(counts: Mapping[str, int]) -> str:
+    """The counts of a funnel as one line."""
+    words = {
+        READ: _("%s read"),
+        UNIQUE: _("%s unique"),
+        ONE_KEY_POINT: _("%s with exactly one key point"),
+        ONE_ROW: _("%s with a match in exactly one row"),
+        ONE_SENTENCE: _("%s of one sentence"),
+        PUBLISHED_SENTENCE: _("%s of one sentence"),
+        SAYS_SOMETHING: _("%s that say something"),
+        HALF: _("%s in the half"),
+    }
+    return " → ".join(words[step] % f"{number:,}" for step, number in counts.items())
+
+
+# The three kinds of files with arguments, as lines of an import.
+
+
+def read_argkp(source: Source) -> Iterator[Line]:
+    """Arguments, key points and labels from an archive; a remark names the member."""
+    found = read_archive(source.path, name=source.name)
+    yield from _lines(source, found, has_members=True)
+
+
+def read_pairs(source: Source) -> Iterator[Line]:
+    """One row per argument and key point; without a label column each is a match."""
+    found = read_argument_pairs(source.path, name=source.name, **source.reading)
+    if not found.has_label:
+        # Said below, with what to do about it.
+        source.log.unread.clear()
+        yield from _matches_only(found)
+    yield from _lines(source, found)
+
+
+def _matches_only(found: ArgumentFile) -> Iterator[Note]:
+    yield Note(
+        _(
+            "The file has no label column: every row is taken as a match, and pairs that are not "
+            "in it as undecided."
+        )
+    )
+    if found.unread:
+        columns = ", ".join(found.unread)
+        yield Note(_("Not read: %s. If one of these is the label, call it label.") % columns)
+
+
+def read_list(source: Source) -> Iterator[Line]:
+    """One row per argument."""
+    found = read_argument_list(source.path, name=source.name, **source.reading)
+    yield from _lines(source, found)
+
+
+def _lines(source: Source, found: ArgumentFile, *, has_members: bool = False) -> Iterator[Line]:
+    for problem in found.problems:
+        yield rejected(problem, place=problem.file if has_members else "", of="arguments")
+    name = dataset_name(source.options, source.name)
+    recipe, half = recipe_of(source.options), asked_half(source.options)
+    for cell in found.cells:
+        # A half is a split of its own where the file has none.
+        if half and not cell.split:
+            cell.split = half.part
+        yield CellEntry(
+            row=cell.arguments[0].row,
+            dataset=name,
+            source=source.name,
+            cell=cell,
+            place=f"arguments_{cell.split}" if has_members else "",
+            recipe=recipe,
+            half=half,
+        )
+
+
+# Small invented files with arguments, and how each format is recognised.
+
+
+TOPIC, STANCE = "Every town should have a public garden", 1
+# By key point; enough of each for every system to find them.
+SAID = {
+    "People meet there": (
+        "A garden gives old people a place to sit and to meet.",
+        "Neighbours get to know each other between the beds.",
+        "People who live alone meet their neighbours in a garden.",
+        "A garden is a place where neighbours meet and talk.",
+        "Old and young people meet each other in a public garden.",
+        "Neighbours who work in a garden together become friends.",
+    ),
+    "It is good for air and climate": (
+        "Trees cool the streets around them in summer.",
+        "Plants clean the air of the whole quarter.",
+        "In hot summers trees and plants keep the air cool.",
+        "Trees clean the air and give shade in summer.",
+        "Green plants make the air of a town cleaner.",
+        "The shade of trees keeps streets cool on hot days.",
+    ),
+    "Children learn there": (
+        "Children learn there where vegetables come from.",
+        "A school class can watch bees at work and learn about them.",
+        "Children learn in a garden how vegetables grow.",
+        "School children learn about plants and bees there.",
+        "Children who grow vegetables learn what they eat.",
+        "In a garden children learn how plants grow.",
+    ),
+}
+KEY_POINTS = tuple(SAID)
+ARGUMENTS = tuple(text for texts in SAID.values() for text in texts)
+MATCHES = tuple(at for at, texts in enumerate(SAID.values()) for _text in texts)
+DATASET = "Sample gardens"
+
+
+def _argkp() -> bytes:
+    about = (TOPIC, STANCE)
+    tables = {
+        "arguments": csv_of(
+            ("arg_id", "argument", "topic", "stance"),
+            [(f"a{place}", text, *about) for place, text in enumerate(ARGUMENTS)],
+        ),
+        "key_points": csv_of(
+            ("key_point_id", "key_point", "topic", "stance"),
+            [(f"k{place}", text, *about) for place, text in enumerate(KEY_POINTS)],
+        ),
+        "labels": csv_of(
+            ("arg_id", "key_point_id", "label"),
+            [
+                (f"a{place}", f"k{point}", int(MATCHES[place] == point))
+                for place in range(len(ARGUMENTS))
+                for point in range(len(KEY_POINTS))
+            ],
+        ),
+    }
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, table in tables.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}_dev.csv"), table)
+    return target.getvalue()
+
+
+def _pairs() -> bytes:
+    rows = [
+        (TOPIC, text, KEY_POINTS[MATCHES[place]], STANCE, 1)
+        for place, text in enumerate(ARGUMENTS)
+    ]
+    return csv_of(("topic", "argument", "key_point", "stance", "label"), rows)
+
+
+def _list() -> bytes:
+    return csv_of(("topic", "argument", "stance"), [(TOPIC, text, STANCE) for text in ARGUMENTS])
+
+
+GOALS = ("comments",)
+SAMPLES = {
+    "argkp": Sample("sample-key-points.zip", _argkp, {"dataset": DATASET}, goals=GOALS),
+    "argument_pairs": Sample("sample-pairs.csv", _pairs, {"dataset": "Sample pairs"}, goals=GOALS),
+    "argument_list": Sample("sample-list.csv", _list, {"dataset": "Sample list"}, goals=GOALS),
+}
+
+
+def fits_argkp(look: Look) -> str:
+    """The three files of a split, in an archive."""
+    names = [member.rsplit("/", 1)[-1].lower() for member in look.members]
+    wanted = [name for name in names if is_wanted(name)]
+    if not all(any(name.startswith(part) for name in wanted) for part in ARGKP_PARTS):
+        return ""
+    return _("the archive holds arguments_…, key_points_… and labels_…")
+
+
+def fits_pairs(look: Look) -> str:
+    """An argument and a key point a row."""
+    if not named_columns(look.columns) >= {"topic", "argument", "key_point", "stance"}:
+        return ""
+    return _("each row has a topic, a stance, an argument and a key point")
+
+
+def fits_list(look: Look) -> str:
+    """An argument on a topic a row, with what only debates have; comments have a topic, too.
+
+    With the two qualities of ArgQ-30k it is another format.
+    """
+    named = named_columns(look.columns)
+    is_rated = {"wa", "macep"} <= look.bare
+    if not named >= {"topic", "argument"} or "key_point" in named or is_rated:
+        return ""
+    if not named & {"stance", "set", "quality"}:
+        return ""
+    return _("each row has a topic and an argument, and no key point")

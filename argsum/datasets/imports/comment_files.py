@@ -1,0 +1,410 @@
+"""Files of comments: read their rows, recognise the format, and a sample."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from argsum.datasets.methods.argument_cells import LONGEST_NAME as LONGEST_ID
+from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, named_columns
+from argsum.datasets.methods.comment_columns import (
+    LONGEST_COLUMN,
+    Order,
+    as_date,
+    column_of_sentences,
+    comment_columns,
+    is_comment,
+    is_parted,
+    is_rich,
+    order_of,
+    plain_text,
+    proposed,
+    question_of,
+    wrong_columns,
+)
+from argsum.datasets.models import Cell
+from argsum.datasets.reports.comments import EXPORTED
+from cqa_site.files.actions.imports import Entry, Flag, ImportRefused, Line, Note, Source
+from cqa_site.files.format_parts import Look, Sample, csv_of
+from cqa_site.tabular import Row, Table, beginning
+from cqa_site.tabular.cells import (
+    LONGEST_VALUE,
+    MOST_ATTRIBUTES,
+    as_words,
+    is_missing,
+    trimmed,
+)
+from cqa_site.tabular.layout import unique_headers
+
+from .argument_files import GOALS, dataset_name
+
+# Comments of any table or plain text, one a row, as lines of an import.
+
+
+COMMENTS = "comments"
+# Words of the options: what the first row of one column is, and what equal rows are.
+AS_COMMENT, AS_HEADER = "comment", "header"
+ARE_NEW, ARE_SAME = "new", "same"
+# The first columns of our own export, and those of them that the import makes again.
+OWN = list(EXPORTED)
+_MADE = {"statements", "left_out"}
+# What programs write where nobody wrote anything.
+_NOT_WRITTEN = ("nan", "null", "<na>", "#n/a")
+# Formats whose first row is no header.
+_RECORDS = ("json", "jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class CommentEntry(Entry):
+    """One comment; ``key`` is as that of `Comment`, ``group`` the column that was called so."""
+
+    dataset: str
+    source: str
+    topic: str
+    key: str
+    text: str
+    name: str
+    attributes: Mapping[str, str]
+    written_on: date | None
+    group: str = ""
+
+
+@dataclass
+class _Reading:
+    """How one file is read, and what was met on the way."""
+
+    source: Source
+    columns: Mapping[str, str]
+    # By header: the name of the attribute.
+    attributes: Mapping[str, str]
+    topic: str
+    order: Order
+    # In the keys of rows without an id.
+    scope: str = ""
+    equal: Counter[bytes] = field(default_factory=Counter)
+    # Columns of which nothing is kept.
+    left_out: int = 0
+    empty: int = 0
+    # Comments with tags or entities.
+    rich: int = 0
+    cut: int = 0
+    unclear: int = 0
+
+
+def read_comments(source: Source) -> Iterator[Line]:
+    """One comment a row; what is left out or cut is said at the end."""
+    with source.table(may_be_lines=True) as table:
+        has_first = first_is_comment(table, source.options)
+        mapping, rows = _mapped(source, table)
+        if has_first:
+            yield Note(_("The first row is taken as a comment: the file has no header."))
+            rows = _with_header(table.columns[0], rows)
+        if table.kind == "lines":
+            yield Note(_("The file is plain text: every line is a comment."))
+        reading = _reading(source, table, mapping)
+        for row in rows:
+            yield from _lines(reading, row)
+        yield from _remarks(reading)
+
+
+def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
+    """Whether the first row of a file holds a comment.
+
+    Parameters
+    ----------
+    table : Table or Preview
+        The file.
+    options : mapping
+        ``first_row`` says it; otherwise the row itself shows it, for files of one column.
+
+    Raises
+    ------
+    ImportRefused
+        For another word, and for a table of several columns, which needs their names.
+    """
+    asked = str(options.get("first_row") or "").strip()
+    if asked not in ("", AS_COMMENT, AS_HEADER):
+        text = _("“%s” is not what a first row is; say comment or header.")
+        raise ImportRefused(text % asked[:40])
+    if asked == AS_COMMENT and (len(table.columns) > 1 or table.kind in _RECORDS):
+        raise ImportRefused(
+            _("The first row can only be a comment in a file of one column without names.")
+        )
+    if asked or len(table.columns) > 1 or table.kind in _RECORDS:
+        return asked == AS_COMMENT
+    header = table.columns[0]
+    if comment_columns([header]) or question_of(header):
+        return False
+    return is_comment(header) or table.name.lower().endswith(".txt")
+
+
+def _mapped(source: Source, table: Table) -> tuple[dict[str, str], Iterator[Row]]:
+    """The columns that were chosen, else those proposed; raises ImportRefused for others."""
+    asked = dict(source.options.get("mapping") or {})
+    rows: Iterator[Row] = table.rows
+    if not asked:
+        head = beginning(table).rows
+        return proposed(table.columns, head, table.titles), _chained(head, table.rows)
+    for name, column in asked.items():
+        if column not in table.columns:
+            text = _("%(file)s has no column “%(column)s” (%(field)s).")
+            about = {"file": source.name, "column": column[:80], "field": name[:20]}
+            raise ImportRefused(text % about)
+    if problems := wrong_columns(asked):
+        raise ImportRefused(problems[0])
+    return asked, rows
+
+
+def _chained(head: Iterable[Row], rest: Iterable[Row]) -> Iterator[Row]:
+    yield from head
+    yield from rest
+
+
+def _with_header(header: str, rows: Iterator[Row]) -> Iterator[Row]:
+    yield Row(1, {header: header})
+    yield from rows
+
+
+def _reading(source: Source, table: Table, mapping: Mapping[str, str]) -> _Reading:
+    used = {mapping[name] for name in ("comment", "topic", "id", "date") if name in mapping}
+    if table.columns[: len(OWN)] == OWN:
+        used |= _MADE
+    headers = [each for each in table.columns if each not in used]
+    titles = [table.titles.get(each, each) for each in headers[:MOST_ATTRIBUTES]]
+    names = unique_headers([each[:LONGEST_COLUMN] for each in titles])
+    repeats = source.text("repeats")
+    if repeats not in ("", ARE_NEW, ARE_SAME):
+        text = _("“%s” is not what equal rows are; say new or same.")
+        raise ImportRefused(text % repeats[:40])
+    return _Reading(
+        source=source,
+        columns=mapping,
+        attributes=dict(zip(headers, names, strict=False)),
+        topic="" if "topic" in mapping else _topic(source),
+        order=_order(source, mapping.get("date")),
+        scope=_hash_of(source) if repeats == ARE_NEW else "",
+        left_out=max(len(headers) - MOST_ATTRIBUTES, 0),
+    )
+
+
+def _topic(source: Source) -> str:
+    """What was said, else the one topic of a dataset that is there; raises ImportRefused."""
+    if said := source.text("topic"):
+        if len(said) > LONGEST_TOPIC:
+            raise ImportRefused(_("A topic has at most %s characters.") % LONGEST_TOPIC)
+        return said
+    name = dataset_name(source.options, source.name)
+    cells = Cell.objects.filter(dataset__study=source.study, dataset__name=name)
+    topics = list(cells.values_list("topic", flat=True)[:2])
+    if len(topics) == 1:
+        return topics[0]
+    raise ImportRefused(
+        _("Say the topic: what were people asked, or what are the comments about?")
+    )
+
+
+def _order(source: Source, column: str | None) -> Order:
+    """What was said, else what the whole column shows; raises ImportRefused for another word."""
+    asked = source.text("date_order")
+    if asked not in Order.__members__.values():
+        text = _("“%s” is no order of dates; say day or month for what comes first.")
+        raise ImportRefused(text % asked[:40])
+    if asked or column is None:
+        return Order(asked)
+    with source.table(may_be_lines=True, is_again=True) as table:
+        return order_of(as_words(row.values.get(column)) for row in table.rows)
+
+
+def _hash_of(source: Source) -> str:
+    with source.path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _lines(reading: _Reading, row: Row) -> Iterator[Line]:
+    """A comment, with a remark where its date cannot be read; or why the row has none."""
+    columns = reading.columns
+    texts = {name: as_words(row.values.get(header)) for name, header in columns.items()}
+    text = texts["comment"].strip()
+    if is_rich(text):
+        text = plain_text(text).strip()
+        reading.rich += 1
+    if not text or text.lower() in _NOT_WRITTEN:
+        reading.empty += 1
+        yield Flag(row.number, columns["comment"], _("No comment in this row: left out."))
+        return
+    name = "" if is_missing(texts.get("id", "")) else trimmed(texts["id"])
+    topic = texts["topic"].strip() if "topic" in columns else reading.topic
+    if problem := _problem(reading, topic, name):
+        yield Flag(row.number, *problem, is_rejection=True, object=COMMENTS)
+        return
+    said = "" if is_missing(texts.get("date", "")) else trimmed(texts["date"])
+    written_on = as_date(said, reading.order)
+    reading.unclear += reading.order == Order.UNKNOWN and is_parted(said)
+    if said and written_on is None:
+        reason = _("“%s” is no date that can be read: the comment is kept without.") % said[:40]
+        yield Flag(row.number, columns["date"], reason)
+    yield CommentEntry(
+        row=row.number,
+        dataset=dataset_name(reading.source.options, reading.source.name),
+        source=reading.source.name[:255],
+        topic=topic,
+        key=_key_of_id(name) if name else _key(reading, row, topic, text),
+        text=text,
+        name=name,
+        attributes=_attributes(reading, row),
+        written_on=written_on,
+        group=reading.attributes.get(columns.get("group", ""), ""),
+    )
+
+
+def _problem(reading: _Reading, topic: str, name: str) -> tuple[str, str] | None:
+    """Column and reason why a row cannot be taken."""
+    columns = reading.columns
+    if not topic:
+        return columns["topic"], _("The topic is empty.")
+    if len(topic) > LONGEST_TOPIC:
+        return columns["topic"], _("Longer than %s characters.") % LONGEST_TOPIC
+    if len(name) > LONGEST_ID:
+        return columns["id"], _("Longer than %s characters.") % LONGEST_ID
+    return None
+
+
+def _key_of_id(name: str) -> str:
+    return hashlib.sha256(json.dumps(["id", name]).encode()).hexdigest()
+
+
+def _key(reading: _Reading, row: Row, topic: str, text: str) -> str:
+    """By text, all other columns, and the number among equal rows of the file."""
+    comment, about = reading.columns["comment"], reading.columns.get("topic")
+    others = sorted(
+        (header, words)
+        for header, value in row.values.items()
+        if header not in (comment, about) and (words := as_words(value).strip())
+    )
+    said = json.dumps([reading.scope, text, others], ensure_ascii=False)
+    equal = hashlib.blake2b(f"{topic}\n{said}".encode(), digest_size=16).digest()
+    reading.equal[equal] += 1
+    return hashlib.sha256(f"{reading.equal[equal]}\n{said}".encode()).hexdigest()
+
+
+def _attributes(reading: _Reading, row: Row) -> dict[str, str]:
+    found = {}
+    for header, name in reading.attributes.items():
+        words = as_words(row.values.get(header)).strip()
+        reading.cut += len(words) > LONGEST_VALUE
+        if words:
+            found[name] = words[:LONGEST_VALUE]
+    return found
+
+
+def _remarks(reading: _Reading) -> Iterator[Note]:
+    """What was left out or cut, with counts."""
+    if left := reading.left_out:
+        text = ngettext(
+            "%(left)s further column is left out: a comment keeps the first %(most)s.",
+            "%(left)s further columns are left out: a comment keeps the first %(most)s.",
+            left,
+        )
+        yield Note(text % {"left": left, "most": MOST_ATTRIBUTES})
+    if reading.empty:
+        text = ngettext(
+            "%s row has no comment and is left out.",
+            "%s rows have no comment and are left out.",
+            reading.empty,
+        )
+        yield Note(text % f"{reading.empty:,}")
+    if reading.rich:
+        text = ngettext(
+            "%s comment had tags or entities of HTML: it is kept as plain text.",
+            "%s comments had tags or entities of HTML: they are kept as plain text.",
+            reading.rich,
+        )
+        yield Note(text % f"{reading.rich:,}")
+    if reading.cut:
+        text = ngettext(
+            "%(cut)s value of a further column is cut to %(most)s characters.",
+            "%(cut)s values of further columns are cut to %(most)s characters.",
+            reading.cut,
+        )
+        yield Note(text % {"cut": f"{reading.cut:,}", "most": LONGEST_VALUE})
+    if reading.unclear:
+        text = ngettext(
+            "%s date could be read in two ways and no other one shows which: the month is taken "
+            "to come first.",
+            "%s dates could be read in two ways and no other one shows which: the month is taken "
+            "to come first.",
+            reading.unclear,
+        )
+        yield Note(text % f"{reading.unclear:,}")
+
+
+# A small invented file of comments, and how the format is recognised.
+
+
+ASKED = "What do you think of the new canteen?"
+SHOPS, OFFICE = "Workshop", "Office"
+# Comment, group, day of March.
+SAID = (
+    ("The food is warm at last. The queue is far too long at noon.", OFFICE, 3),
+    ("I wait twenty minutes in the queue every day.", OFFICE, 3),
+    ("The vegetable dishes are really good now.", SHOPS, 4),
+    ("Long queues, and only one till is open.", SHOPS, 4),
+    ("n/a", OFFICE, 5),
+    ("The new vegetable dishes taste good; I would like more of them on Fridays.", OFFICE, 6),
+    ("It is too loud to talk to anybody. The ceiling makes every voice louder.", SHOPS, 6),
+    ("Prices went up again and the portions are smaller.", SHOPS, 7),
+    ("A lunch costs a third more than last year.", OFFICE, 7),
+    ("- queue too long\n- prices too high", OFFICE, 10),
+    ("One cannot hear one's own words at noon, it is so loud.", OFFICE, 10),
+    ("The people at the counter are friendly and quick.", SHOPS, 11),
+    ("Friendly staff! The queue is still too long.", OFFICE, 12),
+    ("The salad bar is fresh every day.", SHOPS, 12),
+    ("Lunch is too expensive for apprentices.", SHOPS, 13),
+    ("Fresh salad, friendly people at the counter.", OFFICE, 14),
+    ("no comment", SHOPS, 14),
+    ("Open a second till at noon, then the queue is short.", OFFICE, 17),
+    ("The room is so loud that I eat at my desk.", OFFICE, 18),
+    ("More vegetable dishes, please. The portions are small.", SHOPS, 19),
+)
+
+
+def _comments() -> bytes:
+    rows = [(text, group, f"2024-03-{day:02d}") for text, group, day in SAID]
+    return csv_of(("comment", "group", "date"), rows)
+
+
+SAMPLE = Sample(
+    "sample-comments.csv",
+    _comments,
+    {"dataset": "Sample canteen", "topic": ASKED},
+    goals=GOALS,
+)
+# Beside a topic they make a list of arguments, as debates are released.
+_OF_ARGUMENTS = {"stance", "set", "quality"}
+# Of other formats, whose files lack something that would show what they are.
+_ELSEWHERE = {"object1", "object2", "rater", "filename"}
+
+
+def fits_comments(look: Look) -> str:
+    """A column of texts, or one column alone; a key point or a stance makes it something else."""
+    named = named_columns(look.columns)
+    if "key_point" in named or look.bare & _ELSEWHERE or look.has_points:
+        return ""
+    if {"topic", "argument"} <= named and named & _OF_ARGUMENTS:
+        return ""
+    if look.kind == "lines":
+        return _("it is plain text, which may have a comment in every line")
+    found = comment_columns(look.columns)
+    if found and proposed(look.columns, look.rows, look.titles)["comment"] in found:
+        return _("its column %s holds what people wrote") % found[0]
+    if column := column_of_sentences(look.columns, look.rows, look.titles):
+        return _("its column %s has sentences") % column
+    if len(look.columns) == 1 and isinstance(look.first.get(look.columns[0]), str):
+        return _("it has one column of texts")
+    return ""

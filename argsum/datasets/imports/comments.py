@@ -1,0 +1,387 @@
+"""Import of comments: the form, and comparison with stored comments."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from argsum.datasets.actions import (
+    CellBook,
+    RawComment,
+    count_comments,
+    drop_unsaid,
+    in_use,
+    is_frozen,
+    is_of_comments,
+    replace_comment,
+)
+from argsum.datasets.methods.argument_cells import LONGEST_TOPIC
+from argsum.datasets.methods.comment_columns import Order, question_of, wrong_columns
+from argsum.datasets.methods.preprocessing import COMMENT_STEPS
+from argsum.datasets.methods.statements import SAMPLE, language_of
+from argsum.datasets.models import Cell, Comment, Dataset
+from argsum.datasets.reports.comments import not_english
+from cqa_site.files.actions.imports import ImportRefused, Reconciliation
+from cqa_site.files.forms import AskingColumns, ColumnsForm
+
+from .argument_files import LONGEST_NAME, dataset_name
+from .comment_files import (
+    ARE_NEW,
+    ARE_SAME,
+    AS_COMMENT,
+    AS_HEADER,
+    COMMENTS,
+    CommentEntry,
+    first_is_comment,
+)
+from .datasets import MOST_NAMES
+
+# Comments of a file: compared with those of a dataset by key, and added with their statements.
+#
+# A dataset of comments can grow whatever was made of it: what is stored stays as it is, and what
+# is
+# new gets the next positions. Only replacing is refused once something rests on it.
+
+
+STATEMENTS = "statements"
+# In the notes.
+MOST_TOPICS = 10
+T = TypeVar("T")
+
+
+class CommentReconciliation(Reconciliation):
+    """One pass over one file, which makes or fills one dataset of comments."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._dataset: Dataset | None = None
+        self._is_frozen = False
+        self._books: dict[str, CellBook] = {}
+        self._last_cell = 0
+        # Of comments with an id, what the file said of it before.
+        self._said: dict[bytes, bytes] = {}
+        self._group = ""
+        self._attributes: dict[str, None] = {}
+        self._from_elsewhere = self._otherwise = self._replaced = 0
+        self._sample: list[str] = []
+
+    def compare(self, entries: Sequence[CommentEntry]) -> None:
+        """Compare a piece of the file, topic by topic."""
+        dataset = self._dataset or self._open(entries[0])
+        by_topic: dict[str, list[CommentEntry]] = {}
+        for entry in entries:
+            by_topic.setdefault(entry.topic, []).append(entry)
+            self._group = entry.group or self._group
+            self._attributes.update(dict.fromkeys(entry.attributes))
+        self._find_books(dataset, by_topic)
+        for topic, found in by_topic.items():
+            self._compare_cell(self._books[topic], found)
+
+    def finish(self) -> None:
+        """Say what the new comments are split into, and count the dataset again."""
+        if self._dataset is None:
+            return
+        if self._replaced and self._is_frozen:
+            more = _("Comments can be added, but none can be replaced.")
+            raise ImportRefused(f"{in_use(self._dataset)} {more}")
+        self.outcome.notes.extend(self._notes())
+        if self.write:
+            if self._replaced:
+                drop_unsaid(self._dataset)
+            count_comments(self._dataset, attributes=self._attributes, group=self._group)
+
+    # -- the dataset --------------------------------------------------------------------------
+
+    def _open(self, entry: CommentEntry) -> Dataset:
+        found = Dataset.objects.filter(study=self.study, name=entry.dataset)
+        dataset = (found.select_for_update() if self.write else found).first()
+        if dataset is None:
+            recipe = {"holds": COMMENTS, "steps": list(COMMENT_STEPS)}
+            dataset = Dataset(
+                study=self.study,
+                name=entry.dataset,
+                source=entry.source,
+                recipe=recipe,
+                created_by=self.actor,
+            )
+            if self.write:
+                dataset.save()
+        elif not is_of_comments(dataset):
+            text = _("“%s” holds arguments that came without comments: choose another name.")
+            raise ImportRefused(text % dataset.name)
+        else:
+            self._is_frozen = is_frozen(dataset)
+            last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
+            self._last_cell = last or 0
+        self._dataset = dataset
+        return dataset
+
+    def _find_books(self, dataset: Dataset, topics: Iterable[str]) -> None:
+        wanted = [topic for topic in topics if topic not in self._books]
+        stored = {}
+        if wanted and dataset.pk is not None:
+            cells = dataset.cells.filter(topic__in=wanted, stance=Cell.Stance.NONE)
+            stored = {cell.topic: cell for cell in cells}
+        for topic in wanted:
+            self.result("cells", "same" if topic in stored else "new")
+            cell = stored.get(topic) or self._new_cell(dataset, topic)
+            self._books[topic] = CellBook(cell, dataset.recipe["steps"])
+
+    def _new_cell(self, dataset: Dataset, topic: str) -> Cell:
+        self._last_cell += 1
+        cell = Cell(dataset=dataset, topic=topic, stance=0, position=self._last_cell)
+        if self.write:
+            cell.save()
+        return cell
+
+    # -- its comments -------------------------------------------------------------------------
+
+    def _compare_cell(self, book: CellBook, entries: Sequence[CommentEntry]) -> None:
+        stored = book.stored(entry.key for entry in entries)
+        new = []
+        for entry in entries:
+            if entry.name and not self._is_first(entry):
+                continue
+            if entry.key in stored:
+                self._compare_one(book, entry, stored[entry.key])
+            else:
+                new.append(entry)
+                self.result(COMMENTS, "new")
+        found = book.add([_raw(entry) for entry in new], write=self.write)
+        self.outcome.counts[STATEMENTS]["new"] += found.new
+        self.outcome.counts[STATEMENTS]["same"] += found.known
+        self._sample += found.texts[: SAMPLE - len(self._sample)]
+
+    def _is_first(self, entry: CommentEntry) -> bool:
+        """Whether the file did not name this id before; it may say the same twice, no other."""
+        key = hashlib.blake2b(f"{entry.topic}\n{entry.key}".encode(), digest_size=16).digest()
+        text = hashlib.blake2b(entry.text.encode(), digest_size=16).digest()
+        before = self._said.setdefault(key, text)
+        if before is text:
+            return True
+        if before == text:
+            self.result(COMMENTS, "same")
+        else:
+            reason = _("The id “%s” came before in this file with another text.")
+            self.leave_out(entry.row, "id", reason % entry.name[:40], of=COMMENTS)
+        return False
+
+    def _compare_one(self, book: CellBook, entry: CommentEntry, stored: Comment) -> None:
+        is_other_text = stored.text != entry.text
+        is_otherwise = bool(entry.name) and (
+            stored.attributes != entry.attributes or stored.written_on != entry.written_on
+        )
+        self.result(COMMENTS, "changed" if is_other_text or is_otherwise else "same")
+        if is_other_text:
+            shown = f"“{stored.text[:200]}”"
+            self.mention(entry.row, "comment", f"{entry.name[:40]}: {self.changed(shown)}")
+        elif is_otherwise:
+            self._otherwise += 1
+        elif not entry.name and stored.source != entry.source:
+            self._from_elsewhere += 1
+        if (is_other_text or is_otherwise) and self.update_changed:
+            self._replaced += 1
+            if self.write and not self._is_frozen:
+                replace_comment(book, stored, _raw(entry))
+
+    # -- words --------------------------------------------------------------------------------
+
+    def _notes(self) -> Iterator[str]:
+        books = [book for book in self._books.values() if book.comments]
+        for book in books[:MOST_TOPICS]:
+            about = {
+                "topic": book.cell.topic[:80],
+                "comments": f"{book.comments:,}",
+                "statements": f"{book.statements:,}",
+                "different": f"{book.different:,}",
+                "saying": f"{book.saying:,}",
+            }
+            yield (
+                _(
+                    "New on “%(topic)s”: comments: %(comments)s → statements: %(statements)s → "
+                    "different and not here before: %(different)s → that say something: "
+                    "%(saying)s"
+                )
+                % about
+            )
+        if (more := len(books) - MOST_TOPICS) > 0:
+            text = ngettext("And so on for %s more topic.", "And so on for %s more topics.", more)
+            yield text % more
+        if self._otherwise:
+            text = ngettext(
+                "%s comment has other further columns or another date than the stored one.",
+                "%s comments have other further columns or another date than the stored ones.",
+                self._otherwise,
+            )
+            yield text % f"{self._otherwise:,}"
+        if self._from_elsewhere:
+            text = ngettext(
+                "%s row equals a comment of another file and is taken for the same. If it is a "
+                "new comment, say so where the columns are chosen.",
+                "%s rows equal comments of another file and are taken for the same. If they are "
+                "new comments, say so where the columns are chosen.",
+                self._from_elsewhere,
+            )
+            yield text % f"{self._from_elsewhere:,}"
+        if warning := not_english(language_of(self._sample), is_known=len(self._sample) > 20):
+            yield warning
+
+
+def _raw(entry: CommentEntry) -> RawComment:
+    return RawComment(
+        key=entry.key,
+        text=entry.text,
+        name=entry.name,
+        attributes=entry.attributes,
+        written_on=entry.written_on,
+        source=entry.source,
+    )
+
+
+# What a file of comments is asked: what they are about, and which column is what.
+
+
+# Datasets named beside the field; all of them are offered while one types.
+NAMED = 3
+LABELS = {
+    "comment": gettext_lazy("Comment"),
+    "topic": gettext_lazy("Topic, where it differs from row to row"),
+    "id": gettext_lazy("Id"),
+    "date": gettext_lazy("Date"),
+    "group": gettext_lazy("Group"),
+}
+
+
+class CommentsForm(ColumnsForm):
+    """Dataset, topic and columns; a topic is said here or in every row."""
+
+    beside = ("dataset", "topic", "first_row", "date_order", "repeats")
+    advanced = ("first_row", "date_order", "repeats", *ColumnsForm.advanced)
+    rater_kind = None  # type: ignore[assignment]  # nobody rates
+    dataset = forms.CharField(
+        label=gettext_lazy("Name of the dataset"),
+        max_length=LONGEST_NAME,
+        required=False,
+        help_text=gettext_lazy("Found by name and filled up, or made. Empty: the file's name."),
+    )
+    topic = forms.CharField(
+        label=gettext_lazy("What were people asked, or what is it about?"),
+        max_length=LONGEST_TOPIC,
+        required=False,
+        help_text=gettext_lazy(
+            "Needed, unless a column says it or the dataset is here with one topic."
+        ),
+    )
+    first_row = forms.ChoiceField(
+        label=gettext_lazy("The first row"),
+        required=False,
+        choices=[
+            (AS_COMMENT, gettext_lazy("is a comment")),
+            (AS_HEADER, gettext_lazy("names the columns")),
+        ],
+        help_text=gettext_lazy("Only a file of one column can do without names."),
+    )
+    date_order = forms.ChoiceField(
+        label=gettext_lazy("Dates such as 3/4/2024 begin with"),
+        required=False,
+        choices=[
+            (Order.UNKNOWN.value, gettext_lazy("what the column shows")),
+            (Order.DAY.value, gettext_lazy("the day")),
+            (Order.MONTH.value, gettext_lazy("the month")),
+        ],
+    )
+    repeats = forms.ChoiceField(
+        label=gettext_lazy("Rows without id that are here already"),
+        required=False,
+        choices=[
+            (ARE_SAME, gettext_lazy("are the same comments")),
+            (ARE_NEW, gettext_lazy("are new comments that say the same")),
+        ],
+        help_text=gettext_lazy("This very file adds nothing when it comes again, either way."),
+    )
+
+    def __init__(
+        self, *args: Any, has_topic: bool, names: Sequence[str] = (), **kwargs: Any
+    ) -> None:
+        """``names`` are those of datasets that the file could go into."""
+        super().__init__(*args, labels=LABELS, required=("comment",), **kwargs)
+        self.has_topic = has_topic
+        if names:
+            self.fields["dataset"].widget.attrs["list"] = "dataset-names"
+            self.fields["dataset"].help_text = gettext_lazy(
+                "A new one, or for a further file the name of one that is here: %s."
+            ) % ", ".join(f"“{each}”" for each in names[:NAMED])
+
+    def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
+        """Comments, and what may stand beside them."""
+        return (
+            (gettext_lazy("Columns"), ("comment", "id", "date", "group")),
+            (gettext_lazy("More than one topic"), ("topic",)),
+        )
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """What nobody can know from the file comes first."""
+        about = [self["topic"], self["dataset"]]
+        return [(str(gettext_lazy("What it is about")), about), *super().groups()]
+
+    def how(self) -> list[forms.BoundField]:
+        """None: what is neither that nor a column is folded."""
+        return []
+
+    def check(self, mapping: Mapping[str, str]) -> list[str]:
+        """Columns twice, and no topic."""
+        problems = wrong_columns(mapping)
+        data = self.cleaned_data
+        if not (mapping.get("topic") or data.get("topic") or self.has_topic):
+            missing = gettext_lazy("Say what people were asked, or choose a column of topics.")
+            self.add_error("topic", str(missing))
+        return problems
+
+
+# What a file of comments is asked about, beside its first rows.
+
+
+class AskingComments(AskingColumns):
+    """Dataset, topic, and which column is what."""
+
+    title = gettext_lazy("Comments")
+    heading = gettext_lazy("What are these comments about?")
+    beside = "argsum/datasets/_comment_names.html"
+
+    @cached_property
+    def names(self) -> list[tuple[str, list[str]]]:
+        """Datasets of comments that are here already, each with its first topics."""
+        found = Dataset.objects.filter(study=self.study, recipe__holds=COMMENTS)
+        found = found.prefetch_related("cells")[:MOST_NAMES]
+        return [(each.name, [cell.topic for cell in each.cells.all()][:3]) for each in found]
+
+    def note(self) -> Any:
+        """That the first row was taken as a comment, or what the file does not name."""
+        if not first_is_comment(self.preview, self.file.options):
+            return ""
+        return _("The first row looks like a comment, so it is taken as one.")
+
+    def form(self, data: Any) -> CommentsForm:
+        """With what was said, or the file shows."""
+        columns = self.preview.columns
+        initial = self.initial()
+        initial["dataset"] = dataset_name(self.file.options, self.file.name)
+        has_first = first_is_comment(self.preview, self.file.options)
+        initial["first_row"] = AS_COMMENT if has_first else AS_HEADER
+        column = initial.get("map_comment") or columns[0]
+        title = self.preview.titles.get(column, "")
+        asked = "" if has_first else question_of(title) or question_of(column)
+        initial["topic"] = self.file.options.get("topic") or asked
+        named = (data or {}).get("dataset") or initial["dataset"]
+        topics = dict(self.names).get(named.strip(), [])
+        return CommentsForm(
+            data,
+            **self.about_columns,
+            initial=initial,
+            has_topic=len(topics) == 1,
+            names=[name for name, _topics in self.names],
+        )

@@ -1,0 +1,442 @@
+"""Import of datasets: compare cells with stored ones and add what is new."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.db.models import F, Max
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.corpus.models import text_key
+from argsum.datasets.actions import in_use, is_frozen, prepare_dataset, stored_half, usual_steps
+from argsum.datasets.forms import DatasetForm
+from argsum.datasets.methods.argument_cells import RawArgument, RawCell
+from argsum.datasets.methods.preprocessing import HALF, ONE_ROW, PUBLISHED, Half, prepare, summed
+from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
+from argsum.datasets.reports.comments import is_of_comments
+from cqa_site.files.actions.imports import Flag, ImportRefused, Reconciliation
+from cqa_site.files.forms import Asking
+
+from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, funnel_words
+
+# A stored cell beside what a file says about it.
+
+
+@dataclass
+class Change:
+    """What a file would add to a cell, and where it says something else.
+
+    Positions are those of the file's cell. ``rated`` are stored arguments with the file's quality
+    where it is not the stored one, ``unrated`` how many of them had none.
+    """
+
+    counts: dict[str, dict[str, int]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(int))
+    )
+    new_arguments: list[int] = field(default_factory=list)
+    new_key_points: list[int] = field(default_factory=list)
+    new_matches: list[tuple[int, int]] = field(default_factory=list)
+    rated: list[CellArgument] = field(default_factory=list)
+    unrated: int = 0
+    relabelled: list[KeyPointMatch] = field(default_factory=list)
+    differing: list[tuple[int | None, str, object]] = field(default_factory=list)
+    argument_keys: dict[int, int] = field(default_factory=dict)
+    key_point_keys: dict[int, int] = field(default_factory=dict)
+
+    def is_change(self, *, update: bool) -> bool:
+        """Whether anything would be written."""
+        added = self.new_arguments or self.new_key_points or self.new_matches
+        return bool(added or (update and (self.rated or self.relabelled)))
+
+
+@dataclass
+class StoredCell:
+    """A cell with what is stored of it, by hash of the text and by pair of keys."""
+
+    cell: Cell
+    arguments: dict[str, CellArgument] = field(default_factory=dict)
+    key_points: dict[str, int] = field(default_factory=dict)
+    matches: dict[tuple[int | None, int | None], KeyPointMatch] = field(default_factory=dict)
+
+    def compare(self, raw: RawCell) -> Change:
+        """What the file's cell is to this one."""
+        change = Change()
+        self._compare_arguments(raw, change)
+        self._compare_key_points(raw, change)
+        self._compare_matches(raw, change)
+        return change
+
+    def _compare_arguments(self, raw: RawCell, change: Change) -> None:
+        for place, argument in enumerate(raw.arguments):
+            stored = self.arguments.get(text_key(argument.text))
+            if stored is None:
+                change.new_arguments.append(place)
+                change.counts["arguments"]["new"] += 1
+                continue
+            change.argument_keys[place] = stored.pk
+            result = "changed" if _compare_argument(stored, argument, change) else "same"
+            change.counts["arguments"][result] += 1
+
+    def _compare_key_points(self, raw: RawCell, change: Change) -> None:
+        for place, key_point in enumerate(raw.key_points):
+            stored = self.key_points.get(text_key(key_point.text))
+            if stored is None:
+                change.new_key_points.append(place)
+            else:
+                change.key_point_keys[place] = stored
+            change.counts["key_points"]["new" if stored is None else "same"] += 1
+
+    def _compare_matches(self, raw: RawCell, change: Change) -> None:
+        for (one, two), is_match in raw.matches.items():
+            keys = (change.argument_keys.get(one), change.key_point_keys.get(two))
+            stored = self.matches.get(keys)
+            if stored is None:
+                change.new_matches.append((one, two))
+                change.counts["matches"]["new"] += 1
+            elif stored.is_match == is_match:
+                change.counts["matches"]["same"] += 1
+            else:
+                row = raw.arguments[one].row
+                change.differing.append((row, "label", int(stored.is_match)))
+                stored.is_match = is_match
+                change.relabelled.append(stored)
+                change.counts["matches"]["changed"] += 1
+
+
+def _compare_argument(stored: CellArgument, found: RawArgument, change: Change) -> bool:
+    """Whether the file says something else; an empty cell says nothing."""
+    if found.quality is None or found.quality == stored.quality:
+        return False
+    if stored.quality is None:
+        change.unrated += 1
+    else:
+        change.differing.append((found.row, "quality", stored.quality))
+    stored.quality = found.quality
+    change.rated.append(stored)
+    return True
+
+
+def stored_cells(dataset: Dataset, wanted: Sequence[RawCell]) -> dict[tuple[str, int], StoredCell]:
+    """Those of the wanted cells that a dataset has, in four queries; none before it is saved."""
+    if dataset.pk is None:
+        return {}
+    rows = Cell.objects.filter(dataset=dataset, topic__in={cell.topic for cell in wanted})
+    found = {cell.pk: StoredCell(cell) for cell in rows}
+    for argument in CellArgument.objects.filter(cell__in=found).order_by():
+        found[argument.cell_id].arguments[argument.sha256] = argument
+    key_points = ReferenceKeyPoint.objects.filter(cell__in=found).order_by()
+    for pk, cell, sha256 in key_points.values_list("pk", "cell_id", "sha256"):
+        found[cell].key_points[sha256] = pk
+    matches = KeyPointMatch.objects.filter(key_point__cell__in=found).order_by()
+    for match in matches.annotate(cell=F("key_point__cell_id")).iterator(2_000):
+        found[match.cell].matches[match.argument_id, match.key_point_id] = match
+    return {(each.cell.topic, each.cell.stance): each for each in found.values()}
+
+
+# What a file adds to a cell, into the database.
+
+
+PIECE = 2_000
+
+
+def write_cell(cell: Cell, raw: RawCell, change: Change, *, update: bool) -> None:
+    """Add what is new; with ``update`` replace what differs.
+
+    The caller holds the transaction.
+    """
+    if cell.pk is None:
+        cell.save()
+    arguments = change.argument_keys | _add_arguments(cell, raw, change.new_arguments)
+    key_points = change.key_point_keys | _add_key_points(cell, raw, change.new_key_points)
+    KeyPointMatch.objects.bulk_create(
+        (
+            KeyPointMatch(
+                argument_id=arguments[one],
+                key_point_id=key_points[two],
+                is_match=raw.matches[one, two],
+            )
+            for one, two in change.new_matches
+        ),
+        batch_size=PIECE,
+    )
+    if update:
+        CellArgument.objects.bulk_update(change.rated, ["quality"], batch_size=500)
+        KeyPointMatch.objects.bulk_update(change.relabelled, ["is_match"], batch_size=500)
+
+
+def _add_arguments(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
+    """Keys of the new arguments by their position in the file's cell."""
+    last = cell.arguments.aggregate(last=Max("position"))["last"] or 0
+    made = CellArgument.objects.bulk_create(
+        (
+            CellArgument(
+                cell=cell,
+                position=number,
+                text=raw.arguments[place].text,
+                sha256=text_key(raw.arguments[place].text),
+                name=raw.arguments[place].name,
+                quality=raw.arguments[place].quality,
+            )
+            for number, place in enumerate(places, start=last + 1)
+        ),
+        batch_size=PIECE,
+    )
+    return {place: row.pk for place, row in zip(places, made, strict=True)}
+
+
+def _add_key_points(cell: Cell, raw: RawCell, places: list[int]) -> dict[int, int]:
+    """As `_add_arguments`."""
+    last = cell.key_points.aggregate(last=Max("position"))["last"] or 0
+    made = ReferenceKeyPoint.objects.bulk_create(
+        ReferenceKeyPoint(
+            cell=cell,
+            position=number,
+            text=raw.key_points[place].text,
+            sha256=text_key(raw.key_points[place].text),
+            name=raw.key_points[place].name,
+        )
+        for number, place in enumerate(places, start=last + 1)
+    )
+    return {place: row.pk for place, row in zip(places, made, strict=True)}
+
+
+# Datasets of a file: compared with what is stored cell by cell, and filled up.
+#
+# An argument or key point is known by its cell and text, a match by its pair. What differs, also a
+# quality where none is stored, is replaced only if that was asked for.
+
+
+class DatasetReconciliation(Reconciliation):
+    """One pass over one file, which makes or fills one dataset."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._dataset: Dataset | None = None
+        self._is_frozen = False
+        self._is_changed = False
+        self._last_position = 0
+        self._unrated = 0
+        self._cells: list[RawCell] = []
+        self._asked: tuple[str, Half | None] = ("", None)
+
+    def compare(self, entries: Sequence[CellEntry]) -> None:
+        """Compare a piece of the file."""
+        self._asked = entries[0].recipe, entries[0].half
+        dataset = self._dataset or self._open(entries[0])
+        stored = stored_cells(dataset, [entry.cell for entry in entries])
+        for entry in entries:
+            self._take_cell(entry, stored.get((entry.cell.topic, entry.cell.stance)))
+
+    def finish(self) -> None:
+        """Refuse a change of what was used, say what preprocessing leaves, and prepare it."""
+        if self._dataset is None:
+            return
+        if self._is_frozen and self._is_changed:
+            raise ImportRefused(
+                in_use(self._dataset) + " " + _("Import the file under another name.")
+            )
+        steps = self._steps(self._dataset)
+        half = stored_half(self._dataset) or self._asked[1]
+        self.outcome.notes.extend(self._funnels(steps, half))
+        self.outcome.notes.extend([*self._as_published(steps), *self._missing_qualities()])
+        self.outcome.notes.extend(self._other_recipe(self._dataset, steps))
+        if self.write and self._is_changed:
+            prepare_dataset(
+                self._dataset,
+                steps=steps,
+                repeats=self._repeats(self._dataset),
+                again=self._again(self._dataset),
+                half=half,
+            )
+
+    # -- the dataset --------------------------------------------------------------------------
+
+    def _open(self, entry: CellEntry) -> Dataset:
+        found = Dataset.objects.filter(study=self.study, name=entry.dataset)
+        if self.write:
+            found = found.select_for_update()
+        dataset = found.first()
+        if dataset is None:
+            dataset = Dataset(
+                study=self.study,
+                name=entry.dataset,
+                source=entry.source,
+                created_by=self.actor,
+            )
+            if self.write:
+                dataset.save()
+        else:
+            if is_of_comments(dataset):
+                text = _("“%s” holds comments and their statements: choose another name.")
+                raise ImportRefused(text % dataset.name)
+            self._is_frozen = is_frozen(dataset)
+            last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
+            self._last_position = last or 0
+        self._dataset = dataset
+        return dataset
+
+    def _steps(self, dataset: Dataset) -> Sequence[str]:
+        """Those chosen before, else the usual ones for what the file holds."""
+        return dataset.recipe.get("steps") or self._asked_steps()
+
+    def _asked_steps(self) -> Sequence[str]:
+        recipe, half = self._asked
+        has_key_points = any(cell.key_points for cell in self._cells)
+        usual = usual_steps(has_key_points=has_key_points)
+        steps = PUBLISHED if recipe == PUBLISHED_RECIPE else usual
+        return (*steps, HALF) if half else steps
+
+    def _other_recipe(self, dataset: Dataset, steps: Sequence[str]) -> list[str]:
+        """That a dataset which is there keeps its own recipe, where another one was asked for."""
+        if not any(self._asked) or not dataset.recipe:
+            return []
+        recipe, half = self._asked
+        is_same = set(steps) == set(self._asked_steps()) or (half and not recipe)
+        if is_same and (half is None or half == stored_half(dataset)):
+            return []
+        return [_("The dataset keeps its own recipe; it can be changed on its page.")]
+
+    def _as_published(self, steps: Sequence[str]) -> list[str]:
+        """What the recipe of the publication would leave, where rows and key points differ."""
+        if not any(cell.again for cell in self._cells) or ONE_ROW in steps:
+            return []
+        again = sum(len(cell.again) for cell in self._cells)
+        text = ngettext(
+            "%(n)s argument comes again with the same key point, which counts once. As published, "
+            "by rows: %(funnel)s.",
+            "%(n)s arguments come again with the same key point, which counts once. As published, "
+            "by rows: %(funnel)s.",
+            again,
+        )
+        shown = "; ".join(self._funnels(PUBLISHED, None))
+        return [text % {"n": f"{again:,}", "funnel": shown.partition(": ")[2]}]
+
+    def _funnels(self, steps: Sequence[str], half: Half | None) -> list[str]:
+        """What is left of the file in each split."""
+        counts = defaultdict(list)
+        for cell in self._cells:
+            texts = [argument.text for argument in cell.arguments]
+            prepared = prepare(
+                texts,
+                cell.matched(),
+                steps=steps,
+                repeats=cell.repeats,
+                again=cell.again,
+                groups=cell.groups() if half else (),
+                half=half,
+            )
+            counts[cell.split].append(prepared.counts)
+        return [
+            f"{split or _('Arguments')}: {funnel_words(summed(each))}"
+            for split, each in counts.items()
+        ]
+
+    def _repeats(self, dataset: Dataset) -> Counter[str]:
+        """Arguments that one file named twice, by split; the same file again adds none."""
+        found: Counter[str] = Counter()
+        for cell in self._cells:
+            found[cell.split] += cell.repeats
+        before: Counter[str] = Counter(dataset.recipe.get("repeats") or {})
+        return before | found
+
+    def _again(self, dataset: Dataset) -> set[int]:
+        """Keys of arguments with a match in one more row, in this file or an earlier one."""
+        found = set(dataset.recipe.get("again") or ())
+        for raw in self._cells:
+            if raw.again:
+                keys = [text_key(raw.arguments[place].text) for place in raw.again]
+                rows = CellArgument.objects.filter(
+                    cell__dataset=dataset, cell__topic=raw.topic, cell__stance=raw.stance
+                )
+                found.update(rows.filter(sha256__in=keys).values_list("pk", flat=True))
+        return found
+
+    def _missing_qualities(self) -> list[str]:
+        if not self._unrated:
+            return []
+        text = ngettext(
+            "The file knows the quality of %s argument that has none yet; replacing what differs "
+            "takes it over.",
+            "The file knows the quality of %s arguments that have none yet; replacing what "
+            "differs takes it over.",
+            self._unrated,
+        )
+        return [text % f"{self._unrated:,}"]
+
+    # -- its cells ----------------------------------------------------------------------------
+
+    def _take_cell(self, entry: CellEntry, stored: StoredCell | None) -> None:
+        cell = entry.cell
+        if stored is not None and stored.cell.split != cell.split:
+            known = stored.cell.get_split_display()
+            reason = _("“%(topic)s” is stored in another split (%(split)s)")
+            said = reason % {"topic": cell.topic[:80], "split": known}
+            self._flag(entry, entry.row, "set", said, is_rejection=True)
+            return
+        self.result(BOOK, "same" if stored else "new")
+        self._cells.append(cell)
+        found = stored or StoredCell(self._new_cell(entry))
+        change = found.compare(cell)
+        for name, results in change.counts.items():
+            for result, number in results.items():
+                self.outcome.counts[name][result] += number
+        for row, column, before in change.differing:
+            self._flag(entry, row, column, self.changed(before))
+        self._unrated += change.unrated
+        is_written = change.is_change(update=self.update_changed)
+        self._is_changed |= stored is None or is_written
+        if self.write and not (self._is_frozen and self._is_changed):
+            write_cell(found.cell, cell, change, update=self.update_changed)
+
+    def _new_cell(self, entry: CellEntry) -> Cell:
+        self._last_position += 1
+        return Cell(
+            dataset=self._dataset,
+            topic=entry.cell.topic,
+            stance=entry.cell.stance,
+            split=entry.cell.split,
+            position=self._last_position,
+        )
+
+    def _flag(
+        self,
+        entry: CellEntry,
+        row: int | None,
+        column: str,
+        reason: str,
+        *,
+        is_rejection: bool = False,
+    ) -> None:
+        where = " · ".join(part for part in (entry.place, column) if part)
+        flag = Flag(row, where, reason, is_rejection=is_rejection, object=BOOK, place=entry.place)
+        self.outcome.flag(flag)
+
+
+# What a file with arguments is asked about: the dataset it goes into.
+
+
+MOST_NAMES = 20
+
+
+class AskingDataset(Asking):
+    """The name of the dataset."""
+
+    title = lazy("Arguments")
+    heading = lazy("Which dataset is it for?")
+    beside = "argsum/datasets/_names.html"
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Datasets that are here already."""
+        return list(self.study.argument_datasets.values_list("name", flat=True)[:MOST_NAMES])
+
+    def form(self, data: Any) -> forms.Form:
+        """With what was said, or the file's name says."""
+        options = self.file.options
+        name = dataset_name(options, self.file.name)
+        return DatasetForm(data, initial={**options, "dataset": name})

@@ -1,0 +1,380 @@
+"""Arguments and key points of one cell, and the columns they are read from."""
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from cqa_site.tabular import (
+    Problem,
+    ReadingLog,
+    Row,
+    UnreadableFile,
+    Value,
+    open_table,
+    printable_name,
+)
+from cqa_site.tabular.cells import as_flag, as_number, is_missing, trimmed
+from cqa_site.tabular.cells import as_text as cell_text
+
+# Arguments and reference key points of one topic and stance, as files bring them.
+#
+# Every reader of argument files builds the same shape with `CellBuilder`, which joins rows that
+# name the same argument and finds rows that contradict each other.
+
+
+LONGEST_TOPIC = 500
+LONGEST_TEXT = 10_000
+LONGEST_NAME = 120
+
+
+class Misfit(ValueError):
+    """A row cannot be taken; ``column`` says which of its cells is at fault."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        self.column = column
+        self.reason = reason
+        super().__init__(f"{column}: {reason}")
+
+
+class RawArgument(NamedTuple):
+    """One argument: the id its file gives it ("" for none), its text exactly as given.
+
+    ``quality`` is 0–1, None where the file does not say. ``row`` is where it was read first.
+    """
+
+    name: str
+    text: str
+    quality: float | None = None
+    row: int | None = None
+
+
+class RawKeyPoint(NamedTuple):
+    """One reference key point, as `RawArgument`."""
+
+    name: str
+    text: str
+    row: int | None = None
+
+
+@dataclass
+class RawCell:
+    """One topic and stance (1, -1, or 0 without one) with what a file says about it.
+
+    ``matches`` maps (position of the argument, position of the key point), from 0, to whether
+    they match; a pair that is not there is undecided. ``repeats`` counts arguments that were
+    read again under another id with the same text; ``again`` are positions of those with a match
+    that stood in one more row.
+    """
+
+    topic: str
+    stance: int
+    split: str = ""
+    arguments: list[RawArgument] = field(default_factory=list)
+    key_points: list[RawKeyPoint] = field(default_factory=list)
+    matches: dict[tuple[int, int], bool] = field(default_factory=dict)
+    repeats: int = 0
+    again: set[int] = field(default_factory=set)
+
+    def groups(self) -> list[str]:
+        """For each argument topic, stance and the key points that it matches, as one text."""
+        points: list[list[str]] = [[] for _argument in self.arguments]
+        for (argument, key_point), is_match in self.matches.items():
+            if is_match:
+                points[argument].append(self.key_points[key_point].text)
+        return [group_name(self.topic, self.stance, each) for each in points]
+
+    def matched(self) -> list[int | None]:
+        """For each argument how many key points it matches; None in a cell without any."""
+        if not self.key_points:
+            return [None] * len(self.arguments)
+        counts = [0] * len(self.arguments)
+        for (argument, _), is_match in self.matches.items():
+            counts[argument] += is_match
+        return list(counts)
+
+
+def group_name(topic: str, stance: int, key_points: Iterable[str]) -> str:
+    """What arguments of one cell with the same key points share."""
+    return "\n".join([topic, str(stance), *sorted(key_points)])
+
+
+class CellBuilder:
+    """Collects rows into cells, in the order in which topics and stances appear."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[str, int], RawCell] = {}
+        self._arguments: dict[tuple[str, int, str], int] = {}
+        self._key_points: dict[tuple[str, int, str], int] = {}
+
+    @property
+    def cells(self) -> list[RawCell]:
+        """What was read so far; without cells that hold no argument."""
+        return [cell for cell in self._cells.values() if cell.arguments]
+
+    def cell(self, topic: str, stance: int, split: str = "") -> RawCell:
+        """The cell of a topic and stance; raises Misfit if it is in another split already."""
+        if not topic.strip():
+            raise Misfit("topic", "is empty")
+        if len(topic) > LONGEST_TOPIC:
+            raise Misfit("topic", f"longer than {LONGEST_TOPIC} characters")
+        found = self._cells.setdefault((topic, stance), RawCell(topic, stance, split))
+        if found.split != split:
+            reason = f"this topic and stance were {found.split or 'without a split'} before"
+            raise Misfit("set", reason)
+        return found
+
+    def add_argument(self, cell: RawCell, new: RawArgument) -> tuple[int, bool]:
+        """Position of the argument in its cell, and whether its text was there already."""
+        _check("argument", new.text, new.name)
+        key = (cell.topic, cell.stance, new.text)
+        if key not in self._arguments:
+            self._arguments[key] = len(cell.arguments)
+            cell.arguments.append(new)
+            return self._arguments[key], False
+        place = self._arguments[key]
+        cell.arguments[place] = _joined(cell.arguments[place], new)
+        return place, True
+
+    def add_key_point(self, cell: RawCell, new: RawKeyPoint) -> int:
+        """Position of the key point in its cell."""
+        _check("key_point", new.text, new.name)
+        key = (cell.topic, cell.stance, new.text)
+        if key not in self._key_points:
+            self._key_points[key] = len(cell.key_points)
+            cell.key_points.append(new)
+        return self._key_points[key]
+
+    def add_match(self, cell: RawCell, argument: int, key_point: int, is_match: bool) -> None:
+        """Keep a label; raises Misfit if the same pair was labelled otherwise."""
+        known = cell.matches.get((argument, key_point))
+        if known not in (None, is_match):
+            raise Misfit("label", "the same pair was labelled otherwise before")
+        if known and is_match:
+            cell.again.add(argument)
+        cell.matches[argument, key_point] = is_match
+
+
+def _check(column: str, text: str, name: str) -> None:
+    if not text.strip():
+        raise Misfit(column, "is empty")
+    if len(text) > LONGEST_TEXT:
+        raise Misfit(column, f"longer than {LONGEST_TEXT:,} characters")
+    if len(name) > LONGEST_NAME:
+        raise Misfit(f"{column}_id", f"longer than {LONGEST_NAME} characters")
+
+
+def _joined(known: RawArgument, new: RawArgument) -> RawArgument:
+    """A later row may add the quality, and may not contradict it."""
+    if new.quality is None or new.quality == known.quality:
+        return known
+    if known.quality is not None:
+        raise Misfit("quality", f"the same argument had {known.quality:g} before")
+    return known._replace(quality=new.quality)
+
+
+# Columns of argument files: the names they go by, and their cells as values.
+#
+# A cell that does not fit raises `Misfit` with the name of its column.
+
+
+T = TypeVar("T")
+
+# Lower case, without anything but letters and digits.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "topic": ("topic", "motion"),
+    "argument": ("argument", "text", "sentence", "comment"),
+    "key_point": ("keypoint", "kp", "summary", "referencesummary"),
+    "stance": ("stance", "polarity", "stancewa"),
+    "label": ("label", "match", "ismatch"),
+    "set": ("set", "split"),
+    "quality": ("quality", "argumentquality", "ibmprodebqs", "wa", "macep"),
+    "arg_id": ("argid", "argumentid", "id"),
+    "key_point_id": ("keypointid", "kpid"),
+}
+# Qualities of ArgQ-30k that stand side by side; the first is read unless another one is named.
+BESIDE = ("wa", "macep")
+# What `cqa_site.tabular` calls a column whose header is empty.
+_UNNAMED = re.compile(r"Column \d+|Unnamed: \d+")
+# Regressors overshoot; the released qualities reach 1.07.
+QUALITY_SLACK = 0.25
+_STANCES = {
+    **dict.fromkeys(("1", "pro", "for", "support", "supporting", "positive"), 1),
+    **dict.fromkeys(("-1", "con", "against", "oppose", "opposing", "negative"), -1),
+    **dict.fromkeys(("", "0", "none"), 0),
+}
+_SPLITS = {
+    **dict.fromkeys(("dev", "val", "valid", "validation", "development"), "dev"),
+    **dict.fromkeys(("train", "training"), "train"),
+    "test": "test",
+    "": "",
+}
+
+
+def named_rows(
+    path: str | os.PathLike[str],
+    *,
+    name: str,
+    needed: Collection[str],
+    optional: Collection[str] = (),
+    quality: str = "",
+    log: ReadingLog | None = None,
+    **how: Any,
+) -> Iterator[Row]:
+    """Rows of a file under the names of `ALIASES`; other columns are left out.
+
+    ``quality`` is the header of the quality to read, where a file has several; ``log`` and ``how``
+    are for `cqa_site.tabular.open_table`.
+
+    Raises
+    ------
+    UnreadableFile
+        Also if a needed column is missing or two columns have the same meaning.
+    """
+    with open_table(path, name=name, log=log, **how) as table:
+        found = _columns(table.name, table.columns, [*needed, *optional], quality)
+        missing = [column for column in needed if column not in found]
+        if missing:
+            raise UnreadableFile(table.name, f"has no column {missing[0]!a}")
+        if log is not None:
+            left = (header for header in table.columns if header not in found.values())
+            log.unread += [header for header in left if not _UNNAMED.fullmatch(header)]
+        for row in table.rows:
+            values = {column: row.values[header] for column, header in found.items()}
+            yield Row(row.number, values)
+
+
+def headers_of(path: str | os.PathLike[str], *, name: str, **how: Any) -> list[str]:
+    """Headers of a file, opened as ``how`` says; what cannot be read of it is no concern here."""
+    with open_table(path, name=name, **how | {"log": ReadingLog()}) as table:
+        return table.columns
+
+
+def named_columns(headers: Iterable[str]) -> set[str]:
+    """Which of the columns of `ALIASES` a header has."""
+    return {column for header in headers if (column := _column_of(header, ALIASES))}
+
+
+def unread_columns(headers: Iterable[str]) -> tuple[str, ...]:
+    """Columns of a header that mean nothing here; one without a name is a count of the rows."""
+    return tuple(
+        printable_name(each, 40)
+        for each in headers
+        if not _column_of(each, ALIASES) and not _UNNAMED.fullmatch(each)
+    )
+
+
+def quality_columns(headers: Iterable[str]) -> list[str]:
+    """Headers of qualities, the one that is usually read first.
+
+    Examples
+    --------
+    >>> quality_columns(["topic", "MACE-P", "WA"])
+    ['WA', 'MACE-P']
+    """
+    names = ALIASES["quality"]
+    found = [header for header in headers if _plain(header) in names]
+    return sorted(found, key=lambda header: names.index(_plain(header)))
+
+
+def _plain(header: str) -> str:
+    # A repeated header arrives with a number behind it.
+    bare = header.rsplit(" (", 1)[0] if header.endswith(")") else header
+    return "".join(char for char in bare.lower() if char.isalnum())
+
+
+def _column_of(header: str, wanted: Collection[str]) -> str | None:
+    plain = _plain(header)
+    return next((column for column in wanted if plain in ALIASES[column]), None)
+
+
+def _columns(
+    file: str, headers: list[str], wanted: Collection[str], quality: str = ""
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    qualities = quality_columns(headers)
+    if not quality and sorted(map(_plain, qualities)) == sorted(BESIDE):
+        quality = qualities[0]
+    for header in headers:
+        column = _column_of(header, wanted)
+        if column == "quality" and quality and header != quality:
+            continue
+        if column in found:
+            reason = f"two columns say the same: {found[column]!a} and {header!a}"
+            raise UnreadableFile(file, reason, column=header[:80])
+        if column is not None:
+            found[column] = header
+    return found
+
+
+def as_text(values: Mapping[str, Value], column: str) -> str:
+    """Text as it is, a whole number as its digits, "" for an empty cell."""
+    try:
+        return cell_text(values.get(column)) or ""
+    except ValueError as error:
+        raise Misfit(column, str(error)) from None
+
+
+def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
+    """1 or -1; 0 without a stance, which only some files may leave out."""
+    given = as_text(values, "stance")
+    stance = _one_of(_STANCES, "stance", given, "1, -1, pro, con")
+    if is_needed and stance == 0:
+        raise Misfit("stance", f"{given[:40]!a} is none of 1, -1, pro, con")
+    return stance
+
+
+def as_split(values: Mapping[str, Value]) -> str:
+    """The split in its fixed spelling; "" without one."""
+    return _one_of(_SPLITS, "set", as_text(values, "set"), "train, dev, test")
+
+
+def as_label(values: Mapping[str, Value]) -> bool | None:
+    """Whether a pair matches; None where that is undecided."""
+    value = values.get("label")
+    if isinstance(value, str) and value.strip().lower() == "undecided":
+        return None
+    if isinstance(value, str) and trimmed(value) in ("1.0", "0.0"):
+        value = float(value)
+    try:
+        return as_flag(value)
+    except ValueError:
+        raise Misfit("label", f"{str(value)[:40]!a} is none of 1, 0") from None
+
+
+def as_quality(values: Mapping[str, Value]) -> float | None:
+    """A number from 0 to 1, which a predicted one may pass a little; None for an empty cell."""
+    value = values.get("quality")
+    if is_missing(value):
+        return None
+    # So small a number has no thousands: a comma is the decimal point.
+    point = value.replace(",", ".") if isinstance(value, str) else value
+    try:
+        number = as_number(point)
+    except ValueError:
+        number = None
+    if number is None or not -QUALITY_SLACK <= number <= 1 + QUALITY_SLACK:
+        raise Misfit("quality", f"{str(value)[:40]!a} is no number from 0 to 1")
+    return number
+
+
+def _one_of(offered: Mapping[str, T], column: str, given: str, shown: str) -> T:
+    plain = given.strip().lower().removesuffix(".0")
+    if plain not in offered:
+        raise Misfit(column, f"{given[:40]!a} is none of {shown}")
+    return offered[plain]
+
+
+def cell_of(build: CellBuilder, values: Mapping[str, Value], **stance: Any) -> RawCell:
+    """The cell that a row belongs to."""
+    return build.cell(as_text(values, "topic"), as_stance(values, **stance), as_split(values))
+
+
+def take_rows(rows: Iterator[Row], take: Callable[[Row], None], *, file: str) -> Iterator[Problem]:
+    """Hand each row on; those that do not fit come back as problems."""
+    for row in rows:
+        try:
+            take(row)
+        except Misfit as misfit:
+            yield Problem(file, row.number, misfit.column, misfit.reason)

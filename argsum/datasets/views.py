@@ -1,0 +1,283 @@
+"""Pages of datasets, cells and comments."""
+
+import uuid
+from dataclasses import dataclass
+from hashlib import sha256
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from argsum.datasets.actions import DatasetInUse, change_recipe, delete_dataset
+from argsum.datasets.forms import (
+    CellFilterForm,
+    CommentFilterForm,
+    RecipeForm,
+    StatementRecipeForm,
+)
+from argsum.datasets.models import Cell, Dataset
+from argsum.datasets.reports.comments import (
+    attributes_of,
+    comment_rows,
+    comments_of,
+    exported_columns,
+    exported_comments,
+    is_of_comments,
+    said_by,
+    warning_of,
+)
+from argsum.datasets.reports.datasets import (
+    COLUMNS,
+    argument_rows,
+    arguments_of,
+    cell_rows,
+    dataset_rows,
+    datasets_of,
+    exported_rows,
+    half_initial,
+    key_points_of,
+    steps_of,
+)
+from cqa_site.files.actions.exports import FileTable, sent_table
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
+from cqa_site.people.models import Study
+
+# Datasets of arguments: list, one with its recipe, its cells, and its file.
+
+
+PER_PAGE = 50
+FORMATS = ("csv", "raw.csv", "jsonl")
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def datasets(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the datasets with what is in them and which steps apply."""
+    page = Paginator(datasets_of(study), PER_PAGE).get_page(request.GET.get("page"))
+    rows = dataset_rows(list(page))
+    context = {
+        "study": study,
+        "page": page,
+        "rows": rows,
+        "of_comments": [row for row in rows if row.comments is not None],
+        "of_arguments": [row for row in rows if row.comments is None],
+    }
+    return render(request, "argsum/datasets/datasets.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+    """Show one dataset: its funnel, its recipe and its cells."""
+    found = _found(study, dataset_id)
+    page = Paginator(found.cells.all(), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "row": dataset_rows([found])[0],
+        "form": _recipe_form(found)(initial={"steps": steps_of(found), **half_initial(found)}),
+        "language_warning": warning_of(found),
+        "page": page,
+        "cells": cell_rows(list(page)),
+    }
+    return render(request, "argsum/datasets/dataset.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+    """Preprocess again with the chosen steps."""
+    found = _found(study, dataset_id)
+    form = _recipe_form(found)(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Choose among the steps of the list."))
+        return redirect("dataset", study.public_id, found.public_id)
+    try:
+        steps, half = form.chosen()
+        change_recipe(dataset=found, steps=steps, half=half, actor=request.user)
+    except DatasetInUse as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, _("The arguments were gone through again."))
+    return redirect("dataset", study.public_id, found.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+    """Forget a dataset that nothing uses."""
+    found = _found(study, dataset_id)
+    try:
+        delete_dataset(dataset=found, actor=request.user)
+    except DatasetInUse as refusal:
+        messages.error(request, str(refusal))
+        return redirect("dataset", study.public_id, found.public_id)
+    messages.success(request, _("“%s” was deleted.") % found.name)
+    return redirect("datasets", study.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponseBase:
+    """Arguments with their labels as a file, which can be imported again."""
+    found = _found(study, dataset_id)
+    format = request.GET.get("format", "csv")
+    if format not in FORMATS:
+        raise Http404
+    name = f"{slugify(found.name) or 'dataset'}.{format}"
+    record(study=study, actor=request.user, verb="dataset_exported", subject=name)
+    table = FileTable(dict.fromkeys(COLUMNS, str), exported_rows(found))
+    kind = format.removeprefix("raw.")
+    return sent_table(table, name=name, format=kind, is_raw=kind != format)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def comments_export(
+    request: StudyRequest, study: Study, dataset_id: uuid.UUID
+) -> HttpResponseBase:
+    """Comments with their further columns and statements as a file."""
+    found = _found(study, dataset_id)
+    format = request.GET.get("format", "csv")
+    if format not in FORMATS or not is_of_comments(found):
+        raise Http404
+    name = f"{slugify(found.name) or 'dataset'}-comments.{format}"
+    record(study=study, actor=request.user, verb="dataset_exported", subject=name)
+    table = FileTable(dict.fromkeys(exported_columns(found), str), exported_comments(found))
+    kind = format.removeprefix("raw.")
+    return sent_table(table, name=name, format=kind, is_raw=kind != format)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
+    """Show one topic and stance: its key points, and its arguments kept or left out."""
+    found = get_object_or_404(
+        Cell.objects.select_related("dataset").filter(dataset__study=study), public_id=cell_id
+    )
+    key_points = list(key_points_of(found))
+    form = CellFilterForm(request.GET, cell=found, key_points=key_points)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    rows = arguments_of(
+        found,
+        show=chosen.get("show", ""),
+        search=chosen.get("q", ""),
+        key_point=chosen.get("key_point"),
+    )
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "row": cell_rows([found])[0],
+        "key_points": key_points,
+        "form": form,
+        "is_filtered": any(value not in ("", None) for value in chosen.values()),
+        "page": page,
+    }
+    if is_of_comments(found.dataset):
+        form.fields["show"].label = _("Statements")
+        said = said_by(list(page))
+        context["statements"] = [(each, said.get(each.pk, 0)) for each in page]
+        return render(request, "argsum/datasets/statements.html", context)
+    context["arguments"] = argument_rows(list(page))
+    return render(request, "argsum/datasets/cell.html", context)
+
+
+def _recipe_form(dataset: Dataset) -> type[RecipeForm] | type[StatementRecipeForm]:
+    return StatementRecipeForm if is_of_comments(dataset) else RecipeForm
+
+
+def _found(study: Study, dataset_id: uuid.UUID) -> Dataset:
+    return get_object_or_404(datasets_of(study), public_id=dataset_id)
+
+
+_ONE = "key-points/datasets/<uuid:dataset_id>/"
+urlpatterns = [
+    path("key-points/datasets/", datasets, name="datasets"),
+    path(_ONE, dataset, name="dataset"),
+    path(_ONE + "recipe/", dataset_recipe, name="dataset_recipe"),
+    path(_ONE + "delete/", dataset_delete, name="dataset_delete"),
+    path(_ONE + "export/", dataset_export, name="dataset_export"),
+    path(_ONE + "comments/", comments_export, name="comments_export"),
+    path("key-points/cells/<uuid:cell_id>/", cell, name="cell"),
+]
+
+
+# Comments of a cell as they came, each with what it says.
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
+    """List the comments of a cell, paged, by text and by what stood beside them."""
+    cells = Cell.objects.select_related("dataset").filter(dataset__study=study)
+    found = get_object_or_404(cells, public_id=cell_id)
+    form = CommentFilterForm(request.GET, attributes=attributes_of(found.dataset))
+    chosen = form.cleaned_data if form.is_valid() else {}
+    rows = comments_of(
+        found,
+        show=chosen.get("show", ""),
+        search=chosen.get("q", ""),
+        attribute=chosen.get("attribute", ""),
+        value=chosen.get("value", ""),
+    )
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "cell": found,
+        "form": form,
+        "is_filtered": any(chosen.values()),
+        "page": page,
+        "comments": comment_rows(list(page)),
+    }
+    return render(request, "argsum/datasets/comments.html", context)
+
+
+urlpatterns += [
+    path("key-points/cells/<uuid:cell_id>/comments/", cell_comments, name="cell_comments"),
+]
+
+
+# The dataset that a page is narrowed to, and what stands for the state of its figures.
+
+
+LONGEST = 120
+
+
+@dataclass(frozen=True)
+class ChosenDataset:
+    """All datasets of a study, and the public id of the chosen one; empty for all of them.
+
+    Systems with ``without`` in their names are left out; empty leaves out none. ``usual`` is
+    what an address means that does not say.
+    """
+
+    all: list[Dataset]
+    chosen: str
+    without: str = ""
+    usual: str = ""
+
+    @property
+    def query(self) -> str:
+        """As addresses carry it."""
+        given = {"dataset": self.chosen} if self.chosen else {}
+        return urlencode(given | ({} if self.without == self.usual else {"without": self.without}))
+
+
+def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> ChosenDataset:
+    """What an address asks for; an unknown dataset means all, no ``without`` the usual one."""
+    found = list(study.argument_datasets.all())
+    wanted = request.GET.get("dataset", "")
+    known = wanted in {str(each.public_id) for each in found}
+    without = request.GET.get("without", usual).strip()[:LONGEST]
+    return ChosenDataset(found, wanted if known else "", without, usual)
+
+
+def state_of(*shown: object) -> str:
+    """A short hash of what is shown; browsers keep charts under it."""
+    return sha256(repr(shown).encode()).hexdigest()[:16]

@@ -1,0 +1,354 @@
+"""Import of a system's key points: read the file, find or make sets."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.db.models import Max
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, Misfit, as_stance
+from argsum.datasets.methods.statements import plain
+from argsum.datasets.models import Cell, CellArgument, Dataset
+from argsum.imports.methods.released_scores import StoredRun
+from argsum.imports.methods.system_files import SystemSet, read_system_file
+from argsum.keypoints.actions.sets import SOURCE, request_assignment
+from argsum.keypoints.models import SummarySet, SystemSummary
+from argsum.systems.methods.clusters import UNASSIGNED, prevalence
+from cqa_site.files.actions.imports import (
+    Entry,
+    ImportRefused,
+    Line,
+    Note,
+    Reconciliation,
+    Source,
+    rejected,
+)
+
+from .placement import Misplaced, Placing, system_of
+
+# Files of systems' key points as lines of an import.
+
+
+BOOK = "sets"
+POINTS = "system_points"
+# As `order` of an import: the file's ids of arguments are left aside.
+NO_ORDER = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemEntry(Entry):
+    """One set; ``together`` are all sets of the file with ids, by which their order is checked."""
+
+    is_row: ClassVar[bool] = False
+
+    dataset: str
+    found: SystemSet
+    order: str = ""
+    scorer: str = ""
+    together: Sequence[SystemSet] = ()
+
+    @property
+    def about(self) -> str:
+        """For the place of a remark."""
+        said = (self.found.topic, self.found.system, self.found.setting)
+        return " · ".join(each for each in said if each)[:80]
+
+
+def read_system_points(source: Source) -> Iterator[Line]:
+    """One entry a set; what the file does not say is taken from what was asked."""
+    found = read_system_file(source.path, name=source.name, **source.reading)
+    for problem in found.problems:
+        yield rejected(problem, of=BOOK)
+    order = source.text("order")
+    asked = _asked(source.options)
+    sets = [_completed(each, asked, source) for each in found.sets]
+    if order == NO_ORDER:
+        sets = [replace(each, places=()) for each in sets]
+    empty = sum(not each.points for each in sets)
+    if empty:
+        text = ngettext(
+            "%s setting has no key points in the file: that is kept as its outcome.",
+            "%s settings have no key points in the file: that is kept as their outcome.",
+            empty,
+        )
+        yield Note(text % f"{empty:,}")
+    together = [each for each in sets if each.places]
+    if together:
+        yield Note(_("The file says which argument belongs to which key point, by position."))
+    for each in sets:
+        yield SystemEntry(
+            row=each.row,
+            dataset=source.text("dataset"),
+            found=each,
+            order="" if order == NO_ORDER else order,
+            scorer=source.text("scorer"),
+            together=together if each.places else (),
+        )
+
+
+def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
+    """Topic and stance of a file that does not say."""
+    topic = str(options.get("topic") or "").strip()[:LONGEST_TOPIC]
+    given = str(options.get("stance") or "").strip()
+    if not given:
+        return topic, None
+    try:
+        return topic, as_stance({"stance": given}, is_needed=False)
+    except Misfit as misfit:
+        raise ImportRefused(str(misfit)) from None
+
+
+def _completed(found: SystemSet, asked: tuple[str, int | None], source: Source) -> SystemSet:
+    topic, stance = asked
+    return replace(
+        found,
+        topic=found.topic or topic,
+        stance=stance if found.stance is None else found.stance,
+        system=found.system or system_of(source.options, source.name),
+    )
+
+
+# Key points of systems compared with a study: sets are found or made, nothing is replaced.
+#
+# A set is known by its cell, system and setting, whatever the file is called.
+
+
+NO_RESULT = "the file has no key points for this setting"
+Placed = tuple[list[int], list[int]]
+
+
+class NotThisCell(Exception):
+    """The set belongs to no cell of the dataset, or cannot be placed; the message says why."""
+
+
+class SystemReconciliation(Reconciliation):
+    """One pass over one file."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._dataset: Dataset | None = None
+        self._is_refused = False
+        self._asked_scorer = ""
+        self._told: set[str] = set()
+        self._bare = 0
+        self._placing: Placing | None = None
+
+    def compare(self, entries: Sequence[SystemEntry]) -> None:
+        """Compare a piece of the file."""
+        first = entries[0]
+        if self._dataset is None and not self._is_refused:
+            self._dataset = Dataset.objects.filter(study=self.study, name=first.dataset).first()
+            self._asked_scorer = first.scorer
+            if self._dataset is None:
+                self._is_refused = True
+                text = _("The study has no dataset called “%s”.") % first.dataset
+                self.leave_out(None, "", text, of=BOOK)
+        if self._is_refused:
+            return
+        for entry in entries:
+            try:
+                self._take(entry)
+            except (NotThisCell, Misplaced) as reason:
+                self.leave_out(entry.row, entry.about, str(reason), of=BOOK)
+
+    def finish(self) -> None:
+        """Arguments without a key point get one in the background."""
+        if not self._bare or self._dataset is None:
+            return
+        if self._asked_scorer == "none":
+            return
+        text = ngettext(
+            "%s set names no arguments: they are matched to its key points in the background.",
+            "%s sets name no arguments: they are matched to their key points in the background.",
+            self._bare,
+        )
+        self.outcome.notes.append(text % f"{self._bare:,}")
+        if self.write:
+            request_assignment(dataset=self._dataset, scorer=self._asked_scorer, actor=self.actor)
+
+    def _take(self, entry: SystemEntry) -> None:
+        cell = self._cell(entry.found, entry.about)
+        found = entry.found
+        if not found.system:
+            raise NotThisCell(_("The file does not say which system it is; name it."))
+        key = cell.pk, found.system, found.setting
+        stored = self._stored.get(key)
+        if stored is not None:
+            if stored != sorted(point.text for point in found.points):
+                raise NotThisCell(
+                    _(
+                        "Other key points of this system and setting are there already; give "
+                        "them another setting."
+                    )
+                )
+            self.result(BOOK, "same")
+            self.outcome.counts[POINTS]["same"] += len(found.points)
+            return
+        self._stored[key] = sorted(point.text for point in found.points)
+        placed = self._placed(entry, cell)
+        self.result(BOOK, "new")
+        self.outcome.counts[POINTS]["new"] += len(found.points)
+        has_prevalence = any(point.prevalence is not None for point in found.points)
+        self._bare += bool(found.points) and placed is None and not has_prevalence
+        if self.write:
+            self._save(cell, found, placed)
+
+    # -- what is there ----------------------------------------------------------------------------
+
+    @property
+    def _chosen(self) -> Dataset:
+        if self._dataset is None:
+            raise NotThisCell(_("There is no dataset."))
+        return self._dataset
+
+    @cached_property
+    def _cells(self) -> list[Cell]:
+        return list(self._chosen.cells.order_by("position"))
+
+    @cached_property
+    def _stored(self) -> dict[tuple[int, str, str], list[str]]:
+        """Texts of the imported sets of the dataset; two queries."""
+        sets = SummarySet.objects.filter(cell__dataset=self._chosen, source=SOURCE)
+        rows = sets.only("cell_id", "system", "setting").prefetch_related("summaries")
+        return {
+            (row.cell_id, row.system, row.setting): sorted(
+                each.text for each in row.summaries.all()
+            )
+            for row in rows
+        }
+
+    @cached_property
+    def _arguments(self) -> dict[int, list[CellArgument]]:
+        """Arguments of each cell, in order; one query, only where a file names arguments."""
+        found = defaultdict(list)
+        rows = CellArgument.objects.filter(cell__dataset=self._chosen).order_by("cell", "position")
+        for row in rows.only("cell_id", "name", "text", "left_out"):
+            found[row.cell_id].append(row)
+        return found
+
+    def _cell(self, found: SystemSet, about: str) -> Cell:
+        """By topic and stance; without them the only one that there is."""
+        fitting = [
+            cell
+            for cell in self._cells
+            if (not found.topic or cell.topic == found.topic)
+            and (found.stance is None or cell.stance == found.stance)
+        ]
+        if not fitting and found.topic:
+            fitting = [
+                cell
+                for cell in self._cells
+                if plain(cell.topic) == plain(found.topic)
+                and (found.stance is None or cell.stance == found.stance)
+            ]
+            if len(fitting) == 1 and found.topic not in self._told:
+                self._told.add(found.topic)
+                self.mention(found.row, about, _("Taken for “%s”.") % fitting[0].topic)
+        if len(fitting) == 1:
+            return fitting[0]
+        if not fitting:
+            raise NotThisCell(_("The dataset has no such topic and stance."))
+        raise NotThisCell(
+            _(
+                "The dataset has %d topics and stances that this may be about; name topic and "
+                "stance."
+            )
+            % len(fitting)
+        )
+
+    # -- where arguments belong -------------------------------------------------------------------
+
+    def _placed(self, entry: SystemEntry, cell: Cell) -> Placed | None:
+        """Keys of arguments, and the position of the key point of each; None if it is not said."""
+        found = entry.found
+        if found.places:
+            if self._placing is None:
+                together = [run for each in entry.together if (run := self._run(each))]
+                self._placing = Placing(self._chosen, entry.order, together)
+                self.outcome.notes.extend(self._placing.notes)
+            return self._placing.arguments(_run_of(cell, found)), list(found.places)
+        if all(point.arguments is None for point in found.points):
+            return None
+        return self._named(found, self._arguments[cell.pk])
+
+    def _run(self, found: SystemSet) -> StoredRun | None:
+        try:
+            return _run_of(self._cell(found, ""), found)
+        except NotThisCell:
+            return None
+
+    def _named(self, found: SystemSet, arguments: Sequence[CellArgument]) -> Placed:
+        by_text = {each.text: each.pk for each in arguments}
+        by_name = {each.name: each.pk for each in arguments if each.name}
+        belongs: dict[int, int] = {}
+        for position, point in enumerate(found.points):
+            for named in point.arguments or ():
+                pk = by_name.get(named, by_text.get(named))
+                if pk is None:
+                    raise NotThisCell(_("The dataset has no such argument: “%s”.") % named[:80])
+                if belongs.setdefault(pk, position) != position:
+                    reason = _("The argument “%s” stands under two key points.")
+                    raise NotThisCell(reason % named[:80])
+        keys = [each.pk for each in arguments if not each.left_out or each.pk in belongs]
+        return keys, [belongs.get(key, UNASSIGNED) for key in keys]
+
+    # -- into the database ------------------------------------------------------------------------
+
+    def _save(self, cell: Cell, found: SystemSet, placed: Placed | None) -> None:
+        keys, places = placed or ([], None)
+        points = list(enumerate(found.points))
+        counts = (
+            prevalence(places, len(points))
+            if places is not None
+            else [point.prevalence for point in found.points]
+        )
+        # As everywhere the key point with most arguments comes first.
+        points.sort(key=lambda one: -(counts[one[0]] or 0))
+        rank = {old: new for new, (old, _point) in enumerate(points)} | {UNASSIGNED: UNASSIGNED}
+        ranked = None if places is None else [rank[place] for place in places]
+        made = SummarySet.objects.create(
+            study=self.study,
+            cell=cell,
+            system=found.system,
+            setting=found.setting,
+            parameters=dict(found.parameters),
+            seconds=found.seconds,
+            source=SOURCE,
+            position=self._next(),
+            state=SummarySet.State.DONE if points else SummarySet.State.NO_RESULT,
+            reason="" if points else NO_RESULT,
+            arguments=keys,
+            assigned=ranked,
+            # Arguments under one key point are one cluster.
+            clusters=ranked,
+            done_at=Now(),
+        )
+        SystemSummary.objects.bulk_create(
+            SystemSummary(
+                summary_set=made,
+                position=new,
+                text=point.text,
+                cluster=new if places is not None else point.cluster,
+                prevalence=counts[old],
+            )
+            for new, (old, point) in enumerate(points)
+        )
+
+    def _next(self) -> int:
+        self._last += 1
+        return self._last
+
+    @cached_property
+    def _last(self) -> int:
+        sets = SummarySet.objects.filter(study=self.study, source=SOURCE)
+        return sets.aggregate(last=Max("position"))["last"] or 0
+
+
+def _run_of(cell: Cell, found: SystemSet) -> StoredRun:
+    """Where the arguments belong, as ids of clusters."""
+    return StoredRun(cell.topic, cell.stance, {}, cluster_ids=found.places)

@@ -1,0 +1,300 @@
+"""What a file of scores says about a set, and which arguments its ids mean."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any, ClassVar, NamedTuple
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
+from argsum.imports.methods.clustering_order import (
+    CLEAR,
+    KEY_POINTS,
+    ORDERS,
+    SHOWN,
+    CellClusterings,
+    OrderFit,
+    better_order,
+    is_confirmed,
+    order_fits,
+    positions,
+    word_strength,
+)
+from argsum.imports.methods.released_scores import StoredRun
+from cqa_site.files.actions.imports import Entry, ImportRefused
+
+# What a file of stored scores says about one set.
+
+
+BOOK = "metrics"
+LONGEST_NAME = 120
+# Tells stored scores from those that were computed here, whatever file they come from.
+SETTING = "imported"
+_PREFIXES = ("ArgKP21_", "Debate_test_")
+
+# What cluster ids may follow, as `argsum.imports.methods.clustering_order` has it.
+ORDER_NAMES = {
+    "key_points": lazy("sorted by key point, then text (released clusterings of ArgKP)"),
+    "rows": lazy("as the rows of the imported file stand (released clusterings of Debate)"),
+    "texts": lazy("sorted by text"),
+}
+
+
+def system_of(options: Mapping[str, Any], file_name: str) -> str:
+    """The name of the system asked for, or the file's without ending and corpus."""
+    asked = str(options.get("system") or "").strip()
+    stem = PurePath(file_name).stem
+    for prefix in _PREFIXES:
+        stem = stem.removeprefix(prefix)
+    return (asked or stem or file_name)[:LONGEST_NAME]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntry(Entry):
+    """Scores of one set.
+
+    Attributes
+    ----------
+    dataset
+        Its name.
+    source, position
+        File, and the place in it; both together name a set that the file brings. A file of the
+        same name with other sets at these places is refused.
+    of
+        How many sets the file is about. Where ``topic`` is empty, they are the sets that people
+        counted, in the order of topic, stance and system, and ``position`` is the place there.
+    scores
+        Metric → value.
+    scored_with
+        The setting of these scores.
+    clusters
+        Of a file of clusterings; its ids follow the arguments in ``order``.
+    order
+        What was asked for; see `placing.Placing`.
+    together
+        All clusterings of the same file, by which the order is checked.
+    """
+
+    is_row: ClassVar[bool] = False
+
+    dataset: str
+    source: str
+    position: int
+    of: int
+    scores: Mapping[str, float] = field(default_factory=dict)
+    topic: str = ""
+    stance: int = 0
+    system: str = ""
+    setting: str = ""
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    seconds: float | None = None
+    clusters: StoredRun | None = None
+    order: str = ""
+    together: Sequence[StoredRun] = ()
+    scored_with: str = SETTING
+
+
+# Which stored arguments the cluster ids of a file belong to; refused where that is not clear.
+
+
+CellKey = tuple[str, int]
+# From this index on the clusters are nearly the key points: then it does not matter which of its
+# arguments an id stands for, and words cannot show it.
+NEARLY_ALL = 0.75
+# With fewer arguments words may show nothing, though the texts are right.
+FEWEST_TOLD = 100
+
+
+class Misplaced(Exception):
+    """The ids of one clustering belong to no arguments here; the message says why."""
+
+
+class _Argument(NamedTuple):
+    pk: int
+    is_kept: bool
+    key_point: str
+    text: str
+
+
+class Placing:
+    """The arguments of a dataset in the order that the ids of one file follow.
+
+    ``order`` is what was asked for, one of `ORDERS`. With "" it is recognised: the ids have to
+    agree with the reference key points under it and clearly less under every other, and words
+    have to show that they stand for these texts and not for others of the same key points.
+    """
+
+    def __init__(self, dataset: Dataset, order: str, runs: Sequence[StoredRun]) -> None:
+        if order not in ("", *ORDERS):
+            raise ImportRefused(_("There is no order called “%s”.") % order[:40])
+        self._dataset = dataset
+        self._asked = order
+        self._runs = runs
+        self.notes: list[str] = []
+        self._order = "" if self._has_texts else self._checked()
+
+    def arguments(self, run: StoredRun) -> list[int]:
+        """Primary keys of the arguments, in the order of the run's ids.
+
+        Raises
+        ------
+        Misplaced
+            If there are more or fewer of them, or the file names one that is not here.
+        """
+        key = (run.topic, run.stance)
+        if self._has_texts:
+            return self._named(run, self._stored.get(key, []))
+        found = self._taking_part.get(key, [])
+        if len(found) != len(run.cluster_ids):
+            reason = _("%(ids)d cluster ids, and the dataset keeps %(here)d of %(all)d arguments.")
+            here, there = len(found), len(self._stored.get(key, []))
+            raise Misplaced(reason % {"ids": len(run.cluster_ids), "here": here, "all": there})
+        return self._ordered[key]
+
+    @property
+    def _has_texts(self) -> bool:
+        return any(run.texts for run in self._runs)
+
+    @cached_property
+    def _stored(self) -> Mapping[CellKey, list[_Argument]]:
+        """All arguments of every cell, as the rows of the file stood."""
+        rows = CellArgument.objects.filter(cell__dataset=self._dataset)
+        matches = KeyPointMatch.objects.filter(argument__in=rows, is_match=True)
+        points = dict(matches.values_list("argument", "key_point__text"))
+        found = defaultdict(list)
+        for pk, topic, stance, left_out, text in rows.order_by("cell", "position").values_list(
+            "pk", "cell__topic", "cell__stance", "left_out", "text"
+        ):
+            found[topic, stance].append(_Argument(pk, not left_out, points.get(pk, ""), text))
+        return found
+
+    @cached_property
+    def _taking_part(self) -> Mapping[CellKey, list[_Argument]]:
+        """Those that preprocessing kept, or all of them where only these are as many as ids."""
+        kept = {key: [each for each in cell if each.is_kept] for key, cell in self._stored.items()}
+        if self._are_as_many(self._stored) and not self._are_as_many(kept):
+            self.notes.append(
+                _("The ids stand for all arguments, also those that preprocessing leaves out.")
+            )
+            return self._stored
+        return kept
+
+    def _are_as_many(self, cells: Mapping[CellKey, list[_Argument]]) -> bool:
+        return all(
+            len(cells.get((run.topic, run.stance), [])) == len(run.cluster_ids)
+            for run in self._runs
+        )
+
+    @cached_property
+    def _ordered(self) -> Mapping[CellKey, list[int]]:
+        return {
+            key: [cell[at].pk for at in positions(self._order, [each[2:] for each in cell])]
+            for key, cell in self._taking_part.items()
+        }
+
+    def _checked(self) -> str:
+        """The order asked for or recognised; refused if ids follow another, or other texts."""
+        cells = self._clustered()
+        fits = order_fits(cells)
+        order = self._asked or self._recognised(fits, cells) or KEY_POINTS
+        if other := better_order(order, fits):
+            raise ImportRefused(_other_order(order, other, fits))
+        if not self._asked and not is_confirmed(order, fits, cells):
+            names = "; ".join(f"{each}: {ORDER_NAMES[each]}" for each in ORDERS)
+            raise ImportRefused(
+                _(
+                    "The file does not name the arguments of its cluster ids, and they do not "
+                    "show which order they follow. Say which (%s), or name them under “arguments”."
+                )
+                % names
+            )
+        if cells and fits[order].strength < CLEAR:
+            self.notes.append(
+                _("The clusters agree with the key points by chance only: is this their order?")
+            )
+        elif fits[order].ari < NEARLY_ALL:
+            self._check_words(order, cells)
+        return order
+
+    def _recognised(self, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]) -> str:
+        """Another order than the usual one that ids and words show; empty without one."""
+        best = max(fits, key=lambda each: fits[each].strength)
+        if best == KEY_POINTS or not is_confirmed(best, fits, cells):
+            return ""
+        strength = word_strength(best, cells)
+        if strength is None or strength < SHOWN:
+            return ""
+        text = _(
+            "The ids follow the arguments %(order)s: index %(here).3f, and %(usual).3f %(other)s."
+        )
+        self.notes.append(
+            text
+            % {
+                "order": ORDER_NAMES[best],
+                "here": fits[best].ari,
+                "usual": fits[KEY_POINTS].ari,
+                "other": ORDER_NAMES[KEY_POINTS],
+            }
+        )
+        return best
+
+    def _check_words(self, order: str, cells: Sequence[CellClusterings]) -> None:
+        """Refuse ids that fit the key points, but whose clusters share no words."""
+        strength = word_strength(order, cells)
+        if strength is None or strength >= SHOWN:
+            return
+        if self._asked and sum(len(each.arguments) for each in cells) < FEWEST_TOLD:
+            self.notes.append(
+                _("The words of the clusters do not show that the ids stand for these texts.")
+            )
+            return
+        raise ImportRefused(
+            _(
+                "The cluster ids fit the key points of these arguments, but clusters share no "
+                "more words than other arguments of the same key point: they seem to stand for "
+                "other texts, such as another half. Import the file that was clustered as a "
+                "dataset, or name the arguments under “arguments”."
+            )
+        )
+
+    def _clustered(self) -> list[CellClusterings]:
+        """The cells of which there are as many arguments as ids; others are rejected later."""
+        ids = defaultdict(list)
+        for run in self._runs:
+            cell = self._taking_part.get((run.topic, run.stance), [])
+            if len(cell) == len(run.cluster_ids):
+                ids[run.topic, run.stance].append(run.cluster_ids)
+        return [
+            CellClusterings([each[2:] for each in self._taking_part[key]], clusterings)
+            for key, clusterings in ids.items()
+        ]
+
+    def _named(self, run: StoredRun, cell: Sequence[_Argument]) -> list[int]:
+        known = {each.text: each.pk for each in cell}
+        if len(run.texts) != len(run.cluster_ids):
+            reason = _("%(ids)d cluster ids, and the file names %(texts)d arguments.")
+            raise Misplaced(reason % {"ids": len(run.cluster_ids), "texts": len(run.texts)})
+        for text in run.texts:
+            if text not in known:
+                raise Misplaced(_("The dataset has no such argument: “%s”.") % text[:80])
+        return [known[text] for text in run.texts]
+
+
+def _other_order(order: str, other: str, fits: Mapping[str, OrderFit]) -> str:
+    reason = _(
+        "The cluster ids do not follow the arguments %(order)s: their agreement with the key "
+        "points (adjusted Rand index) is %(here).3f there, and %(there).3f for arguments "
+        "%(other)s. If that is their order, choose “%(key)s”; or name the arguments under "
+        "“arguments”."
+    )
+    return reason % {
+        "order": ORDER_NAMES[order],
+        "here": fits[order].ari,
+        "there": fits[other].ari,
+        "other": ORDER_NAMES[other],
+        "key": other,
+    }

@@ -1,0 +1,339 @@
+"""Import of stored scores: read the file, find or make sets, add new scores."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from argsum.counting.methods.released_counts import LEFT_OUT
+from argsum.datasets.models import Dataset
+from argsum.imports.methods.released_scores import (
+    CLUSTERINGS,
+    StoredRun,
+    read_clusterings,
+    read_evaluations,
+    read_llm_scores,
+    read_soft_scores,
+)
+from argsum.imports.methods.system_files import holds_key_points
+from argsum.keypoints.models import SummarySet
+from argsum.metrics.actions.metrics import upsert
+from argsum.metrics.methods import LLM, LONGEST, RELEASED_PARTS, soft_name
+from argsum.metrics.models import MetricScore
+from cqa_site.files.actions.imports import ImportRefused, Line, Note, Reconciliation, Source
+from cqa_site.tabular import UnreadableFile
+from cqa_site.tabular.cells import StrictJsonError, loads
+
+from .placement import BOOK, SETTING, Misplaced, Placing, StoredEntry, system_of
+
+# The kinds of files with stored scores, as lines of an import.
+
+
+MOST_BYTES = 64 * 2**20
+
+
+def read_stored(source: Source) -> Iterator[Line]:
+    """One entry a set, whatever the file holds.
+
+    Clusterings, evaluations, soft scores, or means of a language model's counts.
+    """
+    content = _content(source)
+    if any(part in content for part in CLUSTERINGS):
+        for part in CLUSTERINGS:
+            runs = read_clusterings(source.path, part=part, name=source.name)
+            is_first = part == CLUSTERINGS[0]
+            suffix = "" if is_first else " (iterative)"
+            yield from _runs(source, runs, suffix=suffix, has_clusters=True)
+    elif "scores" in content:
+        yield Note(_("The file holds scores without texts: its sets have no key points."))
+        yield from _runs(source, read_evaluations(source.path, name=source.name))
+    elif any(name in content for name in LLM):
+        yield Note(_("Only the scores of the sets that people counted are read from this file."))
+        yield from _llm_scores(source)
+    elif holds_key_points(content):
+        raise ImportRefused(
+            _(
+                "The file holds key points by topic and stance and no scores: import it as “Key "
+                "points of a system”."
+            )
+        )
+    else:
+        yield from _soft_scores(source)
+
+
+def _content(source: Source) -> dict[str, Any]:
+    try:
+        found = loads(source.path.read_bytes(), max_bytes=MOST_BYTES)
+    except StrictJsonError as error:
+        raise UnreadableFile(source.name, str(error)) from None
+    if not isinstance(found, dict):
+        raise UnreadableFile(source.name, "is no JSON object")
+    return found
+
+
+def _runs(
+    source: Source, runs: Sequence[StoredRun], *, suffix: str = "", has_clusters: bool = False
+) -> Iterator[StoredEntry]:
+    for position, run in enumerate(runs, start=1):
+        yield StoredEntry(
+            row=None,
+            dataset=str(source.options.get("dataset") or ""),
+            # Evaluations and clusterings come under one file name, in two folders.
+            source=f"{source.name}{' clusters' if has_clusters else ''}{suffix}",
+            position=position,
+            of=len(runs),
+            scores=_named(source, run),
+            topic=run.topic,
+            stance=run.stance,
+            system=f"{system_of(source.options, source.name)}{suffix}",
+            setting=run.setting,
+            parameters=run.parameters,
+            seconds=run.seconds,
+            clusters=run if has_clusters else None,
+            order=str(source.options.get("order") or ""),
+            together=runs if has_clusters else (),
+        )
+
+
+def _llm_scores(source: Source) -> Iterator[StoredEntry]:
+    for temperature, lists in read_llm_scores(source.path, name=source.name).items():
+        count = len(next(iter(lists.values())))
+        for place in range(count):
+            yield StoredEntry(
+                row=None,
+                dataset=str(source.options.get("dataset") or ""),
+                source=source.name,
+                position=place,
+                of=count,
+                scores={metric: values[place] for metric, values in lists.items()},
+                scored_with=f"{SETTING}, temperature {temperature}"[:LONGEST],
+            )
+
+
+def _named(source: Source, run: StoredRun) -> dict[str, float]:
+    for name in run.scores:
+        if len(name) > LONGEST:
+            raise UnreadableFile(source.name, f"{name[:40]!r} is longer than a name may be")
+    return run.scores
+
+
+def _soft_scores(source: Source) -> Iterator[StoredEntry]:
+    functions = read_soft_scores(source.path, name=source.name)
+    named = {}
+    for function, lists in functions.items():
+        for part, released in RELEASED_PARTS.items():
+            try:
+                named[soft_name(function, part)] = lists[released]
+            except ValueError as error:
+                raise UnreadableFile(source.name, str(error), column=function) from None
+    count = len(next(iter(named.values()), []))
+    for place in range(count):
+        yield StoredEntry(
+            row=None,
+            dataset=str(source.options.get("dataset") or ""),
+            source=source.name,
+            position=place,
+            of=count,
+            scores={name: values[place] for name, values in named.items()},
+        )
+
+
+# Stored scores compared with a study: sets found or made, and what is new added.
+
+
+NO_SCORES = "the file has no scores for this setting"
+CLOSE = 1e-12
+LONGEST_SETTING = 200
+CellKey = tuple[str, int]
+
+
+class StoredScoreReconciliation(Reconciliation):
+    """One pass over one file."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._dataset: Dataset | None = None
+        self._is_refused = False
+        self._cells: dict[CellKey, int] = {}
+        self._placings: dict[str, Placing] = {}
+        self._counted: list[int] | None = None
+
+    def compare(self, entries: Sequence[StoredEntry]) -> None:
+        """Compare a piece of the file."""
+        if self._dataset is None and not self._is_refused:
+            self._find(entries[0])
+        if self._is_refused:
+            return
+        placed = self._placed(entries)
+        stored = _stored_scores([key for key in placed.values() if key])
+        new: list[MetricScore] = []
+        for position, entry in enumerate(entries):
+            if position not in placed:
+                continue
+            key = placed[position]
+            for metric, value in entry.scores.items():
+                known = stored.get((key, metric, entry.scored_with))
+                if known is not None and abs(known - value) <= CLOSE:
+                    self.result(BOOK, "same")
+                    continue
+                self.result(BOOK, "new" if known is None else "changed")
+                if known is not None and not self.update_changed:
+                    self.mention(None, metric, self.changed(f"{known:.6g}"))
+                    continue
+                new.append(_score(key, metric, value, entry))
+        if self.write:
+            upsert(iter(new))
+
+    def _find(self, entry: StoredEntry) -> None:
+        """The dataset and its cells; a file whose dataset is not here is refused once."""
+        rows = Dataset.objects.filter(study=self.study, name=entry.dataset)
+        self._dataset = rows.first()
+        if self._dataset is None:
+            self._refuse(_("The study has no dataset called “%s”.") % entry.dataset)
+            return
+        found = self._dataset.cells.values_list("topic", "stance", "pk")
+        self._cells = {(topic, stance): pk for topic, stance, pk in found}
+        if not entry.topic:
+            self._counted = self._counted_sets()
+            if len(self._counted) != entry.of:
+                self._refuse(
+                    _("The file is about %(file)d sets, people counted %(here)d of the dataset.")
+                    % {"file": entry.of, "here": len(self._counted)}
+                )
+
+    def _counted_sets(self) -> list[int]:
+        """Sets that people counted in the order of topic, stance as text, and system."""
+        sets = SummarySet.objects.filter(
+            cell__dataset=self._dataset, count_sheets__isnull=False
+        ).exclude(system__contains=LEFT_OUT)
+        rows = sets.distinct().values_list("cell__topic", "cell__stance", "system", "pk")
+        return [pk for _topic, _stance, _system, pk in sorted(rows, key=_place)]
+
+    def _placed(self, entries: Sequence[StoredEntry]) -> dict[int, int | None]:
+        """Place in the piece → key of its set; None for one that a dry run would make."""
+        if self._counted is not None:
+            return {at: self._counted[each.position] for at, each in enumerate(entries)}
+        sources = {each.source for each in entries}
+        rows = SummarySet.objects.filter(study=self.study, source__in=sources)
+        names = ("source", "position", "cell", "system", "setting", "arguments", "clusters")
+        rows = rows.only(*names)
+        known = {(each.source, each.position): each for each in rows}
+        placed: dict[int, int | None] = {}
+        for at, entry in enumerate(entries):
+            there = known.get((entry.source, entry.position))
+            if there is not None:
+                other = self._other(there, entry)
+                if other:
+                    self._reject(entry, other)
+                    continue
+                self.result("sets", "same")
+                placed[at] = there.pk
+                continue
+            made = self._made(entry)
+            if made is None:
+                continue
+            self.result("sets", "new")
+            if self.write:
+                made.save()
+            placed[at] = made.pk
+        return placed
+
+    def _other(self, there: SummarySet, entry: StoredEntry) -> str:
+        """Why a set from this place of a file of this name is not the entry's; empty if it is."""
+        if there.cell_id != self._cells.get((entry.topic, entry.stance)):
+            what = _("another dataset, topic or stance")
+        elif there.system != entry.system:
+            what = _("another system (%s)") % there.system
+        elif there.setting != entry.setting[:LONGEST_SETTING]:
+            what = _("another setting (%s)") % there.setting
+        elif entry.clusters is not None and self._is_other_clustering(there, entry):
+            what = _("other clusters, or clusters of arguments in another order,")
+        else:
+            return ""
+        reason = _(
+            "A set of %(other)s came from place %(place)d of a file of this name; "
+            "give the file another name."
+        )
+        return reason % {"other": what, "place": entry.position}
+
+    def _is_other_clustering(self, there: SummarySet, entry: StoredEntry) -> bool:
+        run = entry.clusters
+        if run is None:
+            return False
+        try:
+            arguments = self._arguments(entry, run)
+        except Misplaced:
+            return True
+        stored = dict(zip(there.arguments, there.clusters or (), strict=False))
+        return stored != dict(zip(arguments, run.cluster_ids, strict=True))
+
+    def _made(self, entry: StoredEntry) -> SummarySet | None:
+        """A set that the file brings; None if it belongs to nothing here."""
+        cell = self._cells.get((entry.topic, entry.stance))
+        if cell is None:
+            reason = _("The dataset has no such topic and stance: %(topic)s (%(stance)d).")
+            self._reject(entry, reason % {"topic": entry.topic, "stance": entry.stance})
+            return None
+        run = entry.clusters
+        try:
+            arguments = [] if run is None else self._arguments(entry, run)
+        except Misplaced as error:
+            self._reject(entry, str(error))
+            return None
+        is_empty = not entry.scores and run is None
+        return SummarySet(
+            study=self.study,
+            cell_id=cell,
+            system=entry.system,
+            source=entry.source,
+            position=entry.position,
+            setting=entry.setting[:LONGEST_SETTING],
+            parameters=dict(entry.parameters),
+            seconds=entry.seconds,
+            state=SummarySet.State.NO_RESULT if is_empty else SummarySet.State.DONE,
+            reason=NO_SCORES if is_empty else "",
+            arguments=arguments,
+            clusters=None if run is None else list(run.cluster_ids),
+            done_at=Now(),
+        )
+
+    def _arguments(self, entry: StoredEntry, run: StoredRun) -> list[int]:
+        """Those that the ids of an entry stand for; raises Misplaced, or ImportRefused."""
+        if entry.source not in self._placings:
+            # Nothing is placed before the dataset was found.
+            dataset = cast(Dataset, self._dataset)
+            placing = Placing(dataset, entry.order, entry.together)
+            self.outcome.notes.extend(placing.notes)
+            self._placings[entry.source] = placing
+        return self._placings[entry.source].arguments(run)
+
+    def _reject(self, entry: StoredEntry, reason: str) -> None:
+        place = f"{entry.setting or entry.topic}"[:80]
+        self.leave_out(None, place, reason, of=BOOK)
+
+    def _refuse(self, reason: str) -> None:
+        self._is_refused = True
+        self.leave_out(None, "", reason, of=BOOK)
+
+
+def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:
+    return row[0], str(row[1]), row[2]
+
+
+def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str, str], float | None]:
+    rows = MetricScore.objects.filter(
+        summary_set__in=keys, setting__startswith=SETTING, value__isnull=False
+    )
+    found = rows.values_list("summary_set", "metric", "setting", "value")
+    return {(key, metric, setting): value for key, metric, setting, value in found}
+
+
+def _score(key: Any, metric: str, value: float, entry: StoredEntry) -> MetricScore:
+    return MetricScore(
+        summary_set_id=key,
+        metric=metric,
+        setting=entry.scored_with,
+        value=value,
+        source=entry.source[:255],
+    )

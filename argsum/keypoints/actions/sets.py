@@ -1,0 +1,358 @@
+"""Store sets of key points, assign arguments, and collect written parts."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from argsum.datasets.models import Cell, CellArgument, Dataset
+from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary, WrittenPart
+from argsum.scorers.actions.models import ScorerRefused
+from argsum.scorers.actions.scorers import default_scorers, match_scorer_of
+from argsum.scorers.models import Scorer
+from argsum.systems.contract import KeyPoint, Parameters, Summary
+from argsum.systems.methods.clusters import (
+    UNASSIGNED,
+    KeyPointAssignment,
+    assign,
+    members,
+    prevalence,
+)
+from argsum.systems.methods.inputs import count_combinations, setting_of
+from cqa_site.judging.embedding import EmbeddingsUnavailable
+from cqa_site.people.models import User
+from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.runs.models import Job
+
+from .solver import NOTHING_WRITTEN
+from .system_runs import WRITES_CELLS, WRITES_CLUSTERS, cells_of
+
+# Storing what a system made of a cell: each set in a transaction of its own.
+#
+# A set is written once, under the lock of its run and while the run still works. So a worker that
+# is killed loses nothing that was computed but the set at hand, and two workers that meet write no
+# set twice.
+
+
+# A score is kept to so many digits: more would be noise of the model.
+DIGITS = 6
+
+
+class RunStopped(Exception):
+    """The run was cancelled, or ended otherwise, while something was computed."""
+
+
+@dataclass(frozen=True)
+class ArgumentPlacement:
+    """Key points in order, and where each argument belongs."""
+
+    key_points: Sequence[KeyPoint]
+    counts: Sequence[int]
+    assigned: Sequence[int]
+    scores: Sequence[float]
+
+
+def place(solved: Summary) -> ArgumentPlacement:
+    """Assign the arguments, and put the key point with most of them first.
+
+    An argument in a cluster belongs to the key point of that cluster. Every other one belongs to
+    the key point that it matches best, if that score is above 0.
+    """
+    if solved.match is None:
+        raise ValueError("Key points without scores cannot be given arguments.")
+    best = assign(solved.match)
+    positions, scores = list(best.positions), list(best.scores)
+    own = {
+        point.cluster: number
+        for number, point in enumerate(solved.key_points)
+        if point.cluster is not None
+    }
+    for row, cluster in enumerate(solved.clusters or ()):
+        if cluster in own:
+            positions[row] = own[cluster]
+            scores[row] = float(solved.match[row, own[cluster]])
+    counts = prevalence(positions, len(solved.key_points))
+    order = sorted(range(len(counts)), key=lambda number: -counts[number])
+    rank = {number: place for place, number in enumerate(order)} | {UNASSIGNED: UNASSIGNED}
+    return ArgumentPlacement(
+        [solved.key_points[number] for number in order],
+        [counts[number] for number in order],
+        [rank[position] for position in positions],
+        [round(score, DIGITS) for score in scores],
+    )
+
+
+@transaction.atomic
+def store_set(
+    run: SystemRun,
+    cell: Cell,
+    parameters: Parameters,
+    keys: Sequence[int],
+    solved: Summary,
+    seconds: float,
+) -> None:
+    """Store one setting of a cell unless it is there; raises `RunStopped` if the run ended."""
+    refuse_stopped(run)
+    setting = setting_of(parameters)
+    if run.sets.filter(cell=cell, setting=setting).exists():
+        return
+    made = SummarySet.objects.create(
+        study_id=run.study_id,
+        cell=cell,
+        system_run=run,
+        system=run.label,
+        parameters=dict(parameters),
+        setting=setting,
+        seconds=seconds,
+        arguments=list(keys),
+        clusters=None if solved.clusters is None else list(solved.clusters),
+    )
+    if not solved.waits:
+        fill_set(made, solved)
+
+
+def fill_set(made: SummarySet, solved: Summary) -> None:
+    """Give a waiting set its key points, or the reason why it has none."""
+    made.done_at = Now()
+    made.reason = solved.reason[:300]
+    if not solved.key_points:
+        made.state = SummarySet.State.NO_RESULT
+        made.save()
+        return
+    placed = place(solved)
+    made.state = SummarySet.State.DONE
+    made.assigned, made.scores = list(placed.assigned), list(placed.scores)
+    made.save()
+    SystemSummary.objects.bulk_create(
+        SystemSummary(
+            summary_set=made,
+            position=number,
+            text=point.text,
+            cluster=point.cluster,
+            prevalence=count,
+        )
+        for number, (point, count) in enumerate(zip(placed.key_points, placed.counts, strict=True))
+    )
+
+
+def refuse_stopped(run: SystemRun) -> None:
+    """Lock the run's row; raises `RunStopped` unless it is running. Inside a transaction."""
+    rows = SystemRun.objects.select_for_update().filter(pk=run.pk)
+    if rows.values_list("state", flat=True).first() != SystemRun.State.RUNNING:
+        raise RunStopped
+
+
+# Arguments for key points that came from a file without any: matched in the background.
+
+
+JOB = "assign_key_points"
+# Where sets come from that a file of a system's key points brings.
+SOURCE = "key points of systems"
+
+
+def request_assignment(*, dataset: Dataset, scorer: str, actor: User | None) -> Job:
+    """Ask for arguments behind the imported key points of a dataset that have none.
+
+    ``scorer`` is the name of a match scorer; the usual one where it is empty or not there.
+    """
+    rows = dataset.study.scorers.filter(task=Scorer.Task.MATCH, state=Scorer.State.READY)
+    chosen = rows.filter(name=scorer).first() or default_scorers(dataset.study)[0]
+    return enqueue(
+        study=dataset.study,
+        kind=JOB,
+        key=f"{dataset.pk}:{chosen.pk}",
+        actor=actor,
+        dataset=str(dataset.public_id),
+        scorer=str(chosen.public_id),
+    )
+
+
+def bare_sets(dataset: Dataset) -> QuerySet[SummarySet]:
+    """Imported sets with key points for which the file named neither arguments nor numbers."""
+    counted = SystemSummary.objects.filter(summary_set=OuterRef("pk"), prevalence__isnull=False)
+    return SummarySet.objects.filter(
+        ~Exists(counted),
+        cell__dataset=dataset,
+        source=SOURCE,
+        state=SummarySet.State.DONE,
+        assigned__isnull=True,
+    )
+
+
+def assign_arguments(work: Work) -> None:
+    """Handle a job; sets that have arguments already stay as they are."""
+    dataset = Dataset.objects.get(study=work.study, public_id=work.payload["dataset"])
+    scorer = Scorer.objects.get(study=work.study, public_id=work.payload["scorer"])
+    rows = bare_sets(dataset).select_related("cell").order_by("cell__position", "pk")
+    cells: dict[int, list[SummarySet]] = defaultdict(list)
+    for row in rows.prefetch_related("summaries"):
+        cells[row.cell_id].append(row)
+    total, done = sum(map(len, cells.values())), 0
+    try:
+        match = match_scorer_of(scorer)
+        for sets in cells.values():
+            arguments = CellArgument.objects.filter(cell=sets[0].cell_id, left_out="")
+            found = list(arguments.order_by("position").values_list("pk", "text"))
+            texts = list(dict.fromkeys(one.text for row in sets for one in row.summaries.all()))
+            if found and texts:
+                rows_of = [text for _pk, text in found]
+                # All key points of a cell at once: its arguments are read only once.
+                scores = match.matrix(rows_of, texts, topic=sets[0].cell.topic)
+                at = {text: column for column, text in enumerate(texts)}
+                for row in sets:
+                    columns = [at[one.text] for one in _in_order(row)]
+                    _store(row, [pk for pk, _text in found], assign(scores[:, columns]))
+            done += len(sets)
+            work.progress(done, total, _("sets with arguments by “%s”") % scorer.name)
+    except (ScorerRefused, EmbeddingsUnavailable) as reason:
+        raise JobRefused(str(reason)) from reason
+
+
+def _in_order(row: SummarySet) -> list[SystemSummary]:
+    return sorted(row.summaries.all(), key=lambda one: one.position)
+
+
+@transaction.atomic
+def _store(row: SummarySet, keys: Sequence[int], found: KeyPointAssignment) -> None:
+    """Keep where arguments belong; the key point with most comes first while nobody judged."""
+    held = SummarySet.objects.select_for_update().get(pk=row.pk)
+    if held.assigned is not None:
+        return
+    points = _in_order(row)
+    counts = prevalence(found.positions, len(points))
+    order = list(range(len(points)))
+    if not (held.count_sheets.exists() or held.counting_items.exists()):
+        order.sort(key=lambda place: -counts[place])
+    rank = {old: new for new, old in enumerate(order)} | {UNASSIGNED: UNASSIGNED}
+    held.arguments = list(keys)
+    held.assigned = [rank[place] for place in found.positions]
+    held.scores = [round(score, DIGITS) for score in found.scores]
+    held.save(update_fields=["arguments", "assigned", "scores"])
+    held.summaries.all().delete()
+    SystemSummary.objects.bulk_create(
+        SystemSummary(
+            summary_set=held,
+            position=new,
+            text=points[old].text,
+            cluster=points[old].cluster,
+            prevalence=counts[old],
+        )
+        for new, old in enumerate(order)
+    )
+
+
+# What language models wrote for a run of a system, across all runs that asked.
+
+
+WAITING = SummarySet.State.WAITING
+
+
+@dataclass
+class SetParts:
+    """What was written for one set: cluster → key point, and cluster → why there is none."""
+
+    texts: dict[int, str] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
+    # The reply about all clusters at once came, usable or not.
+    is_whole: bool = False
+
+    def covers(self, clusters: Collection[int]) -> bool:
+        """Whether nothing more is to come for these clusters."""
+        return self.is_whole or all(
+            cluster in self.texts or cluster in self.reasons for cluster in clusters
+        )
+
+
+def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
+    """Cell → the texts written for it, and the reason where there are none; one query."""
+    found: dict[int, tuple[list[str], str]] = {}
+    parts = run.written_parts.filter(summary_set=None).order_by("pk")
+    for cell, texts, reason in parts.values_list("cell", "texts", "reason"):
+        if texts or cell not in found:
+            found[cell] = ([texts[key] for key in sorted(texts, key=int)], reason)
+    return found
+
+
+def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
+    """As `written_cells`, and nothing for each cell that nobody is asked about; two queries."""
+    nothing: tuple[list[str], str] = ([], "")
+    asked = cells_to_ask(run).values("pk")
+    unasked = cells_of(run.dataset, run.split).exclude(pk__in=asked)
+    return dict.fromkeys(unasked.values_list("pk", flat=True), nothing) | written_cells(run)
+
+
+def parts_of_sets(run: SystemRun, sets: Collection[int]) -> dict[int, SetParts]:
+    """Set → what was written for it; later replies win where they hold a text. One query."""
+    found = {pk: SetParts() for pk in sets}
+    rows = WrittenPart.objects.filter(system_run=run, summary_set__in=sets).order_by("pk")
+    for pk, cluster, texts, reason in rows.values_list(
+        "summary_set", "cluster", "texts", "reason"
+    ):
+        parts = found[pk]
+        parts.texts |= {int(key): text for key, text in texts.items()}
+        if cluster is None:
+            parts.is_whole = True
+        elif not texts:
+            parts.reasons[cluster] = reason
+    return found
+
+
+def ready_sets(run: SystemRun) -> dict[int, SetParts]:
+    """Waiting sets whose key points are all written, or will not be; two queries."""
+    if run.variant not in WRITES_CLUSTERS:
+        return {}
+    waiting: dict[int, Any] = dict(run.sets.filter(state=WAITING).values_list("pk", "clusters"))
+    parts = parts_of_sets(run, waiting.keys())
+    return {pk: each for pk, each in parts.items() if each.covers(members(waiting[pk]))}
+
+
+def has_ready_sets(run: SystemRun) -> bool:
+    """Whether something was written that no set holds yet."""
+    if run.variant in WRITES_CELLS:
+        settings = count_combinations(run.grid)
+        return run.sets.count() < settings * len(answered_cells(run))
+    return bool(ready_sets(run))
+
+
+def cells_to_ask(run: SystemRun) -> QuerySet[Cell]:
+    """Cells of a run that have arguments; nothing is ever written about the others."""
+    kept = Q(arguments__isnull=False) if run.is_unfiltered else Q(arguments__left_out="")
+    return cells_of(run.dataset, run.split).filter(kept).distinct()
+
+
+def waits_for_writing(run: SystemRun) -> bool:
+    """Whether a language model still has to write something."""
+    if run.variant in WRITES_CELLS:
+        return cells_to_ask(run).exclude(pk__in=written_cells(run)).exists()
+    return run.sets.filter(state=WAITING).exists()
+
+
+def reopen_better(run: SystemRun, parts: Iterable[WrittenPart]) -> None:
+    """Let sets wait again that lack key points for which a later reply has the words.
+
+    Only a request that was asked once more brings that about. A set that somebody judged or
+    scored meanwhile stays as it is. In the transaction that stores the parts.
+    """
+    good = [part for part in parts if part.texts]
+    unused = run.sets.exclude(state=WAITING).exclude(reason="")
+    unused = unused.filter(
+        counting_items=None, count_sheets=None, metric_scores=None, count_replies=None
+    )
+    sets = {part.summary_set_id for part in good if part.summary_set_id}
+    found = list(unused.filter(pk__in=sets).values_list("pk", flat=True))
+    SystemSummary.objects.filter(summary_set__in=found).delete()
+    SummarySet.objects.filter(pk__in=found).update(
+        state=WAITING, reason="", assigned=None, scores=None, done_at=None
+    )
+    cells = {part.cell_id for part in good if not part.summary_set_id}
+    empty = unused.filter(cell__in=cells, reason__startswith=NOTHING_WRITTEN)
+    gone, _rows = empty.delete() if cells else (0, {})
+    if found or gone:
+        SystemRun.objects.filter(pk=run.pk, state=SystemRun.State.DONE).update(
+            state=SystemRun.State.WRITING, ended_at=None
+        )

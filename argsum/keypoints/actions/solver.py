@@ -1,0 +1,452 @@
+"""Run one setting of a system over one cell: inputs, scores, and a writer model."""
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from argsum.datasets.models import Cell, CellArgument
+from argsum.keypoints.models import SystemRun
+from argsum.scorers.actions.models import (
+    BiEncoder,
+    CrossEncoder,
+    ScorerRefused,
+    resolve,
+    source_of,
+    weights_hash,
+)
+from argsum.scorers.actions.scorers import StoredMatrices, match_scorer_of, quality_scorer_of
+from argsum.scorers.actions.seq2seq_training import load_seq2seq
+from argsum.scorers.methods.training import (
+    BEAMS,
+    MOST_TOKENS_OUT,
+    WritingRecipe,
+    writer_input,
+    writing_recipe_from,
+)
+from argsum.scorers.models import Scorer
+from argsum.systems.contract import (
+    CLUSTERING,
+    MATCH,
+    QUALITY,
+    VECTORS,
+    CellData,
+    KeyPoint,
+    Parameters,
+    SummarizationSystem,
+    Summary,
+    SystemNotValid,
+)
+from argsum.systems.methods.clusters import central_argument, is_summarizable, members
+from argsum.systems.methods.inputs import MatchScorer, QualityScorer, Scores, with_topic
+from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable, seconds_loading
+from cqa_site.runs.jobs import StaleWorker
+
+# What a system reads of one cell: its arguments, their quality, and the scores of pairs.
+
+
+def clock() -> float:
+    """Seconds that go by while something is computed; loading a sentence model stops it."""
+    return perf_counter() - seconds_loading()
+
+
+class Shares:
+    """Values that several settings use, and the time that each of them owes for one.
+
+    A linkage serves all thresholds, so each setting is charged its part of the time, whichever
+    setting happened to come first.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[object, tuple[Any, float, list[object]]] = {}
+        self._charged: set[object] = set()
+        self._making: list[list[object]] = []
+        self._inside = 0.0
+        # To be added to the time that the setting at hand took.
+        self.charge = 0.0
+
+    def begin(self) -> None:
+        """The next setting begins."""
+        self._charged, self.charge = set(), 0.0
+
+    def take(self, key: object, users: int, make: Callable[[], Any]) -> Any:
+        """The value of a key, made at first use; ``users`` settings share its time."""
+        if self._making:
+            self._making[-1].append(key)
+        if key not in self._made:
+            self._make(key, users, make)
+        self._owe(key)
+        return self._made[key][0]
+
+    def _make(self, key: object, users: int, make: Callable[[], Any]) -> None:
+        outer, self._inside = self._inside, 0.0
+        self._making.append([])
+        started = clock()
+        try:
+            value = make()
+        finally:
+            used = self._making.pop()
+        whole = clock() - started
+        # What was made inside has a time of its own.
+        net = whole - self._inside
+        self._inside = outer + whole
+        self.charge -= net
+        self._made[key] = value, net / max(1, users), used
+
+    def _owe(self, key: object) -> None:
+        """Charge a part of a value, and of those it was made from, once for each setting."""
+        if key in self._charged:
+            return
+        self._charged.add(key)
+        _value, share, used = self._made[key]
+        self.charge += share
+        for inner in used:
+            self._owe(inner)
+
+
+class RunScorers:
+    """The scorers of a run, made once, so that their models are loaded once for all cells.
+
+    ``say`` hears how many rows of a matrix a slow scorer has read.
+    """
+
+    def __init__(self, run: SystemRun, say: Callable[[int, int], None]) -> None:
+        self.run, self.say = run, say
+
+    @cached_property
+    def match(self) -> MatchScorer:
+        """What scores pairs of texts."""
+        found = match_scorer_of(_required(self.run.match_scorer))
+        if isinstance(found, StoredMatrices) and isinstance(found.inner, CrossEncoder):
+            found.inner.say = self.say
+        return found
+
+    @cached_property
+    def quality(self) -> QualityScorer | None:
+        """What scores single texts; None where qualities stand beside the arguments."""
+        scorer = self.run.quality_scorer
+        if scorer is None or scorer.kind == Scorer.Kind.COLUMN:
+            return None
+        return quality_scorer_of(scorer)
+
+    def vectors(self, arguments: Sequence[str], topic: str) -> Scores:
+        """Sentence vectors: of the match scorer if it has any, else of the packaged MiniLM."""
+        return self._encoder.vectors(
+            with_topic(arguments, topic if self._encoder.uses_topic else "")
+        )
+
+    @cached_property
+    def _encoder(self) -> BiEncoder:
+        inner = self.match.inner if isinstance(self.match, StoredMatrices) else None
+        if isinstance(inner, BiEncoder):
+            return inner
+        return BiEncoder(PACKAGED_MODEL, weights_hash(PACKAGED_MODEL))
+
+
+class CellInputs:
+    """One cell as a run of a system sees it; scores are computed at first use.
+
+    Parameters
+    ----------
+    run
+        With dataset, match scorer and quality scorer.
+    scorers
+        Of the run.
+    cell
+        One of the dataset.
+    settings
+        How many settings of the cell are computed now, for sharing time among them.
+    """
+
+    def __init__(self, run: SystemRun, scorers: RunScorers, cell: Cell, settings: int) -> None:
+        self.run, self.scorers, self.cell, self.settings = run, scorers, cell, settings
+        self.shares = Shares()
+        rows = arguments_of(run, cell)
+        self.keys = [row.pk for row in rows]
+        self.texts = [row.text for row in rows]
+        self._column = [row.quality for row in rows]
+
+    def match(self, columns: Sequence[str]) -> Scores:
+        """Scores of all arguments with some texts, shape (n, k)."""
+        return self.scorers.match.matrix(self.texts, columns, topic=self.cell.topic)
+
+    def between(self, texts: Sequence[str]) -> Scores:
+        """Scores of some texts with each other, shape (k, k)."""
+        return self.scorers.match.matrix(texts, texts, topic=self.cell.topic)
+
+    @property
+    def pairs(self) -> Scores:
+        """Scores of arguments with arguments, shape (n, n)."""
+        found: Scores = self.shares.take(
+            "pairs", self.settings, lambda: self.match(list(self.texts))
+        )
+        return found
+
+    @property
+    def vectors(self) -> Scores:
+        """Sentence vectors, shape (n, d)."""
+        found: Scores = self.shares.take(
+            "vectors", self.settings, lambda: self.scorers.vectors(self.texts, self.cell.topic)
+        )
+        return found
+
+    @property
+    def quality(self) -> Scores:
+        """Quality of the arguments, shape (n,); nan where none is known."""
+        found: Scores = self.shares.take("quality", self.settings, self._quality)
+        return found
+
+    def quality_of(self, texts: Sequence[str]) -> Scores:
+        """Quality of texts that are no arguments; an imported column has none of them."""
+        if self.scorers.quality is None:
+            return np.full(len(texts), np.nan, dtype=np.float32)
+        return self.scorers.quality.scores(texts, topic=self.cell.topic)
+
+    def _quality(self) -> Scores:
+        if self.scorers.quality is None:
+            return np.array(
+                [np.nan if value is None else value for value in self._column], dtype=np.float32
+            )
+        return self.scorers.quality.scores(self.texts, topic=self.cell.topic)
+
+
+def arguments_of(run: SystemRun, cell: Cell) -> list[CellArgument]:
+    """The arguments of a cell that take part, in order."""
+    rows = cell.arguments.order_by("position").only("text", "quality")
+    return list(rows if run.is_unfiltered else rows.filter(left_out=""))
+
+
+def _required(scorer: Scorer | None) -> Scorer:
+    if scorer is None:
+        raise ValueError("The run names no scorer.")
+    return scorer
+
+
+# One setting of a system over one cell: its key points, or the reason for none.
+#
+# What comes out holds no row of the database; storing is up to `set_storing`.
+
+
+NO_ARGUMENTS = "The cell has no arguments."
+FEW_CLUSTERS = "Fewer than two clusters."
+FEW_CLUSTERED = "Not more than half of the arguments are in a cluster."
+NOTHING_WRITTEN = "The language model wrote nothing usable"
+# What a system's tools may raise: it is about the scorer or the machine, not about the system.
+OURS = (ScorerRefused, EmbeddingsUnavailable, StaleWorker, MemoryError)
+WRITES = CLUSTERING[1:]
+logger = logging.getLogger(__name__)
+
+
+class SystemFailed(Exception):
+    """A system of another package went wrong; the message names it."""
+
+
+class CellTools:
+    """What a system may ask for in one setting of a cell; see `argsum.systems.contract.Tools`.
+
+    Parameters
+    ----------
+    grid
+        The settings of the cell that are computed now; they share what is made once.
+    parameters
+        Those of the setting.
+    """
+
+    def __init__(
+        self,
+        system: SummarizationSystem,
+        inputs: CellInputs,
+        grid: Sequence[Parameters],
+        parameters: Parameters,
+    ) -> None:
+        self._system, self._inputs = system, inputs
+        self._grid, self.parameters = grid, parameters
+        self.seed = inputs.run.seed
+
+    @property
+    def pairs(self) -> Scores:
+        return self._given(MATCH, lambda: self._inputs.pairs)
+
+    @property
+    def quality(self) -> Scores:
+        return self._given(QUALITY, lambda: self._inputs.quality)
+
+    @property
+    def vectors(self) -> Scores:
+        return self._given(VECTORS, lambda: self._inputs.vectors)
+
+    def match(self, texts: Sequence[str]) -> Scores:
+        return self._given(MATCH, lambda: self._inputs.match(texts))
+
+    def between(self, texts: Sequence[str]) -> Scores:
+        return self._given(MATCH, lambda: self._inputs.between(texts))
+
+    def quality_of(self, texts: Sequence[str]) -> Scores:
+        return self._given(QUALITY, lambda: self._inputs.quality_of(texts))
+
+    def values(self, parameter: str) -> list[float]:
+        return sorted({float(each[parameter]) for each in self._grid if parameter in each})
+
+    def shared(self, what: str, make: Callable[[], Any], *, by: Sequence[str] = ()) -> Any:
+        own = [self.parameters.get(name) for name in by]
+        users = sum([each.get(name) for name in by] == own for each in self._grid)
+        # A name of a system never meets one of `CellInputs`.
+        return self._inputs.shares.take(("system", what, *own), users, make)
+
+    def _given(self, need: str, make: Callable[[], Scores]) -> Scores:
+        """Scores that cannot be written to, as other settings read the same ones."""
+        if need not in self._system.needs:
+            raise SystemNotValid(f"it asks for “{need}”, which is not among its needs")
+        found = make().view()
+        found.flags.writeable = False
+        return found
+
+
+def solve(
+    system: SummarizationSystem,
+    inputs: CellInputs,
+    grid: Sequence[Parameters],
+    parameters: Parameters,
+    written: tuple[Sequence[str], str] | None,
+) -> Summary:
+    """The summary of one setting; one that waits where a model is to write about its clusters.
+
+    ``written`` is what a language model wrote for the cell, and why it wrote nothing; None where
+    the variant asks none for that. Raises `SystemFailed`.
+    """
+    variant = inputs.run.variant
+    if not inputs.texts:
+        return Summary(reason=NO_ARGUMENTS)
+    texts, why = written or (None, "")
+    if texts is not None and not texts:
+        return Summary(reason=f"{NOTHING_WRITTEN} ({why})." if why else f"{NOTHING_WRITTEN}.")
+    if variant == SystemRun.Variant.SUMMARIES:
+        made = Summary([KeyPoint(text) for text in texts or ()])
+    else:
+        made = _asked(system, inputs, CellTools(system, inputs, grid, parameters), texts)
+    if made.waits:
+        made = _clustered(made, inputs, is_plain=variant == SystemRun.Variant.PLAIN)
+    if made.key_points and made.match is None:
+        made = replace(made, match=inputs.match([point.text for point in made.key_points]))
+    return made
+
+
+def _asked(
+    system: SummarizationSystem,
+    inputs: CellInputs,
+    tools: CellTools,
+    written: Sequence[str] | None,
+) -> Summary:
+    """What the system makes of the cell."""
+    data = CellData(
+        inputs.cell.topic,
+        inputs.cell.stance,
+        tuple(inputs.texts),
+        None if written is None else tuple(written),
+    )
+    try:
+        made = system.summarize(data, dict(tools.parameters), tools)
+        if not isinstance(made, Summary):
+            raise SystemNotValid("it returned no Summary")
+        made.check(len(inputs.texts))
+        if made.key_points and inputs.run.variant in WRITES:
+            raise SystemNotValid("it returned key points that somebody else is to write")
+    except OURS:
+        raise
+    except (Exception, SystemExit) as problem:
+        if not system.package:
+            raise
+        logger.exception("The system “%s” of %s", system.name, system.package)
+        said = str(problem) if isinstance(problem, SystemNotValid) else type(problem).__name__
+        message = f"“{system.title}” of the package {system.package} failed: {said}."
+        raise SystemFailed(message) from None
+    if made.clusters is None:
+        return made
+    return replace(made, clusters=[int(each) for each in made.clusters])
+
+
+def _clustered(made: Summary, inputs: CellInputs, *, is_plain: bool) -> Summary:
+    """Clusters with their central arguments; those that are too few or small are no result."""
+    ids = list(made.clusters or ())
+    if not is_summarizable(ids):
+        few = len(set(members(ids))) < 2
+        return Summary(clusters=ids, reason=FEW_CLUSTERS if few else FEW_CLUSTERED)
+    if not is_plain:
+        return Summary(clusters=ids)
+    match = inputs.pairs
+    central = {cluster: central_argument(match, rows) for cluster, rows in members(ids).items()}
+    points = [KeyPoint(inputs.texts[row], cluster) for cluster, row in central.items()]
+    return Summary(points, ids, match[:, list(central.values())])
+
+
+# Key points by a sequence-to-sequence model; the only file here that has one write.
+#
+# Torch and transformers are imported when the first key point is asked for.
+
+
+class WriterUnavailable(Exception):
+    """The model cannot be loaded; the message says what is missing."""
+
+
+class Writer:
+    """A sequence-to-sequence model: by name, by a folder below the data folder, or trained here.
+
+    Equal input gives equal output: beams, no sampling, one thread. A text is written once for
+    equal input, as the clusters of neighbouring thresholds are often the same.
+    """
+
+    def __init__(self, model: str, trained: Scorer | None = None) -> None:
+        self.model, self.trained = model, trained
+        recipe = writing_recipe_from(trained.recipe) if trained else WritingRecipe()
+        self.longest_in = recipe.longest_in
+        self._known: dict[str, str] = {}
+        self._loaded: tuple[Any, Any] | None = None
+
+    def write(self, *, topic: str, stance: int, arguments: Sequence[str]) -> str:
+        """One key point for some arguments, the best first; empty if nothing was written."""
+        prompt = writer_input(topic, stance, arguments)
+        if prompt not in self._known:
+            self._known[prompt] = self._write(prompt)
+        return self._known[prompt]
+
+    def _write(self, prompt: str) -> str:
+        if self._loaded is None:
+            self._loaded = self._load()
+        tokenizer, network = self._loaded
+        # What is too long is cut at its end, where the weakest arguments stand.
+        given = tokenizer(prompt, truncation=True, max_length=self.longest_in, return_tensors="pt")
+        written = network.generate(
+            input_ids=given["input_ids"],
+            attention_mask=given["attention_mask"],
+            max_new_tokens=MOST_TOKENS_OUT,
+            num_beams=BEAMS,
+            do_sample=False,
+        )
+        text: str = tokenizer.decode(written[0], skip_special_tokens=True)
+        return " ".join(text.split())
+
+    def _load(self) -> tuple[Any, Any]:
+        """Tokenizer and network; raises `WriterUnavailable`."""
+        try:
+            source = self._source()
+            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+            loaded = load_seq2seq(source)
+        except (ScorerRefused, EmbeddingsUnavailable) as problem:
+            raise WriterUnavailable(str(problem)) from problem
+        import torch
+
+        torch.set_num_threads(1)
+        return loaded
+
+    def _source(self) -> str:
+        if self.trained is None:
+            return resolve(self.model)
+        if self.trained.state != Scorer.State.READY:
+            raise ScorerRefused(_("The writer “%s” is not ready.") % self.model)
+        return source_of(self.trained)

@@ -1,0 +1,260 @@
+"""The background job of a system run, and sets completed by language models."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.scorers.actions.models import ScorerRefused
+from argsum.scorers.actions.scorers import writer_called
+from argsum.systems.contract import KeyPoint, SummarizationSystem, Summary
+from argsum.systems.methods.clusters import by_quality, members
+from argsum.systems.methods.inputs import combinations, setting_of
+from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
+from cqa_site.runs.jobs import JobRefused, StaleWorker, Work
+
+from .sets import (
+    RunStopped,
+    SetParts,
+    answered_cells,
+    fill_set,
+    has_ready_sets,
+    ready_sets,
+    refuse_stopped,
+    store_set,
+    waits_for_writing,
+)
+from .solver import (
+    NOTHING_WRITTEN,
+    CellInputs,
+    RunScorers,
+    SystemFailed,
+    Writer,
+    WriterUnavailable,
+    clock,
+    solve,
+)
+from .system_runs import WRITES_CELLS, SystemRunRefused, cells_of, system_of
+
+# Finishing the sets whose clusters somebody else put into words.
+
+
+WAITING = SummarySet.State.WAITING
+
+
+def fill_written(run: SystemRun, work: Work) -> None:
+    """Give key points to the waiting sets that can have them now, each in its own transaction."""
+    if run.variant == SystemRun.Variant.SEQ2SEQ:
+        writer = Writer(run.writer_model, writer_called(run.study, run.writer_model))
+        waiting = list(run.sets.filter(state=WAITING).values_list("pk", flat=True))
+        _fill(run, work, waiting, lambda made, inputs: _generate(writer, made, inputs))
+        return
+    ready = ready_sets(run)
+    _fill(run, work, list(ready), lambda made, inputs: ready[made.pk])
+
+
+def solve_written(made: SummarySet, parts: SetParts, inputs: CellInputs) -> Summary:
+    """The key points of a set by their clusters; a cluster without one has none, others stay."""
+    clusters = sorted(members(made.clusters or []))
+    points = [
+        KeyPoint(parts.texts[cluster], cluster) for cluster in clusters if cluster in parts.texts
+    ]
+    reason = _reason(len(clusters), len(clusters) - len(points), parts.reasons)
+    if not points:
+        return Summary(clusters=made.clusters, reason=reason)
+    match = inputs.match([point.text for point in points])
+    return Summary(points, made.clusters, match, reason)
+
+
+def _fill(
+    run: SystemRun,
+    work: Work,
+    keys: list[int],
+    parts_of: Callable[[SummarySet, CellInputs], SetParts],
+) -> None:
+    inputs: CellInputs | None = None
+    reading = f"scores of argument %d of %d, {len(keys)} sets to fill"
+    scorers = RunScorers(run, lambda row, n: work.progress(0, len(keys), reading % (row, n)))
+    rows = run.sets.filter(pk__in=keys).select_related("cell").order_by("cell__position", "pk")
+    for place, made in enumerate(rows):
+        if inputs is None or inputs.cell.pk != made.cell_id:
+            inputs = CellInputs(run, scorers, made.cell, 1)
+        work.progress(place, len(keys), f"key points of set {place + 1} of {len(keys)}")
+        started = clock()
+        solved = solve_written(made, parts_of(made, inputs), inputs)
+        made.seconds = (made.seconds or 0.0) + clock() - started
+        _store(run, made, solved)
+
+
+@transaction.atomic
+def _store(run: SystemRun, made: SummarySet, solved: Summary) -> None:
+    refuse_stopped(run)
+    if SummarySet.objects.filter(pk=made.pk, state=WAITING).exists():
+        fill_set(made, solved)
+
+
+def _generate(writer: Writer, made: SummarySet, inputs: CellInputs) -> SetParts:
+    """A local model writes a key point for each cluster, best arguments first."""
+    parts = SetParts(is_whole=True)
+    for cluster, rows in members(made.clusters or []).items():
+        texts = [inputs.texts[row] for row in by_quality(rows, inputs.quality)]
+        cell = inputs.cell
+        written = writer.write(topic=cell.topic, stance=cell.stance, arguments=texts)
+        if written:
+            parts.texts[cluster] = written
+        else:
+            parts.reasons[cluster] = "empty"
+    return parts
+
+
+def _reason(clusters: int, missing: int, reasons: Mapping[int, str]) -> str:
+    """Why some clusters have no key point; empty where all have."""
+    if not missing:
+        return ""
+    said = ", ".join(sorted({reason for reason in reasons.values() if reason}))
+    if missing == clusters:
+        return f"{NOTHING_WRITTEN} ({said})." if said else f"{NOTHING_WRITTEN}."
+    tail = f" ({said})" if said else ""
+    return f"{missing} of {clusters} clusters have no key point{tail}."
+
+
+# The job behind a run of a system: cell by cell, setting by setting, only what is missing.
+
+
+State = SystemRun.State
+ROUNDS = 100
+# Whoever started the run can do something about these, and reads why.
+REFUSED = (
+    SystemRunRefused,
+    SystemFailed,
+    ScorerRefused,
+    EmbeddingsUnavailable,
+    WriterUnavailable,
+    MemoryError,
+)
+
+
+@dataclass
+class Steps:
+    """How far a job is; pages show the note."""
+
+    work: Work
+    total: int
+    done: int = 0
+    cells: int = 0
+    settings: int = 0
+    place: int = 0
+
+    def step(self, setting: int) -> None:
+        """Say which cell and setting come now."""
+        note = f"cell {self.place} of {self.cells}, setting {setting} of {self.settings}"
+        self.work.progress(self.done, self.total, note)
+
+    def read(self, row: int, rows: int) -> None:
+        """Say how much of a matrix is read that takes long."""
+        note = f"cell {self.place} of {self.cells}, scores of argument {row} of {rows}"
+        self.work.progress(self.done, self.total, note)
+
+
+def make_sets(work: Work) -> None:
+    """Compute what a run still lacks; what is stored stays, whatever happens to the worker."""
+    run = SystemRun.objects.select_related(
+        "study", "dataset", "match_scorer", "quality_scorer"
+    ).get(study=work.study, public_id=work.payload["system_run"])
+    begun = SystemRun.objects.filter(pk=run.pk, state__in=SystemRun.ACTIVE)
+    if not begun.update(state=State.RUNNING, job=work.job):
+        return
+    run.state = State.RUNNING
+    try:
+        require_packages()
+        for _round in range(ROUNDS):
+            _compute(run, work)
+            fill_written(run, work)
+            if _settle(run, work):
+                return
+    except RunStopped:
+        return
+    except REFUSED as problem:
+        message = str(problem) or "The cell is too large for the memory of this machine."
+        _fail(run, message)
+        raise JobRefused(message) from None
+    except StaleWorker:
+        raise
+    except Exception:
+        _fail(run, "An unexpected error; the server's log has the details.")
+        raise
+
+
+def _compute(run: SystemRun, work: Work) -> None:
+    """Make the sets that are not there; cells for which somebody is to write first wait."""
+    system = system_of(run)
+    settings = combinations(system.in_order(run.grid))
+    cells = list(cells_of(run.dataset, run.split))
+    stored = set(run.sets.values_list("cell", "setting"))
+    written = answered_cells(run) if run.variant in WRITES_CELLS else None
+    steps = Steps(
+        work, len(cells) * len(settings), len(stored), cells=len(cells), settings=len(settings)
+    )
+    scorers = RunScorers(run, steps.read)
+    for place, cell in enumerate(cells, start=1):
+        steps.place = place
+        missing = [
+            (number, each)
+            for number, each in enumerate(settings, start=1)
+            if (cell.pk, setting_of(each)) not in stored
+        ]
+        if missing and (written is None or cell.pk in written):
+            found = None if written is None else written[cell.pk]
+            inputs = CellInputs(run, scorers, cell, len(missing))
+            _compute_cell(system, inputs, missing, steps, found)
+
+
+def _compute_cell(
+    system: SummarizationSystem,
+    inputs: CellInputs,
+    missing: Sequence[tuple[int, dict]],
+    steps: Steps,
+    written: tuple[Sequence[str], str] | None,
+) -> None:
+    """Make the missing sets of one cell; what they share is made once."""
+    grid = [each for _number, each in missing]
+    if system.warm_up:
+        system.warm_up(len(inputs.texts), grid)
+    for number, parameters in missing:
+        steps.step(number)
+        inputs.shares.begin()
+        started = clock()
+        solved = solve(system, inputs, grid, parameters, written)
+        seconds = max(0.0, clock() - started + inputs.shares.charge)
+        store_set(inputs.run, inputs.cell, parameters, inputs.keys, solved, seconds)
+        steps.done += 1
+
+
+@transaction.atomic
+def _settle(run: SystemRun, work: Work) -> bool:
+    """End the job, and the run if nothing is missing; False if something came meanwhile.
+
+    Under the lock of the run's row, which whoever stores a reply takes as well: a reply that is
+    stored later finds no active job and asks for a new one.
+    """
+    locked = SystemRun.objects.select_for_update().get(pk=run.pk)
+    if locked.state != State.RUNNING:
+        raise RunStopped
+    if has_ready_sets(run):
+        return False
+    waits = waits_for_writing(run)
+    locked.state = State.WRITING if waits else State.DONE
+    locked.ended_at = None if waits else Now()
+    locked.error = ""
+    locked.save(update_fields=["state", "ended_at", "error"])
+    work.progress(1, 1, "")
+    work.finish()
+    return True
+
+
+def _fail(run: SystemRun, message: str) -> None:
+    SystemRun.objects.filter(pk=run.pk, state=State.RUNNING).update(
+        state=State.FAILED, error=message, ended_at=Now()
+    )

@@ -1,0 +1,391 @@
+"""Endpoints for summarization systems, their runs, and sets of key points."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from argsum.datasets.models import Cell, CellArgument
+from argsum.keypoints.actions.system_runs import (
+    CHOSEN,
+    PUBLISHED,
+    USUAL,
+    SystemPlan,
+    SystemRunRefused,
+    cancel_system,
+    cells_of,
+    grid_named,
+    resume_system,
+    start_system,
+    system_named,
+)
+from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
+from argsum.keypoints.reports.system_runs import cell_lines, runs_of
+from argsum.scorers.actions.scorers import default_scorers
+from argsum.scorers.models import Scorer
+from argsum.systems.methods.inputs import MOST_VALUES, GridNotValid, read_values
+from argsum.systems.registry import faults, systems
+from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.web.rest.queries import conflict_on, refuse_unknown
+
+# The summarization systems that can be run, with their parameters.
+
+
+class ParameterSerializer(serializers.Serializer):
+    """A parameter of a system; ``only`` names the variants for which it matters, empty for all."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    kind = serializers.ChoiceField(["float", "int", "switch"])
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    published = serializers.ListField(child=serializers.JSONField())
+    usual = serializers.JSONField(allow_null=True)
+    only = serializers.ListField(child=serializers.CharField())
+
+
+class SummarizationSystemSerializer(serializers.Serializer):
+    """A system; ``package`` names the installed package it comes from, empty for ours."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    about = serializers.CharField()
+    citation = serializers.CharField()
+    package = serializers.CharField()
+    needs = serializers.ListField(child=serializers.CharField())
+    variants = serializers.ListField(child=serializers.CharField())
+    parameters = ParameterSerializer(many=True)
+
+
+class FaultSerializer(serializers.Serializer):
+    """A system of another package that cannot be used, and why."""
+
+    package = serializers.CharField()
+    name = serializers.CharField()
+    problem = serializers.CharField()
+
+
+class SummarizationSystemsSerializer(serializers.Serializer):
+    """What can be run, and what is installed and cannot."""
+
+    systems = SummarizationSystemSerializer(many=True)
+    faults = FaultSerializer(many=True)
+
+
+class SummarizationSystemViews(StudyViews):
+    """The systems of this server; every study has the same."""
+
+    queryset = SystemRun.objects.none()
+    serializer_class = SummarizationSystemsSerializer
+
+    @extend_schema(responses=SummarizationSystemsSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """All of them, ours first."""
+        refuse_unknown(request, set())
+        shown = {"systems": systems(), "faults": faults()}
+        return Response(SummarizationSystemsSerializer(shown).data)
+
+
+# Runs of summarization systems.
+
+
+class SystemRunSerializer(ReadSerializer):
+    """A run with the number of its sets by outcome."""
+
+    dataset = public_id("dataset")
+    match_scorer = public_id("match_scorer", allow_null=True, default=None)
+    quality_scorer = public_id("quality_scorer", allow_null=True, default=None)
+    writing = public_id("writing", allow_null=True, default=None)
+    grid = serializers.DictField(read_only=True)
+    sets_done = serializers.IntegerField(read_only=True)
+    sets_without_result = serializers.IntegerField(source="sets_none", read_only=True)
+    sets_waiting = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = SystemRun
+        fields = [
+            "id", "number", "label", "dataset", "split", "is_unfiltered", "system", "package",
+            "variant", "match_scorer", "quality_scorer", "grid", "seed", "writer_model", "writing",
+            "state", "error", "sets_done", "sets_without_result", "sets_waiting", "created_at",
+            "ended_at",
+        ]  # fmt: skip
+
+
+class RunSetSerializer(serializers.Serializer):
+    """One setting of a cell; a best index is an oracle: the references that judge it chose it."""
+
+    id = serializers.UUIDField(source="row.public_id")
+    setting = serializers.CharField(source="row.setting")
+    state = serializers.CharField(source="row.state")
+    reason = serializers.CharField(source="row.reason")
+    key_points = serializers.IntegerField()
+    clusters = serializers.IntegerField(allow_null=True)
+    share = serializers.FloatField(source="figure.share", allow_null=True, default=None)
+    excluding = serializers.FloatField(
+        allow_null=True, help_text="Null where fewer than 75 % of the arguments are clustered."
+    )
+    including = serializers.FloatField(source="figure.including", allow_null=True, default=None)
+    is_best_excluding = serializers.BooleanField()
+    is_best_including = serializers.BooleanField()
+    seconds = serializers.FloatField(source="row.seconds", allow_null=True)
+
+
+class RunCellSerializer(serializers.Serializer):
+    """One cell of a run."""
+
+    cell = serializers.UUIDField(source="cell.public_id")
+    topic = serializers.CharField(source="cell.topic")
+    stance = serializers.IntegerField(source="cell.stance")
+    arguments = serializers.IntegerField()
+    sets = RunSetSerializer(source="lines", many=True)
+
+
+class RunFiguresSerializer(serializers.Serializer):
+    """A run's cells in order; adjusted Rand indices are null for very large runs."""
+
+    cells = RunCellSerializer(many=True)
+
+
+class SystemRunInput(Input):
+    """What is run over what.
+
+    ``grid`` maps a parameter to a list of values, or to a range such as ``"0.05-0.95 step
+    0.025"``; parameters that it does not name take the values that ``settings`` stands for:
+    those of the paper (``published``), one by the system's authors (``usual``), or one that the
+    dev split chose when the match scorer was trained (``chosen``). Without scorers the study's
+    first ones are used.
+    """
+
+    dataset = serializers.UUIDField()
+    split = serializers.ChoiceField(Cell.Split.choices[1:], allow_blank=True, required=False)
+    system = serializers.CharField(max_length=40)
+    variant = serializers.ChoiceField(SystemRun.Variant.choices, required=False)
+    settings = serializers.ChoiceField((PUBLISHED, USUAL, CHOSEN), default=USUAL)
+    grid = serializers.DictField(required=False)
+    match_scorer = serializers.UUIDField(required=False, allow_null=True)
+    quality_scorer = serializers.UUIDField(required=False, allow_null=True)
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
+    is_unfiltered = serializers.BooleanField(required=False)
+    label = serializers.CharField(max_length=120, required=False, allow_blank=True)
+    writer_model = serializers.CharField(max_length=200, required=False, allow_blank=True)
+
+
+class SystemRunFilter(filters.FilterSet):
+    """Runs of one system, state or dataset."""
+
+    system = filters.CharFilter(method="of_system")
+    state = filters.ChoiceFilter(choices=SystemRun.State.choices)
+    dataset = filters.UUIDFilter(field_name="dataset__public_id")
+
+    def of_system(self, rows: QuerySet, name: str, value: str) -> QuerySet:
+        """Those of a system that is installed or ran here; anything else is a 400."""
+        found = rows.filter(system=value)
+        if value not in {each.name for each in systems()} and not found.exists():
+            raise ValidationError({name: ["There is no system of that name."]})
+        return found
+
+
+class SystemRunViews(StudyViews):
+    """Runs of systems: listed, started, stopped, taken up again."""
+
+    queryset = SystemRun.objects.none()
+    serializer_class = SystemRunSerializer
+    filterset_class = SystemRunFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return runs_of(self.study).select_related(
+            "dataset", "match_scorer", "quality_scorer", "writing"
+        )
+
+    @extend_schema(request=SystemRunInput, responses={201: SystemRunSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Start a run; where a language model writes first, it waits for a writing run."""
+        given = self.read(SystemRunInput)
+        try:
+            plan = SystemPlan(**self._plan(given))
+            run = start_system(study=self.study, actor=request.user, plan=plan)
+        except SystemRunRefused as reason:
+            raise ValidationError({"non_field_errors": [str(reason)]}) from None
+        return self.shown(self.get_queryset().get(pk=run.pk), 201)
+
+    @extend_schema(responses=RunFiguresSerializer)
+    def figures(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Every cell and setting with its clusters, and how good they are."""
+        run = get_object_or_404(self.get_queryset(), public_id=public_id)
+        refuse_unknown(request, set())
+        lines = cell_lines(run, list(cells_of(run.dataset, run.split)))
+        return Response(RunFiguresSerializer({"cells": lines}).data)
+
+    @extend_schema(request=NothingInput, responses=SystemRunSerializer)
+    def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Compute nothing more; what is there stays."""
+        return self._steer(public_id, cancel_system)
+
+    @extend_schema(request=NothingInput, responses=SystemRunSerializer)
+    def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Go on with what is missing."""
+        return self._steer(public_id, resume_system)
+
+    def _steer(self, public_id: uuid.UUID, action: Callable[..., None]) -> Response:
+        run = get_object_or_404(self.get_queryset(), public_id=public_id)
+        self.read(NothingInput)
+        with conflict_on(SystemRunRefused):
+            action(run=run, actor=self.request.user)
+        return self.shown(self.get_queryset().get(pk=run.pk))
+
+    def _plan(self, given: dict[str, Any]) -> dict[str, Any]:
+        dataset = self._named("dataset", self.study.argument_datasets, given["dataset"])
+        match, quality = default_scorers(self.study, dataset)
+        variant = given.get("variant", SystemRun.Variant.PLAIN)
+        match = self._scorer(given, "match_scorer", match)
+        usual = grid_named(given.pop("settings"), given["system"], variant, match)
+        return given | {
+            "dataset": dataset,
+            "match_scorer": match,
+            "quality_scorer": self._scorer(given, "quality_scorer", quality),
+            "grid": usual | _read_grid(given["system"], variant, given.get("grid", {})),
+        }
+
+    def _scorer(self, given: dict[str, Any], name: str, usual: Scorer) -> Scorer:
+        if not given.get(name):
+            return usual
+        rows = self.study.scorers.filter(task=usual.task, state=Scorer.State.READY)
+        found: Scorer = self._named(name, rows, given[name])
+        return found
+
+    def _named(self, field: str, rows: Any, wanted: uuid.UUID) -> Any:
+        found = rows.filter(public_id=wanted).first()
+        if found is None:
+            raise ValidationError({field: ["None of this study that is ready."]})
+        return found
+
+
+def _read_grid(system: str, variant: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Values as lists, with ranges written out."""
+    grid: dict[str, Any] = dict(given)
+    known = {each.name: each for each in system_named(system).parameters_for(variant)}
+    for name, values in given.items():
+        if isinstance(values, str) and name in known:
+            try:
+                grid[name] = read_values(values, known[name])
+            except GridNotValid as problem:
+                raise ValidationError({"grid": [f"{name}: {problem}"]}) from None
+        elif not isinstance(values, list) or len(values) > MOST_VALUES:
+            message = f"{name}: a range as text, or a list of at most {MOST_VALUES} values."
+            raise ValidationError({"grid": [message]})
+    return grid
+
+
+# Sets of key points, and where each argument belongs.
+
+
+class SystemSummarySerializer(serializers.ModelSerializer):
+    """A key point; ``position`` counts from 0, the one with most arguments first."""
+
+    class Meta:
+        model = SystemSummary
+        fields = ["position", "text", "cluster", "prevalence"]
+        read_only_fields = fields
+
+
+class SummarySetSerializer(ReadSerializer):
+    """A set with its key points."""
+
+    cell = public_id("cell")
+    dataset = public_id("cell.dataset")
+    topic = serializers.CharField(source="cell.topic", read_only=True)
+    stance = serializers.ChoiceField(Cell.Stance.choices, source="cell.stance", read_only=True)
+    split = serializers.CharField(source="cell.split", read_only=True)
+    system_run = public_id("system_run", allow_null=True, default=None)
+    parameters = serializers.DictField(read_only=True)
+    summaries = SystemSummarySerializer(many=True, read_only=True)
+
+    class Meta:
+        model = SummarySet
+        fields = [
+            "id", "cell", "dataset", "topic", "stance", "split", "system_run", "system",
+            "parameters", "setting", "source", "state", "reason", "seconds", "summaries",
+            "created_at", "done_at",
+        ]  # fmt: skip
+
+
+class SummarySetDetailSerializer(SummarySetSerializer):
+    """A set with its key points and all of its arguments."""
+
+    arguments = serializers.SerializerMethodField()
+
+    class Meta(SummarySetSerializer.Meta):
+        fields = [*SummarySetSerializer.Meta.fields, "arguments"]
+
+    def get_arguments(self, row: SummarySet) -> list[dict[str, Any]]:
+        """In the order of the cell; null stands for no key point and for no cluster."""
+        found = CellArgument.objects.in_bulk(row.arguments)
+        n = len(row.arguments)
+        columns = [
+            row.assigned or [None] * n,
+            row.scores or [None] * n,
+            row.clusters or [None] * n,
+        ]
+        return [
+            {
+                "argument": str(found[pk].public_id),
+                "text": found[pk].text,
+                "key_point": _or_none(place),
+                "score": score,
+                "cluster": _or_none(cluster),
+            }
+            for pk, place, score, cluster in zip(row.arguments, *columns, strict=True)
+            if pk in found
+        ]
+
+
+class SummarySetFilter(filters.FilterSet):
+    """Sets of one dataset, cell, run, system, setting or state."""
+
+    dataset = filters.UUIDFilter(field_name="cell__dataset__public_id")
+    cell = filters.UUIDFilter(field_name="cell__public_id")
+    system_run = filters.UUIDFilter(field_name="system_run__public_id")
+    system = filters.CharFilter(max_length=120)
+    setting = filters.CharFilter(max_length=200)
+    state = filters.ChoiceFilter(choices=SummarySet.State.choices)
+    split = filters.ChoiceFilter(field_name="cell__split", choices=Cell.Split.choices[1:])
+
+
+class SummarySetViews(StudyViews):
+    """Sets with their key points."""
+
+    queryset = SummarySet.objects.none()
+    serializer_class = SummarySetSerializer
+    filterset_class = SummarySetFilter
+
+    def rows(self) -> QuerySet:
+        """Without the arguments, which a set's own address has."""
+        rows = self.study.summary_sets.select_related("cell__dataset", "system_run")
+        return (
+            rows.prefetch_related("summaries")
+            .defer("arguments", "clusters", "assigned", "scores")
+            .order_by("pk")
+        )
+
+
+class SummarySetDetailViews(SummarySetViews):
+    """One set with its arguments."""
+
+    serializer_class = SummarySetDetailSerializer
+
+    def rows(self) -> QuerySet:
+        """With everything."""
+        rows = self.study.summary_sets.select_related("cell__dataset", "system_run")
+        return rows.prefetch_related("summaries")
+
+
+def _or_none(place: int | None) -> int | None:
+    return None if place is None or place < 0 else place

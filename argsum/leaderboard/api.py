@@ -1,0 +1,416 @@
+"""Endpoints for the leaderboard, metrics, agreement and snapshots."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from argsum.counting.methods.released_counts import LEFT_OUT
+from argsum.keypoints.models import SummarySet
+from argsum.leaderboard.actions import KEY_POINTS, request_board
+from argsum.leaderboard.methods import FIGURES, INDICES, SELECTIONS
+from argsum.leaderboard.models import KeyPointSnapshot
+from argsum.leaderboard.reports.board import board_choice, summary_board, usually_left_out
+from argsum.leaderboard.reports.people_agreement import people_agreement
+from argsum.leaderboard.reports.scores import (
+    known_source,
+    metric_points,
+    metric_rows,
+    sets_left_out,
+)
+from argsum.leaderboard.reports.tables import board_note
+from cqa_site.api.base import Input, Request, StudyViews, public_id
+from cqa_site.results.api import (
+    SNAPSHOT_FIELDS,
+    FreezingViews,
+    ListOfSnapshots,
+    NumberedSnapshotSerializer,
+)
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.web.rest.queries import refuse_undeclared
+
+# Snapshots of key points: leaderboard, agreement, and the rows behind both.
+
+
+class KeyPointBoardSerializer(NumberedSnapshotSerializer):
+    """A numbered snapshot; see its own address for the figures."""
+
+    kind = KEY_POINTS
+    dataset = public_id("dataset")
+
+    class Meta:
+        model = KeyPointSnapshot
+        fields = ["id", "number", "dataset", "split", *SNAPSHOT_FIELDS, "public_token"]
+
+
+class KeyPointBoardDetailSerializer(KeyPointBoardSerializer):
+    """A numbered snapshot with every figure and its manifest."""
+
+    class Meta:
+        model = KeyPointSnapshot
+        fields = [*KeyPointBoardSerializer.Meta.fields, "figures", "manifest"]
+
+
+class KeptChoiceInput(Input):
+    """What to keep; whatever is left out is as on the leaderboard."""
+
+    dataset = serializers.UUIDField(required=False)
+    split = serializers.CharField(required=False, allow_blank=True)
+    coverage = serializers.CharField(required=False)
+    redundancy = serializers.CharField(required=False)
+    weight = serializers.FloatField(required=False, min_value=0, max_value=1)
+    selection = serializers.CharField(required=False)
+    share = serializers.FloatField(required=False, min_value=0, max_value=1)
+    without = serializers.CharField(required=False, allow_blank=True, max_length=120)
+
+
+class KeyPointBoardViews(FreezingViews):
+    """The numbered snapshots of key points of a study."""
+
+    kind = KEY_POINTS
+    related = ("dataset",)
+    queryset = KeyPointSnapshot.objects.none()
+    serializer_class: type[serializers.Serializer] = KeyPointBoardDetailSerializer
+
+    @extend_schema(request=KeptChoiceInput, responses={202: JobSerializer})
+    def ask(self, request: Request, **kwargs: Any) -> Response:
+        """Compute a leaderboard in the background and keep it as the live one of its split."""
+        given = {name: str(value) for name, value in self.read(KeptChoiceInput).items()}
+        choice = board_choice(self.study, given)
+        said = {
+            "dataset": str(choice.dataset.public_id) if choice.dataset else "",
+            "split": choice.split,
+            "coverage": choice.coverage.key,
+            "redundancy": choice.redundancy.key,
+            "selection": choice.terms.selection,
+        }
+        unknown = [name for name, value in said.items() if given.get(name, value) != value]
+        if unknown or choice.dataset is None:
+            wrong = unknown or ["dataset"]
+            raise ValidationError({name: ["Nothing of this study."] for name in wrong})
+        job = request_board(choice=choice, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
+    def kept_rows(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
+        """The rows behind a snapshot as CSV: exactly the bytes of its sha256."""
+        return self.rows_file(public_id, "key-points")
+
+
+class KeyPointBoardListViews(ListOfSnapshots, KeyPointBoardViews):
+    """The list, without the figures."""
+
+    serializer_class = KeyPointBoardSerializer
+
+
+# What the interface says about leaderboard, metrics and agreement.
+
+
+class CellMeanSerializer(serializers.Serializer):
+    """A mean over ``n`` cells with a 95 % interval over their topics, from 10 on."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField(source="n_values")
+    reason = serializers.CharField(allow_null=True, help_text="Why something is missing.")
+
+
+class BoardCellSerializer(serializers.Serializer):
+    """A system on one cell: the set that stands for it, and its figures."""
+
+    cell = serializers.UUIDField()
+    summary_set = serializers.UUIDField()
+    setting = serializers.CharField()
+    values = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    other_settings = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="Indices of an oracle that are from another setting than the row, and which.",
+    )
+
+
+class BoardRowSerializer(serializers.Serializer):
+    """One system; ``setting`` is null where it differs from cell to cell (an oracle)."""
+
+    system = serializers.CharField()
+    selection = serializers.ChoiceField([*SELECTIONS, "only"])
+    criterion = serializers.CharField(help_text="By which figure the setting was chosen.")
+    setting = serializers.CharField(allow_null=True)
+    settings = serializers.IntegerField()
+    figures = serializers.DictField(child=CellMeanSerializer(), help_text=", ".join(FIGURES))
+    excluding_with_zeros = serializers.FloatField(
+        allow_null=True,
+        help_text="The index `excluding` over all cells with clusters, 0 where too little is.",
+    )
+    cells = BoardCellSerializer(many=True)
+
+
+class SourceSerializer(serializers.Serializer):
+    """Where coverage or redundancy may come from."""
+
+    key = serializers.CharField()
+    dimension = serializers.CharField()
+    sets = serializers.IntegerField()
+
+
+class SummaryBoardSerializer(serializers.Serializer):
+    """The leaderboard of systems, best first; ``system_rows`` is empty without any set."""
+
+    dataset = serializers.UUIDField(allow_null=True)
+    split = serializers.CharField()
+    coverage = serializers.CharField()
+    redundancy = serializers.CharField()
+    weight = serializers.FloatField()
+    selection = serializers.ChoiceField(SELECTIONS)
+    least_share = serializers.FloatField()
+    without = serializers.CharField(
+        allow_blank=True, help_text="Systems with this in their names are left out."
+    )
+    is_oracle = serializers.BooleanField()
+    cells = serializers.IntegerField()
+    note = serializers.CharField()
+    sources = SourceSerializer(many=True)
+    system_rows = BoardRowSerializer(many=True)
+
+
+class CorrelationSerializer(serializers.Serializer):
+    """One metric against the people's mean of its dimension."""
+
+    metric = serializers.CharField(source="source.metric")
+    setting = serializers.CharField(source="source.setting")
+    dimension = serializers.CharField(source="source.dimension")
+    across = serializers.FloatField(source="found.across", allow_null=True)
+    n = serializers.IntegerField(source="found.n")
+    within_mean = serializers.FloatField(source="found.within_mean", allow_null=True)
+    within_sd = serializers.FloatField(source="found.within_sd", allow_null=True)
+    per_cell = serializers.DictField(source="found.per_cell", child=serializers.FloatField())
+    constant_cells = serializers.ListField(
+        source="found.constant_cells", child=serializers.CharField()
+    )
+    small_cells = serializers.ListField(source="found.small_cells", child=serializers.CharField())
+    without = serializers.IntegerField(help_text="Sets with a reason instead of a value.")
+
+
+class CorrelationsSerializer(serializers.Serializer):
+    """Every metric that a judged set has; Pearson."""
+
+    without = serializers.CharField(
+        allow_blank=True, help_text="Systems with this in their names are left out."
+    )
+    left_out = serializers.IntegerField(help_text="Judged sets of these systems.")
+    metrics = CorrelationSerializer(many=True)
+
+
+class MetricPointSerializer(serializers.Serializer):
+    """One judged set: the metric, and the people's mean of its dimension."""
+
+    summary_set = serializers.UUIDField(source="public_id")
+    cell = serializers.CharField()
+    system = serializers.CharField()
+    setting = serializers.CharField()
+    metric = serializers.FloatField()
+    people = serializers.FloatField()
+
+
+class MetricPointsSerializer(serializers.Serializer):
+    """The sets behind one correlation, by cell and system."""
+
+    without = serializers.CharField(allow_blank=True)
+    points = MetricPointSerializer(many=True)
+
+
+class RaterPairSerializer(serializers.Serializer):
+    """Two raters and the sets that both judged; ``value`` is Pearson's correlation."""
+
+    first = serializers.CharField()
+    second = serializers.CharField()
+    n = serializers.IntegerField()
+    value = serializers.FloatField(allow_null=True)
+
+
+class RepeatSerializer(serializers.Serializer):
+    """One rater against their own first judgement."""
+
+    name = serializers.CharField()
+    n = serializers.IntegerField()
+    same = serializers.IntegerField()
+    value = serializers.FloatField(allow_null=True)
+
+
+class CounterFiguresSerializer(serializers.Serializer):
+    """How much one rater judged."""
+
+    name = serializers.CharField()
+    sets = serializers.IntegerField()
+    unsure = serializers.DictField(child=serializers.IntegerField())
+    missing = serializers.DictField(child=serializers.IntegerField())
+
+
+class DimensionSerializer(serializers.Serializer):
+    """Agreement about coverage or redundancy."""
+
+    dimension = serializers.CharField()
+    mean_pearson = serializers.FloatField(source="pairs.mean", allow_null=True)
+    pairs = RaterPairSerializer(source="pairs.pairs", many=True)
+    judges = RaterPairSerializer(many=True, help_text="Language models beside single people.")
+    repeats = RepeatSerializer(many=True)
+    alpha = serializers.DictField(source="alpha.as_dict", help_text="Interval level.")
+
+
+class PeopleAgreementSerializer(serializers.Serializer):
+    """Agreement of the people who judge sets."""
+
+    sets = serializers.IntegerField()
+    raters = CounterFiguresSerializer(many=True)
+    dimensions = DimensionSerializer(many=True)
+
+
+# Figures about sets of key points: the leaderboard, metrics against people, agreement.
+
+
+DATASET = OpenApiParameter("dataset", OpenApiTypes.UUID, description="Only this one.")
+WITHOUT = OpenApiParameter(
+    "without",
+    description=(
+        f"Leaves out systems with this in their names. Default: {LEFT_OUT}, where released counts "
+        "of them are here; empty: none."
+    ),
+)
+WITHOUT_USUAL = OpenApiParameter(
+    "without",
+    description=f"Leaves out systems with this in their names. Default: {LEFT_OUT}; empty: none.",
+)
+POINTS = [
+    OpenApiParameter("metric", required=True, description="As the metrics name it."),
+    OpenApiParameter("setting", description="Default: empty, as of a metric without one."),
+]
+WHICH = [
+    OpenApiParameter("dataset", OpenApiTypes.UUID, description="Default: the newest with sets."),
+    OpenApiParameter("split", description="train, dev, test, or empty. Default: test."),
+    OpenApiParameter("coverage", description="Source: people, or metric|setting."),
+    OpenApiParameter("redundancy", description="Source: people, or metric|setting."),
+    OpenApiParameter("weight", OpenApiTypes.FLOAT, description="Of coverage, 0 to 1."),
+    OpenApiParameter("selection", enum=list(SELECTIONS), description="How settings are chosen."),
+    OpenApiParameter("share", OpenApiTypes.FLOAT, description="Least share clustered."),
+    WITHOUT,
+]
+
+
+class SummaryBoardViews(StudyViews):
+    """The leaderboard of systems that sum up debates."""
+
+    queryset = SummarySet.objects.none()
+    serializer_class = SummaryBoardSerializer
+
+    @extend_schema(parameters=WHICH, responses=SummaryBoardSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """As the page shows it; what is named and not there falls back to the usual."""
+        refuse_undeclared(request, WHICH)
+        choice = board_choice(self.study, request.query_params.dict())
+        found = summary_board(choice)
+        ids = {str(cell.pk): cell.public_id for cell in found.cells}
+        shown = {
+            "dataset": choice.dataset.public_id if choice.dataset else None,
+            "split": choice.split,
+            "coverage": choice.coverage.key,
+            "redundancy": choice.redundancy.key,
+            "weight": choice.terms.weight,
+            "selection": choice.terms.selection,
+            "least_share": choice.terms.least_share,
+            "without": choice.without,
+            "is_oracle": found.is_oracle,
+            "cells": len(found.cells),
+            "note": board_note(found) if found.rows else "",
+            "sources": choice.sources,
+            "system_rows": [
+                {
+                    "system": row.system,
+                    "selection": row.selection,
+                    "criterion": row.criterion,
+                    "setting": row.setting,
+                    "settings": row.settings,
+                    "figures": row.figures,
+                    "excluding_with_zeros": row.excluding.with_zeros,
+                    "cells": [
+                        {
+                            "cell": ids[cell],
+                            "summary_set": found.public_ids[each.key],
+                            "setting": each.setting,
+                            "values": row.by_cell[cell],
+                            "other_settings": {
+                                name: other
+                                for name in INDICES
+                                if (other := row.clustering_setting(cell, name))
+                            },
+                        }
+                        for cell, each in row.chosen.items()
+                    ],
+                }
+                for row in found.rows
+            ],
+        }
+        return Response(SummaryBoardSerializer(shown).data)
+
+
+class CorrelationViews(StudyViews):
+    """Metrics against people, across and within cells."""
+
+    queryset = SummarySet.objects.none()
+    serializer_class = CorrelationsSerializer
+
+    @extend_schema(parameters=[DATASET, WITHOUT_USUAL], responses=CorrelationsSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Best first in each dimension."""
+        refuse_undeclared(request, [DATASET, WITHOUT_USUAL])
+        without = request.query_params.get("without", LEFT_OUT)
+        asked = self.study, _dataset(self, request), without
+        found = {
+            "without": without,
+            "left_out": sets_left_out(*asked),
+            "metrics": metric_rows(*asked),
+        }
+        return Response(CorrelationsSerializer(found).data)
+
+    @extend_schema(parameters=[*POINTS, DATASET, WITHOUT_USUAL], responses=MetricPointsSerializer)
+    def points(self, request: Request, **kwargs: Any) -> Response:
+        """The sets behind one correlation: the metric, and the people's mean."""
+        refuse_undeclared(request, [*POINTS, DATASET, WITHOUT_USUAL])
+        source = known_source(self.study, request.query_params.dict())
+        if source is None:
+            raise ValidationError({"metric": ["No set of this study has it with this setting."]})
+        without = request.query_params.get("without", LEFT_OUT)
+        found = metric_points(self.study, source, _dataset(self, request), without)
+        return Response(MetricPointsSerializer({"without": without, "points": found}).data)
+
+
+class PeopleAgreementViews(StudyViews):
+    """How far people agree with each other and with themselves."""
+
+    queryset = SummarySet.objects.none()
+    serializer_class = PeopleAgreementSerializer
+
+    @extend_schema(parameters=[DATASET, WITHOUT], responses=PeopleAgreementSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Over all sets, or those of one dataset."""
+        refuse_undeclared(request, [DATASET, WITHOUT])
+        dataset = _dataset(self, request)
+        usual = usually_left_out(self.study, dataset=dataset)
+        found = people_agreement(self.study, dataset, request.query_params.get("without", usual))
+        return Response(PeopleAgreementSerializer(found).data)
+
+
+def _dataset(views: StudyViews, request: Request) -> str:
+    """The dataset asked for; 400 unless the study has it."""
+    wanted = request.query_params.get("dataset", "")
+    known = {
+        str(each) for each in views.study.argument_datasets.values_list("public_id", flat=True)
+    }
+    if wanted and wanted not in known:
+        raise ValidationError({"dataset": ["No such dataset in this study."]})
+    return wanted

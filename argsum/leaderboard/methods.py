@@ -1,0 +1,385 @@
+"""The leaderboard of systems, and paired differences between them by topic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from argsum.counting.methods.counts import WEIGHT, weighted_score
+from argsum.scorers.methods.figures import LEAST_SHARE, OverCells, has_enough, over_cells
+from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.means import PairedTest, clustered_mean, paired_tests
+
+# A table of systems: which setting stands for a system, and its figures over cells.
+#
+# A setting that was chosen by the figure it is judged by is an oracle, and says so. Source:
+# argument
+# summarization paper, section 4.2; the paper itself reports oracles.
+
+
+Selection = Literal["dev", "fixed", "oracle"]
+SELECTIONS: tuple[Selection, ...] = ("dev", "fixed", "oracle")
+FIGURES = (
+    "weighted",
+    "coverage",
+    "redundancy",
+    "excluding",
+    "including",
+    "share",
+    "seconds",
+)
+# By what a setting is chosen: the first that is known; on the dev split, in half of its cells.
+CRITERIA = ("weighted", "coverage", "including")
+INDICES = ("including", "excluding")
+# Cell → its topic; a cell that is not in it stands alone.
+Topics = Mapping[str, str]
+NO_TOPICS: Topics = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class SetFigures:
+    """One set with its figures; None where a figure is not known.
+
+    Attributes
+    ----------
+    key
+        Of the set.
+    coverage, redundancy
+        By the chosen sources, 0–1 as a rule.
+    excluding, including
+        Adjusted Rand index without and with unclustered arguments.
+    share
+        Of the arguments that are clustered, 0–1.
+    seconds
+        Of computing.
+    """
+
+    key: int
+    system: str
+    setting: str
+    cell: str
+    coverage: float | None = None
+    redundancy: float | None = None
+    excluding: float | None = None
+    including: float | None = None
+    share: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How systems are compared: weight of coverage, selection, and least share clustered."""
+
+    weight: float = WEIGHT
+    selection: Selection = "dev"
+    least_share: float = LEAST_SHARE
+
+
+@dataclass(frozen=True)
+class SystemRow:
+    """One system.
+
+    Attributes
+    ----------
+    selection
+        How the setting was found: one of `SELECTIONS`, or ``"only"`` where there is just one.
+    criterion
+        Of `CRITERIA`, by which it was chosen; empty for ``"only"`` and ``"fixed"``.
+    setting
+        The setting; None where it differs from cell to cell.
+    settings
+        How many there are.
+    figures
+        Name of `FIGURES` → mean over cells with its interval.
+    chosen
+        cell → the set that stands for the system there.
+    by_cell
+        cell → figure → value; of an oracle each index has a clustering of its own.
+    clusterings
+        cell → ``"including"``, ``"excluding"`` → the set that each index is from.
+    """
+
+    system: str
+    selection: str
+    criterion: str
+    setting: str | None
+    settings: int
+    figures: dict[str, Estimate]
+    chosen: dict[str, SetFigures]
+    by_cell: dict[str, dict[str, float | None]]
+    clusterings: dict[str, dict[str, SetFigures]]
+
+    @property
+    def excluding(self) -> OverCells:
+        """The index without unclustered arguments, over the cells that have clusters."""
+        clustered = [each for each in self.by_cell.values() if each["including"] is not None]
+        return over_cells(each["excluding"] for each in clustered)
+
+    def clustering_setting(self, cell: str, name: str) -> str:
+        """The setting that an index of a cell is from, where it is not that of the cell's row."""
+        own = self.clusterings.get(cell, {}).get(name)
+        return own.setting if own and own.key != self.chosen[cell].key else ""
+
+
+def board(
+    sets: Iterable[SetFigures],
+    dev: Iterable[SetFigures],
+    cells: Sequence[str],
+    terms: Terms,
+    topics: Topics = NO_TOPICS,
+) -> list[SystemRow]:
+    """All systems, best first; those with a value in fewer cells below those with more.
+
+    Parameters
+    ----------
+    sets
+        Of the cells that are reported; of several with the same system, setting and cell the
+        last counts.
+    dev
+        Of other cells, by which a setting may be chosen.
+    cells
+        All that are reported, in order.
+    terms
+        Weight, selection, least share.
+    topics
+        Of cells: intervals are over topics, as both sides of one resemble each other.
+    """
+    by_system, dev_sets = _by_system(sets), _by_system(dev)
+    rows = [
+        _row(system, grid, dev_sets.get(system, {}), (cells, topics), terms)
+        for system, grid in by_system.items()
+    ]
+    return sorted(rows, key=_rank)
+
+
+def figure(each: SetFigures, name: str, terms: Terms) -> float | None:
+    """One figure of a set; None where it is not known, or its clustering leaves out too much."""
+    if name == "weighted":
+        if each.coverage is None or each.redundancy is None:
+            return None
+        return weighted_score(each.coverage, each.redundancy, terms.weight)
+    if name == "excluding" and not has_enough(each.share, terms.least_share):
+        return None
+    value: float | None = getattr(each, name)
+    return value
+
+
+Grid = dict[str, dict[str, SetFigures]]
+
+
+def _by_system(sets: Iterable[SetFigures]) -> dict[str, Grid]:
+    """System → setting → cell → set."""
+    found: dict[str, Grid] = {}
+    for each in sets:
+        found.setdefault(each.system, {}).setdefault(each.setting, {})[each.cell] = each
+    return found
+
+
+def _row(
+    system: str, grid: Grid, dev: Grid, place: tuple[Sequence[str], Topics], terms: Terms
+) -> SystemRow:
+    cells, topics = place
+    selection, criterion, setting = _selected(grid, dev, terms)
+    clusterings: dict[str, dict[str, SetFigures]] = {}
+    if setting is not None:
+        chosen = dict(grid[setting])
+        by_cell = {
+            cell: {name: figure(each, name, terms) for name in FIGURES}
+            for cell, each in chosen.items()
+        }
+    else:
+        chosen, by_cell, clusterings = _oracle(grid, cells, criterion, terms)
+    return SystemRow(
+        system=system,
+        selection=selection,
+        criterion=criterion,
+        setting=setting,
+        settings=len(grid),
+        figures={name: _mean(by_cell, name, cells, topics) for name in FIGURES},
+        chosen=chosen,
+        by_cell=by_cell,
+        clusterings=clusterings,
+    )
+
+
+def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None]:
+    """How the setting is found, by what, and which; None where every cell has its own."""
+    if len(grid) == 1:
+        return "only", "", next(iter(grid))
+    if terms.selection == "oracle" and (criterion := _criterion(grid, terms)):
+        return "oracle", criterion, None
+    if terms.selection == "dev":
+        known = {setting: dev[setting] for setting in grid if setting in dev}
+        for criterion in CRITERIA:
+            best = _best(known, partial(figure, name=criterion, terms=terms))
+            if best is not None:
+                return "dev", criterion, best
+    # Most cells with scores, then most with clusters; of equal ones the first, so that only
+    # whether something is known has a say, never how good it is.
+    filled = {setting: _known(each) for setting, each in grid.items()}
+    return "fixed", "", max(filled, key=filled.__getitem__)
+
+
+def _known(cells: Mapping[str, SetFigures]) -> tuple[int, ...]:
+    """In how many cells both scores are known, coverage alone, and clusters."""
+    both = sum(
+        each.coverage is not None and each.redundancy is not None for each in cells.values()
+    )
+    names = ("coverage", "including", "share")
+    return both, *(
+        sum(getattr(each, name) is not None for each in cells.values()) for name in names
+    )
+
+
+def _criterion(grid: Grid, terms: Terms) -> str:
+    """The first of `CRITERIA` of which a value is known; empty without any."""
+    sets = [each for cells in grid.values() for each in cells.values()]
+    for name in CRITERIA:
+        if any(figure(each, name, terms) is not None for each in sets):
+            return name
+    return ""
+
+
+def _best(grid: Grid, value: Callable[[SetFigures], float | None]) -> str | None:
+    """The setting with values in most cells, and of these the largest mean.
+
+    None where values are known in fewer than half of the cells: one cell chooses nothing.
+    """
+    least = len({cell for cells in grid.values() for cell in cells}) / 2
+    ranks: dict[str, tuple[int, float]] = {}
+    for setting, cells in grid.items():
+        known = [found for each in cells.values() if (found := value(each)) is not None]
+        if known and len(known) >= least:
+            ranks[setting] = len(known), sum(known) / len(known)
+    return max(ranks, key=lambda setting: ranks[setting]) if ranks else None
+
+
+def _oracle(
+    grid: Grid, cells: Sequence[str], criterion: str, terms: Terms
+) -> tuple[
+    dict[str, SetFigures], dict[str, dict[str, float | None]], dict[str, dict[str, SetFigures]]
+]:
+    """The best set of every cell; each adjusted Rand index by itself, as the paper has it."""
+    chosen, by_cell, clusterings = {}, {}, {}
+    for cell in cells:
+        sets = [settings[cell] for settings in grid.values() if cell in settings]
+        best = _largest(sets, criterion, terms)
+        # A clustering counts where no set of the cell has a score as well.
+        others = {name: _largest(sets, name, terms) for name in INDICES}
+        shown = next((each for each in (best, *others.values()) if each), None)
+        if shown is None:
+            continue
+        chosen[cell] = shown
+        by_cell[cell] = {name: figure(best, name, terms) if best else None for name in FIGURES}
+        for name, other in others.items():
+            by_cell[cell][name] = figure(other, name, terms) if other else None
+        clusterings[cell] = {name: other for name, other in others.items() if other}
+    return chosen, by_cell, clusterings
+
+
+def _largest(sets: Sequence[SetFigures], name: str, terms: Terms) -> SetFigures | None:
+    """The set with the largest figure; of equal ones the first."""
+    known = [each for each in sets if figure(each, name, terms) is not None]
+    return max(known, key=lambda each: figure(each, name, terms) or 0.0) if known else None
+
+
+def _mean(
+    by_cell: Mapping[str, Mapping[str, float | None]],
+    name: str,
+    cells: Sequence[str],
+    topics: Topics,
+) -> Estimate:
+    values = [by_cell.get(cell, {}).get(name) for cell in cells]
+    is_share = name != "seconds" and all(0 <= each <= 1 for each in values if each is not None)
+    return clustered_mean(
+        [topics.get(cell, cell) for cell in cells],
+        [0.0 if value is None else value for value in values],
+        [int(value is not None) for value in values],
+        # A metric that is no share may leave 0 to 1, and seconds do.
+        limits=(0.0, 1.0) if is_share else (-math.inf, math.inf),
+        unit="topics",
+    )
+
+
+def _rank(row: SystemRow) -> tuple[tuple[int, float], tuple[int, float], str]:
+    def down(name: str) -> tuple[int, float]:
+        # The mean of the easy cells alone is no reason to stand above a mean of all.
+        found = row.figures[name]
+        return -found.n_values, -(found.value or 0.0)
+
+    return down("weighted"), down("including"), row.system
+
+
+# Which systems differ: paired differences over the topics of both, corrected over all pairs.
+#
+# A cell that is hard for one system is hard for the others, too. So intervals of two systems may
+# overlap where their difference is clear; only the difference within cells tells. Both sides of a
+# topic are one unit: their differences resemble each other (intraclass correlation .27 in the
+# counts
+# that the paper released), and as units of their own they made 7 % of leads false at 24 cells.
+
+
+# Figures by which one system is above another, the first that is known, and those of them of
+# which less is better. Seconds and the share clustered say nothing about quality.
+JUDGED = ("weighted", "coverage", "redundancy", "excluding", "including")
+LOWER_IS_BETTER = ("redundancy",)
+
+
+class TopicDifference(NamedTuple):
+    """One system minus another, over the topics on which both have a value."""
+
+    first: str
+    second: str
+    test: PairedTest
+
+
+def judged_figure(rows: Sequence[SystemRow]) -> str:
+    """The first of `JUDGED` that some system has; empty without any."""
+    known = {each for row in rows for each in JUDGED if row.figures[each].value is not None}
+    return next((each for each in JUDGED if each in known), "")
+
+
+def best_first(rows: Sequence[SystemRow], name: str) -> list[SystemRow]:
+    """Systems that have a figure, the best mean first."""
+    sign = 1 if name in LOWER_IS_BETTER else -1
+    known = [row for row in rows if row.figures[name].value is not None]
+    return sorted(known, key=lambda row: sign * (row.figures[name].value or 0.0))
+
+
+def topic_differences(
+    rows: Sequence[SystemRow], name: str, topics: Topics = NO_TOPICS
+) -> list[TopicDifference]:
+    """Compare every two systems by one figure, in the order of the rows; rule "difference".
+
+    t over topics, corrected for skewness (`mean_p`); a topic counts with the mean of its cells.
+    """
+    pairs = list(combinations(rows, 2))
+    tests = paired_tests([_apart(*pair, name, topics) for pair in pairs], "difference")
+    return [
+        TopicDifference(one.system, other.system, test)
+        for (one, other), test in zip(pairs, tests, strict=True)
+    ]
+
+
+def not_below(rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], name: str) -> list[str]:
+    """Systems that the first is not shown to be better than; if there are none, it leads."""
+    better = "below" if name in LOWER_IS_BETTER else "above"
+    return [each.second for each in pairs[: len(rows) - 1] if each.test.direction != better]
+
+
+def _apart(one: SystemRow, other: SystemRow, name: str, topics: Topics) -> FloatArray:
+    """Mean differences of the topics on which both have the figure, shape (n,)."""
+    by_topic: dict[str, list[float]] = {}
+    for cell in one.by_cell.keys() & other.by_cell.keys():
+        mine, theirs = one.by_cell[cell][name], other.by_cell[cell][name]
+        if mine is not None and theirs is not None:
+            by_topic.setdefault(topics.get(cell, cell), []).append(mine - theirs)
+    return np.array([np.mean(by_topic[topic]) for topic in sorted(by_topic)], dtype=np.float64)

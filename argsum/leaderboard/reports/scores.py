@@ -1,0 +1,324 @@
+"""Scores of sets by people and metrics, and the correlation between them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, QuerySet
+
+from argsum.counting.methods.released_counts import LEFT_OUT
+from argsum.counting.models import CountSheet
+from argsum.counting.reports import sheets_of_people
+from argsum.datasets.models import KeyPointMatch
+from argsum.keypoints.models import SummarySet
+from argsum.metrics.methods import (
+    LLM_COVERAGE,
+    LLM_REDUNDANCY,
+    Correlations,
+    across_within,
+    dimension_of,
+    split_name,
+    title_of,
+)
+from argsum.metrics.models import MetricScore
+from argsum.scorers.methods.figures import cluster_figure, share_clustered
+from cqa_site.people.models import Study
+
+# Scores of summary sets as statistics take them: by people, by metrics, by clusters.
+
+
+PEOPLE = "people"
+KEPT_SECONDS = 7 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a score comes from: people, or one metric with one setting."""
+
+    metric: str
+    setting: str = ""
+    sets: int = 0
+
+    @property
+    def key(self) -> str:
+        """As addresses name it."""
+        return self.metric if self.metric == PEOPLE else f"{self.metric}|{self.setting}"
+
+    @property
+    def dimension(self) -> str:
+        """Coverage or redundancy."""
+        return dimension_of(self.metric)
+
+    def __str__(self) -> str:
+        name = title_of(self.metric)
+        return f"{name} ({self.setting})" if self.setting else name
+
+
+def counted_sheets(sets: QuerySet[SummarySet]) -> QuerySet[CountSheet]:
+    """Submitted first judgements of some sets by people and experts; extra sheets do not count."""
+    sheets = CountSheet.objects.filter(summary_set__in=sets.order_by().values("pk"), replicate=0)
+    return sheets_of_people(sheets)
+
+
+def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
+    """Dimension → set → mean over raters, each rater's sheets of a set averaged first."""
+    given: dict[str, dict[int, dict[int, list[float]]]] = {
+        "coverage": defaultdict(lambda: defaultdict(list)),
+        "redundancy": defaultdict(lambda: defaultdict(list)),
+    }
+    rows = counted_sheets(sets).order_by("pk")
+    for key, rater, coverage, redundancy in rows.values_list(
+        "summary_set", "rater", "coverage", "redundancy"
+    ):
+        for name, value in (("coverage", coverage), ("redundancy", redundancy)):
+            if value is not None:
+                given[name][key][rater].append(value)
+    return {
+        name: {
+            key: _mean(_mean(each) for each in raters.values()) for key, raters in found.items()
+        }
+        for name, found in given.items()
+    }
+
+
+def metric_values(sets: QuerySet[SummarySet], source: Source) -> dict[int, float]:
+    """Set → value of one metric; sets without a value are not in it."""
+    rows = MetricScore.objects.filter(
+        summary_set__in=sets.order_by().values("pk"),
+        metric=source.metric,
+        setting=source.setting,
+        value__isnull=False,
+    )
+    values: dict[int, Any] = dict(rows.values_list("summary_set", "value"))
+    return values
+
+
+def same_judge(source: Source, sets: QuerySet[SummarySet]) -> Source:
+    """The source that some other sets have from the same judge; the same source if they have it.
+
+    A language model counts in runs, and each run is a source of its own: the dev split may have
+    been counted by another run of the same model, prompt and parameters. The newest one counts.
+    """
+    scores = MetricScore.objects.filter(metric=source.metric, value__isnull=False)
+    here = scores.filter(summary_set__in=sets.order_by().values("pk"))
+    if source.metric == PEOPLE or here.filter(setting=source.setting).exists():
+        return source
+    own = scores.filter(setting=source.setting, summary_set__study__in=sets.values("study")[:1])
+    raters = own.filter(run__isnull=False).values("run__counting__rater")[:1]
+    found = here.filter(run__counting__rater__in=raters).order_by("-run", "pk")
+    setting = found.values_list("setting", flat=True).first()
+    return source if setting is None else Source(source.metric, setting)
+
+
+def sources_of(sets: QuerySet[SummarySet]) -> list[Source]:
+    """Metrics that some sets have, with how many; language models first, then by name."""
+    rows = MetricScore.objects.filter(
+        summary_set__in=sets.order_by().values("pk"), value__isnull=False
+    )
+    found = [
+        Source(*each)
+        for each in rows.order_by().values_list("metric", "setting").annotate(n=Count("pk"))
+    ]
+    llm = (LLM_COVERAGE, LLM_REDUNDANCY)
+    return sorted(found, key=lambda each: (each.metric not in llm, *_place(each)))
+
+
+def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[Any, Any, float]]:
+    """Set → adjusted Rand index without and with unclustered arguments, and share clustered.
+
+    Arguments that match not exactly one reference are left out of all three; the share is of
+    all arguments where that leaves none. What a set holds never changes, so that its figures are
+    kept in the cache, those of one ``place`` (a dataset's split) together: a database that is the
+    cache writes one row, not one for every set. Two queries for sets that are not kept.
+    """
+    wanted = set(sets.filter(clusters__isnull=False).order_by().values_list("pk", flat=True))
+    key = f"argsum-clusters-3:{place}"
+    kept: dict[int, tuple[Any, Any, float]] = cache.get(key, {})
+    missing = wanted - kept.keys()
+    if missing:
+        kept = {pk: kept[pk] for pk in wanted & kept.keys()} | _cluster_figures(missing)
+        cache.set(key, kept, KEPT_SECONDS)
+    return {pk: kept[pk] for pk in wanted}
+
+
+def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:
+    rows = SummarySet.objects.filter(pk__in=list(keys))
+    references = _references(rows)
+    found = {}
+    for pk, arguments, given in rows.values_list("pk", "arguments", "clusters").iterator(200):
+        clusters = given or []
+        pairs = [
+            (references[argument], cluster)
+            for argument, cluster in zip(arguments, clusters, strict=True)
+            if argument in references
+        ]
+        gold, ids = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        figure = cluster_figure("", gold, ids) if pairs else None
+        found[pk] = (
+            figure.excluding if figure else None,
+            figure.including if figure else None,
+            figure.share if figure else share_clustered(clusters),
+        )
+    return found
+
+
+def _references(sets: QuerySet[SummarySet]) -> Mapping[int, str]:
+    """Argument → its only key point; arguments with none or several are left out."""
+    matches = KeyPointMatch.objects.filter(
+        argument__cell__in=sets.order_by().values("cell"), is_match=True
+    )
+    several: dict[int, list[int]] = defaultdict(list)
+    for argument, key_point in matches.values_list("argument", "key_point"):
+        several[argument].append(key_point)
+    return {argument: str(found[0]) for argument, found in several.items() if len(found) == 1}
+
+
+def _place(source: Source) -> tuple[str, str, str]:
+    function, part = split_name(source.metric)
+    return function, part, source.setting
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = list(values)
+    return sum(known) / len(known)
+
+
+# Correlation of metrics with people, over all summary sets and within cells.
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One metric with one setting against the people's mean of its dimension."""
+
+    source: Source
+    found: Correlations
+    # Sets that have the reason for no value instead of one.
+    without: int = 0
+
+    @property
+    def cells(self) -> int:
+        """Cells with a correlation."""
+        return len(self.found.per_cell)
+
+    @property
+    def rank(self) -> float:
+        """Larger is better; metrics without a correlation come last."""
+        return -2.0 if self.found.across is None else self.found.across
+
+
+@dataclass(frozen=True)
+class SetPoint:
+    """One set in a metric's drill-down."""
+
+    public_id: str
+    system: str
+    setting: str
+    cell: str
+    metric: float
+    people: float
+
+
+def compared_sets(
+    study: Study, dataset: str = "", without: str = LEFT_OUT
+) -> QuerySet[SummarySet]:
+    """Sets of a study, or of one of its datasets, that can have judgements.
+
+    Systems with ``without`` in their names are left out: as a rule those that the paper leaves
+    out of its people's release. Empty leaves out none.
+    """
+    rows = study.summary_sets.filter(count_sheets__isnull=False).distinct()
+    rows = rows.exclude(system__contains=without) if without else rows
+    return rows.filter(cell__dataset__public_id=dataset) if dataset else rows
+
+
+def sets_left_out(study: Study, dataset: str = "", without: str = LEFT_OUT) -> int:
+    """How many judged sets `compared_sets` leaves out for their system; one query."""
+    rows = compared_sets(study, dataset, without="")
+    return rows.filter(system__contains=without).count() if without else 0
+
+
+def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> list[MetricRow]:
+    """Every metric that a compared set has, best first; four queries."""
+    sets = compared_sets(study, dataset, without)
+    people = people_means(sets)
+    cells = _cells(sets)
+    scores: dict[tuple[str, str], dict[int, float | None]] = {}
+    rows = MetricScore.objects.filter(summary_set__in=sets.order_by().values("pk"))
+    for metric, setting, key, value in rows.values_list(
+        "metric", "setting", "summary_set", "value"
+    ).iterator(5_000):
+        scores.setdefault((metric, setting), {})[key] = value
+    made = []
+    for (metric, setting), values in scores.items():
+        known = sum(value is not None for value in values.values())
+        source = Source(metric, setting, known)
+        human = people[source.dimension]
+        keys = sorted(set(values) & set(human))
+        found = across_within(
+            [values[key] for key in keys],
+            [human[key] for key in keys],
+            [cells[key] for key in keys],
+        )
+        made.append(MetricRow(source, found, len(values) - known))
+    return sorted(made, key=lambda row: (row.source.dimension, -row.rank, str(row.source)))
+
+
+def known_source(study: Study, query: Mapping[str, str]) -> Source | None:
+    """The metric and setting that an address names; None if no set of the study has them."""
+    metric, setting = (query.get(name, "") for name in ("metric", "setting"))
+    rows = MetricScore.objects.filter(summary_set__study=study, metric=metric, setting=setting)
+    return Source(metric, setting) if rows.exists() else None
+
+
+def metric_points(
+    study: Study, source: Source, dataset: str = "", without: str = LEFT_OUT
+) -> list[SetPoint]:
+    """The sets behind one correlation, by cell and system."""
+    sets = compared_sets(study, dataset, without)
+    human = people_means(sets)[source.dimension]
+    rows = MetricScore.objects.filter(
+        summary_set__in=sets.order_by().values("pk"),
+        metric=source.metric,
+        setting=source.setting,
+        value__isnull=False,
+    ).select_related("summary_set__cell")
+    points = [
+        SetPoint(
+            str(row.summary_set.public_id),
+            row.summary_set.system,
+            row.summary_set.setting,
+            str(row.summary_set.cell),
+            float(row.value or 0),
+            human[row.summary_set_id],
+        )
+        for row in rows.defer(*_LONG)
+        if row.summary_set_id in human
+    ]
+    return sorted(points, key=lambda each: (each.cell, each.system, each.setting))
+
+
+def correlations_of(points: Sequence[SetPoint]) -> Correlations:
+    """Correlations of the points of a drill-down."""
+    return across_within(
+        [each.metric for each in points],
+        [each.people for each in points],
+        [each.cell for each in points],
+    )
+
+
+_LONG = tuple(f"summary_set__{name}" for name in ("arguments", "clusters", "assigned", "scores"))
+
+
+def _cells(sets: QuerySet[SummarySet]) -> dict[int, str]:
+    """Set → its cell as people read it; cells of two datasets stay apart."""
+    rows = sets.select_related("cell").defer("arguments", "clusters", "assigned", "scores")
+    names: dict[int, str] = {}
+    seen: dict[str, int] = {}
+    for row in rows:
+        name = str(row.cell)
+        if seen.setdefault(name, row.cell_id) != row.cell_id:
+            name = f"{name} #{row.cell_id}"
+        names[row.pk] = name
+    return names

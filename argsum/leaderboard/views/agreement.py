@@ -1,0 +1,319 @@
+"""Pages of metrics compared with people, and of people with each other."""
+
+from dataclasses import replace
+from functools import partial
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from argsum.counting.methods.released_counts import LEFT_OUT
+from argsum.datasets.views import ChosenDataset, chosen_dataset, state_of
+from argsum.leaderboard.reports.board import usually_left_out
+from argsum.leaderboard.reports.charts import (
+    correlation_alt,
+    correlation_spec,
+    heat_alt,
+    heat_spec,
+    metric_finding,
+    metrics_finding,
+    people_finding,
+    points_spec,
+)
+from argsum.leaderboard.reports.people_agreement import (
+    DimensionAgreement,
+    PeopleAgreement,
+    people_agreement,
+)
+from argsum.leaderboard.reports.scores import (
+    MetricRow,
+    SetPoint,
+    Source,
+    correlations_of,
+    known_source,
+    metric_points,
+    metric_rows,
+    sets_left_out,
+)
+from argsum.leaderboard.reports.tables import (
+    CORRELATIONS,
+    DIMENSION_NAMES,
+    correlation_table,
+    pairs_table,
+    points_table,
+    printed_correlations,
+    raters_table,
+    repeats_table,
+)
+from argsum.metrics.actions.metrics import MetricsRefused, latest_job, request_metrics
+from argsum.metrics.forms import MetricsForm
+from argsum.metrics.models import MetricScore
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.runs.jobs import is_worker_alive
+from cqa_site.web.tables import text_of
+
+# Metrics of summary sets: computing them, and how far they agree with people.
+
+
+POINTS = "points"
+
+
+@study_page(*RESEARCHERS)
+def summary_metrics(request: StudyRequest, study: Study) -> HttpResponse:
+    """Show every metric's correlation with people, and the form that asks for more."""
+    return _page(request, study, MetricsForm(study=study))
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def summary_metrics_compute(request: StudyRequest, study: Study) -> HttpResponse:
+    """Compute metrics in the background."""
+    form = MetricsForm(request.POST, study=study)
+    if not form.is_valid():
+        return _page(request, study, form, status=422)
+    try:
+        request_metrics(study=study, plan=form.plan, choice=form.choice, actor=request.user)
+    except MetricsRefused as problem:
+        messages.error(request, str(problem))
+    return redirect("summary_metrics", study.public_id)
+
+
+def _page(
+    request: StudyRequest, study: Study, form: MetricsForm, status: int = 200
+) -> HttpResponse:
+    dataset = chosen_dataset(request, study, LEFT_OUT)
+    rows, job = metric_rows(study, dataset.chosen, dataset.without), latest_job(study)
+    every, *parts = _correlations(study, dataset, rows)
+    context = {
+        "study": study,
+        "dataset": dataset,
+        "form": form,
+        "job": job,
+        "worker_alive": is_worker_alive() if job and job.is_active else None,
+        "finding": metrics_finding(rows),
+        "card": every,
+        "cards": [each for each in parts if each.data],
+        "has_rows": bool(rows),
+        "left_out": sets_left_out(study, dataset.chosen, dataset.without),
+        "scores": MetricScore.objects.filter(summary_set__study=study).exists(),
+    }
+    return render(request, "argsum/leaderboard/summary_metrics.html", context, status=status)
+
+
+@study_page(*RESEARCHERS)
+def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
+    """One metric: every set with its score and the people's mean."""
+    dataset = chosen_dataset(request, study, LEFT_OUT)
+    source = _source(request, study)
+    points = metric_points(study, source, dataset.chosen, dataset.without)
+    found = correlations_of(points)
+    context = {
+        "study": study,
+        "dataset": dataset,
+        "source": source,
+        "card": _points(study, dataset, source, points),
+        "found": found,
+        "finding": metric_finding(found, str(source)),
+    }
+    return render(request, "argsum/leaderboard/summary_metric.html", context)
+
+
+def _source(request: StudyRequest, study: Study) -> Source:
+    """The metric that an address names; 404 for one that no set of the study has."""
+    if (source := known_source(study, request.GET.dict())) is None:
+        raise Http404
+    return source
+
+
+@study_page(*RESEARCHERS)
+def summary_metrics_figure(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Send all correlations, those of one dimension, or the sets behind one of them."""
+    dataset = chosen_dataset(request, study, LEFT_OUT)
+    if figure == POINTS:
+        source = _source(request, study)
+        points = metric_points(study, source, dataset.chosen, dataset.without)
+        figures = [_points(study, dataset, source, points)]
+    else:
+        rows = metric_rows(study, dataset.chosen, dataset.without)
+        figures = _correlations(study, dataset, rows)
+    return figure_file(request, figures, figure, format)
+
+
+def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -> list[Figure]:
+    """All correlations, then those with people's judgements of each dimension."""
+    files = Files(
+        view="summary_metrics_figure",
+        ids=(study.public_id,),
+        query=dataset.query,
+        version=state_of(rows, dataset.chosen),
+    )
+    every = Figure(
+        slug="correlations",
+        title=_("Metrics against people"),
+        table=correlation_table(rows),
+        printed=partial(printed_correlations, rows),
+        files=files,
+    )
+    made = [every]
+    for dimension, name in DIMENSION_NAMES.items():
+        own = [row for row in rows if row.source.dimension == dimension]
+        table = replace(correlation_table(own), name=f"metric-correlations-{dimension}")
+        made.append(
+            replace(
+                every,
+                slug=dimension,
+                anchor=f"metrics-{dimension}",
+                title=_("Against people's %s") % str(name).lower(),
+                recipe=_("Pearson with the mean of people."),
+                table=table,
+                printed=partial(printed_correlations, own),
+                alt=correlation_alt(own, dimension),
+                draw=partial(correlation_spec, own, dimension),
+                body="argsum/leaderboard/_correlations.html",
+                data=own,
+            )
+        )
+    return made
+
+
+def _points(
+    study: Study, dataset: ChosenDataset, source: Source, points: list[SetPoint]
+) -> Figure:
+    """Every set with its score and the people's mean."""
+    found = correlations_of(points)
+    named = urlencode({"metric": source.metric, "setting": source.setting})
+    said = {"n": found.n, "r": "–" if found.across is None else text_of(found.across)}
+    people = str(DIMENSION_NAMES[source.dimension]).lower()
+    return Figure(
+        slug=POINTS,
+        title=_("Each set: the metric and people's %s") % people,
+        recipe=CORRELATIONS,
+        table=points_table(points, source),
+        alt=_("%(n)d sets, Pearson %(r)s; the numbers stand in the table below.") % said,
+        draw=partial(points_spec, points, source),
+        body="argsum/leaderboard/_metric_points.html",
+        data=points,
+        files=Files(
+            view="summary_metrics_figure",
+            ids=(study.public_id,),
+            query="&".join(filter(None, [named, dataset.query])),
+            version=state_of(points, dataset.chosen),
+        ),
+    )
+
+
+METRICS_BASE = "key-points/metrics"
+urlpatterns = [
+    path(f"{METRICS_BASE}/", summary_metrics, name="summary_metrics"),
+    path(f"{METRICS_BASE}/compute/", summary_metrics_compute, name="summary_metrics_compute"),
+    path(f"{METRICS_BASE}/one/", summary_metric, name="summary_metric"),
+    path(
+        f"{METRICS_BASE}/<slug:figure>.<str:format>",
+        summary_metrics_figure,
+        name="summary_metrics_figure",
+    ),
+]
+
+
+# Agreement of the people who judge summary sets.
+
+
+def _chosen(request: StudyRequest, study: Study) -> ChosenDataset:
+    """What an address asks for; without the systems that the paper left out of released counts."""
+    wanted = request.GET.get("dataset", "")
+    known = study.argument_datasets.values_list("public_id", flat=True)
+    dataset = wanted if wanted in map(str, known) else ""
+    return chosen_dataset(request, study, usually_left_out(study, dataset=dataset))
+
+
+@study_page(*RESEARCHERS)
+def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
+    """Show how far people agree with each other, and with themselves."""
+    dataset = _chosen(request, study)
+    found = people_agreement(study, dataset.chosen, dataset.without)
+    *cards, raters = _figures(study, dataset, found)
+    context = {
+        "study": study,
+        "dataset": dataset,
+        "found": found,
+        "finding": people_finding(found),
+        "cards": cards,
+        "raters": raters,
+    }
+    return render(request, "argsum/leaderboard/summary_people.html", context)
+
+
+@study_page(*RESEARCHERS)
+def summary_people_figure(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Send raters, or the pairs or repeats of a dimension."""
+    dataset = _chosen(request, study)
+    found = people_agreement(study, dataset.chosen, dataset.without)
+    return figure_file(request, _figures(study, dataset, found), figure, format)
+
+
+def _figures(study: Study, dataset: ChosenDataset, found: PeopleAgreement) -> list[Figure]:
+    files = Files(
+        view="summary_people_figure",
+        ids=(study.public_id,),
+        query=dataset.query,
+        version=state_of(found, dataset.chosen),
+    )
+    raters = Figure(
+        slug="raters",
+        title=_("People who judge"),
+        about=ngettext("%d set", "%d sets", found.sets) % found.sets,
+        recipe=_(
+            "Unsure is an answer of its own and enters no figure; missing counts were left empty."
+        ),
+        table=raters_table(found),
+        files=files,
+    )
+    parts = (each for one in found.dimensions for each in _of_dimension(one, files))
+    return [*parts, raters]
+
+
+def _of_dimension(found: DimensionAgreement, files: Files) -> list[Figure]:
+    """Agreement between people and, where there are repeats, with themselves."""
+    pairs, repeats = pairs_table(found), repeats_table(found)
+    made = [
+        Figure(
+            slug=found.dimension,
+            anchor=f"people-{found.dimension}",
+            title=DIMENSION_NAMES[found.dimension],
+            recipe=pairs.note,
+            table=pairs,
+            alt=heat_alt(found),
+            draw=partial(heat_spec, found),
+            body="argsum/leaderboard/_people.html",
+            data=found,
+            files=files,
+        )
+    ]
+    if found.repeats:
+        slug, title = f"{found.dimension}-repeats", repeats.caption
+        made.append(
+            Figure(slug=slug, title=title, recipe=repeats.note, table=repeats, files=files)
+        )
+    return made
+
+
+PEOPLE_BASE = "key-points/people"
+urlpatterns += [
+    path(f"{PEOPLE_BASE}/", summary_people, name="summary_people"),
+    path(
+        f"{PEOPLE_BASE}/<slug:figure>.<str:format>",
+        summary_people_figure,
+        name="summary_people_figure",
+    ),
+]

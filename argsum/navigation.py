@@ -1,0 +1,107 @@
+"""Entries of the menu, and the path from comments to key points."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from argsum.analysis.models import Analysis
+from argsum.datasets.models import Dataset
+from cqa_site.people.models import Study
+from cqa_site.web.navigation import Entry, Finder, Path, Step, step
+
+# From many comments to the few points that they make.
+
+
+def steps(study: Study) -> list[Step]:
+    """Comments, their key points, and a report of them."""
+    datasets = Dataset.objects.filter(study=study).count()
+    # The newest first; one that is under way is not read yet, and still nothing to start again.
+    newest = Analysis.objects.filter(study=study).first()
+    done = Analysis.objects.filter(study=study, state=Analysis.State.DONE).first()
+    found = ngettext("%(count)s dataset is here.", "%(count)s datasets are here.", datasets)
+    return [
+        step(
+            study,
+            title=_("Import the comments"),
+            text=found % {"count": datasets}
+            if datasets
+            else _(
+                "A table or a text with a comment in each row is enough; it becomes a dataset."
+            ),
+            button=_("Datasets") if datasets else _("Import comments"),
+            page="datasets" if datasets else "imports?kind=comments",
+            is_done=datasets > 0,
+        ),
+        _finding(study, newest, done),
+        step(
+            study,
+            title=_("Read them, and report them"),
+            text=_(
+                "How many comments stand behind each key point, and every one of them; rename, "
+                "merge, compare groups, and take the report along."
+            ),
+            button=_("Report") if done else _("Key point analysis"),
+            page="analysis_report" if done else "analyses",
+            of=done,
+            is_done=done is not None,
+        ),
+    ]
+
+
+def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> Step:
+    text = _("It groups what says the same and names each group; it runs on this machine.")
+    if newest is None:
+        return step(
+            study,
+            title=_("Find the key points"),
+            text=text,
+            button=_("Find key points"),
+            page="analysis_new",
+            is_done=False,
+        )
+    shown = done or newest
+    return step(
+        study,
+        title=_("Find the key points"),
+        text=_("A worker is at it.") if done is None and newest.is_active else text,
+        button=_("Key points") if done else _("See how far it is"),
+        page="analysis",
+        of=shown,
+        is_done=done is not None,
+    )
+
+
+COMMENTS = Path(
+    "comments",
+    lazy("What do all these comments say?"),
+    lazy("Comments are grouped into key points, with how many comments make each."),
+    steps,
+    groups=frozenset(("data", "key_points", "study")),
+    place=40,
+    terms=("dataset",),
+)
+
+
+# Key points in the menu of a study.
+
+
+DATASETS = Finder(
+    lazy("Dataset"), lambda study: Dataset.objects.filter(study=study), ("name",), "dataset"
+)
+
+
+def key_point_entries() -> Iterator[Entry]:
+    """Datasets, what systems make of them, and how good that is."""
+    about = lazy("comments themes topics clusters groups trends")
+    tour = lazy("What all these comments say, how many say it, and every one of them.")
+    yield Entry("key_points", lazy("Key point analysis"), "analyses", 2, also=about, tour=tour)
+    cells, also = ("key-points/cells/",), lazy("comments export download")
+    yield Entry("key_points", lazy("Datasets"), "datasets", 5, under=cells, also=also)
+    tour = lazy("Systems that sum up a debate, by how much they cover and how little they repeat.")
+    yield Entry("key_points", lazy("Leaderboard of key points"), "key_points", place=10, tour=tour)
+    yield Entry("key_points", lazy("Metrics of key points"), "summary_metrics", place=15)
+    yield Entry("key_points", lazy("Count sheets"), "counting_sheets", place=35)
+    yield Entry("key_points", lazy("Match scorers"), "scorers", place=60)
+    yield Entry("key_points", lazy("Snapshots of key points"), "key_point_boards", place=70)

@@ -1,0 +1,384 @@
+"""Figures of the paper recomputed from its released data."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
+from itertools import chain
+from pathlib import Path
+from statistics import fmean, pstdev
+
+import numpy as np
+
+from argsum.counting.methods.counts import weighted_score
+from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, UNIQUE, prepare
+from argsum.imports.methods.released_scores import (
+    SOFT_PARTS,
+    StoredRun,
+    iter_cells,
+    read_clusterings,
+    read_evaluations,
+    read_soft_scores,
+    read_soft_seconds,
+)
+from argsum.metrics.methods import LLM, Correlations, pairwise_pearson, rouge_matrix, soft_scores
+from argsum.scorers.methods.figures import (
+    LEAST_SHARE,
+    BestPerCell,
+    ClusterFigure,
+    Noise,
+    best_per_cell,
+    cluster_figure,
+)
+from argsum.systems.contract import pick_candidates
+from argsum.systems.methods.clusters import THRESHOLDS, accuracy, assign, merge_clusters
+from argsum.systems.ranking import SMATCHTOPR_RULE
+from cqa_site.judging.embedding import SentenceEmbedder
+from cqa_site.reproduction.figures import Key, Measured, ReproducedValue, compare
+from cqa_site.reproduction.reproduced import Reproduction, Say
+from cqa_site.tabular import UnreadableFile
+
+from . import release as names
+from .release import (
+    CLUSTERINGS,
+    EVALUATION,
+    GPT4O,
+    HUMAN,
+    SOFT_FILE,
+    PreparedCell,
+    Release,
+    debate_counts,
+)
+from .tables import layouts, printed
+
+# Systems and scorers of the argument summarization paper, from its released data.
+
+
+Rows = Iterator[tuple[Key, ReproducedValue]]
+# Of what must be clustered where unclustered arguments are left out. The paper prints 70 %, which
+# gives its figures of Debate; on ArgKP they take 72.5 to 76.5 %.
+LEAST_SHARES = {"ArgKP21": LEAST_SHARE, "Debate": 0.70}
+_PREFIXES = {"ArgKP21": "ArgKP21_", "Debate": "Debate_test_"}
+_SCENARIOS: dict[str, tuple[str, Noise]] = {
+    names.EXCLUDING: ("clustering", "exclude"),
+    names.INCLUDING: ("clustering", "include"),
+    names.ITERATIVE: ("iterative_clustering", "include"),
+}
+_TOPICS = {"Routine": "vaccination", "Social": "media", "The USA": "USA"}
+
+
+def clusters(release: Release) -> Rows:
+    """The best stored clustering of every cell: index, share and seconds.
+
+    Files that are not there are passed over.
+    """
+    for data, cells in (("ArgKP21", release.test_cells), ("Debate", release.debate_cells)):
+        for system, clustering in (names.CLUSTERED | names.FURTHER).items():
+            path = release.folder / CLUSTERINGS / f"{_PREFIXES[data]}{clustering}.json"
+            if path.exists() and cells:
+                yield from _clusters(data, system, path, cells)
+
+
+def _clusters(data: str, system: str, path: Path, cells: Sequence[PreparedCell]) -> Rows:
+    for scenario in names.scenarios(system):
+        part, noise = _SCENARIOS[scenario]
+        runs = read_clusterings(path, part=part)
+        figures = _cluster_figures(cells, runs, path.name)
+        best = best_per_cell(figures, noise=noise, least_share=LEAST_SHARES[data])
+        for figure, values in _of_best(best, runs, noise).items():
+            measured = Measured((fmean(values), pstdev(values)), len(values), "±")
+            key = (names.CLUSTERS[data], names.cluster_cell(system, scenario, figure))
+            yield key, ReproducedValue(measured)
+
+
+def weighted(release: Release) -> Rows:
+    """Weighted scores of the stored evaluations, the best setting of every cell."""
+    for name, file in names.WEIGHTED_FILES.items():
+        runs = read_evaluations(release.folder / EVALUATION / file)
+        best = [_best_setting(each.scores for each in cell) for _, cell in iter_cells(runs)]
+        found = [each for each in best if each]
+        measured = Measured(tuple(map(fmean, zip(*found, strict=True))), len(found))
+        yield (names.WEIGHTED, f"{name}: {' / '.join(names.WEIGHTS)}"), ReproducedValue(measured)
+
+
+def figure_2(release: Release) -> Rows:
+    """The stored averages of every system, stated; computed where its settings are stored, too."""
+    for data in names.CLUSTERS:
+        averages = release.stored_triples("aggregated_csv", data)
+        for system, stored in names.AVERAGED.items():
+            again = _of_settings(release, data, system) if stored in averages else None
+            for at, figure in enumerate(names.WEIGHTS):
+                key = (names.FIGURE_2, names.weighted_cell(data, system, figure))
+                if stored in averages:
+                    stated = Measured((averages[stored][at],))
+                    yield (
+                        key,
+                        ReproducedValue(again.part(at, at + 1) if again else None, stated=stated),
+                    )
+    everywhere = _best_of_settings(release, "ArgKP21_MCArgSum_global", is_first_only=False)
+    cell = names.weighted_cell("ArgKP21", "MCArgSum, all thresholds", names.WEIGHTS[0])
+    yield (names.FIGURE_2, cell), ReproducedValue(everywhere.part(0, 1))
+
+
+def _of_settings(release: Release, data: str, system: str) -> Measured | None:
+    if (data, system) not in names.BY_SETTING:
+        return None
+    part, is_first_only = names.BY_SETTING[data, system]
+    return _best_of_settings(release, part, is_first_only=is_first_only)
+
+
+def _best_of_settings(release: Release, part: str, *, is_first_only: bool) -> Measured:
+    topics = release.gpt4o("evals", part)
+    cells = [settings for stances in topics.values() for settings in stances.values()]
+    allowed = set(cells[0]) if is_first_only else {key for cell in cells for key in cell}
+    best = [
+        _best_setting(scores for setting, scores in cell.items() if setting in allowed)
+        for cell in cells
+    ]
+    found = [each for each in best if each]
+    return Measured(tuple(map(fmean, zip(*found, strict=True))), len(found))
+
+
+def candidates(release: Release) -> Rows:
+    """Candidates of SMatchToPr before and after filling up, from the released qualities."""
+    for cell in release.test_cells:
+        topic = next(short for start, short in _TOPICS.items() if cell.topic.startswith(start))
+        side = "supporting" if cell.stance > 0 else "opposing"
+        quality = np.array([np.nan if each is None else each for each in cell.quality])
+        counts = tuple(
+            len(pick_candidates(cell.arguments, quality, rule=SMATCHTOPR_RULE, fill_up=share))
+            for share in (0.0, 0.1)
+        )
+        measured = Measured(counts, len(cell.arguments))
+        yield (
+            (names.CANDIDATES, f"{topic}, {side}: before / after fill-up"),
+            ReproducedValue(ours=measured),
+        )
+
+
+def minilm(release: Release, say: Say) -> Rows:
+    """The packaged model as match scorer, without any training."""
+    embedder = SentenceEmbedder()
+    both = {"ArgKP21": release.test_cells, "Debate": release.debate_cells}
+    total, done = sum(map(len, both.values())), 0
+    for data, cells in both.items():
+        figures: dict[str, list[ClusterFigure]] = {}
+        found: list[float | None] = []
+        for cell in cells:
+            figures[cell.name], own = _minilm_cell(embedder, cell)
+            found.append(own)
+            done += 1
+            say(done, total, "Cells embedded and clustered")
+        if cells:
+            yield from _minilm_figures(data, figures, found)
+
+
+def _minilm_cell(
+    embedder: SentenceEmbedder, cell: PreparedCell
+) -> tuple[list[ClusterFigure], float | None]:
+    """All clusterings of a cell, and the share of arguments whose best key point is theirs."""
+    vectors = embedder.encode(cell.arguments)
+    merged = merge_clusters(vectors @ vectors.T, THRESHOLDS)
+    figures = [cluster_figure(f"{m:g}", cell.reference, ids) for m, ids in merged.items()]
+    assigned = assign(vectors @ embedder.encode(cell.key_points).T, threshold=-1.0)
+    own = [cell.key_points.index(each) for each in cell.reference]
+    return figures, accuracy(assigned.positions, own)
+
+
+def _minilm_figures(
+    data: str, figures: dict[str, list[ClusterFigure]], found: Sequence[float | None]
+) -> Rows:
+    noises: tuple[tuple[str, Noise], ...] = (("excluding", "exclude"), ("including", "include"))
+    for word, noise in noises:
+        mean = best_per_cell(figures, noise=noise, least_share=LEAST_SHARES[data]).mean
+        key = (names.MINILM, f"{data}: ARI {word} noise, oracle")
+        yield key, ReproducedValue(ours=Measured((mean or 0.0,), len(figures)))
+    key = (names.MINILM, f"{data}: argument → key point accuracy, mean over cells")
+    yield key, ReproducedValue(ours=Measured((_mean(found),), len(figures)))
+
+
+def _cluster_figures(
+    cells: Sequence[PreparedCell], runs: Sequence[StoredRun], file: str
+) -> dict[str, list[ClusterFigure]]:
+    reference = {cell.name: cell.reference for cell in cells}
+    for run in runs:
+        expected = len(reference.get(run.cell, ()))
+        if len(run.cluster_ids) != expected:
+            reason = f"{len(run.cluster_ids)} cluster ids for {expected} arguments"
+            raise UnreadableFile(file, reason, column=f"{run.setting}, {run.cell}")
+    return {
+        name: [cluster_figure(run.setting, reference[name], run.cluster_ids) for run in of_cell]
+        for name, of_cell in iter_cells(runs)
+    }
+
+
+def _of_best(best: BestPerCell, runs: Sequence[StoredRun], noise: Noise) -> dict[str, list[float]]:
+    seconds = {(run.cell, run.setting): run.seconds for run in runs}
+    chosen = best.chosen.items()
+    index = [each.excluding if noise == "exclude" else each.including for _, each in chosen]
+    # With noise as a cluster of its own every argument is in one.
+    shares = [each.share if noise == "exclude" else 1.0 for _, each in chosen]
+    times = [seconds[cell, each.setting] for cell, each in chosen]
+    found = {
+        names.ARI: [value for value in index if value is not None],
+        names.SHARE: shares,
+        names.SECONDS: [value for value in times if value is not None],
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    return fmean(np.nan if value is None else value for value in values)
+
+
+def _best_setting(settings: Iterable[Mapping[str, float]]) -> tuple[float, float, float] | None:
+    """Weighted score, coverage and redundancy of the best setting that has a result."""
+    scores = [
+        (weighted_score(coverage, redundancy), coverage, redundancy)
+        for each in settings
+        for coverage, redundancy in [(each.get("llm_coverage"), each.get("llm_redundancy"))]
+        if coverage is not None and redundancy is not None
+    ]
+    return max(scores, default=None)
+
+
+# Every published figure of argument summarization that needs no foreign model, with ours.
+
+
+NO_FILE = "its file is not in this folder"
+_OF_CSV = {"llm_coverage": "cov", "llm_redundancy": "red"}
+
+
+def argsum_reproduction(data: Path, say: Say) -> Reproduction:
+    """Figures in the order of the paper, and its tables; embedding takes some seconds.
+
+    Raises
+    ------
+    ReleaseMissing
+        If a file that most figures need is not there.
+    UnreadableFile
+        If one is damaged.
+    """
+    release = Release(data)
+    parts = (
+        counts(release),
+        debate_counts(release),
+        people(release),
+        stored_soft_scores(release),
+        llm_counts(release),
+        clusters(release),
+        weighted(release),
+        figure_2(release),
+        candidates(release),
+        minilm(release, say),
+    )
+    found = dict(chain.from_iterable(parts))
+    rows = printed()
+    missing = {each.key: NO_FILE for each in rows if each.key not in found and not each.why}
+    return Reproduction(tuple(compare(found, rows, reasons=missing)), layouts())
+
+
+def correlations(found: Correlations) -> Measured:
+    """Across / within ± sd; NaN where one is not defined."""
+    numbers = (found.across, found.within_mean, found.within_sd)
+    return Measured(tuple(map(_number, numbers)), found.n, "/±")
+
+
+def counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+    """What preprocessing leaves of every split."""
+    left: Counter[tuple[str, str]] = Counter()
+    kept: set[tuple[str, int, str]] = set()
+    for cell in release.argkp:
+        prepared = prepare([each.text for each in cell.arguments], cell.matched())
+        left.update({(cell.split, step): n for step, n in prepared.counts.items()})
+        kept.update(
+            (cell.topic, cell.stance, cell.arguments[place].text) for place in prepared.kept
+        )
+    released = {
+        (cell.topic, cell.stance, each.text) for cell in release.pairs for each in cell.arguments
+    }
+    topics = Counter(split for split, _ in {(cell.split, cell.topic) for cell in release.argkp})
+    found = {
+        "topics in train / dev / test": tuple(topics[each] for each in ("train", "dev", "test")),
+        "labelled pairs": (sum(len(cell.matches) for cell in release.argkp),),
+        "test: unique arguments": (left["test", UNIQUE],),
+        "test: … with exactly one key point": (left["test", ONE_KEY_POINT],),
+        "test: … of one sentence": (left["test", ONE_SENTENCE],),
+        "train: kept arguments": (left["train", ONE_SENTENCE],),
+        "dev: kept arguments": (left["dev", ONE_SENTENCE],),
+        "kept arguments that are those of the released file": (len(kept & released),),
+    }
+    for cell_name, numbers in found.items():
+        yield (names.DATA, cell_name), ReproducedValue(Measured(numbers))
+
+
+def people(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+    """How far annotators agree with each other."""
+    yield (names.PEOPLE, "sets"), ReproducedValue(Measured((len(release.keys),)))
+    for column in ("coverage", "redundancy"):
+        raters = {
+            file.rater: [given.get(key) for key in release.keys]
+            for file in release.counts
+            for given in [{each.key: getattr(each, column) for each in file.sets}]
+        }
+        found = pairwise_pearson(raters)
+        key = (names.PEOPLE, f"{column}, mean Pearson of two annotators")
+        yield key, ReproducedValue(Measured((_number(found.mean),), len(release.keys)))
+        for pair in found.pairs:
+            key = (names.PEOPLE, f"{column}, Pearson of {pair.first} and {pair.second}")
+            yield key, ReproducedValue(Measured((_number(pair.value),), pair.n))
+
+
+def stored_soft_scores(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+    """Soft scores that were stored, with people's coverage; ours of ROUGE-1 are from the texts."""
+    again = _rouge_again(release)
+    stored = read_soft_scores(release.folder / SOFT_FILE)
+    seconds = read_soft_seconds(release.folder / SOFT_FILE)
+    for name, function in names.SOFT_FUNCTIONS.items():
+        if function not in stored:
+            raise UnreadableFile(SOFT_FILE.name, f"has no {function}")
+        for part in SOFT_PARTS:
+            found = release.with_people(stored[function][part], "coverage", SOFT_FILE.name)
+            ours = again[part] if name == names.ROUGE else None
+            yield (names.SOFT, f"{name}, {part}"), ReproducedValue(correlations(found), ours)
+        if function in seconds:
+            yield (names.SOFT, f"{name}, seconds"), ReproducedValue(Measured((seconds[function],)))
+
+
+def _rouge_again(release: Release) -> dict[str, Measured]:
+    """ROUGE-1 computed here from the texts that people read."""
+    sets = [sheets[0] for sheets in release.judged]
+    scores = [
+        soft_scores(rouge_matrix("rouge_1", each.references, each.summaries)) for each in sets
+    ]
+    parts = zip(SOFT_PARTS, zip(*map(astuple, scores), strict=True), strict=True)
+    return {
+        part: correlations(release.with_people(values, "coverage", HUMAN))
+        for part, values in parts
+    }
+
+
+def llm_counts(release: Release) -> Iterator[tuple[Key, ReproducedValue]]:
+    """Counts of a language model with people's.
+
+    Computed where the scores of the sets were stored; else the stored correlations are stated.
+    """
+    for metric in LLM:
+        column = metric.removeprefix("llm_")
+        stored = release.gpt4o("corr_csv").get(_OF_CSV[metric], [])
+        for temperature, values in zip(names.TEMPERATURES, stored, strict=False):
+            stated = Measured(tuple(map(float, values)), signs="/±")
+            yield (
+                (names.LLM, f"{column}, temperature {temperature}"),
+                ReproducedValue(stated=stated),
+            )
+        for temperature, values in release.gpt4o(metric).items():
+            found = release.with_people(values, column, GPT4O.name)
+            yield (
+                (names.LLM, f"{column}, temperature {temperature}"),
+                ReproducedValue(correlations(found)),
+            )
+
+
+def _number(value: float | None) -> float:
+    """Missing is nan, which differs from every printed number; counts stay whole."""
+    return np.nan if value is None else value

@@ -1,0 +1,402 @@
+"""The tables of the paper: their layouts and the printed values."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cqa_site.reproduction.figures import Printed
+from cqa_site.reproduction.tables import Cell, Layout, Line
+
+from . import release as names
+
+# The argument summarization paper's tables as it lays them out.
+#
+# ``digits`` None has those of each printed number; tables of a study have three everywhere.
+
+
+ORACLE = "The best setting of every topic and stance, chosen by the very score shown: an oracle."
+WITHIN = "Pearson; within: mean ± population sd over topics and stances."
+_ACROSS = ("Across", "Within")
+
+
+def layouts() -> tuple[Layout, ...]:
+    """Of the paper, in its order, then figure 2 as a table."""
+    return (
+        llm_table(names.TEMPERATURES),
+        people_table(),
+        data_table(),
+        soft_table(list(names.SOFT_FUNCTIONS)),
+        coverage_table(names.MATCH_SCORERS, names.MATCH_THRESHOLDS),
+        clusters_table("ArgKP21", {each: names.scenarios(each) for each in names.CLUSTERED}),
+        clusters_table("Debate", {each: names.scenarios(each) for each in names.CLUSTERED}),
+        weighted_table(("ArgKP21", "Debate"), list(names.AVERAGED)),
+    )
+
+
+def llm_table(
+    settings: Sequence[str], *, has_seconds: bool = True, digits: int | None = None
+) -> Layout:
+    """Counts of a language model beside people's, by temperature."""
+    heads = [*_ACROSS, "Runtime (s)"] if has_seconds else list(_ACROSS)
+    lines = [
+        Line(
+            (f"{float(each):.2f}" if each in names.TEMPERATURES else each,),
+            tuple(
+                cell
+                for name in ("coverage", "redundancy")
+                for cell in _correlation(
+                    (names.LLM, f"{name}, temperature {each}"), has_seconds=has_seconds
+                )
+            ),
+        )
+        for each in settings
+    ]
+    return Layout(
+        "argsum-llm",
+        "Correlation of language-model counts with people’s coverage and redundancy.",
+        ("Temperature", *heads, *heads),
+        tuple(lines),
+        spans=(
+            ("LLM-based Coverage Score", len(heads)),
+            ("LLM-based Redundancy Score", len(heads)),
+        ),
+        notes=(WITHIN,),
+        digits=digits,
+    )
+
+
+def people_table() -> Layout:
+    """The agreement of the text."""
+    lines = [
+        Line((name.capitalize(),), (Cell((names.PEOPLE, cell)),))
+        for name in ("coverage", "redundancy")
+        for cell in [f"{name}, mean Pearson of two annotators"]
+    ]
+    return Layout(
+        "argsum-people",
+        "Agreement of annotators: mean Pearson correlation of two of them.",
+        ("Dimension", "Mean Pearson"),
+        tuple(lines),
+        digits=3,
+    )
+
+
+def data_table() -> Layout:
+    """What preprocessing leaves of the two data sets."""
+    pairs = (
+        ("Unique arguments", "test: unique arguments", "unique arguments"),
+        ("… with one summary", "test: … with exactly one key point", "… with exactly one reason"),
+        ("… of one sentence", "test: … of one sentence", "… of one sentence"),
+        ("… in the final data", "test: … of one sentence", "… in the released half"),
+    )
+    lines = [
+        Line((text,), (Cell((names.DATA, first)), Cell((names.DEBATE, second))))
+        for text, first, second in pairs
+    ]
+    return Layout(
+        "argsum-data",
+        "Arguments left by preprocessing.",
+        ("Step", "ArgKP21, test", "Debate"),
+        tuple(lines),
+    )
+
+
+def soft_table(
+    functions: Iterable[str], *, has_seconds: bool = True, digits: int | None = None
+) -> Layout:
+    """Soft scores with people's coverage."""
+    lines = [
+        Line(
+            (name,),
+            (
+                *(
+                    cell
+                    for part in ("sP", "sR", "sF1")
+                    for cell in _correlation((names.SOFT, f"{name}, {part}"))
+                ),
+                *([Cell((names.SOFT, f"{name}, seconds"))] if has_seconds else []),
+            ),
+        )
+        for name in functions
+    ]
+    spans = [("Soft-Precision", 2), ("Soft-Recall", 2), ("Soft-F1", 2)]
+    return Layout(
+        "argsum-soft",
+        "Correlation of Soft-Scores with people’s coverage.",
+        ("Similarity function", *_ACROSS * 3, *(["Runtime (s)"] if has_seconds else [])),
+        tuple(lines),
+        spans=(*spans, *([("", 1)] if has_seconds else [])),
+        notes=(WITHIN,),
+        digits=digits,
+    )
+
+
+def coverage_table(
+    scorers: Sequence[str], thresholds: Iterable[str], *, digits: int | None = None
+) -> Layout:
+    """Coverage Scores with people's coverage, by threshold."""
+    lines = [
+        Line(
+            (threshold,),
+            tuple(
+                cell
+                for scorer in scorers
+                for cell in _correlation((names.COVERAGE, f"{scorer}, threshold {threshold}"))
+            ),
+        )
+        for threshold in thresholds
+    ]
+    return Layout(
+        "argsum-coverage",
+        "Correlation of Coverage Scores with people’s coverage.",
+        ("Threshold", *_ACROSS * len(scorers)),
+        tuple(lines),
+        spans=tuple((f"CS ({scorer})", 2) for scorer in scorers),
+        notes=(WITHIN,),
+        digits=digits,
+    )
+
+
+def clusters_table(
+    data: str,
+    systems: Mapping[str, Sequence[str]],
+    *,
+    table: str = "",
+    name: str = "",
+    digits: int | None = None,
+) -> Layout:
+    """Systems and scenarios by index, share and seconds."""
+    lines = [
+        Line(
+            (system, scenario),
+            tuple(
+                Cell((table or names.CLUSTERS[data], names.cluster_cell(system, scenario, each)))
+                for each in names.CLUSTER_FIGURES
+            ),
+        )
+        for system, scenarios in systems.items()
+        for scenario in scenarios
+    ]
+    return Layout(
+        f"argsum-clusters-{name or data.lower()}",
+        f"Argument separation on {data}: adjusted Rand index.",
+        ("ArgSum System", "Scenario", *names.CLUSTER_FIGURES),
+        tuple(lines),
+        notes=("Mean ± population sd over topics and stances.", ORACLE),
+        digits=digits,
+    )
+
+
+def weighted_table(
+    data: Sequence[str],
+    systems: Iterable[str],
+    *,
+    table: str = names.FIGURE_2,
+    name: str = "argsum-figure-2",
+) -> Layout:
+    """Figure 2 as a table: systems by weighted score, coverage and redundancy."""
+    lines = [
+        Line(
+            (system,),
+            tuple(
+                Cell((table, names.weighted_cell(each, system, figure)))
+                for each in data
+                for figure in names.WEIGHTS
+            ),
+        )
+        for system in systems
+    ]
+    heads = [each.capitalize() for each in names.WEIGHTS]
+    return Layout(
+        name,
+        "Weighted Score, coverage and redundancy of systems.",
+        ("ArgSum System", *heads * len(data)),
+        tuple(lines),
+        spans=tuple((each, len(heads)) for each in data),
+        notes=(ORACLE,),
+    )
+
+
+def _correlation(key: tuple[str, str], *, has_seconds: bool = False) -> list[Cell]:
+    cells = [Cell(key, 0, 1), Cell(key, 1, 3)]
+    return [*cells, Cell((key[0], f"{key[1]}, seconds"))] if has_seconds else cells
+
+
+# What the argument summarization paper prints: its text, its tables, the numbers of figure 2.
+
+
+# Across / mean within ± sd within, of sP, sR and sF1; seconds.
+SOFT = """
+ROUGE 1 | -0.118 / -0.072 ± 0.194 | 0.164 / 0.315 ± 0.170 | 0.027 / 0.127 ± 0.184 | 0.428
+BERTScore F1 | -0.028 / 0.092 ± 0.262 | 0.254 / 0.402 ± 0.175 | 0.121 / 0.240 ± 0.242 | 354.2
+MoverScore | -0.046 / 0.044 ± 0.227 | 0.156 / 0.310 ± 0.204 | 0.069 / 0.191 ± 0.207 | 55.93
+BARTScore CNN/DM | -0.146 / -0.305 ± 0.164 | 0.024 / -0.011 ± 0.283 | -0.053 / -0.132 ± 0.264 | 84.33
+BARTScore Parabank | -0.271 / -0.221 ± 0.251 | -0.012 / 0.112 ± 0.339 | -0.132 / -0.022 ± 0.320 | 41.09
+BLEURT | -0.209 / -0.218 ± 0.289 | 0.033 / 0.138 ± 0.247 | -0.091 / -0.055 ± 0.294 | 487.3
+MENLI | -0.154 / -0.039 ± 0.287 | 0.265 / 0.372 ± 0.260 | 0.107 / 0.228 ± 0.298 | 254.6
+"""  # noqa: E501
+SOFT_PARTS = ("sP", "sR", "sF1")
+
+# Temperature: across / within ± sd and seconds, of coverage and of redundancy.
+LLM = """
+0.2 | 0.736 / 0.756 ± 0.100 | 495.1 | 0.798 / 0.697 ± 0.226 | 1305.3
+0.3 | 0.725 / 0.747 ± 0.133 | 467.7 | 0.789 / 0.752 ± 0.096 | 1651.1
+0.4 | 0.746 / 0.771 ± 0.112 | 529.3 | 0.817 / 0.758 ± 0.122 | 1515.4
+0.5 | 0.742 / 0.757 ± 0.127 | 512.0 | 0.812 / 0.724 ± 0.210 | 1446.3
+0.6 | 0.741 / 0.762 ± 0.122 | 629.7 | 0.837 / 0.795 ± 0.088 | 1359.9
+0.7 | 0.755 / 0.789 ± 0.103 | 644.3 | 0.830 / 0.782 ± 0.112 | 1425.6
+0.8 | 0.729 / 0.755 ± 0.108 | 612.4 | 0.828 / 0.762 ± 0.111 | 1431.1
+0.9 | 0.754 / 0.782 ± 0.131 | 676.4 | 0.843 / 0.784 ± 0.109 | 1651.0
+1.0 | 0.767 / 0.803 ± 0.115 | 845.5 | 0.852 / 0.824 ± 0.055 | 1649.1
+"""
+
+# Threshold: across / within ± sd with the scorers of BarH, SMatchToPr and MCArgSum.
+COVERAGE = """
+0.40 | 0.478 / 0.585 ± 0.254 | -0.092 / -0.157 ± 0.037 | 0.206 / -0.057 ± 0.223
+0.45 | 0.475 / 0.605 ± 0.248 | 0.163 / -0.074 ± 0.187 | 0.300 / -0.019 ± 0.307
+0.50 | 0.465 / 0.627 ± 0.251 | 0.174 / -0.023 ± 0.196 | 0.300 / -0.019 ± 0.307
+0.55 | 0.462 / 0.657 ± 0.273 | 0.378 / 0.249 ± 0.307 | 0.281 / -0.002 ± 0.292
+0.60 | 0.489 / 0.698 ± 0.222 | 0.469 / 0.338 ± 0.371 | 0.415 / 0.137 ± 0.390
+0.65 | 0.464 / 0.676 ± 0.218 | 0.465 / 0.411 ± 0.256 | 0.449 / 0.256 ± 0.357
+0.70 | 0.458 / 0.657 ± 0.233 | 0.457 / 0.404 ± 0.212 | 0.369 / 0.297 ± 0.295
+0.75 | 0.466 / 0.658 ± 0.197 | 0.541 / 0.550 ± 0.182 | 0.379 / 0.347 ± 0.319
+0.80 | 0.429 / 0.591 ± 0.154 | 0.511 / 0.600 ± 0.196 | 0.444 / 0.551 ± 0.193
+0.85 | 0.414 / 0.556 ± 0.201 | 0.468 / 0.558 ± 0.085 | 0.364 / 0.421 ± 0.270
+0.90 | 0.295 / 0.504 ± 0.249 | 0.238 / 0.261 ± 0.070 | 0.316 / 0.401 ± 0.129
+"""
+
+# System and scenario: index, share clustered and seconds, each mean ± sd over the cells.
+CLUSTERS = {
+    "ArgKP21": """
+USKPM | Excl. noise | 0.273 ± 0.045 | 0.884 ± 0.079 | 1.417 ± 0.136
+USKPM | Incl. noise | 0.253 ± 0.057 | 1.000 ± 0.000 | 1.478 ± 0.113
+USKPM | IC | 0.268 ± 0.052 | 1.000 ± 0.000 | 4.377 ± 4.378
+MCArgSum | Excl. noise | 0.594 ± 0.299 | 0.908 ± 0.061 | 1.133 ± 0.178
+MCArgSum | Incl. noise | 0.547 ± 0.255 | 1.000 ± 0.000 | 1.133 ± 0.178
+MCArgSum (BarH) | Excl. noise | 0.725 ± 0.182 | 0.858 ± 0.064 | 53.86 ± 25.19
+MCArgSum (BarH) | Incl. noise | 0.640 ± 0.158 | 1.000 ± 0.000 | 53.86 ± 25.19
+MCArgSum (SMatchToPr) | Excl. noise | 0.682 ± 0.109 | 0.881 ± 0.042 | 2.723 ± 0.435
+MCArgSum (SMatchToPr) | Incl. noise | 0.639 ± 0.113 | 1.000 ± 0.000 | 2.723 ± 0.435
+""",
+    "Debate": """
+USKPM | Excl. noise | 0.298 ± 0.054 | 0.797 ± 0.051 | 2.090 ± 0.518
+USKPM | Incl. noise | 0.232 ± 0.049 | 1.000 ± 0.000 | 2.044 ± 0.507
+USKPM | IC | 0.262 ± 0.054 | 1.000 ± 0.000 | 15.38 ± 9.633
+MCArgSum | Excl. noise | 0.369 ± 0.135 | 0.878 ± 0.095 | 1.931 ± 0.690
+MCArgSum | Incl. noise | 0.315 ± 0.123 | 1.000 ± 0.000 | 1.931 ± 0.690
+MCArgSum (BarH) | Excl. noise | 0.411 ± 0.085 | 0.789 ± 0.079 | 201.9 ± 166.7
+MCArgSum (BarH) | Incl. noise | 0.311 ± 0.099 | 1.000 ± 0.000 | 201.9 ± 166.7
+MCArgSum (SMatchToPr) | Excl. noise | 0.305 ± 0.071 | 0.783 ± 0.068 | 6.109 ± 2.323
+MCArgSum (SMatchToPr) | Incl. noise | 0.245 ± 0.045 | 1.000 ± 0.000 | 6.109 ± 2.323
+""",
+}
+
+# What the text says about figure 2.
+FIGURE_2 = """
+ArgKP21 | BarH | weighted score | 0.85
+ArgKP21 | BarH, written candidates | weighted score | 0.88
+ArgKP21 | BarH, written summaries | weighted score | 0.86
+ArgKP21 | SMatchToPr | weighted score | 0.86
+ArgKP21 | SMatchToPr | coverage | 0.91
+ArgKP21 | SMatchToPr | redundancy | 0.24
+ArgKP21 | SMatchToPr, written candidates | weighted score | 0.88
+ArgKP21 | SMatchToPr, written summaries | weighted score | 0.85
+ArgKP21 | USKPM | weighted score | 0.80
+ArgKP21 | MCArgSum | weighted score | 0.84
+ArgKP21 | MCArgSum | seconds | 3.779
+Debate | MCArgSum | weighted score | 0.89
+Debate | MCArgSum | coverage | 0.88
+Debate | MCArgSum | seconds | 7.375
+"""
+
+DATA = """
+topics in train / dev / test | 24 / 4 / 3
+labelled pairs | 27,519
+test: unique arguments | 732
+test: … with exactly one key point |
+test: … of one sentence | 428
+"""
+DEBATE = """
+arguments | 3,228
+unique arguments | 3,180
+… with exactly one reason |
+… of one sentence | 2,321
+… in the released half | 1,165
+topics | 4
+"""
+PEOPLE = """
+sets | 126
+coverage, mean Pearson of two annotators | 0.697
+redundancy, mean Pearson of two annotators | 0.722
+"""
+
+NO_WEIGHTS = "needs the authors' match scorers, whose weights are not in this folder"
+# Where the paper prints it; its appendix has no numbers of tables in the text that is at hand.
+PLACES = {
+    names.DATA: "section 4, appendix D.1",
+    names.DEBATE: "section 4, appendix D.1",
+    names.PEOPLE: "section 3.4",
+    names.SOFT: "appendix E",
+    names.COVERAGE: "appendix E",
+    names.LLM: "section 4.1",
+    names.FIGURE_2: "section 4.2.2",
+    **dict.fromkeys(names.CLUSTERS.values(), "appendix E"),
+}
+WHY = {
+    (names.DATA, "test: unique arguments"): "the released test split has 723 arguments",
+    (names.FIGURE_2, names.weighted_cell("Debate", "MCArgSum", "weighted score")): (
+        "the scores of the settings give less than the stored average"
+    ),
+    (names.FIGURE_2, names.weighted_cell("ArgKP21", "SMatchToPr", "coverage")): (
+        "the stored average is .905; .912 is that of SMatchToPr with written candidates"
+    ),
+    (names.LLM, "coverage, temperature 0.7"): (
+        "the stored standard deviation has five digits, of which .10245 rounds to .102"
+    ),
+    **{
+        (names.SOFT, f"{name}, seconds"): "the stored seconds of the sets add up to a little less"
+        for name in ("MoverScore", "BARTScore Parabank")
+    },
+}
+NO_SECONDS = "seconds are not in this folder"
+
+
+def printed() -> tuple[Printed, ...]:
+    """All figures in the order of the paper's sections."""
+    return tuple(_printed())
+
+
+def _printed() -> Iterator[Printed]:
+    for table, text in (
+        (names.DATA, DATA), (names.DEBATE, DEBATE), (names.PEOPLE, PEOPLE),
+    ):  # fmt: skip
+        for cell, value in _lines(text):
+            yield _one(table, cell, value)
+    for name, *values, seconds in _lines(SOFT):
+        for part, value in zip(SOFT_PARTS, values, strict=True):
+            yield _one(names.SOFT, f"{name}, {part}", value)
+        yield _one(names.SOFT, f"{name}, seconds", seconds)
+    for threshold, *values in _lines(COVERAGE):
+        for scorer, value in zip(names.MATCH_SCORERS, values, strict=True):
+            yield _one(names.COVERAGE, f"{scorer}, threshold {threshold}", value, NO_WEIGHTS)
+    for temperature, coverage, first, redundancy, second in _lines(LLM):
+        for name, value, seconds in (
+            ("coverage", coverage, first), ("redundancy", redundancy, second),
+        ):  # fmt: skip
+            cell = f"{name}, temperature {temperature}"
+            yield _one(names.LLM, cell, value)
+            yield _one(names.LLM, f"{cell}, seconds", seconds, NO_SECONDS)
+    for data, text in CLUSTERS.items():
+        for system, scenario, *values in _lines(text):
+            for figure, value in zip(names.CLUSTER_FIGURES, values, strict=True):
+                cell = names.cluster_cell(system, scenario, figure)
+                yield _one(names.CLUSTERS[data], cell, value)
+    for data, system, figure, value in _lines(FIGURE_2):
+        cell = names.weighted_cell(data, system, figure)
+        yield _one(names.FIGURE_2, cell, value, NO_SECONDS if figure == "seconds" else "")
+
+
+def _one(table: str, cell: str, value: str, why: str = "") -> Printed:
+    return Printed(table, cell, value, WHY.get((table, cell), why), PLACES[table])
+
+
+def _lines(text: str) -> list[list[str]]:
+    return [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]

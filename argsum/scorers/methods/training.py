@@ -1,0 +1,425 @@
+"""Training recipes of scorers and writers, batches, and ridge regression."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argsum.datasets.methods.argument_cells import RawCell
+from cqa_site.stats.arrays import FloatArray, Floats
+
+# How a match scorer is trained: every number that affects the weights.
+
+
+class RecipeError(ValueError):
+    """A number of the recipe is out of range; the message says which."""
+
+
+# name → lowest and highest value.
+BOUNDS = {
+    "steps": (1, 100_000),
+    "batch": (4, 128),
+    "learning_rate": (1e-7, 1e-2),
+    "scale": (1, 100),
+    "entropy": (0, 10),
+    "contrast": (0, 10),
+    "temperature": (0.01, 1),
+    "frozen": (0, 24),
+    "longest": (8, 512),
+    "averaging": (0, 0.9999),
+    "checks": (1, 100),
+    "patience": (1, 100),
+    "members": (1, 10),
+    "seed": (0, 2**31 - 100),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How it is trained.
+
+    Attributes
+    ----------
+    steps : int
+        Batches read at most; the learning rate falls to zero over them.
+    batch : int
+        Arguments of one cell in a batch, beside all its key points.
+    entropy, scale : float
+        Weight of the class-balanced cross-entropy on cosines times `scale`.
+    contrast, temperature : float
+        Weight of the supervised contrastive loss, and its temperature.
+    frozen : int
+        1 keeps the word vectors as they are, n + 1 also the first n layers.
+    longest : int
+        Tokens of a text; what is longer is cut.
+    averaging : float
+        Share that the moving average of the weights keeps at each step; 0 for none. Both the
+        last weights and their average are judged on dev.
+    checks, patience : int
+        How often the dev split is looked at, and after how many looks without a better figure
+        the training ends.
+    members : int
+        How many trainings with following seeds are made, one after the other; their best weights
+        are averaged.
+    uses_topic : bool
+        Whether the topic is put before each text: what it says depends on what it is about.
+    quick : bool
+        Whether matrices are multiplied in 16 bits where the processor can: in less than half the
+        time, but other processors come to slightly other weights.
+    """
+
+    steps: int = 120
+    batch: int = 40
+    learning_rate: float = 1e-4
+    entropy: float = 0.0
+    scale: float = 10.0
+    contrast: float = 1.0
+    temperature: float = 0.1
+    frozen: int = 1
+    longest: int = 64
+    averaging: float = 0.98
+    checks: int = 4
+    patience: int = 2
+    members: int = 4
+    seed: int = 1
+    uses_topic: bool = True
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        for name, (lowest, highest) in BOUNDS.items():
+            value = getattr(self, name)
+            if not lowest <= value <= highest:
+                raise RecipeError(f"{name}: {value} is not between {lowest} and {highest}.")
+        if not self.entropy and not self.contrast:
+            raise RecipeError("Without entropy and contrast nothing is learned.")
+
+    def check_steps(self) -> frozenset[int]:
+        """After which steps the dev split is looked at; always after the last."""
+        return frozenset(
+            max(1, round(self.steps * look / self.checks)) for look in range(1, self.checks + 1)
+        )
+
+    def rate_at(self, step: int) -> float:
+        """Share of the learning rate in a step from 0: up over a tenth, then down to zero."""
+        warm = max(1, self.steps // 10)
+        if step < warm:
+            return (step + 1) / warm
+        return max(0.0, (self.steps - step) / max(1, self.steps - warm))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For storing; `recipe_from` reads it back."""
+        return asdict(self)
+
+
+def recipe_from(stored: dict[str, Any]) -> Recipe:
+    """The recipe in a stored dictionary; what it does not know is left out."""
+    known = {each.name for each in fields(Recipe)}
+    return Recipe(**{name: value for name, value in stored.items() if name in known})
+
+
+# How a writer of key points is asked, and how it is trained: every number that has a say.
+#
+# A writer is a sequence-to-sequence model. What it reads is built as in the argument summarization
+# paper, section 3.3: the task, the stance, the topic, then the arguments of a cluster, best first.
+
+
+# As in the authors' code; the paper does not say its size.
+WRITER_MODEL = "google/flan-t5-base"
+# The task as T5 and its descendants learned to read it.
+TASK = "summarize:"
+SIDES = {1: "supporting", -1: "opposing", 0: ""}
+# name → lowest and highest value.
+WRITING_BOUNDS = {
+    "epochs": (1, 100),
+    "batch": (1, 64),
+    "learning_rate": (1e-7, 1e-2),
+    "longest_in": (16, 1024),
+    "longest_out": (4, 128),
+    "seed": (0, 2**31 - 100),
+}
+# As in the authors' code, the paper names neither: beams, nothing drawn at random.
+BEAMS, MOST_TOKENS_OUT = 6, 128
+
+
+def writer_input(topic: str, stance: int, arguments: Sequence[str]) -> str:
+    """What a writer reads; the arguments of a cluster come best first.
+
+    Examples
+    --------
+    >>> writer_input("Buses at night", -1, ["They cost much.", "They wake people."])
+    'summarize: opposing Buses at night They cost much. They wake people.'
+    """
+    return " ".join(filter(None, [TASK, SIDES[stance], topic, *arguments]))
+
+
+@dataclass(frozen=True)
+class Example:
+    """What is learned from: the arguments of a key point, best first, and the key point."""
+
+    topic: str
+    stance: int
+    arguments: tuple[str, ...]
+    key_point: str
+
+    @property
+    def text(self) -> str:
+        """What the writer reads."""
+        return writer_input(self.topic, self.stance, self.arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingRecipe:
+    """How a writer is trained; the usual numbers are the authors'.
+
+    Attributes
+    ----------
+    epochs : int
+        How often every key point of the train split is read; after each, dev is looked at.
+    batch : int
+        Key points in a batch.
+    learning_rate : float
+        Falls to zero over all batches. In the paper (appendix A); the others are in the code.
+    longest_in, longest_out : int
+        Tokens of the arguments and of the key point; what is longer is cut at the end, where the
+        weakest arguments stand.
+    """
+
+    epochs: int = 15
+    batch: int = 16
+    learning_rate: float = 4e-4
+    longest_in: int = 512
+    longest_out: int = MOST_TOKENS_OUT
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name, (lowest, highest) in WRITING_BOUNDS.items():
+            value = getattr(self, name)
+            if not lowest <= value <= highest:
+                raise RecipeError(f"{name}: {value} is not between {lowest} and {highest}.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For storing; `writing_recipe_from` reads it back."""
+        return asdict(self)
+
+
+def writing_recipe_from(stored: dict[str, Any]) -> WritingRecipe:
+    """The recipe in a stored dictionary; what it does not know is left out."""
+    known = {each.name for each in fields(WritingRecipe)}
+    return WritingRecipe(**{name: value for name, value in stored.items() if name in known})
+
+
+# Batches for the match scorer: arguments of one cell with all key points of that cell.
+#
+# Texts of one batch share a topic, so that only what is said tells them apart, and each text is
+# encoded once for all pairs it is in.
+
+
+UNDECIDED, NO_MATCH, MATCH = -1, 0, 1
+BOTH = 0
+Labels = NDArray[np.int8]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class TrainingCell:
+    """One topic and stance, or one topic with `BOTH` stances.
+
+    Attributes
+    ----------
+    labels : int8 array, shape (n arguments, k key points)
+        1 match, 0 no match, -1 undecided.
+    judged
+        Positions of the arguments that take part in the evaluation: those that preprocessing
+        keeps, each with exactly one key point.
+    """
+
+    topic: str
+    stance: int
+    arguments: tuple[str, ...]
+    key_points: tuple[str, ...]
+    labels: Labels
+    judged: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Topic and stance in one line."""
+        return f"{self.topic} ({self.stance:+d})"
+
+    def reference(self) -> list[str]:
+        """The key point of each judged argument."""
+        return [self.key_points[int(self.labels[row].argmax())] for row in self.judged]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some arguments of a cell, by their positions."""
+
+    cell: int
+    rows: tuple[int, ...]
+
+
+def training_cell(raw: RawCell, judged: Iterable[int] = ()) -> TrainingCell:
+    """A cell as it was read from a file."""
+    labels = np.full((len(raw.arguments), len(raw.key_points)), UNDECIDED, dtype=np.int8)
+    for (argument, key_point), is_match in raw.matches.items():
+        labels[argument, key_point] = MATCH if is_match else NO_MATCH
+    return TrainingCell(
+        raw.topic,
+        raw.stance,
+        tuple(each.text for each in raw.arguments),
+        tuple(each.text for each in raw.key_points),
+        labels,
+        tuple(judged),
+    )
+
+
+def both_stances(cells: Iterable[TrainingCell]) -> list[TrainingCell]:
+    """One cell for each topic: no argument of one side matches a key point of the other.
+
+    Examples
+    --------
+    >>> labels = np.ones((1, 1), dtype=np.int8)
+    >>> pro, con = (TrainingCell("bikes", side, ("a",), ("k",), labels) for side in (1, -1))
+    >>> both_stances([pro, con])[0].labels.tolist()
+    [[1, 0], [0, 1]]
+    """
+    topics: dict[str, list[TrainingCell]] = {}
+    for cell in cells:
+        topics.setdefault(cell.topic, []).append(cell)
+    return [_joined(topic, sides) for topic, sides in topics.items()]
+
+
+def _joined(topic: str, cells: Sequence[TrainingCell]) -> TrainingCell:
+    arguments = [text for cell in cells for text in cell.arguments]
+    key_points = [text for cell in cells for text in cell.key_points]
+    labels = np.full((len(arguments), len(key_points)), NO_MATCH, dtype=np.int8)
+    judged: list[int] = []
+    row = column = 0
+    for cell in cells:
+        n, k = cell.labels.shape
+        labels[row : row + n, column : column + k] = cell.labels
+        judged += [row + at for at in cell.judged]
+        row, column = row + n, column + k
+    return TrainingCell(topic, BOTH, tuple(arguments), tuple(key_points), labels, tuple(judged))
+
+
+def statement_cell(topic: str, points: Mapping[str, Sequence[str]]) -> TrainingCell:
+    """Statements on one topic; of each point the first text stands for it.
+
+    Parameters
+    ----------
+    topic
+        What they are about.
+    points
+        Name of a point → two or more different wordings of it.
+    """
+    groups = list(points.values())
+    arguments = [text for group in groups for text in group[1:]]
+    own = np.repeat(np.arange(len(groups)), [len(group) - 1 for group in groups])
+    labels = np.full((len(arguments), len(groups)), NO_MATCH, dtype=np.int8)
+    labels[np.arange(len(arguments)), own] = MATCH
+    key_points = tuple(group[0] for group in groups)
+    everyone = tuple(range(len(arguments)))
+    return TrainingCell(topic, BOTH, tuple(arguments), key_points, labels, everyone)
+
+
+def epoch_batches(cells: Sequence[TrainingCell], *, size: int, seed: int) -> list[Batch]:
+    """Every argument once, in batches of about `size` of one cell, in an order by the seed.
+
+    A cell is cut into equal parts, so that no batch is left with a single argument.
+    """
+    draw = random.Random(seed)  # noqa: S311  an order, not a secret
+    found = []
+    for place, cell in enumerate(cells):
+        rows = list(range(len(cell.arguments)))
+        draw.shuffle(rows)
+        parts = max(1, round(len(rows) / size))
+        found += [
+            Batch(place, tuple(int(row) for row in part))
+            for part in np.array_split(np.array(rows, dtype=np.int64), parts)
+            if len(part)
+        ]
+    draw.shuffle(found)
+    return found
+
+
+def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
+    """Which pairs of arguments share a key point, and which certainly do not.
+
+    Parameters
+    ----------
+    labels : shape (n, k)
+        As in `TrainingCell`.
+
+    Returns
+    -------
+    positive, negative : bool arrays, shape (n, n)
+        Only above the diagonal, so that each pair counts once. Arguments without any key point
+        are in neither, and so are two of which one is undecided about a key point of the other:
+        nobody said what they have in common.
+
+    Examples
+    --------
+    >>> labels = np.array([[1, 0], [1, -1], [0, 1], [0, 0]], dtype=np.int8)
+    >>> positive, negative = shared_key_points(labels)
+    >>> np.argwhere(positive).tolist(), np.argwhere(negative).tolist()
+    ([[0, 1]], [[0, 2]])
+    """
+    matched, undecided = ((labels == value).astype(np.int32) for value in (MATCH, UNDECIDED))
+    has_one = matched.any(axis=1)
+    shares = matched @ matched.T > 0
+    might_share = undecided @ matched.T > 0
+    apart = np.outer(has_one, has_one) & ~shares & ~might_share & ~might_share.T
+    above = np.triu(np.ones(shares.shape, dtype=bool), 1)
+    return shares & above, apart & above
+
+
+# A quality score as a line through sentence vectors, fitted by ridge regression.
+
+
+# Penalties tried; the dev split chooses.
+PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+
+
+def fit_ridge(vectors: Floats, values: Floats, penalty: float) -> tuple[FloatArray, float]:
+    """Weights, shape (d,), and bias with the least squared error plus penalty × |weights|².
+
+    Parameters
+    ----------
+    vectors : float array, shape (n, d)
+        What the line goes through.
+    values : float array, shape (n,)
+        Known qualities.
+    penalty
+        At least 0; the bias is not penalised.
+
+    Examples
+    --------
+    >>> weights, bias = fit_ridge(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]), 0)
+    >>> weights.round(6).tolist(), round(bias, 6)
+    ([2.0], 1.0)
+    """
+    x, y = np.asarray(vectors, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    if len(x) != len(y) or not len(y):
+        raise ValueError(f"{len(x)} vectors for {len(y)} values")
+    middle, mean = x.mean(axis=0), float(y.mean())
+    centred = x - middle
+    left = centred.T @ centred + penalty * np.eye(x.shape[1])
+    weights = np.linalg.lstsq(left, centred.T @ (y - mean), rcond=None)[0]
+    return weights, mean - float(middle @ weights)
+
+
+def best_penalty(
+    train: tuple[Floats, Floats],
+    dev: tuple[Floats, Floats],
+    penalties: Sequence[float] = PENALTIES,
+) -> float:
+    """The penalty with the smallest squared error on dev; the smallest wins a tie."""
+    errors = {}
+    for penalty in penalties:
+        weights, bias = fit_ridge(*train, penalty)
+        errors[penalty] = float(((dev[0] @ weights + bias - dev[1]) ** 2).mean())
+    return min(penalties, key=lambda each: (errors[each], each))

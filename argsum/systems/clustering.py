@@ -1,0 +1,364 @@
+"""Systems that cluster arguments: USKPM and MCArgSum."""
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from argsum.systems.methods.clusters import (
+    MIN_SIZE,
+    THRESHOLDS,
+    UNCLUSTERED,
+    merge_clusters,
+    numbered,
+    profile_scores,
+    refine_clusters,
+)
+from argsum.systems.methods.inputs import Grid, Parameter, Scores
+from cqa_site.stats.arrays import FloatArray, Floats
+
+from .contract import (
+    CLUSTERING,
+    MATCH,
+    VECTORS,
+    CellData,
+    Parameters,
+    SummarizationSystem,
+    Summary,
+    Tools,
+    gettext_noop,
+)
+
+# USKPM: sentence vectors, fewer dimensions, clusters by density, and the rest joined to them.
+#
+# Source: argument summarization paper, section 3.3 and appendix D.3; Li et al. (2023).
+
+
+NEIGHBOURS = (2, 3, 4, 5)
+COMPONENTS = (2, 3, 4, 5)
+MIN_DISTANCES = (0.0, 0.2, 0.4)
+COMPILED = ("umap", "pynndescent")
+
+
+def reduce_vectors(
+    vectors: Floats,
+    *,
+    neighbours: int = 5,
+    components: int = 5,
+    min_distance: float = 0.0,
+    seed: int = 1,
+) -> FloatArray:
+    """UMAP with cosine distance; equal input and seed give equal output.
+
+    Parameters
+    ----------
+    vectors : float array, shape (n, d)
+        Sentence vectors of the arguments of one cell.
+    neighbours, components, min_distance, seed
+        Of UMAP.
+
+    Returns
+    -------
+    float array, shape (n, components)
+
+    Notes
+    -----
+    UMAP needs more arguments than neighbours and two more than components. Smaller cells get
+    their principal components instead (of vectors of length 1), with zeros where there are fewer
+    than asked. In one thread, as UMAP repeats itself only then. The first call on a machine
+    compiles for 10–30 s; what it compiled is kept.
+    """
+    n = len(vectors)
+    if not uses_umap(n, neighbours=neighbours, components=components):
+        return principal_components(vectors, components)
+    reducer = umap_class()(
+        n_neighbors=neighbours,
+        n_components=components,
+        min_dist=min_distance,
+        metric="cosine",
+        random_state=seed,
+        n_jobs=1,
+    )
+    with warnings.catch_warnings():
+        # Few neighbours fall apart into parts; that is what density clusters are for.
+        warnings.simplefilter("ignore")
+        return np.asarray(reducer.fit_transform(np.array(vectors, dtype=np.float32)))
+
+
+@cache
+def umap_class() -> Any:
+    """UMAP, whose compiled functions are kept in ``NUMBA_CACHE_DIR`` for the next process.
+
+    Only a few of its functions ask for that themselves. Asked for here as Numba's own decorator
+    does it, and only before a function is first compiled.
+    """
+    import umap
+    from numba.core.caching import NullCache
+    from numba.core.dispatcher import Dispatcher
+
+    modules = [each for name, each in sys.modules.items() if name.partition(".")[0] in COMPILED]
+    for module in modules:
+        for each in list(vars(module).values()):
+            # A name that Numba keeps to itself: where it is gone, UMAP compiles as it did.
+            is_unkept = isinstance(getattr(each, "_cache", None), NullCache)
+            if isinstance(each, Dispatcher) and is_unkept and not each.signatures:
+                each.enable_caching()
+    return umap.UMAP
+
+
+def uses_umap(n: int, *, neighbours: int, components: int) -> bool:
+    """Whether a cell of n arguments is large enough for UMAP."""
+    return n > max(neighbours, components + 1)
+
+
+def principal_components(vectors: Floats, components: int) -> FloatArray:
+    """Principal components of vectors of length 1, shape (n, components); signs are fixed."""
+    n = len(vectors)
+    reduced = np.zeros((n, components))
+    if n < 2:
+        return reduced
+    unit = _unit(vectors)
+    left, sizes, right = np.linalg.svd(unit - unit.mean(axis=0), full_matrices=False)
+    signs = np.sign(right[np.arange(len(right)), np.abs(right).argmax(axis=1)])
+    found = left * sizes * np.where(signs == 0, 1, signs)
+    width = min(components, found.shape[1])
+    reduced[:, :width] = found[:, :width]
+    return reduced
+
+
+def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[int]:
+    """Cluster ids by HDBSCAN, numbered from 0 by first appearance; -1 is unclustered.
+
+    Parameters
+    ----------
+    reduced : float array, shape (n, components)
+        Cells with fewer arguments than `min_size` are unclustered.
+    min_size
+        Fewest members of a cluster; as many neighbours make a place dense.
+    """
+    if len(reduced) < max(min_size, 2):
+        return [UNCLUSTERED] * len(reduced)
+    from hdbscan import HDBSCAN
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = HDBSCAN(min_cluster_size=min_size, core_dist_n_jobs=1).fit_predict(
+            np.asarray(reduced, dtype=np.float64)
+        )
+    return numbered(found)
+
+
+def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
+    """Iterative clustering: every argument gets a cluster.
+
+    Each unclustered argument, in the order given, joins the cluster whose current mean is
+    closest by cosine if that is above 0; otherwise it opens one. Later arguments see what
+    earlier ones changed.
+
+    Parameters
+    ----------
+    vectors : float array, shape (n, d)
+        The sentence vectors, not the reduced ones.
+    ids : length n
+        As of `density_clusters`.
+
+    Returns
+    -------
+    list of int
+        No -1 in it; clusters that were there keep their ids, new ones follow.
+    """
+    joined = [int(each) for each in ids]
+    unit = _unit(vectors)
+    found = max(joined, default=-1) + 1
+    # A row for every cluster that there is or that may be opened.
+    sums = np.zeros((found + joined.count(UNCLUSTERED), unit.shape[1]))
+    clustered = np.array(joined, dtype=np.int64) != UNCLUSTERED
+    np.add.at(sums, np.array(joined, dtype=np.int64)[clustered], unit[clustered])
+    means = _unit(sums)
+    for place, each in enumerate(joined):
+        if each != UNCLUSTERED:
+            continue
+        cosines = means[:found] @ unit[place]
+        best = int(cosines.argmax()) if found else 0
+        if not found or cosines[best] <= 0:
+            best, found = found, found + 1
+        sums[best] += unit[place]
+        means[best] = _unit(sums[best : best + 1])[0]
+        joined[place] = best
+    return joined
+
+
+def _unit(vectors: Floats) -> FloatArray:
+    """Vectors of length 1; zeros stay zeros."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors, dtype=np.float64) / np.where(lengths == 0, 1, lengths)
+
+
+def summarize_uskpm(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
+    """The clusters of a cell; the reduction serves settings that differ in clustering alone."""
+    reduced = tools.shared(
+        "reduced",
+        lambda: reduce_vectors(
+            tools.vectors,
+            neighbours=int(parameters["neighbours"]),
+            components=int(parameters["components"]),
+            min_distance=float(parameters["min_distance"]),
+            seed=tools.seed,
+        ),
+        by=("neighbours", "components", "min_distance"),
+    )
+    ids = density_clusters(reduced, min_size=int(parameters["min_size"]))
+    return Summary(clusters=join_clusters(tools.vectors, ids) if parameters["iterative"] else ids)
+
+
+def warm_up(n: int, settings: Sequence[Parameters]) -> None:
+    """Have UMAP compiled, where it will be used, before any setting is timed."""
+    if any(
+        uses_umap(n, neighbours=int(each["neighbours"]), components=int(each["components"]))
+        for each in settings
+    ):
+        _compile_umap()
+
+
+@cache
+def _compile_umap() -> None:
+    """Once a process; takes 10 to 30 s the first time on a machine."""
+    reduce_vectors(np.eye(12, dtype=np.float32), neighbours=2, components=2)
+
+
+USKPM = SummarizationSystem(
+    name="uskpm",
+    title="USKPM",
+    about=gettext_noop(
+        "Sentence vectors are reduced by UMAP and clustered by HDBSCAN; each cluster gets a key "
+        "point."
+    ),
+    citation=(
+        "Li et al. (2023), Do you hear the people sing? Key point analysis via iterative "
+        "clustering and abstractive summarisation"
+    ),
+    summarize=summarize_uskpm,
+    needs=(MATCH, VECTORS),
+    parameters=(
+        Parameter(
+            "neighbours", NEIGHBOURS, 2, 100, "int", 5, title=gettext_noop("UMAP neighbours")
+        ),
+        Parameter(
+            "components", COMPONENTS, 2, 50, "int", 5, title=gettext_noop("UMAP components")
+        ),
+        Parameter(
+            "min_distance",
+            MIN_DISTANCES,
+            0.0,
+            0.99,
+            usual=0.0,
+            title=gettext_noop("UMAP least distance"),
+        ),
+        Parameter(
+            "iterative",
+            (False, True),
+            kind="switch",
+            usual=True,
+            title=gettext_noop("Iterative clustering"),
+        ),
+        Parameter(
+            "min_size",
+            (MIN_SIZE,),
+            2,
+            50,
+            "int",
+            MIN_SIZE,
+            title=gettext_noop("Fewest arguments in a cluster"),
+        ),
+    ),
+    variants=CLUSTERING,
+    warm_up=warm_up,
+)
+
+
+# MCArgSum: clusters by average linkage, which its parameters may take beyond the paper.
+#
+# The linkage is in `methods/mcargsum.py`, as the figures of a match scorer are made with it.
+
+
+def summarize_mcargsum(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
+    """The clusters of a cell; one linkage serves all thresholds."""
+    min_size = int(parameters["min_size"])
+    found = tools.shared(
+        "linkage",
+        lambda: merge_clusters(
+            _likened(tools.pairs, float(parameters.get("profile", 0))),
+            tools.values("threshold"),
+            min_size=min_size,
+        ),
+        by=("min_size", "profile"),
+    )
+    ids = found[float(parameters["threshold"])]
+    if parameters.get("refines"):
+        ids = refine_clusters(tools.pairs, ids, min_size=min_size)
+    return Summary(clusters=ids)
+
+
+def _likened(pairs: Scores, weight: float) -> Scores:
+    """Scores of pairs, mixed with how alike their rows are."""
+    return profile_scores(pairs, weight=weight) if weight else pairs
+
+
+def chosen(figures: Mapping[str, Any]) -> Grid | None:
+    """The setting that dev chose when the match scorer was trained."""
+    if "beyond_threshold" not in figures:
+        return None
+    return {
+        "threshold": [figures["beyond_threshold"]],
+        "min_size": [MIN_SIZE],
+        "profile": [figures["profile"]],
+        "refines": [figures["refines"]],
+    }
+
+
+MCARGSUM = SummarizationSystem(
+    name="mcargsum",
+    title="MCArgSum",
+    about=gettext_noop(
+        "Arguments are merged while their match scores are high; each cluster gets a key point."
+    ),
+    citation=(
+        "Argument Summarization and its Evaluation in the Era of Large Language Models, "
+        "section 3.3"
+    ),
+    summarize=summarize_mcargsum,
+    needs=(MATCH,),
+    parameters=(
+        Parameter("threshold", THRESHOLDS, -1.0, usual=0.5, title=gettext_noop("Match threshold")),
+        Parameter(
+            "min_size",
+            (MIN_SIZE,),
+            2,
+            50,
+            "int",
+            MIN_SIZE,
+            title=gettext_noop("Fewest arguments in a cluster"),
+        ),
+        # How to go beyond average linkage; see docs/papers/argsum.md.
+        Parameter(
+            "profile",
+            (),
+            title=gettext_noop("Weight of match profiles"),
+            help=gettext_noop(
+                "0 to 1: arguments are alike that match the same others. Empty as published."
+            ),
+        ),
+        Parameter(
+            "refines",
+            (),
+            kind="switch",
+            title=gettext_noop("Move arguments to the cluster they match best"),
+            help=gettext_noop("on, off, or both. Empty as published, without."),
+        ),
+    ),
+    variants=CLUSTERING,
+    chosen=chosen,
+)

@@ -1,0 +1,383 @@
+"""Clusters of arguments: merge, refine, summarize, and assign key points."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cqa_site.stats.arrays import FloatArray, Floats, IntArray
+
+from .inputs import ROWS_AT_ONCE, Scores
+
+# MCArgSum: arguments merged while their match scores are high enough.
+#
+# Source: argument summarization paper, section 3.3 and appendix D.3.
+
+
+UNCLUSTERED = -1
+MIN_SIZE = 3
+# The published grid: .05 to .95 in steps of .025.
+THRESHOLDS = tuple(round(0.05 + 0.025 * step, 3) for step in range(37))
+# Takes 3.2 GB while it works.
+MOST_ARGUMENTS = 20_000
+
+
+class TooManyArguments(ValueError):
+    """A cell is larger than the memory that clustering it may take."""
+
+
+def merge_clusters(
+    match: Floats, thresholds: Sequence[float], *, min_size: int = MIN_SIZE
+) -> dict[float, list[int]]:
+    """Cluster ids at every threshold, from one average linkage on 1 − match score.
+
+    Two clusters are merged while the mean score between them is above the threshold m, that is
+    while their distance is below 1 − m.
+
+    Parameters
+    ----------
+    match : float array, shape (n, n)
+        Scores of arguments with arguments; the diagonal is not read. A scorer that reads the
+        order of two texts gives two scores for a pair: their mean counts.
+    thresholds
+        m, in any order.
+    min_size
+        Members of a smaller cluster are unclustered.
+
+    Returns
+    -------
+    dict
+        threshold → n ids, numbered from 0 by first appearance; -1 is unclustered.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square or holds something that is no finite number.
+    TooManyArguments
+        Above `MOST_ARGUMENTS`.
+
+    Notes
+    -----
+    Beside the matrix itself this takes 8 n² bytes while it works: 800 MB for 10,000 arguments.
+    """
+    n = len(match)
+    if match.shape != (n, n):
+        raise ValueError(f"Scores of arguments with arguments, not of shape {match.shape}")
+    if n > MOST_ARGUMENTS:
+        raise TooManyArguments(f"{n:,} arguments in one cell; at most {MOST_ARGUMENTS:,}")
+    if n < 2:
+        return {m: numbered([0] * n, min_size=min_size) for m in thresholds}
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    # Raises ValueError where a score is not finite.
+    merges = linkage(distances(match), method="average")
+    # A merge at exactly 1 − m is not made, and `fcluster` would make it.
+    return {
+        m: numbered(
+            fcluster(merges, np.nextafter(1 - m, -np.inf), criterion="distance"),
+            min_size=min_size,
+        )
+        for m in thresholds
+    }
+
+
+def distances(match: Floats) -> FloatArray:
+    """1 − score of every pair, shape (n (n − 1) / 2,), as scipy wants them; never below 0.
+
+    Row by row, so that nothing of the size of the matrix is made beside the result.
+    """
+    n = len(match)
+    found = np.empty(n * (n - 1) // 2)
+    start = 0
+    for row in range(n - 1):
+        stop = start + n - 1 - row
+        found[start:stop] = match[row, row + 1 :]
+        found[start:stop] += match[row + 1 :, row]
+        start = stop
+    found *= -0.5
+    found += 1
+    return np.maximum(found, 0, out=found)
+
+
+def numbered(labels: Iterable[int] | IntArray, *, min_size: int = 1) -> list[int]:
+    """Ids from 0 in the order in which clusters of at least `min_size` first appear.
+
+    Negative labels are unclustered and stay -1.
+
+    Examples
+    --------
+    >>> numbered([7, 2, 7, 2, 5, -1], min_size=2)
+    [0, 1, 0, 1, -1, -1]
+    """
+    given = [int(label) for label in labels]
+    sizes: dict[int, int] = {}
+    for label in given:
+        sizes[label] = sizes.get(label, 0) + 1
+    names: dict[int, int] = {}
+    for label, size in sizes.items():
+        if label >= 0 and size >= min_size:
+            names[label] = len(names)
+    return [names.get(label, UNCLUSTERED) for label in given]
+
+
+def is_summarizable(ids: Sequence[int]) -> bool:
+    """Whether a cell has more than one cluster, and more than half of it is clustered."""
+    held = [each for each in ids if each != UNCLUSTERED]
+    return len(set(held)) > 1 and 2 * len(held) > len(ids)
+
+
+def members(ids: Sequence[int]) -> dict[int, list[int]]:
+    """Cluster id → positions of its arguments, in order; unclustered ones are in none."""
+    found: dict[int, list[int]] = {}
+    for place, each in enumerate(ids):
+        if each != UNCLUSTERED:
+            found.setdefault(each, []).append(place)
+    return dict(sorted(found.items()))
+
+
+# Clusters revisited: each argument moves to the cluster that it matches best on average.
+#
+# Average linkage never takes a merge back, so an argument can end in a cluster whose later members
+# say something else. A few rounds of moving mend that. Not part of the paper: found here to help,
+# see docs/papers/argsum.md.
+
+
+ROUNDS = 5
+
+
+def refine_clusters(
+    match: FloatArray | Scores,
+    ids: Sequence[int],
+    *,
+    rounds: int = ROUNDS,
+    min_size: int = MIN_SIZE,
+    takes_all: bool = False,
+) -> list[int]:
+    """Move arguments between clusters until nothing moves.
+
+    Parameters
+    ----------
+    match : float array, shape (n, n)
+        Symmetric scores of arguments with arguments.
+    ids : length n
+        Clusters; -1 is unclustered.
+    rounds
+        At most so many; all arguments of a round move at once.
+    min_size
+        Members of a cluster that became smaller are unclustered.
+    takes_all
+        Whether unclustered arguments join the cluster that they match best.
+
+    Returns
+    -------
+    list
+        n ids, numbered from 0 by first appearance; as given with fewer than two clusters.
+
+    Examples
+    --------
+    >>> alike = np.array([[1, 1, 0, 0, 0], [1, 1, 0, 0, 0]] + [[0, 0, 1, 1, 1]] * 3)
+    >>> refine_clusters(alike, [0, 0, 0, 1, 1], min_size=2)
+    [0, 0, 1, 1, 1]
+    """
+    scores = np.asarray(match, dtype=np.float32)
+    now = np.array(ids, dtype=np.int64)
+    for _round in range(rounds):
+        names = [each for each in np.unique(now) if each != UNCLUSTERED]
+        if len(names) < 2:
+            break
+        best = np.array(names)[_mean_scores(scores, now, names).argmax(axis=1)]
+        moved = best if takes_all else np.where(now == UNCLUSTERED, UNCLUSTERED, best)
+        if np.array_equal(moved, now):
+            break
+        now = moved
+    return numbered(now, min_size=min_size)
+
+
+def _mean_scores(scores: Scores, ids: IntArray, names: Sequence[int]) -> Scores:
+    """Mean score of each argument with the other members of each cluster, shape (n, clusters).
+
+    A cluster of which an argument is the only member draws it no more than the worst score.
+    """
+    members = np.stack([ids == name for name in names], axis=1).astype(np.float32)
+    others = members.sum(axis=0) - members
+    sums = scores @ members - np.diag(scores)[:, None] * members
+    means: Scores = np.divide(sums, others, out=np.full_like(sums, -1.0), where=others > 0)
+    return means
+
+
+# Arguments compared by what they match: the likeness of two rows of a matrix of match scores.
+#
+# Two arguments that make the same point score alike against all the others of their cell, also
+# where their own score is low because they say it in other words. Not part of the paper: found
+# here to help clustering, see docs/papers/argsum.md.
+
+
+# A row of length below this is the same score everywhere, but for what rounding left.
+FLAT = 1e-6
+
+
+def profile_scores(match: FloatArray | Scores, *, weight: float = 1.0) -> Scores:
+    """Pearson correlation of rows, mixed with the scores themselves.
+
+    Parameters
+    ----------
+    match : float array, shape (n, n)
+        Symmetric scores of arguments with arguments.
+    weight
+        1 takes the correlations only, 0 returns the scores.
+
+    Returns
+    -------
+    float32 array, shape (n, n)
+        ``weight * correlation + (1 - weight) * match``; symmetric. A row without variance
+        correlates with nothing (0).
+
+    Notes
+    -----
+    Beside the scores and the result this takes 4 n² bytes.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 0.4, 0.0], [0.4, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> profile_scores(scores).round(2).tolist()
+    [[1.0, 0.29, -0.8], [0.29, 1.0, -0.8], [-0.8, -0.8, 1.0]]
+    """
+    if not 0 <= weight <= 1:
+        raise ValueError(f"A weight lies between 0 and 1, not {weight}.")
+    unit = np.array(match, dtype=np.float32)
+    unit -= unit.mean(axis=1, keepdims=True, dtype=np.float64)
+    lengths = np.linalg.norm(unit, axis=1, keepdims=True)
+    flat = lengths[:, 0] <= FLAT
+    lengths[flat] = 1
+    unit /= lengths
+    unit[flat] = 0
+    mixed: Scores = np.empty_like(unit)
+    for start in range(0, len(unit), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        np.matmul(unit[rows], unit.T, out=mixed[rows])
+        mixed[rows] *= weight
+        mixed[rows] += (1 - weight) * np.asarray(match[rows], dtype=np.float32)
+    return mixed
+
+
+# Key points taken from the arguments themselves, where no model writes them.
+
+
+_ROWS_AT_ONCE = 512
+
+
+def central_argument(match: Floats, members: Sequence[int]) -> int:
+    """The member that the other members match best on average; the earlier one where equal.
+
+    Parameters
+    ----------
+    match : float array, shape (n, n)
+        Scores of arguments with arguments; column j is argument j in the place of a key point.
+    members
+        Positions of the arguments of one cluster.
+
+    Raises
+    ------
+    ValueError
+        Without members.
+    """
+    if not len(members):
+        raise ValueError("A cluster without arguments has no central one.")
+    places = np.asarray(members, dtype=np.int64)
+    sums = -match[places, places].astype(np.float64)
+    # Some rows at once: a cluster may be as large as the cell, and its scores a copy of all.
+    for start in range(0, len(places), _ROWS_AT_ONCE):
+        rows = places[start : start + _ROWS_AT_ONCE]
+        sums += match[np.ix_(rows, places)].sum(axis=0, dtype=np.float64)
+    # Rounded, so that the order of a sum does not decide.
+    return members[int(sums.round(9).argmax())]
+
+
+def by_quality(members: Sequence[int], quality: Sequence[float | None] | Floats) -> list[int]:
+    """Members with the best argument first, as a generator reads them; without quality last.
+
+    Examples
+    --------
+    >>> by_quality([0, 2, 3], [0.5, 0.9, None, 0.7])
+    [3, 0, 2]
+    """
+
+    def worst_last(place: int) -> float:
+        value = quality[place]
+        return np.inf if value is None or np.isnan(value) else -float(value)
+
+    return sorted(members, key=worst_last)
+
+
+# Which key point every argument belongs to in the end.
+#
+# Source: argument summarization paper, section 3.1 and appendix D.2 (threshold 0).
+
+
+UNASSIGNED = -1
+
+
+@dataclass(frozen=True)
+class KeyPointAssignment:
+    """The key point of each argument.
+
+    Attributes
+    ----------
+    positions : length n
+        Positions of key points; -1 where no score is above the threshold.
+    scores : length n
+        The largest score of the argument, also where that was not enough; 0 where there are no
+        key points at all.
+    """
+
+    positions: list[int]
+    scores: list[float]
+
+
+def assign(match: Floats, *, threshold: float = 0.0) -> KeyPointAssignment:
+    """Each argument to its best key point, the earlier one where equal.
+
+    Parameters
+    ----------
+    match : float array, shape (n, k)
+        Scores of arguments with key points.
+    threshold
+        The score must be above it.
+
+    Examples
+    --------
+    >>> assign(np.array([[0.2, 0.7], [-0.3, -0.1]]))
+    Assigned(positions=[1, -1], scores=[0.7, -0.1])
+    """
+    n, k = match.shape
+    if k == 0:
+        return KeyPointAssignment([UNASSIGNED] * n, [0.0] * n)
+    best = match.argmax(axis=1)
+    scores = match[np.arange(n), best]
+    positions = np.where(scores > threshold, best, UNASSIGNED)
+    return KeyPointAssignment(positions.tolist(), [float(score) for score in scores])
+
+
+def prevalence(positions: Sequence[int], k: int) -> list[int]:
+    """How many arguments belong to each of k key points; unassigned ones count nowhere.
+
+    Examples
+    --------
+    >>> prevalence([1, -1, 1, 0], 3)
+    [1, 2, 0]
+    """
+    held = np.asarray([place for place in positions if place != UNASSIGNED], dtype=np.int64)
+    return [int(count) for count in np.bincount(held, minlength=k)]
+
+
+def accuracy(positions: Sequence[int], own: Sequence[int]) -> float | None:
+    """Share of arguments assigned to their own key point; None without arguments.
+
+    Examples
+    --------
+    >>> accuracy([0, 1, -1, 2], [0, 2, 1, 2])
+    0.5
+    """
+    if not own:
+        return None
+    return sum(a == b for a, b in zip(positions, own, strict=True)) / len(own)

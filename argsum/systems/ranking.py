@@ -1,0 +1,317 @@
+"""Systems that rank candidates: BarH and SMatchToPr."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from argsum.systems.methods.inputs import Parameter
+from cqa_site.stats.arrays import FloatArray, Floats, IntArray
+
+from .contract import (
+    FILL_UP,
+    MATCH,
+    NO_CANDIDATES,
+    PICKING,
+    QUALITY,
+    CandidateRule,
+    CellData,
+    Parameters,
+    SummarizationSystem,
+    Summary,
+    Tools,
+    find_candidates,
+    gettext_noop,
+)
+
+# BarH: candidates ranked by the arguments that match them, without near-duplicates.
+#
+# Source: argument summarization paper, section 3.2; Bar-Haim et al. (2020b).
+
+
+# Strict: a score equal to it is no match.
+THRESHOLD = 0.856
+THRESHOLDS = tuple(round(0.75 + 0.025 * step, 3) for step in range(9))
+BARH_RULE = CandidateRule(min_tokens=1, max_tokens=15, min_quality=0.7, bars_pronouns=True)
+
+
+def barh(
+    match: Floats,
+    between: Floats,
+    *,
+    own: Sequence[int | None],
+    threshold: float = THRESHOLD,
+) -> list[int]:
+    """The candidates that become key points, the one with most matches first.
+
+    Every argument that is no candidate goes to its best candidate, if their score exceeds the
+    threshold. Candidates without matches are dropped, the others ranked by matches. One is
+    removed when its score with any candidate ranked above it, kept or removed, exceeds the
+    threshold; then all arguments that are no key point are matched again to what is left.
+
+    Parameters
+    ----------
+    match : float array, shape (n, c)
+        Scores of arguments (rows) with candidates.
+    between : float array, shape (c, c)
+        Scores of candidates with candidates. A scorer that reads the order of two texts gives
+        two scores for a pair: their mean counts.
+    own : length c
+        The argument that candidate j is; None for one that was generated.
+    threshold
+        Above this two texts match.
+
+    Returns
+    -------
+    list of int
+        Positions of candidates; empty where no argument matches any. Equal numbers of matches
+        leave the earlier rank, then the order of the candidates.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together.
+    """
+    n, c = match.shape
+    if between.shape != (c, c) or len(own) != c:
+        raise ValueError(f"{c} candidates, but {between.shape} scores between {len(own)} of them")
+    matches = _matches(match, _others(n, own, range(c)), list(range(c)), threshold)
+    ranked = [int(j) for j in np.argsort(-matches, kind="stable") if matches[j]]
+    alike = (between + between.T) / 2 > threshold
+    kept = [j for rank, j in enumerate(ranked) if not alike[j, ranked[:rank]].any()]
+    again = _matches(match, _others(n, own, kept), kept, threshold)
+    return [kept[place] for place in np.argsort(-again, kind="stable")]
+
+
+def _others(n: int, own: Sequence[int | None], candidates: Sequence[int]) -> IntArray:
+    """The arguments that are none of these candidates."""
+    return np.setdiff1d(np.arange(n), [own[j] for j in candidates if own[j] is not None])
+
+
+def _matches(
+    match: Floats, arguments: IntArray, candidates: list[int], threshold: float
+) -> IntArray:
+    """How many of the arguments have each candidate as their best, above the threshold."""
+    if not candidates or not len(arguments):
+        return np.zeros(len(candidates), dtype=np.int64)
+    scores = match[np.ix_(arguments, np.array(candidates))]
+    best = scores.argmax(axis=1)
+    met = scores[np.arange(len(best)), best] > threshold
+    return np.bincount(best[met], minlength=len(candidates))
+
+
+def summarize_barh(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
+    """Candidates of the cell, and the key points among them."""
+    found = find_candidates(cell, parameters, tools, BARH_RULE)
+    if not found.texts:
+        return Summary(reason=NO_CANDIDATES)
+    threshold = float(parameters["threshold"])
+    return found.chosen(barh(found.match, found.between, own=found.own, threshold=threshold))
+
+
+BARH = SummarizationSystem(
+    name="barh",
+    title="BarH",
+    about=gettext_noop(
+        "Short good arguments are candidates; the others vote for the one they match, and "
+        "near-repeats fall away."
+    ),
+    citation="Bar-Haim et al. (2020), Quantitative argument summarization and beyond",
+    summarize=summarize_barh,
+    needs=(MATCH, QUALITY),
+    parameters=(
+        Parameter(
+            "threshold", THRESHOLDS, -1.0, usual=THRESHOLD, title=gettext_noop("Match threshold")
+        ),
+        FILL_UP,
+    ),
+    variants=PICKING,
+)
+
+
+# SMatchToPr: candidates ranked by PageRank over their match scores.
+#
+# Source: argument summarization paper, section 3.2; Alshomary et al. (2021).
+
+
+EDGE = 0.4
+DAMPING = 0.2
+REDUNDANCY = 0.8
+REDUNDANCIES = tuple(round(0.75 + 0.025 * step, 3) for step in range(9))
+SMATCHTOPR_RULE = CandidateRule(min_tokens=6, max_tokens=19, min_quality=0.8, bars_pronouns=True)
+MOST_NODES = 300
+_TOLERANCE = 1e-12
+_MOST_STEPS = 1000
+
+
+def smatchtopr(
+    between: FloatArray,
+    quality: FloatArray,
+    *,
+    edge: float = EDGE,
+    damping: float = DAMPING,
+    redundancy: float = REDUNDANCY,
+) -> list[int]:
+    """The candidates that become key points, the most important first.
+
+    Importance is PageRank on the undirected graph whose edges are the scores of at least `edge`,
+    every candidate linked to itself with 1; the walk restarts at a candidate in proportion to its
+    quality. Down the rank, a candidate is kept while its largest score with the ones kept so far
+    is below `redundancy`.
+
+    Parameters
+    ----------
+    between : float array, shape (c, c)
+        Scores of candidates with candidates. A scorer that reads the order of two texts gives
+        two scores for a pair: their mean counts.
+    quality : float array, shape (c,)
+        0–1; nan counts as 0. Where all are 0 the walk restarts anywhere alike.
+    edge, damping, redundancy
+        As above; `damping` is the share of steps along edges.
+
+    Returns
+    -------
+    list of int
+        Positions of candidates; where equally important the better, then the earlier first.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together.
+    """
+    ranked = rank_candidates(between, quality, edge=edge, damping=damping)
+    return keep_different(between, ranked, redundancy=redundancy)
+
+
+def rank_candidates(
+    between: Floats, quality: Floats, *, edge: float = EDGE, damping: float = DAMPING
+) -> list[int]:
+    """All candidates, the most important first; what `smatchtopr` does before it leaves any out.
+
+    One ranking serves every `redundancy`.
+    """
+    c = len(quality)
+    if between.shape != (c, c):
+        raise ValueError(f"{c} qualities, but scores of shape {between.shape}")
+    if c == 0:
+        return []
+    importance = page_rank((between + between.T) / 2, quality, edge=edge, damping=damping)
+    worth = np.nan_to_num(quality)
+    # Rounded, as the iteration leaves its last digits to chance.
+    return sorted(range(c), key=lambda j: (-round(importance[j], 9), -worth[j], j))
+
+
+def keep_different(
+    between: Floats, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
+) -> list[int]:
+    """Of ranked candidates those that repeat none kept before them."""
+    kept: list[int] = []
+    for j in ranked:
+        if not kept or ((between[j, kept] + between[kept, j]) / 2).max() < redundancy:
+            kept.append(j)
+    return kept
+
+
+def page_rank(
+    scores: Floats,
+    quality: Floats,
+    *,
+    edge: float = EDGE,
+    damping: float = DAMPING,
+    most_nodes: int = MOST_NODES,
+) -> list[float]:
+    """Importance of each candidate; sums to 1.
+
+    Parameters
+    ----------
+    scores : float array, shape (c, c)
+        Symmetric.
+    quality, edge, damping
+        As of `smatchtopr`.
+    most_nodes
+        Above so many candidates the same numbers come from the matrix itself: as a graph of
+        Python objects it would take gigabytes.
+    """
+    weights = np.where(scores < edge, 0.0, scores)
+    np.fill_diagonal(weights, 1.0)
+    worth = np.clip(np.nan_to_num(quality), 0, None)
+    restart = worth if worth.any() else np.ones(len(worth))
+    share = restart / restart.sum()
+    if len(worth) <= most_nodes:
+        import networkx
+
+        # A walk that hardly ever restarts may need more steps than networkx takes.
+        with suppress(networkx.PowerIterationFailedConvergence):
+            found = networkx.pagerank(
+                networkx.from_numpy_array(weights),
+                alpha=damping,
+                personalization=dict(enumerate(share.tolist())),
+                max_iter=_MOST_STEPS,
+                tol=_TOLERANCE,
+            )
+            return [float(found[j]) for j in range(len(worth))]
+    return list(map(float, _iterated(weights, share, damping)))
+
+
+def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> FloatArray:
+    """PageRank by repeated steps; `weights` becomes the steps themselves.
+
+    Every candidate is linked to itself, so that no row is empty.
+    """
+    weights /= weights.sum(axis=1, keepdims=True)
+    importance = restart
+    for _step in range(_MOST_STEPS):
+        following = damping * (importance @ weights) + (1 - damping) * restart
+        is_still = np.abs(following - importance).sum() < len(restart) * _TOLERANCE
+        importance = following
+        if is_still:
+            break
+    return importance
+
+
+def summarize_smatchtopr(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
+    """Candidates of the cell, ranked, and those that repeat none before them."""
+    found = find_candidates(cell, parameters, tools, SMATCHTOPR_RULE)
+    if not found.texts:
+        return Summary(reason=NO_CANDIDATES)
+    ranked = tools.shared(
+        "ranked",
+        lambda: rank_candidates(
+            found.between,
+            found.quality,
+            edge=float(parameters["edge"]),
+            damping=float(parameters["damping"]),
+        ),
+        by=("edge", "damping", "fill_up"),
+    )
+    redundancy = float(parameters["redundancy"])
+    return found.chosen(keep_different(found.between, ranked, redundancy=redundancy))
+
+
+SMATCHTOPR = SummarizationSystem(
+    name="smatchtopr",
+    title="SMatchToPr",
+    about=gettext_noop(
+        "Good arguments are ranked by PageRank over their match scores, and near-repeats fall "
+        "away."
+    ),
+    citation=(
+        "Alshomary et al. (2021), Key point analysis via contrastive learning and extractive "
+        "argument summarization"
+    ),
+    summarize=summarize_smatchtopr,
+    needs=(MATCH, QUALITY),
+    parameters=(
+        Parameter("edge", (EDGE,), -1.0, usual=EDGE, title=gettext_noop("Least score of an edge")),
+        Parameter("damping", (DAMPING,), 0.0, 0.99, usual=DAMPING, title=gettext_noop("Damping")),
+        Parameter(
+            "redundancy",
+            REDUNDANCIES,
+            -1.0,
+            usual=REDUNDANCY,
+            title=gettext_noop("Score from which two repeat each other"),
+        ),
+        FILL_UP,
+    ),
+    variants=PICKING,
+)

@@ -1,0 +1,282 @@
+"""Runs in which a language model writes key points, and their preview."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.datasets.models import Cell
+from argsum.keypoints.actions.sets import cells_to_ask, parts_of_sets, reopen_better, written_cells
+from argsum.keypoints.actions.system_runs import (
+    WRITES_CELLS,
+    WRITES_CLUSTERS,
+    enqueue_run,
+    name_writer,
+)
+from argsum.keypoints.models import SummarySet, SystemRun, WrittenPart
+from argsum.systems.methods.clusters import members
+from argsum.writing.methods import (
+    MOST_CODES,
+    READER_VERSION,
+    ReplyContent,
+    read_clusters,
+    read_list,
+    read_one,
+)
+from argsum.writing.reports import Asked
+from cqa_site.judging.labels import ReplyNotUsable, Unscored
+from cqa_site.people.models import Study
+from cqa_site.runs.actions.runs import RunRefused
+from cqa_site.runs.integrity import check_rows
+from cqa_site.runs.kinds import Ended, Previewed, Question, Reading, Subject
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+
+from .prompts import COUNTS, GLOBAL, LOCAL, OF_VARIANT, questions_of
+
+# Key points written by a language model: for a cell, for all clusters of a set, or for one.
+#
+# A run of this kind writes for one run of a system. Which clusters a request is about stands in
+# the request's own row, so a reply is read without looking at anything that could have changed.
+
+
+KIND = "writing"
+ARGUMENTS, WORDS = 500, 15
+SAID = ["texts", "dropped", "reason", "fence", "at"]
+State = SystemRun.State
+
+
+def target_of(
+    system_run: SystemRun,
+    *,
+    settings: Sequence[str] = (),
+    fewest: int | None = None,
+    most: int | None = None,
+    words: int = WORDS,
+    most_arguments: int = ARGUMENTS,
+) -> dict[str, Any]:
+    """What a writing run is about, as its spec keeps it.
+
+    Parameters
+    ----------
+    system_run
+        The run of a system that waits.
+    settings
+        For which settings clusters are put into words; none means all.
+    fewest, most
+        Key points for a cell; by default as published.
+    words
+        Most words of a key point.
+    most_arguments
+        Of a cell or a cluster that a request shows, the best first.
+    """
+    usual = COUNTS.get(OF_VARIANT.get(system_run.variant, ""), (1, 1))
+    return {
+        "system_run": str(system_run.public_id),
+        "settings": sorted(settings),
+        "fewest": usual[0] if fewest is None else fewest,
+        "most": usual[1] if most is None else most,
+        "words": words,
+        "most_arguments": most_arguments,
+    }
+
+
+class WritingKind:
+    """What the engine asks this app about runs of the kind ``writing``."""
+
+    parser_version = READER_VERSION
+    values_title = lazy("Key points in a reply:")
+    dominance = None
+
+    def begin(self, run: Run) -> None:
+        """Tie the run to the run of a system that waits for it."""
+        system_run = SystemRun.objects.select_for_update().get(
+            study=run.study, public_id=run.spec["target"]["system_run"]
+        )
+        refuse_unfit(system_run, run)
+        SystemRun.objects.filter(pk=system_run.pk).update(writing=run)
+        version = f" v{run.prompt.number}" if run.prompt.number > 1 else ""
+        name_writer(system_run, f"{run.spec['model'][:60]}{version}")
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """Cells, sets or clusters for which nothing usable is written yet."""
+        system_run = system_run_of(run)
+        if system_run.variant in WRITES_CELLS:
+            written = {pk for pk, (texts, _why) in written_cells(system_run).items() if texts}
+            rows = cells_to_ask(system_run).exclude(pk__in=written)
+            unfiltered = system_run.is_unfiltered
+            return [
+                Asked(system_run.pk, cell, is_unfiltered=unfiltered).subject
+                for cell in rows.values_list("pk", flat=True)
+            ]
+        return [
+            asked.subject for asked in _clusters_to_write(system_run, run.spec["target"]) if asked
+        ]
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+        """Write the prompts; three queries at most."""
+        return questions_of(run, [Asked.of(subject.ids) for subject in subjects])
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read one reply into `ReplyContent`: clusters by their names, never by their order."""
+        asked = Asked.of(call.subject_ids)
+        try:
+            written = _read(run, asked, reply)
+        except ReplyNotUsable as problem:
+            return Reading.unscored(problem.reason)
+        # Asked again; if that does not help, the clusters that have a key point keep it.
+        reason = Unscored.MISSING_ITEM.value if written.missing else ""
+        return Reading(value=written, reason=reason)
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """One part a call; after the last one, the sets are finished in the background."""
+        system_run = SystemRun.objects.select_for_update().get(
+            study=run.study_id, public_id=run.spec["target"]["system_run"]
+        )
+        parts = [_part(run, one) for one in ended]
+        WrittenPart.objects.bulk_create(
+            parts, update_conflicts=True, unique_fields=["call"], update_fields=SAID
+        )
+        reopen_better(system_run, parts)
+        if not run.calls.filter(state__in=Call.OPEN).exists():
+            system_run.refresh_from_db(fields=["state"])
+            if system_run.state == State.WRITING:
+                enqueue_run(system_run)
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How many replies hold how many key points."""
+        counts: dict[int, int] = {}
+        for texts in run.written_parts.values_list("texts", flat=True):
+            counts[len(texts)] = counts.get(len(texts), 0) + 1
+        return {str(size): counts[size] for size in sorted(counts)}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """The key points of each reply, as one text."""
+        rows = run.written_parts.order_by("pk").values_list("texts", flat=True)
+        return ["\n".join(map(str, texts.values())) for texts in rows if texts]
+
+    def check(self, run: Run) -> list[str]:
+        """Every ended call has its one part, under its own fence and as its reply says."""
+
+        def is_as_said(part: WrittenPart, call: Call) -> bool:
+            return part.texts == _texts_of(
+                self.read(run, call, call.reply) if call.reply else None
+            )
+
+        return check_rows(run, run.written_parts.all(), "written part", is_as_said)
+
+
+def system_run_of(run: Run) -> SystemRun:
+    """The run of a system for which a run writes."""
+    rows = SystemRun.objects.filter(study=run.study).select_related("dataset")
+    return rows.get(public_id=run.spec["target"]["system_run"])
+
+
+def refuse_unfit(system_run: SystemRun, run: Run) -> None:
+    """Raise `RunRefused` where nothing can be written for the run of a system now."""
+    if system_run.state != State.WRITING:
+        raise RunRefused(_("This run does not wait for a language model."))
+    if run.prompt.kind != OF_VARIANT[system_run.variant]:
+        raise RunRefused(_("The prompt is of another kind than the run of the system asks for."))
+    if run.spec["replicates"] != 1:
+        raise RunRefused(_("One reply is asked for; run the system again for another one."))
+    earlier = system_run.writing
+    if earlier and (earlier.is_active or earlier.state == Run.State.DRAFT):
+        raise RunRefused(_("Run #%d still writes for it.") % earlier.number)
+
+
+def writable(study: Study) -> Any:
+    """Runs of systems that wait for a language model."""
+    return study.system_runs.filter(
+        state=State.WRITING, variant__in=(*WRITES_CELLS, *WRITES_CLUSTERS)
+    )
+
+
+def _clusters_to_write(system_run: SystemRun, target: dict[str, Any]) -> list[Asked | None]:
+    """What is asked about waiting sets; clusters that have a key point are not asked again."""
+    rows = system_run.sets.filter(state=SummarySet.State.WAITING).order_by("cell__position", "pk")
+    if target["settings"]:
+        rows = rows.filter(setting__in=target["settings"])
+    found = list(rows.values_list("pk", "cell", "clusters"))
+    parts = parts_of_sets(system_run, [pk for pk, _cell, _ids in found])
+    asked: list[Asked | None] = []
+    for pk, cell, ids in found:
+        missing = [each for each in members(ids or []) if each not in parts[pk].texts]
+        if system_run.variant == SystemRun.Variant.LOCAL:
+            asked += [Asked(system_run.pk, cell, pk, (each,)) for each in missing]
+        elif len(missing) > MOST_CODES:
+            raise RunRefused(_("A set has too many clusters for one request; ask one by one."))
+        else:
+            asked.append(Asked(system_run.pk, cell, pk, tuple(missing)) if missing else None)
+    return asked
+
+
+def _read(run: Run, asked: Asked, reply: Reply) -> ReplyContent:
+    given = (reply.text, reply.finish_reason)
+    if run.prompt.kind == GLOBAL:
+        return read_clusters(*given, asked.clusters, refusal=reply.refusal)
+    if run.prompt.kind == LOCAL:
+        return read_one(*given, asked.clusters[0], refusal=reply.refusal)
+    return read_list(*given, most=run.spec["target"]["most"], refusal=reply.refusal)
+
+
+def _part(run: Run, one: Ended) -> WrittenPart:
+    asked = Asked.of(one.call.subject_ids)
+    written = (
+        one.reading.value if isinstance(one.reading.value, ReplyContent) else ReplyContent({})
+    )
+    return WrittenPart(
+        run=run,
+        call=one.call,
+        system_run_id=asked.system_run,
+        cell_id=asked.cell,
+        summary_set_id=asked.summary_set or None,
+        cluster=asked.clusters[0] if run.prompt.kind == LOCAL else None,
+        texts=dict(written.texts),
+        dropped=written.dropped,
+        reason=one.reading.reason[:40],
+        fence=one.fence,
+    )
+
+
+def _texts_of(reading: Reading | None) -> dict[str, str]:
+    value = reading.value if reading else None
+    return dict(value.texts) if isinstance(value, ReplyContent) else {}
+
+
+# What prompts for writing key points are tried out on.
+
+
+SHOWN_ARGUMENTS, SHOWN_WORDS = 30, 15
+# A cell that nobody clustered yet is dealt into so many heaps.
+HEAPS = (0, 1, 2)
+
+
+def _cells(study: Study) -> QuerySet[Cell]:
+    """Cells with arguments."""
+    rows = Cell.objects.filter(dataset__study=study, arguments__isnull=False)
+    return rows.distinct().order_by("dataset", "position")
+
+
+def _draft(study: Study, version: PromptVersion, cell: Model) -> tuple[Run, list[Model]]:
+    """A few arguments, as no run of a system has to be there for it."""
+    fewest, most = COUNTS.get(version.kind, (1, 1))
+    target = {
+        "system_run": "",
+        "settings": [],
+        "fewest": fewest,
+        "most": most,
+        "words": SHOWN_WORDS,
+        "most_arguments": SHOWN_ARGUMENTS,
+    }
+    spec = {"target": target, "seed": 1}
+    return Run(study=study, kind=KIND, prompt=version, spec=spec), [cell]
+
+
+WRITING = Previewed(
+    lazy("Topic and stance"),
+    _cells,
+    _draft,
+    lambda cells: Asked(0, cells[0].pk, clusters=HEAPS).subject.ids,
+)

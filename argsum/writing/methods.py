@@ -1,0 +1,215 @@
+"""Key points that a language model wrote, read from its replies.
+
+Clusters are named to a model by codes that nobody would count out, and a reply is read by these
+codes alone. So a reply with too few, too many, reordered or renumbered clusters never gives a
+key point to another cluster: an entry under a name that is no code belongs to nothing.
+
+Source: argument summarization paper, appendix B. The paper numbers its clusters.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from cqa_site.judging.extraction import ReplyNotUsable, Unscored, extract_json
+from cqa_site.judging.labels import closed_object, parse_prose
+
+# Increased with every change that may read a reply differently.
+READER_VERSION = 1
+LONGEST_KEY_POINT = 500
+# A list longer than this times what was asked for is no list of key points.
+TOO_MANY = 3
+MOST_CODES = 5_000
+# What stands before the entries of a list in prose.
+_MARK = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+")
+_LETTERS, _DIGITS = "BCDFGHJKLMNPQRSTVWXZ", "23456789"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyContent:
+    """What a reply holds.
+
+    Attributes
+    ----------
+    texts
+        Name of the cluster, or ``"1"``, ``"2"``, … in the order of a list → key point.
+    dropped
+        Entries that belong to nothing that was asked about, or only repeat another one.
+    missing
+        Clusters without exactly one key point.
+    """
+
+    texts: Mapping[str, str]
+    dropped: int = 0
+    missing: Sequence[int] = field(default=())
+
+
+@lru_cache(maxsize=1)
+def _all_codes() -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    place = 0
+    while len(found) < MOST_CODES:
+        a, b, c, d, *_ = hashlib.sha256(f"cluster {place}".encode()).digest()
+        code = _LETTERS[a % 20] + _DIGITS[b % 8] + _LETTERS[c % 20] + _DIGITS[d % 8]
+        found.setdefault(code)
+        place += 1
+    return tuple(found)
+
+
+def code_of(cluster: int) -> str:
+    """The code by which a cluster is named to a model; always the same for the same id.
+
+    Raises
+    ------
+    ValueError
+        For an id below 0 or from `MOST_CODES` on.
+
+    Examples
+    --------
+    >>> len({code_of(cluster) for cluster in range(500)})
+    500
+    """
+    if not 0 <= cluster < MOST_CODES:
+        raise ValueError(f"There is no code for cluster {cluster}.")
+    return _all_codes()[cluster]
+
+
+def read_list(reply: str, finish_reason: str, *, most: int, refusal: str = "") -> ReplyContent:
+    """Read ``{"key_points": ["…", …]}``.
+
+    A number or dash that a model put before a text is no part of it. A text that only repeats an
+    earlier one (but for case and spaces) is dropped and counted.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason: also ``out_of_set`` for more than `TOO_MANY` times ``most`` entries.
+    """
+    answer = dict(_pairs(reply, finish_reason, refusal))
+    entries = answer.get("key_points")
+    if set(answer) != {"key_points"} or not isinstance(entries, list):
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "not one list of key points")
+    if len(entries) > TOO_MANY * most:
+        raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{len(entries)} key points")
+    texts = [_MARK.sub("", _key_point(entry)) for entry in entries]
+    first: dict[str, str] = {}
+    for text in filter(None, texts):
+        first.setdefault(text.casefold(), text)
+    kept = list(first.values())
+    if not kept:
+        raise ReplyNotUsable(Unscored.EMPTY, "no key point")
+    return ReplyContent(
+        {str(number): text for number, text in enumerate(kept, start=1)}, len(texts) - len(kept)
+    )
+
+
+def read_one(reply: str, finish_reason: str, cluster: int, *, refusal: str = "") -> ReplyContent:
+    """Read ``{"key_point": "…"}``, the key point of one cluster.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason.
+    """
+    pairs = _pairs(reply, finish_reason, refusal)
+    if [name for name, _value in pairs] != ["key_point"]:
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "not one key point")
+    text = _key_point(pairs[0][1])
+    if not text:
+        raise ReplyNotUsable(Unscored.EMPTY, "no key point")
+    return ReplyContent({str(cluster): text})
+
+
+def read_clusters(
+    reply: str, finish_reason: str, clusters: Sequence[int], *, refusal: str = ""
+) -> ReplyContent:
+    """Read ``{"<code>": "<key point>", …}`` by the codes of the clusters, in any order.
+
+    Entries under other names are dropped and counted. A cluster that has no entry, an unusable
+    one, or two different ones is missing; the others keep theirs.
+
+    Raises
+    ------
+    ReplyNotUsable
+        Where the reply as a whole cannot be read.
+    """
+    codes = {code_of(cluster): cluster for cluster in clusters}
+    found: dict[int, set[str]] = {}
+    dropped = 0
+    for name, value in _pairs(reply, finish_reason, refusal):
+        cluster = codes.get(name.strip())
+        if cluster is None:
+            dropped += 1
+        else:
+            found.setdefault(cluster, set()).add(_key_point(value))
+    texts = {
+        cluster: text
+        for cluster, given in found.items()
+        if len(given) == 1 and (text := next(iter(given)))
+    }
+    return ReplyContent(
+        {str(cluster): texts[cluster] for cluster in clusters if cluster in texts},
+        dropped,
+        tuple(cluster for cluster in clusters if cluster not in texts),
+    )
+
+
+def list_schema(fewest: int, most: int) -> dict[str, Any]:
+    """Schema of ``{"key_points": ["…", …]}``."""
+    entry = {"type": "string", "maxLength": LONGEST_KEY_POINT}
+    return closed_object(
+        {"key_points": {"type": "array", "items": entry, "minItems": fewest, "maxItems": most}}
+    )
+
+
+def one_schema() -> dict[str, Any]:
+    """Schema of ``{"key_point": "…"}``."""
+    return closed_object({"key_point": {"type": "string", "maxLength": LONGEST_KEY_POINT}})
+
+
+def clusters_schema(clusters: Sequence[int]) -> dict[str, Any]:
+    """Schema of an object with the code of every cluster and its key point."""
+    entry = {"type": "string", "maxLength": LONGEST_KEY_POINT}
+    return closed_object({code_of(cluster): entry for cluster in clusters})
+
+
+def _key_point(value: object) -> str:
+    """A text on one line; empty where the value is no usable key point."""
+    if not isinstance(value, str):
+        return ""
+    text = " ".join(value.split())
+    return text if len(text) <= LONGEST_KEY_POINT else ""
+
+
+def _pairs(reply: str, finish_reason: str, refusal: str) -> list[tuple[str, Any]]:
+    """Names and values of the one object of a reply, repeated names included."""
+    # Without a finish reason, too: an object says itself where it ends.
+    text = parse_prose(reply, finish_reason or "stop", refusal=refusal)
+    try:
+        answer: Mapping[str, Any] = extract_json(text)
+    except ReplyNotUsable as problem:
+        repeated = _repeated(text) if problem.reason is Unscored.NO_JSON else None
+        if repeated is None:
+            raise
+        return repeated
+    return list(answer.items())
+
+
+def _repeated(text: str) -> list[tuple[str, Any]] | None:
+    """The pairs of a flat object in which a name occurs twice; None for anything else.
+
+    Strict JSON refuses such an object as a whole, and with it the clusters that are named once.
+    """
+    start, stop = text.find("{"), text.rfind("}")
+    try:
+        pairs = json.loads(text[start : stop + 1], object_pairs_hook=list)
+    except (ValueError, RecursionError):
+        return None
+    is_flat = isinstance(pairs, list) and all(
+        isinstance(pair, tuple) and isinstance(pair[1], str) for pair in pairs
+    )
+    return pairs if is_flat and text.count("{") == 1 else None

@@ -1,0 +1,326 @@
+"""Single raters: self-consistency, self-preference and the effect of length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from benchmark.scoring.methods import SIZES
+from cqa_site.stats.estimate import FIRM, TENTATIVE
+from cqa_site.stats.ratings import FloatArray, IntArray
+from cqa_site.stats.verdicts import LEVEL, RULES
+
+from .figures import Consistency, Figure, Length, LengthOf, MeanOf, Preference, Split, Surplus
+from .grid import PEOPLE, Grid, SheetRater, nan_mean
+from .jackknife import Jackknife, figure, tested
+from .pairs import correlations
+
+# Self-consistency: how alike one rater's several sheets of the same answer are.
+#
+# For people these are blind repeats, for judges replicates. The variance of points is split into
+# what differs between answers and what differs between sheets of one answer (one-way random
+# effects); the share of the first is the reliability of a single sheet.
+#
+# Source: Shrout and Fleiss (1979), ICC(1); Spearman (1910) and Brown (1910) for the mean of k.
+
+
+TOO_FEW = "fewer than 3 answers have several sheets"
+ALL_ALIKE = "all answers got the same points, so there is nothing to be told apart"
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """What each answer adds to the analysis of variance, shape (n_answers,) each."""
+
+    sizes: FloatArray
+    means: FloatArray
+    within: FloatArray
+    questions: IntArray
+
+    def by_question(self, n_questions: int) -> FloatArray:
+        """Sums of everything the variances are made of, shape (6, n_questions).
+
+        Answers, sheets, squared numbers of sheets, squares within, and sheets times mean and
+        squared mean; means count from a common origin, which keeps differences of squares exact.
+        """
+        k, centred = self.sizes, self.means - np.average(self.means, weights=self.sizes)
+        terms = (np.ones(len(k)), k, k**2, self.within, k * centred, k * centred**2)
+        return np.array(
+            [np.bincount(self.questions, weights=each, minlength=n_questions) for each in terms]
+        )
+
+
+def self_consistency(
+    sheets: pd.DataFrame, columns: tuple[str, ...], draws: Jackknife
+) -> Consistency:
+    """Variance split of one rater's sheets.
+
+    Parameters
+    ----------
+    sheets
+        Rows of one rater: answer, question and the columns of points.
+    columns
+        Which columns.
+    draws
+        Of the intervals.
+    """
+    counted = sheets.groupby("answer")["answer"].transform("size")
+    repeated = sheets[(counted > 1).to_numpy(dtype=bool)]
+    per_answer = repeated.groupby("answer").size()
+    each = _sheets_each(sheets, columns)
+    return Consistency(
+        answers=len(per_answer),
+        replicates=round(float(per_answer.mean()), 2) if len(per_answer) else None,
+        each=each,
+        columns={name: _split(repeated, name, each or 1.0, draws) for name in columns},
+    )
+
+
+def _sheets_each(sheets: pd.DataFrame, columns: tuple[str, ...]) -> float | None:
+    scored = sheets[sheets[list(columns)].notna().any(axis=1)]
+    sizes = scored.groupby("answer").size().to_numpy(dtype=float)
+    return round(float(len(sizes) / (1 / sizes).sum()), 2) if len(sizes) else None
+
+
+def spearman_brown(reliability: float, k: float) -> float:
+    """Reliability of the mean of k sheets, from that of one.
+
+    >>> round(spearman_brown(0.5, 2), 4)
+    0.6667
+    """
+    return k * reliability / (1 + (k - 1) * reliability)
+
+
+def _split(sheets: pd.DataFrame, column: str, each: float, draws: Jackknife) -> Split:
+    sums = _sums(sheets[["answer", "question", column]].dropna(), column)
+    n = len(sums.sizes)
+    exact = round(float(np.mean(sums.within < 1e-9)), 6) if n else None
+    if n < 3:
+        return _no_split(n, exact, TOO_FEW)
+    n_questions = int(sums.questions.max()) + 1
+    terms = sums.by_question(n_questions)
+    ones = np.ones((1, n_questions))
+    between, within = (float(each[0]) for each in _components(terms, ones))
+    if between + within < 1e-12:
+        return _no_split(n, exact, ALL_ALIKE)
+    single = between / (between + within)
+    size = round(float(sums.sizes.mean()), 2)
+    curve = tuple(
+        MeanOf(
+            k=k,
+            reliability=round(spearman_brown(single, k), 6),
+            error=round((within / k) ** 0.5, 6),
+            is_present=k == size,
+        )
+        for k in sorted({*map(float, SIZES), size})
+    )
+    return Split(
+        n=n,
+        exact=exact,
+        between=round(between, 6),
+        within=round(within, 6),
+        curve=curve,
+        reliability=_reliability(single, sums, each, draws),
+    )
+
+
+def _no_split(n: int, exact: float | None, reason: str) -> Split:
+    unknown = figure(None, n=n, reason=reason)
+    return Split(n=n, exact=exact, between=None, within=None, curve=(), reliability=unknown)
+
+
+def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
+    by = sheets.groupby("answer", sort=True)
+    found = pd.DataFrame(
+        {
+            "size": by[column].size(),
+            "mean": by[column].mean(),
+            "within": by[column].var(ddof=0) * by[column].size(),
+            "question": by["question"].first(),
+        }
+    )
+    found = found[found["size"] > 1]
+    return _Sums(
+        found["size"].to_numpy(dtype=float),
+        found["mean"].to_numpy(dtype=float),
+        found["within"].to_numpy(dtype=float),
+        pd.factorize(found["question"])[0].astype(np.int64),
+    )
+
+
+def _components(
+    terms: FloatArray, weights: FloatArray, *, least: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Variance between answers (never below ``least``) and within them, by rows of weights.
+
+    NaN where a row leaves a single answer.
+    """
+    answers, sheets, squared, inside, sums, squares = (weights @ each for each in terms)
+    within = inside / np.maximum(sheets - answers, 1)
+    usual = (sheets - squared / np.maximum(sheets, 1)) / np.maximum(answers - 1, 1)
+    outside = (squares - sums**2 / np.maximum(sheets, 1)) / np.maximum(answers - 1, 1)
+    # One answer only has nothing between answers.
+    undefined = np.full(len(usual), np.nan)
+    between = np.divide(outside - within, usual, out=undefined, where=usual > 1e-12)
+    return np.maximum(between, least), within
+
+
+def _reliability(single: float, sums: _Sums, each: float, draws: Jackknife) -> Figure:
+    """Reliability of one sheet, with the p values of the rule about the mean of ``each`` sheets.
+
+    The interval is made for the logarithm of F, the ratio of both mean squares (Shrout and Fleiss
+    1979), where k times the odds of the reliability are F - 1.
+    """
+    n, size = len(sums.sizes), float(sums.sizes.mean())
+    if not sums.within.any():
+        return _without_disagreement(sums, each)
+    n_questions = int(sums.questions.max()) + 1
+    terms = sums.by_question(n_questions)
+
+    def log_f(weights: FloatArray) -> FloatArray:
+        between, within = _components(terms, weights, least=-np.inf)
+        ratio = np.divide(between, within, out=np.full(len(within), np.nan), where=within > 0)
+        return np.asarray(np.log(np.maximum(1 + size * ratio, 1e-9)))
+
+    def back(logarithm: FloatArray) -> FloatArray:
+        odds = np.maximum(0.0, np.expm1(logarithm)) / size
+        return np.asarray(odds / (1 + odds))
+
+    value, left_out = float(log_f(np.ones((1, n_questions)))[0]), log_f(draws.weights(n_questions))
+    found = draws.figure(value, left_out, n)
+    marks = [np.log1p(size * mark / (1 - mark) / each) for mark in (FIRM, TENTATIVE)]
+    least = RULES["consistency of a judge"].least
+    ends = tested(found, left_out, least, above=float(marks[0]), below=float(marks[1]))
+    if found.low is None or found.high is None:
+        return replace(ends, value=round(single, 6))
+    low, high = back(np.array([found.low, found.high])).round(6).tolist()
+    return replace(ends, value=round(single, 6), low=low, high=high)
+
+
+def _without_disagreement(sums: _Sums, each: float) -> Figure:
+    """Reliability where every answer got the same points each time.
+
+    Disagreement may be rare: of answers that were drawn anew in a share of ``1 - reliability``,
+    those that differ by chance would have been seen among n.
+    """
+    n = len(sums.means)
+    shares = np.unique(sums.means.round(6), return_counts=True)[1] / n
+    differ = 1 - float((shares**2).sum())
+    low = 1 - (1 - (LEVEL / 2) ** (1 / n)) / differ
+    odds = FIRM / (1 - FIRM) / each
+    p = (1 - differ / (1 + odds)) ** n
+    found = figure(1.0, max(0.0, low), 1.0, n=n)
+    return replace(found, p_yes=p, p_no=1.0, units=n)
+
+
+# Self-preference: does a judge give more to answers of its own family than others do?
+#
+# A plain mean says nothing, because a judge's family may simply write better answers. So each
+# answer's points are taken minus what somebody else gave the same answer, and own answers are
+# compared with all others: a judge that is lenient throughout comes out at 0.
+
+
+NO_FAMILY = "the judge's name belongs to no known family"
+# Questions of its interval; a mean of few answers is one of two that it is made of.
+LEAST_SURPLUS = 10
+NO_OTHERS = "no other judge, of another family, scored these answers"
+
+
+def self_preference(grid: Grid, judge: SheetRater, draws: Jackknife) -> Preference:
+    """Surplus of own answers in total points, against people and against other judges.
+
+    Intervals leave out one question at a time. Other judges are those of another family, averaged
+    for each answer.
+    """
+    if judge.family is None:
+        missing = _of_own(figure(None, n=0, reason=NO_FAMILY), 0)
+        return Preference(
+            key=judge.key, family=None, against_people=missing, against_judges=missing
+        )
+    points = grid.column(judge.key, "total")
+    own = np.array([family == judge.family for family in grid.families], dtype=bool)
+    others = [
+        grid.column(each.key, "total")
+        for each in grid.judges
+        if each.key != judge.key and each.family != judge.family
+    ]
+    rivals = nan_mean(others, points.shape)
+    return Preference(
+        key=judge.key,
+        family=judge.family,
+        against_people=_surplus(grid, points - grid.column(PEOPLE, "total"), own, draws),
+        against_judges=_surplus(grid, points - rivals, own, draws)
+        if others
+        else _of_own(figure(None, n=0, reason=NO_OTHERS), 0),
+    )
+
+
+def _surplus(grid: Grid, differences: FloatArray, own: np.ndarray, draws: Jackknife) -> Surplus:
+    """Mean difference on own answers minus that on all others, in points."""
+    known = ~np.isnan(differences)
+    differences, mine = differences[known], own[known]
+    n, n_own = len(differences), int(mine.sum())
+    if not n_own or n_own == n:
+        said = "of its own family" if not n_own else "of other families"
+        reason = f"no answer {said} was scored by both sides"
+        return _of_own(figure(None, n=n, reason=reason), n_own)
+    value = float(differences[mine].mean() - differences[~mine].mean())
+    questions, codes = np.unique(grid.questions[known], return_inverse=True)
+    weights = draws.weights(len(questions))[:, codes]
+    left_out = _means(differences, mine, weights) - _means(differences, ~mine, weights)
+    return _of_own(draws.figure(value, left_out, n, least=LEAST_SURPLUS), n_own)
+
+
+def _of_own(found: Figure, own: int) -> Surplus:
+    return Surplus(**vars(found), own=own)
+
+
+def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> FloatArray:
+    """Mean of the chosen values under each row; NaN where none of them is left."""
+    part = weights[:, chosen]
+    total = part.sum(axis=1)
+    undefined = np.full(len(total), np.nan)
+    return np.asarray(np.divide(part @ values[chosen], total, out=undefined, where=total > 0))
+
+
+# Do longer answers get more points, from a judge and from people?
+#
+# That people also like longer answers excuses nothing by itself; it says how much of a judge's
+# slope they share, so both stand side by side, also on the answers that both scored.
+
+
+PER_CHARACTERS = 100
+
+
+def length_figures(grid: Grid, key: str, draws: Jackknife) -> Length:
+    """A rater's totals against the length of the answers."""
+    totals = grid.column(key, "total")
+    shared = np.where(np.isnan(grid.column(PEOPLE, "total")), np.nan, totals)
+    return Length(
+        own=_about_length(grid, totals, draws), common=_about_length(grid, shared, draws)
+    )
+
+
+def _about_length(grid: Grid, totals: FloatArray, draws: Jackknife) -> LengthOf:
+    known = ~np.isnan(totals)
+    totals, length = totals[known], grid.characters[known]
+    codes = np.unique(grid.questions[known], return_inverse=True)[1].astype(np.int64)
+    found = correlations(totals, length, codes, draws, ("pearson", "spearman"))
+    return LengthOf(
+        n=len(totals),
+        pearson=found["pearson"],
+        spearman=found["spearman"],
+        slope=_slope(totals, length / PER_CHARACTERS, codes, draws),
+    )
+
+
+def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Jackknife) -> Figure:
+    """Least squares slope with a level of its own for each question."""
+    if not len(y):
+        return draws.ratio(np.zeros(0), np.zeros(0), 0)
+    sizes = np.bincount(codes)
+    dx, dy = (each - (np.bincount(codes, weights=each) / sizes)[codes] for each in (x, y))
+    over, under = (np.bincount(codes, weights=dx * each).astype(float) for each in (dy, dx))
+    return draws.ratio(over, under, len(y))

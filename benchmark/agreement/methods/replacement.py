@@ -1,0 +1,385 @@
+"""People as the yardstick, and the rules by which a judge may replace them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from cqa_site.stats.alternative_annotator import (
+    EPSILON,
+    LEAST_HUMANS,
+    LEAST_ITEMS,
+    alternative_annotator_test,
+)
+from cqa_site.stats.coefficients import krippendorff_alpha
+from cqa_site.stats.estimate import NO_OVERLAP
+from cqa_site.stats.intervals import clopper_pearson_interval
+from cqa_site.stats.ratings import FloatArray
+from cqa_site.stats.verdicts import LEVEL, MOST_NEEDED, corrected_level, more_needed
+from cqa_site.stats.verdicts import RULES as VERDICTS
+
+from .figures import (
+    AGREEMENT_MARGIN,
+    BIAS_MARGIN,
+    UNSCORED_MARGIN,
+    Alphas,
+    Alternative,
+    Consistency,
+    Figure,
+    JudgeAlphas,
+    Outcome,
+    People,
+    Result,
+    Steadiness,
+    Unscored,
+    Verdict,
+    Winning,
+    joined,
+)
+from .grid import PEOPLE, Grid, SheetRater
+from .jackknife import (
+    Jackknife,
+    across_sums,
+    alpha_figure,
+    difference_figure,
+    figure,
+    figure_of,
+    least_for,
+    tested,
+    within_sums,
+)
+from .pairs import ordinal_alpha, ratings_of
+from .raters import spearman_brown
+
+# People among themselves, and each judge beside them: the yardstick and what is measured by it.
+#
+# A judge is compared with single people's points, not with their mean: the mean of several is
+# steadier than anybody, so a judge would look closer to it than people are to each other. For the
+# same reason consolidated sheets are no person among people: they are held against judges only.
+
+
+NO_SECOND = "no answer was scored by two people and by the judge"
+
+
+def people_together(grid: Grid, draws: Jackknife) -> People:
+    """Alpha of all people for each column, interval and ordinal."""
+    each = (~np.isnan(points_of(grid, "total", grid.persons))).sum(axis=1)
+    made_one = [grid.column(one.key, "total") for one in grid.people if one.is_consolidated]
+    return People(
+        raters=len(grid.persons),
+        answers=int((each >= 1).sum()),
+        shared=int((each >= 2).sum()),
+        consolidated=int((~np.isnan(made_one)).any(axis=0).sum()) if made_one else 0,
+        columns={name: _alphas(grid, name, draws) for name in grid.columns},
+    )
+
+
+def _alphas(grid: Grid, name: str, draws: Jackknife) -> Alphas:
+    points = points_of(grid, name, grid.persons)
+    ordinal = figure_of(krippendorff_alpha(ratings_of(points), "ordinal", draws.confidence))
+    codes, n_questions = _codes(grid, (~np.isnan(points)).sum(axis=1) >= 2)
+    interval = alpha_figure(within_sums(points, codes, n_questions), ordinal.n, draws, points)
+    if interval.value is None:
+        interval = figure(None, n=ordinal.n, reason=ordinal.reason or "")
+    return Alphas(alpha_interval=interval, alpha_ordinal=ordinal)
+
+
+def with_people(grid: Grid, judge: SheetRater, draws: Jackknife) -> dict[str, JudgeAlphas]:
+    """The judge's points against all people's, for each column."""
+    found = {}
+    for name in grid.columns:
+        points, own = points_of(grid, name), grid.column(judge.key, name)
+        ordinal = ordinal_alpha(points, own, grid.questions, draws)
+        codes, n_questions = _codes(grid, ~np.isnan(own) & ~np.isnan(points).all(axis=1))
+        sums = across_sums(points, own, codes, n_questions)
+        interval = alpha_figure(sums, ordinal.n, draws, np.column_stack([points, own]))
+        if interval.value is None:
+            interval = figure(None, n=ordinal.n, reason=ordinal.reason or "")
+        found[name] = JudgeAlphas(
+            alpha_interval=interval,
+            alpha_ordinal=ordinal,
+            difference=alpha_difference(grid, own, name, draws),
+        )
+    return found
+
+
+def alpha_difference(grid: Grid, judge: FloatArray, name: str, draws: Jackknife) -> Figure:
+    """The judge's interval alpha with persons minus their own, on the same answers."""
+    points = points_of(grid, name, grid.persons)
+    use = ~np.isnan(judge) & ((~np.isnan(points)).sum(axis=1) >= 2)
+    n = int(use.sum())
+    if not n:
+        return figure(None, n=0, reason=NO_SECOND)
+    points = np.where(use[:, None], points, np.nan)
+    codes, n_questions = _codes(grid, use)
+    across = across_sums(points, judge, codes, n_questions)
+    within = within_sums(points, codes, n_questions)
+    least = max(VERDICTS["agreement of a judge"].least, least_for(points[use]))
+    return difference_figure(across, within, n, draws, margin=AGREEMENT_MARGIN, least=least)
+
+
+def leniency(grid: Grid, judge: SheetRater, name: str, draws: Jackknife) -> Figure:
+    """The leniency of a judge beside people, with the p values of its rule.
+
+    Yes: it lies within the margin on both sides. No: beyond it on one of them.
+    """
+    apart = grid.column(judge.key, name) - grid.column(PEOPLE, name)
+    use = ~np.isnan(apart)
+    if not use.any():
+        return figure(None, n=0, reason=NO_OVERLAP)
+    codes = np.unique(grid.questions[use], return_inverse=True)[1]
+    shares = apart[use] / grid.maxima[grid.columns.index(name)]
+    totals = np.asarray(np.bincount(codes, weights=shares), dtype=np.float64)
+    sums = totals, np.bincount(codes).astype(np.float64)
+    found, without = draws.ratio(*sums, int(use.sum())), draws.ratios(*sums)
+    least, m = VERDICTS["mean of a judge"].least, BIAS_MARGIN
+    above = tested(found, without, least, above=-m, below=-m)
+    below = tested(found, without, least, above=m, below=m)
+    if above.p_yes is None or above.p_no is None or below.p_yes is None or below.p_no is None:
+        return above
+    return replace(above, p_yes=max(above.p_yes, below.p_no), p_no=min(below.p_yes, above.p_no))
+
+
+def _codes(grid: Grid, use: np.ndarray) -> tuple[np.ndarray, int]:
+    """Question of each answer, those in use from 0 without gaps; how many these are."""
+    known = np.unique(grid.questions[use])
+    # Answers that are not in use add nothing, wherever they stand.
+    codes = np.minimum(np.searchsorted(known, grid.questions), max(0, len(known) - 1))
+    return codes, len(known)
+
+
+def alternative(
+    grid: Grid, judge: SheetRater, epsilon: float, level: float = 0.05
+) -> dict[str, Alternative]:
+    """The alternative-annotator test for each column, over questions."""
+    found = {}
+    questions: dict[Hashable, Hashable] = dict(enumerate(grid.questions.tolist()))
+    for name in grid.columns:
+        outcome = alternative_annotator_test(
+            ratings_of(points_of(grid, name, grid.persons)),
+            pd.Series(grid.column(judge.key, name)),
+            epsilon=epsilon,
+            level=level,
+            clusters=questions,
+        )
+        found[name] = Alternative(
+            passed=outcome.passed,
+            omega=outcome.omega,
+            rho=None if outcome.rho is None else round(outcome.rho, 6),
+            n=outcome.n_items,
+            each=tuple(sorted((each.n_items for each in outcome.humans), reverse=True)),
+            tested=sum(each.p is not None for each in outcome.humans),
+            beaten=sum(bool(each.is_beaten) for each in outcome.humans),
+            questions=outcome.n_clusters,
+            p_yes=outcome.p_passed,
+            p_no=outcome.p_failed,
+            caution=outcome.caution,
+            reason=outcome.reason,
+        )
+    return found
+
+
+def epsilon_of(grid: Grid) -> float:
+    """What a person's edge over the judge may be worth: experts cost more than trained raters.
+
+    0.2 where all people are experts or released consolidated scores, else 0.15: whoever passed
+    a qualification in fifteen criteria is no longer a crowd worker.
+    """
+    kinds = {each.kind for each in grid.people}
+    dear = bool(kinds) and kinds <= {"expert", "reference"}
+    return EPSILON["expert" if dear else "skilled"]
+
+
+def points_of(grid: Grid, column: str, people: tuple[SheetRater, ...] | None = None) -> FloatArray:
+    """Points of one column by these people, by default of all, shape (n, n_people)."""
+    chosen = grid.people if people is None else people
+    parts = [grid.column(each.key, column) for each in chosen]
+    return np.column_stack(parts) if parts else np.full((len(grid.answers), 0), np.nan)
+
+
+# May a judge take the place of people, and for which criteria? The rules, in one place.
+#
+# | rule | yes | no | source |
+# |---|---|---|---|
+# | alternative | as close as half of the people or more, after epsilon | farther than more than
+# half of them, by more than epsilon | Calderon et al. (2025) |
+# | agreement | alpha with people minus people's own, same answers, above -.1 | below -.1 |
+# non-inferiority (Westlake 1972) |
+# | bias | mean within 5 % of the maximum | outside | equivalence (Westlake 1972) |
+# | unscored | at most 5 % of the replies | above 5 % | 95 % coverage, as for boards |
+# | consistency | reliability of what counts above .8 | below .667 | Krippendorff's marks |
+#
+# Each of both is a one-sided test; what neither shows is "not proven", with what would tell. One
+# "no" makes the verdict no, so the tests of "no" share one level: those of the total among its
+# rules, those of all other columns among their rules and columns. Yes needs a yes from every rule,
+# which needs no correction for rules (Berger 1982); rules that look at people are corrected for
+# the judges that are shown, because the first of them is the closest.
+
+
+RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Levels:
+    """One-sided levels of "yes" and "no" of one column.
+
+    ``one`` is that of "yes" for rules that do not look at people.
+    """
+
+    yes: float
+    no: float
+    one: float = LEVEL / 2
+
+    @classmethod
+    def of(cls, column: str, n_columns: int, n_judges: int) -> Levels:
+        """Levels corrected for the columns of a page and the judges of a study."""
+        others = 1 if column == "total" else n_columns - 1
+        return cls(
+            yes=corrected_level(LEVEL / 2, n_judges),
+            no=corrected_level(LEVEL, len(RULES) * others),
+        )
+
+
+def verdict(rules: dict[str, Outcome]) -> Verdict:
+    """Join the outcomes of all rules."""
+    return Verdict(result=joined(rules), rules=rules)
+
+
+def by_alternative(test: Alternative, n_people: int, levels: Levels) -> Outcome:
+    """Rule "alternative" for one column; a yes needs `Alternative.passed` as well.
+
+    ``missing`` counts people, and answers that two people and the judge have to score.
+    """
+    shown = Winning(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
+    if test.p_yes is None or test.p_no is None:
+        second = test.each[LEAST_HUMANS - 1] if len(test.each) >= LEAST_HUMANS else 0
+        missing = {
+            "people": max(0, LEAST_HUMANS - n_people),
+            "answers": max(0, LEAST_ITEMS - second),
+        }
+        if not any(missing.values()):
+            missing["questions"] = max(0, VERDICTS["judge as a person"].least - test.questions)
+        return _outcome("not_shown", shown, missing, test.reason)
+    p_yes = test.p_yes if test.passed else max(test.p_yes, 2 * levels.yes)
+    return _decided(shown, (p_yes, test.p_no), levels, test.n, test.questions)
+
+
+def by_agreement(difference: Figure, levels: Levels) -> Outcome:
+    """Rule "agreement": the judge's interval alpha with people minus people's own.
+
+    On the same answers, with a test of the difference: two intervals that overlap are no answer.
+    """
+    return _by_figure(difference, "agreement of a judge", levels)
+
+
+def by_bias(leniency: Figure, levels: Levels) -> Outcome:
+    """Rule "bias": mean of judge minus people as a share of the maximum."""
+    return _by_figure(leniency, "mean of a judge", levels)
+
+
+def unscored_of(unscored: int, sheets: int, replicates: int = 1) -> Unscored:
+    """The share of replies without usable points, with its exact interval over answers.
+
+    Replicates of an answer may all be lost for the same reason, so they count once.
+    """
+    if not sheets:
+        return Unscored(unscored=unscored, sheets=sheets, value=None)
+    lost, n = _answers_lost(unscored, sheets, replicates)
+    low, high = (round(each, 6) for each in clopper_pearson_interval(lost, n))
+    return Unscored(unscored=unscored, sheets=sheets, value=unscored / sheets, low=low, high=high)
+
+
+def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1) -> Outcome:
+    """Rule "unscored": replies without usable points among all that were asked for."""
+    from scipy import special
+
+    shown = unscored_of(unscored, sheets, replicates)
+    if not sheets:
+        return _outcome("not_shown", shown, {"replies": LEAST_ITEMS})
+    lost, n = _answers_lost(unscored, sheets, replicates)
+    p_yes = float(special.bdtr(lost, n, UNSCORED_MARGIN))
+    p_no = float(special.bdtrc(lost - 1, n, UNSCORED_MARGIN)) if lost else 1.0
+    if p_yes <= levels.one:
+        return _outcome("yes", shown)
+    if p_no <= levels.no:
+        return _outcome("no", shown)
+    more = replicates * _answers_needed(lost, n, levels.one)
+    return _outcome("not_shown", shown, {"replies": more})
+
+
+def by_consistency(repeats: Consistency, column: str, levels: Levels) -> Outcome:
+    """Rule "consistency": reliability of the points that count.
+
+    That is the mean of as many sheets as answers have throughout: replicates of a few answers
+    tell how steady one sheet is, and do not make the single sheets of all others steadier.
+    """
+    split, k = repeats.columns[column], repeats.each
+    found = split.reliability
+    single = found.value
+    shown = Steadiness(n=split.n, exact=split.exact, single=single, k=k, value=None)
+    if single is not None and k is not None:
+        shown = replace(shown, value=round(spearman_brown(single, k), 6))
+    if split.n < LEAST_ITEMS:
+        return _outcome("not_shown", shown, {"repeated": LEAST_ITEMS - split.n})
+    outcome = _by_figure(found, "consistency of a judge", replace(levels, yes=levels.one))
+    missing = {"repeated": outcome.missing.get("answers", 0), **outcome.missing}
+    return _outcome(outcome.result, shown, missing | {"answers": 0}, outcome.reason)
+
+
+def _by_figure(found: Figure, rule: str, levels: Levels) -> Outcome:
+    if found.p_yes is None or found.p_no is None:
+        missing = {"answers": max(0, LEAST_ITEMS - found.n)}
+        if not any(missing.values()):
+            missing["questions"] = max(0, VERDICTS[rule].least - (found.units or 0))
+        return _outcome("not_shown", found, missing, found.reason)
+    if found.n < LEAST_ITEMS:
+        return _outcome("not_shown", found, {"answers": LEAST_ITEMS - found.n})
+    return _decided(found, (found.p_yes, found.p_no), levels, found.n, found.units or 0)
+
+
+def _decided(
+    shown: Figure | Winning, p: tuple[float, float], levels: Levels, n: int, units: int
+) -> Outcome:
+    """Yes, no, or how many more answers would show the one that is nearer."""
+    p_yes, p_no = p
+    if p_yes <= levels.yes:
+        return _outcome("yes", shown)
+    if p_no <= levels.no:
+        return _outcome("no", shown)
+    nearer = (p_yes, levels.yes) if p_yes < p_no else (p_no, levels.no)
+    return _outcome("not_shown", shown, {"answers": more_needed(n, nearer[0], units, nearer[1])})
+
+
+def _outcome(
+    result: Result,
+    shown: Figure | Winning | Unscored | Steadiness,
+    missing: dict[str, int] | None = None,
+    reason: str | None = None,
+) -> Outcome:
+    """What a rule said; only what is missing of known sizes."""
+    lacking = {name: number for name, number in (missing or {}).items() if number}
+    return Outcome(result=result, numbers=shown, missing=lacking, reason=reason or "")
+
+
+def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int]:
+    """Replies without points and all replies, as if every answer had one."""
+    n = max(1, round(sheets / replicates))
+    return min(n, round(unscored * n / sheets)), n
+
+
+def _answers_needed(lost: int, n: int, level: float) -> int:
+    """How many more replies would show the share, if they came out alike; 0 if none would."""
+    from scipy import special
+
+    if lost >= UNSCORED_MARGIN * n:
+        return 0
+    more = 1
+    while more < MOST_NEEDED:
+        whole = n + more
+        if special.bdtr(round(lost * whole / n), whole, UNSCORED_MARGIN) <= level:
+            return more
+        more += max(1, more // 10)
+    return MOST_NEEDED

@@ -1,0 +1,272 @@
+"""Snapshots with figures of agreement: the choice of one, and the rows behind it."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.db.models import F, QuerySet
+from django.utils.translation import gettext as _
+
+from benchmark.agreement.methods.figures import Agreement, Pair
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.snapshot import Filters, narrowed
+from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.people.models import Study
+from cqa_site.web.pages import NotThere
+from cqa_site.web.tables import TableData
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from benchmark.agreement.methods.grid import Grid
+
+
+# Which snapshot's figures of agreement a page shows, and which part of them.
+
+
+PEOPLE = "people"
+TOTAL = "total"
+MEASURES = (
+    "alpha_interval",
+    "alpha_ordinal",
+    "pearson",
+    "spearman",
+    "kendall",
+    "leniency",
+    "exact",
+)
+APART = "~"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is looked at, from the address; anything that does not exist falls back.
+
+    Attributes
+    ----------
+    column, measure
+        Of the tables of all pairs.
+    first, second
+        Keys of the pair shown in detail; empty without any pair.
+    judge
+        Key of the judge of the verdict; empty without judges.
+    snapshot, rubric
+        As in the address, empty where it does not name them.
+    condition
+        Id of the condition that the figures are of; empty for all of them together.
+    """
+
+    column: str = TOTAL
+    measure: str = MEASURES[0]
+    first: str = ""
+    second: str = ""
+    judge: str = ""
+    snapshot: str = ""
+    rubric: str = ""
+    condition: str = ""
+
+    @classmethod
+    def from_query(
+        cls, query: Mapping[str, str], figures: Agreement, condition: str = ""
+    ) -> Choice:
+        columns = [each.key for each in figures.columns]
+        pairs = [(each.first, each.second) for each in figures.pairs]
+        judges = [each.key for each in figures.judges]
+        wanted = tuple(query.get("pair", "").split(APART))
+        first, second = wanted if wanted in pairs else pairs[0] if pairs else ("", "")
+        return cls(
+            column=_one_of(query.get("column"), columns),
+            measure=_one_of(query.get("measure"), list(MEASURES)),
+            first=first,
+            second=second,
+            judge=_one_of(query.get("judge"), judges),
+            snapshot=query.get("snapshot", ""),
+            rubric=query.get("rubric", ""),
+            condition=condition,
+        )
+
+    @property
+    def pair(self) -> str:
+        """The pair as the address names it."""
+        return f"{self.first}{APART}{self.second}" if self.first else ""
+
+    @property
+    def query(self) -> str:
+        """The query part of an address that leads back to this choice."""
+        parts = {
+            "column": self.column if self.column != TOTAL else "",
+            "measure": self.measure if self.measure != MEASURES[0] else "",
+            "pair": self.pair,
+            "judge": self.judge,
+            "snapshot": self.snapshot,
+            "rubric": self.rubric,
+            "condition": self.condition,
+        }
+        return urlencode({name: value for name, value in parts.items() if value})
+
+    @property
+    def where(self) -> str:
+        """The part of the query that names the snapshot, and the condition."""
+        parts = {"snapshot": self.snapshot, "rubric": self.rubric, "condition": self.condition}
+        return urlencode({name: value for name, value in parts.items() if value})
+
+
+def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
+    """The snapshot named by ``snapshot`` or ``rubric``, else the one computed last.
+
+    It has the figures of agreement as ``agreement`` and neither rows nor other figures. Raises
+    NotThere for one that is named and is not there.
+    """
+    rows: QuerySet = study.board_snapshots.filter(computed_at__isnull=False)
+    rows = rows.defer("rows", "figures").annotate(agreement=F("figures__agreement"))
+    wanted = {"public_id": query.get("snapshot"), "rubric__public_id": query.get("rubric")}
+    named = {name: _uuid(value) for name, value in wanted.items() if value}
+    rows = rows.filter(**named).select_related("rubric").order_by("-computed_at", "-number")
+    found: BoardSnapshot | None = rows.first()
+    if named and found is None:
+        raise NotThere(_("There is no such leaderboard."))
+    return found
+
+
+def state_of(snapshot: BoardSnapshot, choice: Choice) -> str:
+    """Names what a page shows; changes with the sheets and with the choice."""
+    told = f"{snapshot.public_id}:{snapshot.sha256}:{choice.query}"
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def pair_of(figures: Agreement, choice: Choice) -> Pair | None:
+    """The figures of the pair shown in detail."""
+    wanted = (choice.first, choice.second)
+    return next((each for each in figures.pairs if (each.first, each.second) == wanted), None)
+
+
+def _one_of(wanted: str | None, known: list[str]) -> str:
+    return wanted if wanted in known else (known[0] if known else "")
+
+
+def _uuid(text: str | None) -> uuid.UUID:
+    try:
+        return uuid.UUID(text or "")
+    except ValueError:
+        raise NotThere(_("There is no such leaderboard.")) from None
+
+
+# The answers behind a figure of agreement, from the rows of the snapshot that shows it.
+
+
+NOBODY = ""
+
+
+@dataclass(frozen=True)
+class ScoreSelection:
+    """Whose points of which column; with `points` and `others` only answers that got them."""
+
+    rater: str
+    other: str
+    column: str
+    points: float | None = None
+    others: float | None = None
+    condition: str = ""
+
+    @classmethod
+    def from_query(
+        cls, query: Mapping[str, str], grid: Grid, condition: str = ""
+    ) -> ScoreSelection:
+        """Read an address; unknown raters fall back to the judge with most sheets and people."""
+        known = [PEOPLE, *(each.key for each in grid.raters)]
+        judges = sorted(grid.judges, key=lambda each: -each.sheets)
+        usual = judges[0].key if judges else PEOPLE
+        rater, other = query.get("rater", usual), query.get("other", PEOPLE)
+        column = query.get("criterion", TOTAL)
+        return cls(
+            rater=rater if rater in known else usual,
+            other=other if other in known else NOBODY,
+            column=column if column in grid.columns else TOTAL,
+            points=_number(query.get("points")),
+            others=_number(query.get("others")),
+            condition=condition,
+        )
+
+
+def table_and_grid(rows: bytes, rubric: Rubric, condition: str = "") -> tuple[pd.DataFrame, Grid]:
+    """The sheets of a snapshot, or those of one condition, as stored, and arranged."""
+    from benchmark.agreement.methods.grid import grid_of
+    from benchmark.leaderboard.reports.snapshot import read_rows
+
+    table = narrowed(read_rows(rows), Filters(condition=condition))
+    return table, grid_of(table, rubric)
+
+
+def behind(table: pd.DataFrame, grid: Grid, wanted: ScoreSelection) -> pd.DataFrame:
+    """Answers that both raters scored, largest difference first.
+
+    Columns: those of the answer, ``points`` and ``others``, ``difference`` (first minus second)
+    and ``sheet``, one sheet of the first rater (or of anybody, for the mean of all people).
+    Without a second rater all answers of the first, most points first.
+    """
+    about = table.drop_duplicates("answer").set_index("answer").loc[grid.answers]
+    about = about.assign(points=grid.column(wanted.rater, wanted.column))
+    about["others"] = grid.column(wanted.other, wanted.column) if wanted.other else float("nan")
+    about["difference"] = about["points"] - about["others"]
+    about["sheet"] = _sheets(table, grid, wanted.rater).reindex(about.index)
+    needed = ["points", "others"] if wanted.other else ["points"]
+    found = about.dropna(subset=needed)
+    for name in ("points", "others"):
+        if (value := getattr(wanted, name)) is not None:
+            found = found[(_halves(found[name]) == value).to_numpy()]
+    by = found["difference"].abs() if wanted.other else found["points"]
+    return found.iloc[(-by).argsort(kind="stable").to_numpy()]
+
+
+def rows_table(found: pd.DataFrame, names: tuple[str, str], column: str) -> TableData:
+    """The rows as a file."""
+    columns = [_("Object 1"), _("Object 2"), _("Aspect"), _("System"), _("Scenario")]
+    columns += [_("Condition"), _("Choice"), _("Answer"), _("Sheet")]
+    columns += [f"{names[0]}: {column}", f"{names[1]}: {column}", _("Difference")]
+    parts = ["object1", "object2", "aspect", "system", "scenario", "condition", "choice"]
+    parts += ["answer_id", "sheet"]
+    rows = [
+        [*(row[part] for part in parts), *(_cell(row[part]) for part in _POINTS)]
+        for row in found.to_dict("records")
+    ]
+    return TableData(columns, rows, name="score-rows")
+
+
+_POINTS = ("points", "others", "difference")
+
+
+def shown_rows(found: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of one page: missing points are None."""
+    return [row | {part: _cell(row[part]) for part in _POINTS} for row in found.to_dict("records")]
+
+
+def _sheets(table: pd.DataFrame, grid: Grid, rater: str) -> pd.Series:
+    """Answer → one sheet of the rater, the first replicate."""
+    if rater == PEOPLE:
+        own = table[table["rater_id"].isin([each.key for each in grid.people])]
+    else:
+        own = table[table["rater_id"] == rater]
+    first = own.sort_values("replicate", kind="stable").drop_duplicates("answer")
+    return first.set_index("answer")["sheet"]
+
+
+def _halves(points: pd.Series) -> pd.Series | np.ndarray:
+    """Points as the confusion table counts them: means go to the nearest half."""
+    return (points * 2 + 0.5) // 1 / 2
+
+
+def _cell(value: float) -> float | None:
+    return None if value != value else float(value)  # NaN differs from itself
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,360 @@
+"""Summary of agreement: the finding in a sentence, and the charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchmark.agreement.methods.figures import (
+    Agreement,
+    Figure,
+    JudgeAlphas,
+    JudgeRow,
+    Pair,
+    is_closest,
+)
+from cqa_site.results.boards import Finding, in_words, level_of, listed, short, why_less
+from cqa_site.stats.estimate import FIRM, TENTATIVE
+from cqa_site.stats.verdicts import LEVEL, RULES, corrected_level, more_needed
+from cqa_site.web.charts.dot_rows import intervals, ranked_dots
+from cqa_site.web.charts.plane import Plane, apart, frame, on, plane_of
+from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
+from cqa_site.web.charts.vega import (
+    LEADING,
+    SIZE,
+    Layer,
+    Rows,
+    Spec,
+    axis_of,
+    finish,
+    layer,
+    lines_of,
+    looks,
+    segment,
+    segments,
+    text_width,
+    texts,
+    wrap,
+)
+from cqa_site.web.tables import text_of
+
+from .snapshot import TOTAL, Choice, pair_of
+from .tables import column_names, rater_names
+
+# What agreement of scores comes to, in a sentence, and how sure that is.
+
+
+def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
+    """How far people agree about totals, and the judge with them."""
+    people = figures.people.columns[TOTAL].alpha_interval
+    shared = figures.people.shared
+    if not RULES["reliability"].allows(shared) or people.value is None:
+        return Finding(
+            _("How far people agree with each other can hardly be told here."),
+            f"{_few(shared)} {_by_judges(figures)}".strip(),
+            "warn",
+        )
+    level, mark = level_of(_("people agree on totals"), people)
+    says = f"{level}: {_('alpha %s') % text_of(people.value, 2)}"
+    beside = figures.with_people.get(choice.judge, {}).get(TOTAL)
+    if beside is not None:
+        says += _beside(rater_names(figures)[choice.judge], beside.alpha_interval)
+    return Finding(f"{says}.", _sure(figures, people, beside), mark)
+
+
+def _few(shared: int) -> str:
+    text = ngettext(
+        "%(n)d answer was scored by two or more people, or scores were consolidated before they "
+        "came here; %(least)d are needed.",
+        "%(n)d answers were scored by two or more people, or scores were consolidated before "
+        "they came here; %(least)d are needed.",
+        shared,
+    )
+    return text % {"n": shared, "least": RULES["reliability"].least}
+
+
+def _by_judges(figures: Agreement) -> str:
+    """The judge with the highest alpha in these data, where people do not suffice."""
+    best = next((each for each in figures.judges if each.agreement.value is not None), None)
+    if best is None:
+        return ""
+    said = {"name": short(best.name), "figure": _with_n(best.agreement)}
+    return _("Highest alpha with them in these data: %(name)s, %(figure)s.") % said
+
+
+def _beside(name: str, with_people: Figure) -> str:
+    if with_people.value is None:
+        return ""
+    said = {"name": short(name), "alpha": text_of(with_people.value, 2)}
+    return _("; %(name)s agrees with them at %(alpha)s") % said
+
+
+def _sure(figures: Agreement, people: Figure, beside: JudgeAlphas | None) -> str:
+    """The intervals, the difference of both on the same answers, the weakest criterion."""
+    said = [_("People: %s.") % _with_n(people), why_less(people)]
+    if beside and beside.difference.value is not None:
+        said.append(_("Judge minus people on the same answers: %s.") % _with_n(beside.difference))
+    if weakest := _weakest(figures):
+        said.append(_("Lowest criterion in these data: %s.") % weakest)
+    return " ".join(filter(None, said))
+
+
+def _weakest(figures: Agreement) -> str:
+    names = column_names(figures)
+    found = [
+        (value, names[each.key])
+        for each in figures.columns
+        if each.kind == "criterion"
+        and (value := figures.people.columns[each.key].alpha_interval.value) is not None
+    ]
+    if not found:
+        return ""
+    value, name = min(found)
+    return f"{name} ({text_of(value, 2)})"
+
+
+def _with_n(found: Figure) -> str:
+    return f"{in_words(found)}, n {found.n:,}"
+
+
+def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
+    """Which judge agrees with people most, and whether that is shown of all others."""
+    known = [each for each in judges if each.agreement.value is not None]
+    if not known:
+        needed = _("It needs answers that people and a judge have both scored.")
+        return Finding(_("No judge can be compared with people yet."), needed, "warn")
+    first = known[0]
+    said = {"name": short(first.name), "figure": _with_n(first.agreement)}
+    if len(known) == 1:
+        return Finding(_("%(name)s agrees with people at alpha %(figure)s.") % said)
+    if is_closest(known):
+        says = _(
+            "%(name)s agrees with people more than any other judge here does: alpha %(figure)s."
+        )
+        sure = _("Shown on the answers that both judges scored, corrected over all pairs (Holm).")
+        return Finding(says % said, sure, "good")
+    says = _("%(name)s has the highest alpha with people in these data: %(figure)s.") % said
+    level = [each for each in known[1:] if each.rank_low in (1, None)]
+    unclear = _("Not shown to agree less: %s.") % listed([each.name for each in level])
+    return Finding(says, f"{unclear} {_would_tell(first, level, len(known))}".strip())
+
+
+def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> str:
+    """How many answers would tell the first judge from the one that is nearest to it."""
+    names = {"first": short(first.name), "second": short(level[0].name)}
+    found = level[0].to_first
+    if found is None or found.p_yes is None or found.units is None:
+        text = _("A test of two judges needs %(n)d questions that both and people scored.")
+        return text % {"n": RULES["closest judge"].least}
+    one_sided = corrected_level(LEVEL, n_judges * (n_judges - 1) // 2) / 2
+    more = more_needed(found.n, found.p_yes / 2, found.units, one_sided)
+    if not more:
+        return ""
+    text = ngettext(
+        "About %(n)s more answer by both would tell %(first)s from %(second)s.",
+        "About %(n)s more answers by both would tell %(first)s from %(second)s.",
+        more,
+    )
+    return text % {"n": f"{more:,}", **names}
+
+
+# The plot of differences against means.
+
+
+# What the names of the lines may take at the right.
+NAMES = 92
+LEAD = 12
+
+
+def difference_plot(
+    points: Rows, lines: Rows, *, titles: tuple[str, str], size: str = "wide"
+) -> Spec:
+    """Dots (fields mean, difference, n: the larger, the more answers) and named dashed lines.
+
+    The names (field what) stand at the right with their values, moved apart where lines are near
+    each other.
+    """
+    heights = [point["difference"] for point in points] + [line["at"] for line in lines]
+    plane = plane_of(
+        axis_of((point["mean"] for point in points), most=6 if size == "wide" else 4),
+        axis_of(heights, most=6),
+        titles,
+        size,
+        height=240,
+        beyond=NAMES + LEAD,
+    )
+    level = [
+        segment(plane.left, plane.y(line["at"]), plane.right, plane.y(line["at"]))
+        for line in lines
+    ]
+    layers = [*frame(plane), _dots(points, plane), segments(level, "guide"), *_names(lines, plane)]
+    return finish(layers, size, plane.end)
+
+
+def _dots(points: Rows, plane: Plane) -> Layer:
+    most = max((point["n"] for point in points), default=1)
+    scale = {"domain": [1, max(most, 2)], "range": [18, 220]}
+    size = {"field": "n", "type": "quantitative", "scale": scale, "legend": None}
+    # Of one series, so that the theme colours them.
+    marked = [{**point, "series": ""} for point in points]
+    places = on(plane, "mean", "difference")
+    look = looks([""], has_signs=False)
+    return layer(marked, "point", {**places, **look, "size": size}, filled=True, opacity=0.55)
+
+
+def _names(lines: Rows, plane: Plane) -> list[Layer]:
+    """Names and values from above to below, each joined to its line."""
+    ordered = sorted(lines, key=lambda line: -line["at"])
+    said = [_said(line) for line in ordered]
+    room = LEADING * max((len(each) for each in said), default=1) + 2
+    places = [plane.y(line["at"]) for line in ordered]
+    moved = apart(places, room, plane.top, plane.bottom)
+    x = plane.right + LEAD
+    words = [
+        text
+        for each, y in zip(said, moved, strict=True)
+        for text in lines_of(each, x + 4, y - LEADING * (len(each) - 1) / 2)
+    ]
+    leads = [segment(plane.right, place, x, y) for place, y in zip(places, moved, strict=True)]
+    return [segments(leads, "lead"), texts(words, "name")]
+
+
+def _said(line: dict[str, Any]) -> list[str]:
+    number = f"{line['at']:z.2f}".replace("-", "−")
+    whole = f"{line['what']} {number}"
+    return (
+        [whole]
+        if text_width(whole, SIZE) <= NAMES - 6
+        else [*wrap(line["what"], NAMES - 6), number]
+    )
+
+
+# Figures of agreement as charts, each with its numbers in words.
+
+
+MARKS = (TENTATIVE, FIRM)
+Row = dict[str, Any]
+
+
+def _part(estimate: Figure) -> Row:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def _ceiling_rows(figures: Agreement, choice: Choice) -> list[Row]:
+    """People and the judge for each column that has one of the two figures."""
+    judge = figures.with_people.get(choice.judge, {})
+    rows = []
+    for key, name in column_names(figures).items():
+        people = figures.people.columns[key].alpha_interval
+        rows.append({"column": name, "who": _("People"), **_part(people)})
+        if key in judge:
+            own = judge[key].alpha_interval
+            rows.append({"column": name, "who": _("Judge"), **_part(own)})
+    known = {row["column"] for row in rows if row["value"] is not None}
+    return [row for row in rows if row["column"] in known]
+
+
+def _ceiling(figures: Agreement, choice: Choice, size: str) -> Spec:
+    return intervals(
+        _ceiling_rows(figures, choice),
+        y="column",
+        series="who",
+        title=_("Interval alpha, 95 % interval"),
+        marks=MARKS,
+        size=size,
+    )
+
+
+def _ceiling_alt(figures: Agreement, choice: Choice) -> str:
+    known = [row for row in _ceiling_rows(figures, choice) if row["value"] is not None]
+    parts = [f"{row['column']}, {row['who']}: {row['value']:.3f}" for row in known]
+    return _("Interval alpha of each column. %s.") % "; ".join(parts)
+
+
+def _judge_rows(figures: Agreement, choice: Choice) -> list[Row]:
+    people = figures.people.columns["total"].alpha_interval
+    found = [(_("People together"), people)]
+    found += [(row.name, row.agreement) for row in figures.judges[:MOST]]
+    names = distinct(name for name, _estimate in found)
+    return [
+        {"name": name, "what": _("Total"), **_part(estimate)}
+        for name, (_name, estimate) in zip(names, found, strict=True)
+    ]
+
+
+def _judges(figures: Agreement, choice: Choice, size: str) -> Spec:
+    return intervals(
+        _judge_rows(figures, choice),
+        y="name",
+        series="what",
+        title=of_all(
+            _("Interval alpha of totals with people, 95 % interval"), len(figures.judges)
+        ),
+        marks=MARKS,
+        size=size,
+    )
+
+
+def _judges_alt(figures: Agreement, choice: Choice) -> str:
+    known = [row for row in _judge_rows(figures, choice) if row["value"] is not None]
+    parts = [f"{row['name']}: {row['value']:.3f}" for row in known]
+    return _("Interval alpha of totals with people. %s.") % ("; ".join(parts) or _("Not defined"))
+
+
+def _difference_rows(figures: Agreement, choice: Choice) -> list[Row]:
+    """Judge minus people for each column where both are known on the same answers."""
+    beside, names = figures.with_people.get(choice.judge, {}), column_names(figures)
+    return [
+        {"name": name, "group": None, **_part(found.difference)}
+        for key, name in names.items()
+        if (found := beside.get(key)) and found.difference.value is not None
+    ]
+
+
+def _differences(figures: Agreement, choice: Choice, size: str) -> Spec:
+    title = _("Judge minus people, interval alpha, 95 % interval")
+    return ranked_dots(_difference_rows(figures, choice), title=title, size=size)
+
+
+def _differences_alt(figures: Agreement, choice: Choice) -> str:
+    rows = _difference_rows(figures, choice)
+    parts = "; ".join(f"{row['name']}: {row['value']:.3f}" for row in rows)
+    return _("Alpha of the judge with people minus that of people. %s.") % parts
+
+
+def _points(figures: Agreement, choice: Choice) -> list[Row]:
+    pair = pair_of(figures, choice)
+    found = pair.bland_altman.points if pair else ()
+    return [{"mean": mean, "difference": apart, "n": n} for mean, apart, n in found]
+
+
+def _lines(pair: Pair) -> list[Row]:
+    found = pair.bland_altman
+    said = {_("lower limit"): found.lower, _("bias"): found.bias, _("upper limit"): found.upper}
+    lines = ({"at": each.value, "what": text} for text, each in said.items())
+    return [line for line in lines if line["at"] is not None]
+
+
+def _bland_altman(figures: Agreement, choice: Choice, size: str) -> Spec:
+    pair = pair_of(figures, choice)
+    if pair is None:
+        raise KeyError(choice.pair)
+    titles = (_("Mean of the two totals"), _("First minus second, points"))
+    return difference_plot(_points(figures, choice), _lines(pair), titles=titles, size=size)
+
+
+def _bland_altman_alt(figures: Agreement, choice: Choice) -> str:
+    pair = pair_of(figures, choice)
+    lines = [f"{line['what']} {line['at']:.2f}" for line in (_lines(pair) if pair else [])]
+    return _("Difference of two raters' totals against their mean. %s.") % ", ".join(lines)
+
+
+CHARTS = {
+    "ceiling": Chart(_ceiling, _ceiling_alt, _ceiling_rows),
+    "replace": Chart(_differences, _differences_alt, _difference_rows),
+    "judges": Chart(_judges, _judges_alt, lambda figures, choice: figures.judges),
+    "bland-altman": Chart(_bland_altman, _bland_altman_alt, _points),
+}

@@ -1,0 +1,413 @@
+"""Pages of agreement: figures, verdicts on judges, score sheets and updates."""
+
+import uuid
+from http import HTTPStatus
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_safe
+
+from annotation.answers.reports import about_answer, side_by_side
+from annotation.judges.reports.results import judged_rounds
+from benchmark.agreement.actions import shown_agreement
+from benchmark.agreement.methods.figures import Agreement, Column, Pair, People, Verdict
+from benchmark.agreement.reports.agreement import judge_trust
+from benchmark.agreement.reports.judges import (
+    BADGES,
+    JUDGE_TABLES,
+    RESULTS,
+    RULE_TEXTS,
+    RULES,
+    SOURCES,
+    answer_of,
+    cautions_of,
+    chance_of,
+    headline,
+    missing_of,
+    numbers_of,
+    reasons_of,
+)
+from benchmark.agreement.reports.snapshot import MEASURES, Choice, pair_of, snapshot_of, state_of
+from benchmark.agreement.reports.summary import CHARTS, agreement_finding, judges_finding
+from benchmark.agreement.reports.tables import (
+    DETAIL_TABLES,
+    MEASURE_NAMES,
+    PAIR_TABLES,
+    AgreementTableSpec,
+    column_names,
+    figure_of,
+    rater_names,
+    table_of,
+    value_of,
+)
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.snapshot import conditions_of_rows, known_condition
+from benchmark.leaderboard.views.context import live_board, rubric_of
+from benchmark.scoring.models import ScoreSheet
+from benchmark.scoring.reports.sheets import beside_sheet, sheet_or_404
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.boards import DETAILS, SHOW, Finding
+from cqa_site.results.figures import PLAIN as WITH_CHART
+from cqa_site.results.figures import Figure, Files, figure_file, table_file
+from cqa_site.stats.estimate import from_json
+from cqa_site.web.charts.points import chart_of
+from cqa_site.web.rest.queries import chosen
+from cqa_site.web.templatetags.figures import percent
+
+# What the page about replacing people shows of one judge.
+
+
+def verdict_context(figures: Agreement, choice: Choice) -> dict[str, Any]:
+    """The answer in words, each column's results with their numbers, and the rules."""
+    verdicts, names = figures.verdict[choice.judge], column_names(figures)
+    name = rater_names(figures)[choice.judge]
+    sure = chance_of(figures, choice.judge), cautions_of(verdicts), _ground(figures)
+    return {
+        "finding": Finding(
+            headline(figures, choice.judge, name),
+            " ".join(filter(None, sure)),
+            BADGES[verdicts["total"].result],
+        ),
+        "reasons": reasons_of(verdicts["total"]),
+        "lines": answer_of(figures, choice.judge),
+        "rows": [_row(column, names, verdicts[column.key]) for column in figures.columns],
+        "rules": [
+            {"title": RULES[key], "text": RULE_TEXTS[key], "source": SOURCES[key]} for key in RULES
+        ],
+    }
+
+
+def _ground(figures: Agreement) -> str:
+    """Which people the verdict rests on, and how much is allowed for."""
+    people, said = figures.people, []
+    if people.raters:
+        text = ngettext(
+            "%(n)s person scored %(answers)s answers, %(shared)s by two or more people.",
+            "%(n)s people scored %(answers)s answers, %(shared)s by two or more people.",
+            people.raters,
+        )
+        said.append(
+            text
+            % {
+                "n": f"{people.raters:,}",
+                "answers": f"{people.answers:,}",
+                "shared": _shared(people),
+            }
+        )
+    if people.consolidated:
+        text = ngettext(
+            "%(n)s answer has a consolidated sheet, which is a mean of people and no person.",
+            "%(n)s answers have consolidated sheets, which are means of people and no persons.",
+            people.consolidated,
+        )
+        said.append(text % {"n": f"{people.consolidated:,}"})
+    allowed = _(
+        "A judge costs less, so it counts as close as a person where the person comes closer on "
+        "up to %(share)s more of the answers (epsilon %(epsilon)s)."
+    )
+    epsilon = figures.options.epsilon
+    return " ".join([*said, allowed % {"share": percent(epsilon), "epsilon": f"{epsilon:.2f}"}])
+
+
+def _shared(people: People) -> str:
+    if people.shared == people.answers:
+        return _("all of them")
+    return _("%s of them") % f"{people.shared:,}"
+
+
+def _row(column: Column, names: dict[str, str], verdict: Verdict) -> dict[str, Any]:
+    return {
+        "key": column.key,
+        "kind": column.kind,
+        "name": names[column.key],
+        "result": RESULTS[verdict.result],
+        "badge": BADGES[verdict.result],
+        "missing": missing_of(verdict),
+        "rules": [
+            {
+                "result": RESULTS[outcome.result],
+                "badge": BADGES[outcome.result],
+                "numbers": numbers_of(rule, outcome),
+            }
+            for rule in RULES
+            for outcome in [verdict.rules[rule]]
+        ],
+    }
+
+
+# Agreement of people and judges: every pair, who may replace people, judges beside each other.
+
+
+TABLES: dict[str, AgreementTableSpec] = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
+PLAIN = "benchmark/agreement/_table.html"
+BODIES = {
+    "pairs": "benchmark/agreement/_pairs.html",
+    "criteria": "benchmark/agreement/_criteria.html",
+    "confusion": "benchmark/agreement/_confusion.html",
+    "judges": "benchmark/agreement/_judges.html",
+    "ceiling": "benchmark/agreement/_ceiling.html",
+}
+# The parts of the page about agreement: its name in the address, its title, its figures.
+PARTS = (
+    ("", gettext_lazy("Summary"), ("ceiling",)),
+    ("pairs", gettext_lazy("Every two raters"), ("pairs", "criteria")),
+    ("systems", gettext_lazy("Systems and aspects"), ("systems", "aspect", "concatenated")),
+    ("detail", gettext_lazy("One pair in detail"), ("bland-altman", "confusion", "by-code")),
+)
+OF_A_PAIR = ("bland-altman", "confusion")
+ON_JUDGES = ("judges", "consistency", "replicates", "preference", "length")
+
+
+@study_page(*RESEARCHERS)
+def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
+    """Show how far everybody agrees who scored the same answers."""
+    part = chosen(request, "part", {key for key, _title, _slugs in PARTS})
+    context = agreement_context(request, study, {key: slugs for key, _title, slugs in PARTS}[part])
+    context |= {"part": part, "parts": [(key, title) for key, title, _slugs in PARTS]}
+    if figures := context["figures"]:
+        context |= _details(figures, context["choice"])
+        context["finding"] = agreement_finding(figures, context["choice"])
+    return render(request, "benchmark/agreement/agreement.html", context)
+
+
+@study_page(*RESEARCHERS)
+def score_replace(request: StudyRequest, study: Study) -> HttpResponse:
+    """Answer whether a judge may take the place of people, and for which criteria."""
+    context = agreement_context(request, study, ())
+    if not context["figures"]:
+        context["judged"] = judged_rounds(study).first()
+    elif context["choice"].judge:
+        context |= verdict_context(context["figures"], context["choice"])
+        context["has_details"] = DETAILS in request.GET.getlist(SHOW)
+        snapshot, figures, choice = (context[name] for name in ("snapshot", "figures", "choice"))
+        context["card"] = card_of(snapshot, figures, choice, "replace")
+    return render(request, "benchmark/agreement/replace.html", context)
+
+
+@study_page(*RESEARCHERS)
+def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
+    """Rank the judges."""
+    context = agreement_context(request, study, ON_JUDGES)
+    if context["snapshot"]:
+        trust = judge_trust(context["snapshot"].rubric)
+        context["trust"] = {each.key: each for each in trust}
+        context["kept_out"] = [each for each in trust if each.is_kept_out]
+    if context["figures"]:
+        context["finding"] = judges_finding(context["figures"].judges)
+    return render(request, "benchmark/agreement/judges.html", context)
+
+
+def agreement_context(
+    request: StudyRequest, study: Study, slugs: tuple[str, ...]
+) -> dict[str, Any]:
+    """What all three pages show; ``figures`` is None while there are none."""
+    shown = shown_agreement(study, request.GET, request.user)
+    snapshot, figures = shown.snapshot, shown.figures
+    context: dict[str, Any] = {
+        "study": study,
+        "shown": shown,
+        "snapshot": snapshot,
+        "figures": figures,
+    }
+    if not snapshot or not figures:
+        return context
+    choice = Choice.from_query(request.GET, figures, shown.condition)
+    return context | {
+        "choice": choice,
+        "names": rater_names(figures),
+        "column_names": column_names(figures),
+        "cards": [
+            card_of(snapshot, figures, choice, slug)
+            for slug in slugs
+            if slug != "by-code" or figures.by_code
+        ],
+    }
+
+
+@study_page(*RESEARCHERS)
+def score_agreement_figure(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Send one figure's table or chart."""
+    slugs = tuple(slug for slug in TABLES if slug == figure)
+    cards = agreement_context(request, study, slugs).get("cards", [])
+    return figure_file(request, cards, figure, format)
+
+
+def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: str) -> Figure:
+    """One figure with its table, and the words of its chart if it has one."""
+    entry = TABLES[slug]
+    study = snapshot.study.public_id
+    rows = reverse("score_rows", args=[study])
+    pair = f"rater={choice.first}&other={choice.second}&" if slug in OF_A_PAIR else ""
+    chart = chart_of(CHARTS, slug, figures, choice)
+    return Figure(
+        slug=slug,
+        anchor=slug,
+        title=entry.title,
+        about=_about(figures, choice, slug),
+        recipe=entry.recipe,
+        needed=entry.needed,
+        way=(entry.way[1], reverse(entry.way[0], args=[study])),
+        body=BODIES.get(slug, WITH_CHART if chart else PLAIN),
+        rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
+        table=table_of(snapshot, figures, choice, slug, entry),
+        files=Files(
+            view="score_agreement_figure",
+            ids=(study,),
+            query=choice.query,
+            version=state_of(snapshot, choice),
+        ),
+        is_wide=True,
+        **chart,
+    )
+
+
+def _about(figures: Agreement, choice: Choice, slug: str) -> str:
+    """Which column or pair a figure is about."""
+    if slug == "pairs":
+        return column_names(figures)[choice.column]
+    return _pair_title(figures, choice) if slug in OF_A_PAIR else ""
+
+
+def _pair_title(figures: Agreement, choice: Choice) -> str:
+    names = rater_names(figures)
+    return " – ".join(names[key] for key in (choice.first, choice.second) if key)
+
+
+def _details(figures: Agreement, choice: Choice) -> dict[str, Any]:
+    """What the tables of the page about agreement link to and choose from."""
+    measure, people = choice.measure, figures.people.columns
+    # People together have alphas only.
+    shown = figures.columns if measure.startswith("alpha") else ()
+    return {
+        "measures": [(name, MEASURE_NAMES[name]) for name in MEASURES],
+        "pair": pair_of(figures, choice),
+        "people_row": [figure_of(people[each.key], measure) for each in shown],
+        "criteria_rows": [(pair, _cells(pair, measure)) for pair in figures.pairs],
+        "is_signed": measure == "leniency",
+    }
+
+
+def _cells(pair: Pair, measure: str) -> list[dict[str, Any]]:
+    """The chosen measure by column and how dark its cell is; bias darkens either way."""
+    cells = []
+    for column, found in pair.columns.items():
+        value = value_of(found, measure)
+        scale = 4 if measure == "leniency" else 1
+        shade = None if value is None else min(1.0, scale * abs(value))
+        is_shaded = value is not None and (value > 0 or measure == "leniency")
+        shown = {"column": column, "value": value, "n": found.n}
+        cells.append(shown | {"shade": shade if is_shaded else None})
+    return cells
+
+
+urlpatterns = [
+    path("scores/agreement/", score_agreement, name="score_agreement"),
+    path("scores/replace/", score_replace, name="score_replace"),
+    path("scores/judges/", score_judges, name="score_judges"),
+    path(
+        "scores/agreement/<slug:figure>.<str:format>",
+        score_agreement_figure,
+        name="score_agreement_figure",
+    ),
+]
+
+
+# The rows behind figures of agreement, and one score sheet beside the others of its answer.
+
+
+PER_PAGE = 50
+
+
+@study_page(*RESEARCHERS)
+def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
+    """List answers with the points of two raters, largest difference first."""
+    snapshot = snapshot_of(study, request.GET)
+    context: dict[str, Any] = {"study": study, "snapshot": snapshot}
+    if snapshot is None or not snapshot.agreement:
+        return render(request, "benchmark/agreement/score_rows.html", context)
+    from benchmark.agreement.reports import snapshot as report
+    from benchmark.agreement.reports.tables import column_names, rater_names
+
+    condition = known_condition(request.GET.get("condition", ""), snapshot.recipe)
+    rows, rubric = bytes(snapshot.rows), snapshot.rubric.rubric
+    table, grid = report.table_and_grid(rows, rubric, condition)
+    wanted = report.ScoreSelection.from_query(request.GET, grid, condition)
+    found = report.behind(table, grid, wanted)
+    figures = from_json(Agreement, snapshot.agreement)
+    names, columns = rater_names(figures), column_names(figures)
+    pair = (names.get(wanted.rater, ""), names.get(wanted.other, ""))
+    if request.GET.get("format") == "csv":
+        return table_file(report.rows_table(found, pair, columns[wanted.column]), "csv")
+    page = Paginator(range(len(found)), PER_PAGE).get_page(request.GET.get("page"))
+    start = page.start_index() - 1 if len(found) else 0
+    context |= {
+        "wanted": wanted,
+        "names": names,
+        "pair": pair,
+        "columns": columns,
+        "conditions": conditions_of_rows(snapshot.recipe),
+        "page": page,
+        "rows": report.shown_rows(found.iloc[start : start + PER_PAGE]),
+    }
+    return render(request, "benchmark/agreement/score_rows.html", context)
+
+
+@study_page(*RESEARCHERS)
+def score_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> HttpResponse:
+    """Show one sheet: the answer, points with notes or reasons, and the answer's other sheets."""
+    sheet: ScoreSheet = sheet_or_404(study, sheet_id)
+    answer = sheet.answer
+    (column,), lists = side_by_side(answer.question, [answer.pk], is_blind=False)
+    context = {
+        "study": study,
+        "sheet": sheet,
+        "answer": answer,
+        "about": about_answer(answer),
+        "column": column,
+        "lists": lists,
+        "with_labels": False,
+        **beside_sheet(sheet),
+    }
+    return render(request, "benchmark/agreement/score_sheet.html", context)
+
+
+urlpatterns += [
+    path("scores/rows/", score_rows, name="score_rows"),
+    path("scores/sheets/<uuid:sheet_id>/", score_sheet, name="score_sheet"),
+]
+
+
+# Whether newer figures are there than those a page shows; asks for them where sheets moved on.
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
+    """Nothing, or the word to load the page again once its figures are no longer the newest."""
+    if request.GET.get("condition"):
+        found = shown_agreement(study, request.GET, request.user)
+        return _refresh_if(bool(found.stored) or found.is_failed)
+    rubric, _known = rubric_of(study, request)
+    shown = live_board(request, study, rubric) if rubric else None
+    if shown is None or shown.snapshot is None:
+        return _refresh_if(False)
+    return _refresh_if(shown.digest != request.GET.get("seen", ""))
+
+
+def _refresh_if(is_newer: bool) -> HttpResponse:
+    if not is_newer:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    response = HttpResponse()
+    response["HX-Refresh"] = "true"
+    return response
+
+
+urlpatterns += [path("scores/watch/", score_watch, name="score_watch")]

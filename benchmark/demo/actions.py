@@ -1,0 +1,316 @@
+"""Demo data: invented answers with simulated scores, and an open scoring round."""
+
+import random
+from collections.abc import Mapping
+from datetime import timedelta
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.answers.models import Answer, System
+from annotation.corpus.models import Comparison, Question, text_key
+from annotation.generation.actions.answer_runs import condition
+from benchmark.leaderboard.actions import request_board
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.methods.rubric import Criterion
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.actions import Plan, plan_round, set_example
+from benchmark.scoring.methods import length_points, sentence_places
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.people.actions import rater_for
+from cqa_site.people.models import Membership, Rater, Role, Study, User
+from cqa_site.rounds.lifecycle import open_round
+
+# Invented comparisons for the demo's scores: per aspect one sentence about either object.
+
+
+SYSTEMS = ("Invented model A", "Invented model B", "Invented model C")
+# (object 1, object 2), then (aspect, sentence on the first, sentence on the second).
+Aspect = tuple[str, str, str]
+PAIRS: list[tuple[tuple[str, str], list[Aspect]]] = [
+    (
+        ("bicycle", "kick scooter"),
+        [
+            ("Speed", "A bicycle keeps up with slow cars.", "A kick scooter beats a brisk walk."),
+            (
+                "Space",
+                "A bicycle wants a rack or cellar.",
+                "A kick scooter fits behind a door.",
+            ),
+            ("Load", "A bicycle takes two full bags.", "A kick scooter takes its rider alone."),
+        ],
+    ),
+    (
+        ("pencil", "ballpoint pen"),
+        [
+            ("Mistakes", "A pencil can be rubbed out.", "A ballpoint pen only crosses out."),
+            ("Weather", "A pencil writes in the cold.", "A ballpoint pen stalls in the frost."),
+            ("Lifetime", "A pencil shrinks with every week.", "A ballpoint pen lasts a year."),
+        ],
+    ),
+    (
+        ("curtain", "blind"),
+        [
+            ("Darkness", "A curtain leaks light at the top.", "A blind closes slat by slat."),
+            ("Cleaning", "A curtain goes into the machine.", "A blind has to be wiped by hand."),
+            ("Sound", "A curtain swallows some echo.", "A blind rattles in the wind."),
+        ],
+    ),
+    (
+        ("ferry", "bridge"),
+        [
+            ("Waiting", "A ferry leaves when its clock says so.", "A bridge is always there."),
+            ("Building", "A ferry needs two landings.", "A bridge needs years of work."),
+            ("View", "A ferry shows the river from below.", "A bridge shows it from above."),
+        ],
+    ),
+    (
+        ("wool blanket", "quilt"),
+        [
+            ("Warmth", "A wool blanket warms even when damp.", "A quilt warms once it is dry."),
+            ("Weight", "A wool blanket lies heavily.", "A quilt is hardly felt."),
+            ("Washing", "A wool blanket may felt in the wash.", "A quilt takes a gentle wash."),
+        ],
+    ),
+    (
+        ("paper map", "map on a phone"),
+        [
+            ("Power", "A paper map never runs empty.", "A map on a phone dies with its battery."),
+            ("Searching", "A paper map makes you search.", "A map on a phone finds the street."),
+            ("Overview", "A paper map shows the region.", "A map on a phone shows a keyhole."),
+        ],
+    ),
+    (
+        ("rowing", "swimming"),
+        [
+            ("Muscles", "Rowing asks for back and legs.", "Swimming asks for all of the body."),
+            ("Cost", "Rowing needs a boat and a club.", "Swimming needs a ticket."),
+            ("Weather", "Rowing stops in a storm.", "Swimming goes on in a hall."),
+        ],
+    ),
+    (
+        ("allotment", "balcony"),
+        [
+            ("Harvest", "An allotment fills a cellar.", "A balcony fills a bowl."),
+            ("Distance", "An allotment is a walk away.", "A balcony is behind the door."),
+            ("Work", "An allotment wants every Saturday.", "A balcony wants a jug of water."),
+        ],
+    ),
+    (
+        ("choir", "piano lesson"),
+        [
+            ("Company", "A choir brings forty people together.", "A piano lesson brings two."),
+            ("Practice", "A choir forgives a lazy week.", "A piano lesson hears it at once."),
+            ("Price", "A choir asks for a small fee.", "A piano lesson is paid by the hour."),
+        ],
+    ),
+    (
+        ("slow cooker", "pressure cooker"),
+        [
+            ("Time", "A slow cooker takes the whole day.", "A pressure cooker takes minutes."),
+            ("Attention", "A slow cooker is left alone.", "A pressure cooker is watched."),
+            ("Texture", "A slow cooker keeps meat whole.", "A pressure cooker softens beans."),
+        ],
+    ),
+]
+
+
+def answer_text(system: str, scenario: int, pair: tuple[str, str], aspects: list[Aspect]) -> str:
+    """What an invented system says: A is thorough, B leaves things out, C repeats itself."""
+    said = aspects[:2] if system == SYSTEMS[1] else aspects
+    is_thorough = system == SYSTEMS[0]
+    lines = [
+        f"- {name}: {first} {second}" + f" {name} is seldom all that counts." * is_thorough
+        for name, first, second in said
+    ]
+    if system == SYSTEMS[2]:
+        lines.append(lines[0])
+    plain = " ".join(f"{first} {second}" for _name, first, second in said)
+    winner = pair[len(pair[0]) % 2]
+    if scenario == 1:
+        choice = "Both are fine." if system == SYSTEMS[2] else f"I would take the {winner}."
+        return f"{pair[0].capitalize()} or {pair[1]}? {plain} {choice}"
+    names = " and ".join(name.lower() for name, _first, _second in said)
+    opening = f"Summary: The {pair[0]} and the {pair[1]} differ in {names}."
+    opening += " None of these settles the matter alone." * is_thorough
+    ending = "" if system == SYSTEMS[2] else f"\n\nBest option: {winner}"
+    return f"{opening}\n\nMain aspects:\n" + "\n".join(lines) + ending
+
+
+# Scores for the demo study: invented answers, and a seeded simulation that scores them.
+#
+# Two members of the demo and an invented judge score by the same rubric. The judge is more lenient
+# than people and cannot be used once in a while, so that every page has something to show.
+
+
+SOURCE = "demo"
+SEED = 11
+SCENARIOS = (Answer.Scenario.BARE, Answer.Scenario.STRUCTURE)
+# How much of each criterion an answer deserves, on average.
+QUALITY = dict(zip(SYSTEMS, (0.85, 0.65, 0.55), strict=True))
+STRUCTURED = 0.12
+# How often a person gives other points than the answer deserves, and how often the judge does.
+SLIPS = {"person": 0.12, "judge": 0.15}
+# How often the judge gives one point more than it should, and how often its reply is no use.
+LENIENCE, UNUSABLE = 0.3, 0.04
+Points = dict[str, int]
+
+
+def add_scores(*, study: Study, users: Mapping[str, User]) -> None:
+    """Add answers and sheets to the demo; its older answers stay for people to score."""
+    rubric = default_rubric(study, actor=users[Role.RESEARCHER])
+    answers = _answers(study)
+    people = [_member_rater(study, users[role]) for role in (Role.ANNOTATOR, Role.EXPERT)]
+    judge = Rater.objects.create(
+        study=study, kind=Rater.Kind.MODEL, external_id="demo-judge", name=_("Invented judge")
+    )
+    rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
+    sheets = []
+    for answer in answers:
+        deserved = _deserved(rubric, answer, rng)
+        sheets += [
+            _sheet(rubric, answer, each, _slipped(rubric, deserved, rng)) for each in people
+        ]
+        sheets.append(_judged(rubric, answer, judge, deserved, rng))
+    begun = timezone.now() - timedelta(days=2)
+    for place, sheet in enumerate(sheets):
+        sheet.submitted_at = begun + timedelta(minutes=5 * place)
+    ScoreSheet.objects.bulk_create(sheets)
+    request_board(study=study, rubric=rubric)
+
+
+def _member_rater(study: Study, user: User) -> Rater:
+    return rater_for(membership=Membership.objects.get(study=study, user=user))
+
+
+def _answers(study: Study) -> list[Answer]:
+    made: list[Answer] = []
+    systems = {name: _system(study, name) for name in SYSTEMS}
+    conditions = {each: condition(study, scenario=each) for each in SCENARIOS}
+    for number, (pair, aspects) in enumerate(PAIRS):
+        comparison = Comparison.objects.create(study=study, object1=pair[0], object2=pair[1])
+        aspect = aspects[0][0].lower() if number % 2 else ""
+        question = Question.objects.create(study=study, comparison=comparison, aspect=aspect)
+        for name in SYSTEMS:
+            for scenario in SCENARIOS:
+                text = answer_text(name, scenario, pair, aspects)
+                made.append(
+                    Answer(
+                        study=study,
+                        question=question,
+                        system=systems[name],
+                        scenario=scenario,
+                        condition=conditions[scenario],
+                        text=text,
+                        text_sha256=text_key(text),
+                        source=f"{SOURCE}-scores",
+                        position=len(made) + 1,
+                    )
+                )
+    return Answer.objects.bulk_create(made)
+
+
+def _system(study: Study, name: str) -> System:
+    found, _is_new = System.objects.get_or_create(
+        study=study, name=name, defaults={"kind": System.Kind.MODEL}
+    )
+    return found
+
+
+def _deserved(rubric: RubricVersion, answer: Answer, rng: random.Random) -> Points:
+    """What the answer is worth; its length is counted, the rest drawn."""
+    structured = STRUCTURED if answer.scenario == Answer.Scenario.STRUCTURE else 0.0
+    share = min(0.97, QUALITY[answer.system.name] + structured)
+    points = {
+        each.key: sum(rng.random() < share for _point in range(each.maximum))
+        for each in rubric.rubric.criteria
+    }
+    counted = length_points(len(sentence_places(answer.text)))
+    return points | {
+        each.key: counted for each in rubric.rubric.criteria if each.counted_by == "sentences"
+    }
+
+
+def _slipped(rubric: RubricVersion, deserved: Points, rng: random.Random) -> Points:
+    return {
+        each.key: _other(each, deserved[each.key], rng)
+        if rng.random() < SLIPS["person"]
+        else deserved[each.key]
+        for each in rubric.rubric.criteria
+    }
+
+
+def _other(criterion: Criterion, points: int, rng: random.Random) -> int:
+    return rng.choice([each for each in range(criterion.maximum + 1) if each != points])
+
+
+def _judged(
+    rubric: RubricVersion, answer: Answer, judge: Rater, deserved: Points, rng: random.Random
+) -> ScoreSheet:
+    if rng.random() < UNUSABLE:
+        reason = rng.choice(("truncated", "missing_keys"))
+        sheet = _sheet(rubric, answer, judge, {})
+        sheet.state, sheet.reason, sheet.total = ScoreSheet.State.UNSCORED, reason, None
+        return sheet
+    points = {}
+    for each in rubric.rubric.criteria:
+        given = deserved[each.key]
+        if rng.random() < SLIPS["judge"]:
+            given = _other(each, given, rng)
+        points[each.key] = min(each.maximum, given + (rng.random() < LENIENCE))
+    return _sheet(rubric, answer, judge, points)
+
+
+def _sheet(rubric: RubricVersion, answer: Answer, rater: Rater, points: Points) -> ScoreSheet:
+    return ScoreSheet(
+        study_id=answer.study_id,
+        answer=answer,
+        rubric=rubric,
+        rater=rater,
+        source=SOURCE,
+        position=answer.position,
+        state=ScoreSheet.State.SUBMITTED,
+        points=points,
+        total=rubric.rubric.total(points) if points else None,
+        maximum=rubric.rubric.maximum,
+        comment=_("Invented by a simulation for the demo."),
+    )
+
+
+# An open scoring round for the demo: a few invented answers, one of them for practice.
+
+
+ROUND_SEED = 5
+# Our own judgement of the practice answer, where it is not full points.
+LESS = {"C3": 0, "C9": 1, "C10": 1, "C15": 0}
+WHY = {
+    "C3": "The introduction begins with details instead of naming the aspects that follow.",
+    "C9": "Most arguments bear on the choice; how green tea is spoiled hardly does.",
+    "C10": "The last bullets set two opinions side by side, each about one drink only.",
+    "C14": "Two of three weighty aspects speak for tea, and tea is chosen.",
+    "C15": "It is shorter than 12 sentences.",
+}
+
+
+def add_round(*, study: Study, users: Mapping[str, User]) -> None:
+    """Open a round over the answers of the demo."""
+    actor = users[Role.RESEARCHER]
+    rubric = default_rubric(study, actor=actor)
+    plan = Plan(
+        name=_("Score answers (demo)"),
+        rubric=rubric,
+        seed=ROUND_SEED,
+        overlap_share=1.0,
+        pass_mark=0.5,
+        instructions=_(
+            "Read the whole answer first, then go through the criteria from top to bottom. "
+            "All answers of this round are invented; judge them as if they were not."
+        ),
+    )
+    made = plan_round(study=study, plan=plan, actor=actor)
+    practice = study.answers.filter(scenario=Answer.Scenario.FULL).order_by("pk").first()
+    if practice is not None:
+        key: dict[str, float] = {each.key: each.maximum for each in rubric.rubric.criteria}
+        key |= LESS
+        set_example(round_=made, answer=practice, points=key, notes=WHY)
+    open_round(round_=made, actor=actor)

@@ -1,0 +1,176 @@
+"""Question–answer pairs worth learning from: which ones, and in what shape.
+
+A pair is taken if its answer has a high total, and, where people and judges both scored it, if
+they agree about it. All good answers to a question are taken, as in the paper, or the best few, so
+that questions with many answers do not outweigh the others. What is split into the sets for
+training and validation is groups of questions (the same two objects), not pairs.
+
+Source: CompQA paper, section on distillation and appendix B: at least 18 points, no limit per
+question that it names; all words here are ours.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+PEOPLE, JUDGES, BOTH = "people", "judges", "both"
+BASES = (PEOPLE, JUDGES, BOTH)
+TRAIN, VALIDATION = "train", "validation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What a pair must fulfil.
+
+    Attributes
+    ----------
+    basis : str
+        Whose mean total counts; with ``BOTH`` the lower one of people's and judges'.
+    least_total : float
+        In points.
+    widest_gap : float or None
+        Most points between people's and judges' means; None asks for no agreement. Pairs that
+        only one side scored have no gap and pass unless the basis is ``BOTH``.
+    judges : tuple of str
+        Ids of the judges that count, whose means are averaged; empty for all of them.
+    each : int or None
+        Most answers taken per question, best first; None takes all.
+    conditions : tuple of str
+        Ids of the conditions whose answers are taken, or ``all``; empty for the plain ones. The
+        sheets of others are left out before pairs are chosen.
+    validation : float
+        Share of the groups of questions kept for validation, 0 to below 1.
+    """
+
+    basis: str = BOTH
+    least_total: float
+    widest_gap: float | None = None
+    judges: tuple[str, ...] = ()
+    each: int | None = None
+    validation: float = 0.1
+    seed: int = 1
+    systems: tuple[str, ...] = ()
+    scenarios: tuple[int, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrainingPairs:
+    """The pairs and what was left out: reason → answers."""
+
+    pairs: pd.DataFrame
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> int:
+        """Different questions."""
+        return int(self.pairs["question"].nunique())
+
+
+def choose_pairs(
+    sheets: pd.DataFrame, people: Sequence[str], rules: Rules, *, unfit: Collection[int] = ()
+) -> TrainingPairs:
+    """Choose answers by their sheets.
+
+    Parameters
+    ----------
+    sheets
+        Rows are sheets with the columns answer, question, group (questions of one group are never
+        in two parts), system, scenario, rater_kind, rater, rater_id, total (points; NaN does
+        not count).
+    people
+        Kinds of raters that are people; all others are judges.
+    rules
+        What a pair must fulfil.
+    unfit
+        Answers that cite what no prompt could show.
+
+    Returns
+    -------
+    Chosen
+        ``pairs`` has a row an answer: answer, question, group, system, scenario, people, judges
+        (mean totals in points, NaN for none), total, gap, part (train or validation).
+    """
+    if rules.judges:
+        counts = sheets["rater_kind"].isin(list(people)) | sheets["rater_id"].isin(rules.judges)
+        sheets = sheets[counts]
+    answers = _means(sheets, people)
+    left_out: dict[str, int] = {}
+    can_be_asked = ("it cites an argument that is not stored", ~answers["answer"].isin(unfit))
+    for reason, keep in [*_conditions(answers, rules), can_be_asked]:
+        left_out[reason] = int((~keep & answers["kept"]).sum())
+        answers["kept"] &= keep
+    good = answers[answers["kept"]].drop(columns="kept")
+    ordered = good.sort_values(["question", "total", "answer"], ascending=[True, False, True])
+    place = ordered.groupby("question").cumcount()
+    if rules.each is not None:
+        left_out["a better answer to the same question"] = int((place >= rules.each).sum())
+        ordered = ordered[place < rules.each]
+    pairs = ordered.reset_index(drop=True)
+    pairs["part"] = _parts(pairs["group"].tolist(), rules)
+    return TrainingPairs(pairs, {reason: count for reason, count in left_out.items() if count})
+
+
+def chat_record(
+    asked: Sequence[Mapping[str, str]], answer: str, about: dict[str, Any]
+) -> dict[str, Any]:
+    """One pair as chat messages; ``about`` says where it is from.
+
+    Examples
+    --------
+    >>> asked = [{"role": "user", "content": "Oak or elm?"}]
+    >>> chat_record(asked, "Oak.", {"total": 19})["messages"][1]
+    {'role': 'assistant', 'content': 'Oak.'}
+    """
+    messages = [*map(dict, asked), {"role": "assistant", "content": answer}]
+    return {"messages": messages, "about": about}
+
+
+def _means(sheets: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
+    """A row an answer with the mean total of people and of judges, replicates averaged first."""
+    import pandas as pd
+
+    known = sheets[sheets["total"].notna()]
+    what = ["answer", "question", "group", "system", "scenario"]
+    sides = known["rater_kind"].isin(list(people)).map({True: PEOPLE, False: JUDGES})
+    per_rater = known.assign(side=sides).groupby([*what, "side", "rater"])["total"].mean()
+    means = per_rater.groupby([*what, "side"]).mean().unstack("side")
+    means = means.reindex(columns=[PEOPLE, JUDGES]).reset_index()
+    return pd.DataFrame(means).assign(
+        gap=(means[PEOPLE] - means[JUDGES]).abs(),
+        total=means[[PEOPLE, JUDGES]].min(axis=1),
+        kept=True,
+    )
+
+
+def _conditions(answers: pd.DataFrame, rules: Rules) -> list[tuple[str, pd.Series]]:
+    """Each condition with the reason that answers failing it are given."""
+    if rules.basis == BOTH:
+        scored = answers[PEOPLE].notna() & answers[JUDGES].notna()
+    else:
+        scored = answers[rules.basis].notna()
+        answers["total"] = answers[rules.basis]
+    found = [("another system", answers["system"].isin(rules.systems))] if rules.systems else []
+    if rules.scenarios:
+        found.append(("another scenario", answers["scenario"].isin(rules.scenarios)))
+    found.append(("not scored by those who count", scored))
+    found.append(("a total below the least one", answers["total"] >= rules.least_total))
+    if rules.widest_gap is not None:
+        agreed = answers["gap"].isna() | (answers["gap"] <= rules.widest_gap)
+        found.append(("people and judges too far apart", agreed))
+    return found
+
+
+def _parts(groups: list[Any], rules: Rules) -> list[str]:
+    names = sorted(set(groups))
+    rng = random.Random(rules.seed)  # noqa: S311  a split, not a secret
+    size = round(len(names) * rules.validation)
+    kept = set(rng.sample(names, size)) if size < len(names) else set()
+    return [VALIDATION if each in kept else TRAIN for each in groups]

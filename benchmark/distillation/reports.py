@@ -1,0 +1,254 @@
+"""Training data of a study: prompts, selected pairs and their datasheet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from annotation.answers.methods.answer_text import find_citations
+from annotation.answers.models import Answer
+from annotation.answers.reports import ALL, names_of, numbered_texts, under
+from annotation.corpus.models import Question
+from annotation.generation.actions.prompts import PROMPTS, WITH_ARGUMENTS, parts_of, write_request
+from benchmark.distillation.methods import TRAIN, VALIDATION, Rules, TrainingPairs, chat_record
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.reports.sheets import PEOPLE, counted_sheets, sheet_table
+from cqa_site.judging.prompts import PromptParts, load_prompt_file
+from cqa_site.people.models import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# The request that stands before an answer in training data: the one a run would send for it.
+#
+# An answer is learned under the prompt of its scenario, with the numbered arguments it was written
+# from, so that every number it cites stands before it and a tuned model is trained on what it will
+# be asked. An answer that cites numbers under a scenario without arguments, or under none, gets
+# the
+# prompt of the next scenario that shows them.
+
+
+Messages = Sequence[Mapping[str, str]]
+SHOWN = {"uses_aspect": True, "uses_wording": True}
+PLAIN = {0: "answer_1", 1: "answer_1", 2: "answer_2", 3: "answer_3", 4: "answer_4"}
+CITING = {0: "answer_2", 1: "answer_2", 2: "answer_2", 3: "answer_4", 4: "answer_4"}
+AT_ONCE = 2_000
+
+
+def cannot_be_asked(answers: Sequence[int]) -> set[int]:
+    """Keys of answers that cite a number under which no argument is stored."""
+    unfit = set()
+    for start in range(0, len(answers), AT_ONCE):
+        rows = Answer.objects.filter(pk__in=answers[start : start + AT_ONCE])
+        found = list(rows.values_list("pk", "text", "argument_list_id"))
+        lists = numbered_texts({key for _pk, _text, key in found if key is not None})
+        unfit |= {
+            pk for pk, text, key in found if not cited_numbers(text) <= lists.get(key, {}).keys()
+        }
+    return unfit
+
+
+def requests_of(study: Study, answers: Iterable[Answer]) -> dict[int, Messages]:
+    """Answer → chat messages that ask for it; a bounded number of queries."""
+    rows = list(answers)
+    lists = numbered_texts({row.argument_list_id for row in rows if row.argument_list_id})
+    newest = _newest(study)
+    return {row.pk: _request(row, lists.get(row.argument_list_id, {}), newest) for row in rows}
+
+
+def bare_requests(study: Study, questions: Iterable[Question]) -> list[Messages]:
+    """Questions as scenario 1 asks them: without arguments, so that nothing has to be drawn."""
+    parts = _newest(study)["answer_1"]
+    return [write_request(parts, question, SHOWN, None).messages for question in questions]
+
+
+def cited_numbers(text: str) -> set[int]:
+    """Every number that a text cites."""
+    return {number for each in find_citations(text) for number in each.numbers}
+
+
+def _request(
+    answer: Answer, arguments: Mapping[int, str], newest: Mapping[str, PromptParts]
+) -> Messages:
+    kind = (CITING if cited_numbers(answer.text) else PLAIN)[answer.scenario]
+    own = answer.prompt
+    parts = parts_of(own) if own is not None and own.kind == kind else newest[kind]
+    shown = arguments if kind in WITH_ARGUMENTS else None
+    return write_request(parts, answer.question, SHOWN, shown).messages
+
+
+def _newest(study: Study) -> dict[str, PromptParts]:
+    """The newest prompt of each scenario; the project's own where the study has none yet."""
+    stored = study.prompt_versions.filter(kind__in=PROMPTS).order_by("number")
+    found = {version.kind: parts_of(version) for version in stored}
+    for kind in PROMPTS.keys() - found.keys():
+        own = load_prompt_file(PROMPTS[kind].file).parts
+        found[kind] = PromptParts(own.system, own.user, PROMPTS[kind].layout)
+    return found
+
+
+# Good question–answer pairs of a study as training data, with the sheet that describes them.
+
+
+FETCH = 500
+
+
+@dataclass(frozen=True)
+class Training:
+    """Chosen pairs of one study by one rubric."""
+
+    rubric: RubricVersion
+    rules: Rules
+    chosen: TrainingPairs
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Pairs in each part."""
+        parts = self.chosen.pairs["part"]
+        return {part: int((parts == part).sum()) for part in (TRAIN, VALIDATION)}
+
+    @property
+    def judges(self) -> list[str]:
+        """Names of the judges that were chosen; none if all count."""
+        chosen = self.rubric.study.raters.filter(public_id__in=self.rules.judges)
+        return list(chosen.order_by("name").values_list("name", flat=True))
+
+    @property
+    def conditions(self) -> str:
+        """Under which conditions the answers were written, in words."""
+        if ALL in self.rules.conditions:
+            return "all of them"
+        return "; ".join(names_of(self.rubric.study, self.rules.conditions)) or "plain ones only"
+
+    @property
+    def systems(self) -> list[tuple[str, str, int, float]]:
+        """System, condition, number of pairs, mean total; most pairs first."""
+        found = self.chosen.pairs.groupby(["system", "condition"])["total"].agg(["size", "mean"])
+        rows = found.sort_values("size", ascending=False, kind="stable").reset_index()
+        return [
+            (str(name), str(under), int(size), float(mean))
+            for name, under, size, mean in rows.itertuples(index=False, name=None)
+        ]
+
+
+def choose(rubric: RubricVersion, rules: Rules) -> Training:
+    """Choose pairs from all counted sheets of the rubric; a bounded number of queries."""
+    from benchmark.distillation.methods import choose_pairs
+
+    every = counted_sheets(rubric)
+    table = sheet_table(under(every, rules.conditions, "answer__"), rubric.rubric)
+    # Questions about the same two objects, in either order, never stand on both sides.
+    objects = zip(table["object1"], table["object2"], strict=True)
+    table["group"] = ["\0".join(sorted(map(str.casefold, pair))) for pair in objects]
+    unfit = cannot_be_asked(table["answer"].unique().tolist())
+    people = [str(kind) for kind in PEOPLE]
+    chosen = choose_pairs(table, people, rules, unfit=unfit)
+    known = table.drop_duplicates("answer").set_index("answer")["condition"]
+    pairs = chosen.pairs.assign(condition=chosen.pairs["answer"].map(known))
+    elsewhere = every.order_by().values("answer").distinct().count() - len(known)
+    left_out = {"under another condition": elsewhere} if elsewhere else {}
+    return Training(rubric, rules, TrainingPairs(pairs, left_out | chosen.left_out))
+
+
+def records(training: Training, part: str | None = None) -> Iterator[dict[str, Any]]:
+    """The pairs as chat messages, in the order of questions; a query for every few hundred."""
+    pairs = training.chosen.pairs
+    rows = pairs if part is None else pairs[pairs["part"] == part]
+    for start in range(0, len(rows), FETCH):
+        yield from _chunk(training.rubric.study, rows.iloc[start : start + FETCH])
+
+
+def jsonl(training: Training, part: str | None = None) -> Iterator[str]:
+    """One line of JSON a pair."""
+    for record in records(training, part):
+        yield json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def datasheet(training: Training) -> str:
+    """What the file holds, where it comes from and what it is not, in Markdown."""
+    digest = hashlib.sha256()
+    for line in jsonl(training):
+        digest.update(line.encode())
+    rules, counts = training.rules, training.counts
+    gap = "none asked" if rules.widest_gap is None else f"at most {rules.widest_gap:g} points"
+    lines = [
+        f"# Datasheet: question–answer pairs of the study “{training.rubric.study}”",
+        "",
+        "## What it is",
+        "",
+        "Each line is a JSON object: `messages` with the request under the answer's scenario (its "
+        "prompt, with the numbered arguments that the answer cites) and the answer "
+        "(assistant), and `about` with the ids, the system, the scenario, the condition, the "
+        "mean totals of people and judges, and the part.",
+        "",
+        f"- Pairs: {counts[TRAIN]} for training, {counts[VALIDATION]} for validation; "
+        f"{training.chosen.questions} different questions, split by pair of objects.",
+        f"- SHA-256 of all lines: `{digest.hexdigest()}`",
+        "",
+        "## How the pairs were chosen",
+        "",
+        f"- Rubric: {training.rubric} (`{training.rubric.sha256}`), "
+        f"{training.rubric.rubric.maximum} points at most.",
+        f"- Whose points count: {rules.basis}; with “both” the lower of the two means.",
+        f"- Least total: {rules.least_total:g} points. Difference of people and judges: {gap}.",
+        f"- Conditions of the answers: {training.conditions}.",
+        f"- Judges that count: {', '.join(training.judges) or 'all of them'}.",
+        f"- Answers per question: {rules.each or 'all'}, best first. Seed of the split: "
+        f"{rules.seed}.",
+        "",
+        "Left out, by the first reason that applied:",
+        "",
+        *[f"- {reason}: {count}" for reason, count in training.chosen.left_out.items()],
+        "",
+        "## Who wrote the answers",
+        "",
+        "| System | Condition | Pairs | Mean total |",
+        "|---|---|---:|---:|",
+        *[
+            f"| {_cell(name)} | {_cell(under)} | {n} | {mean:.2f} |"
+            for name, under, n, mean in training.systems
+        ],
+        "",
+        "## What to keep in mind",
+        "",
+        "- The answers are those of the systems above. Their terms may forbid training other "
+        "models on them; that is for whoever trains to check.",
+        "- High points by this rubric say nothing about facts that no criterion asks for.",
+        "- A model trained on these pairs must not be compared on the same questions: they are "
+        "in its training data.",
+        "",
+        f"Rules as data: `{json.dumps(asdict(rules), sort_keys=True)}`",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _chunk(study: Study, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    found = Answer.objects.select_related("question__comparison", "prompt")
+    texts = found.in_bulk(rows["answer"].tolist())
+    requests = requests_of(study, list(texts.values()))
+    for row in rows.to_dict("records"):
+        answer = texts[row["answer"]]
+        about = {
+            "answer": str(answer.public_id),
+            "question": str(answer.question.public_id),
+            "system": row["system"],
+            "scenario": row["scenario"],
+            "condition": row["condition"],
+            "total": row["total"],
+            **{side: _number(row[side]) for side in ("people", "judges")},
+            "part": row["part"],
+        }
+        yield chat_record(requests[answer.pk], answer.text, about)
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else round(value, 4)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,373 @@
+"""Reconciliation of imported score sheets with stored ones, and board updates."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.imports.actions.entries import RaterKey
+from annotation.imports.actions.reconciliation import StudyReconciliation
+from benchmark.leaderboard.actions import request_board
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.actions import SCORING
+from benchmark.scoring.models import ScoreEvent, ScoreSheet
+from cqa_site.people.models import Rater, Study
+
+from .entries import BOOK, SheetEntry
+
+# The score sheets that a study has on the answers and by the raters of one piece of a file.
+
+
+State = ScoreSheet.State
+_FIELDS = (
+    "public_id",
+    "answer_id",
+    "rater_id",
+    "rubric_id",
+    "replicate",
+    "state",
+    "points",
+    "unable",
+    "reason",
+    "source",
+    "position",
+)
+# Entry, key of its answer, key of its rater; None while these are new and not written.
+EntryKeys = tuple[SheetEntry, int | None, int | None]
+
+
+def values_of(sheet: ScoreSheet) -> tuple:
+    """As `SheetEntry.values`."""
+    return sheet.reason, sheet.points, sheet.unable
+
+
+class StoredSheets:
+    """Sheets by their id, by file, position and rater, and by answer, rater and replicate."""
+
+    def __init__(self, study: Study, entries: Iterable[EntryKeys]) -> None:
+        known = [found for found in entries if found[2] is not None]
+        sheets = ScoreSheet.objects.filter(study=study).only(*_FIELDS).order_by("pk")
+        self._load_ids(sheets, {entry.sheet for entry, _answer, _rater in known} - {""})
+        raters = {rater for _entry, _answer, rater in known}
+        self._by_place: dict[tuple[str, int, int | None], ScoreSheet] = {
+            (row.source, row.position, row.rater_id): row
+            for row in sheets.filter(
+                rater__in=raters,
+                source__in={entry.source for entry, _answer, _rater in known},
+                position__in={entry.position for entry, _answer, _rater in known},
+            )
+        }
+        self._load_contents(sheets, known, raters)
+
+    def _load_ids(self, sheets: QuerySet[ScoreSheet], ids: set[str]) -> None:
+        found = sheets.filter(public_id__in=ids) if ids else ()
+        self._by_id = {str(row.public_id): row for row in found}
+
+    def _load_contents(
+        self, sheets: QuerySet[ScoreSheet], known: list[EntryKeys], raters: set[int | None]
+    ) -> None:
+        counting = sheets.filter(
+            rater__in=raters,
+            answer__in={answer for _entry, answer, _rater in known} - {None},
+            state__in=(State.SUBMITTED, State.UNSCORED),
+            is_example=False,
+        )
+        self._by_content: dict[tuple, ScoreSheet] = {}
+        for row in counting:
+            key = (row.rubric_id, row.answer_id, row.rater_id, row.replicate)
+            self._by_content.setdefault(key, row)
+
+    def find(self, entry: SheetEntry, answer: int | None, rater: int | None) -> ScoreSheet | None:
+        """The stored sheet that this one is, or collides with."""
+        content = (entry.rubric.pk, answer, rater, entry.replicate)
+        return (
+            self._by_id.get(entry.sheet)
+            or self._by_place.get((entry.source, entry.position, rater))
+            or self._by_content.get(content)
+        )
+
+
+# Sheets as the database keeps them.
+
+
+REPLACED = (
+    "state",
+    "points",
+    "unable",
+    "notes",
+    "comment",
+    "reason",
+    "total",
+    "off_scale",
+    "given",
+)
+
+
+def made_sheet(
+    study: Study,
+    rubric: RubricVersion,
+    entry: SheetEntry,
+    answer: Any,
+    rater: Any,
+) -> ScoreSheet:
+    """A sheet to be written; it has a total if every criterion has points."""
+    keys = rubric.rubric.keys
+    points = {key: _plain(entry.points[key]) for key in keys if key in entry.points}
+    return ScoreSheet(
+        study=study,
+        answer_id=answer,
+        rubric=rubric,
+        rater_id=rater,
+        source=entry.source,
+        position=entry.position,
+        replicate=entry.replicate,
+        state=State.UNSCORED if entry.reason else State.SUBMITTED,
+        points=points,
+        unable=dict(entry.unable),
+        notes=dict(entry.notes),
+        comment=entry.comment,
+        off_scale=list(entry.off_scale),
+        given=dict(entry.given),
+        is_consolidated=entry.is_consolidated,
+        total=_total(points, rubric, entry),
+        maximum=rubric.rubric.maximum,
+        reason=entry.reason,
+        is_extra=entry.is_extra,
+        submitted_at=entry.submitted_at,
+    )
+
+
+def _total(points: dict[str, float], rubric: RubricVersion, entry: SheetEntry) -> float | None:
+    """The sum, slips of consolidated sheets included; none beyond what the rubric can give."""
+    if entry.reason or len(points) < len(rubric.rubric.criteria):
+        return None
+    total = sum(points.values())
+    return total if 0 <= total <= rubric.rubric.maximum else None
+
+
+def _plain(points: float) -> float:
+    return int(points) if float(points).is_integer() else float(points)
+
+
+def replace_sheet(found: ScoreSheet, made: ScoreSheet) -> None:
+    """Write another content over an imported sheet; what it said before stays as an event."""
+    if not found.events.exists():
+        _keep_event(found.pk, ScoreSheet.objects.get(pk=found.pk))
+    changes = {name: getattr(made, name) for name in REPLACED}
+    ScoreSheet.objects.filter(pk=found.pk).update(**changes)
+    _keep_event(found.pk, made)
+
+
+def _keep_event(sheet_id: int, said: ScoreSheet) -> None:
+    ScoreEvent.objects.create(
+        sheet_id=sheet_id,
+        client_key=f"import:{timezone.now():%Y%m%d%H%M%S%f}",
+        content=asdict(SCORING.submitted(said)),
+    )
+
+
+# Having figures brought up to date after an import; once for a folder of files.
+
+
+BoardRequests = dict[int, tuple[Study, RubricVersion]]
+_held: ContextVar[BoardRequests | None] = ContextVar("held boards", default=None)
+
+
+def ask_for_board(study: Study, rubric: RubricVersion) -> None:
+    """Ask for the figures of a rubric, or note it inside `boards_once`."""
+    held = _held.get()
+    if held is not None:
+        held[rubric.pk] = (study, rubric)
+        return
+    request_board(study=study, rubric=rubric)
+
+
+@contextmanager
+def boards_once() -> Iterator[None]:
+    """Ask for each board once, at the end."""
+    asked: BoardRequests = {}
+    token = _held.set(asked)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+    for study, rubric in asked.values():
+        ask_for_board(study, rubric)
+
+
+# Score sheets: known by their own id, by file, position and rater, or by answer and rater.
+
+
+LONGEST = {"rater_id": 128, "rater_name": 120, "source": 255}
+LARGEST_POSITION = 2**31 - 1
+Key = tuple[Any, RaterKey, int]
+
+
+class SheetReconciliation(StudyReconciliation):
+    """Compares the sheets of a file with those that are there, and adds the new ones."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._seen: dict[Key, SheetEntry] = {}
+        self._rater_keys: dict[RaterKey, int | None] = {}
+        self._elsewhere: Counter[str] = Counter()
+        self._rubric: RubricVersion | None = None
+        self._writes = 0
+
+    def compare(self, entries: Sequence[Any]) -> None:
+        """The answers that the file brings first."""
+        super().compare([entry for entry in entries if not isinstance(entry, SheetEntry)])
+        self._take([entry for entry in entries if isinstance(entry, SheetEntry)])
+
+    def _take(self, entries: Sequence[SheetEntry]) -> None:
+        kept = [entry for entry in entries if self._has_room(entry)]
+        if not kept:
+            return
+        self._take_rubric(kept[0])
+        self._take_raters(kept)
+        placed = [(entry, self._answer(entry), self._rater(entry)) for entry in kept]
+        stored = StoredSheets(self.study, placed)
+        new = []
+        for entry, answer, rater in placed:
+            if self._is_repeated(entry, answer):
+                continue
+            found = stored.find(entry, answer, rater)
+            if found is None:
+                self.result(entry.book, "new")
+                new.append((entry, answer, rater))
+            else:
+                self._compare_sheet(entry, answer, found)
+        self._writes += len(new)
+        if self.write:
+            ScoreSheet.objects.bulk_create(self._made(*each) for each in new)
+
+    def finish(self) -> None:
+        """Say where copies came from, and have the figures brought up to date."""
+        super().finish()
+        for source, number in self._elsewhere.items():
+            text = ngettext(
+                "%(number)s score sheet is here already, from %(source)s.",
+                "%(number)s score sheets are here already, from %(source)s.",
+                number,
+            )
+            named = source or _("a round or a judge's run")
+            self.outcome.notes.append(text % {"number": number, "source": named})
+        if self.write and self._writes and self._rubric is not None:
+            ask_for_board(self.study, self._rubric)
+
+    # -- what the sheets belong to ------------------------------------------------------------
+
+    def _take_rubric(self, entry: SheetEntry) -> None:
+        if self._rubric is None:
+            is_made = entry.rubric.pk is not None or not self.write
+            made = entry.rubric if is_made else default_rubric(self.study, self.actor)
+            self._rubric = made
+
+    def _take_raters(self, entries: Sequence[SheetEntry]) -> None:
+        named = {(each.rater_kind, each.rater_id): each.rater_name for each in entries}
+        fresh = {key: name for key, name in named.items() if key not in self._rater_keys}
+        ids = {key: _uuid(key[1]) for key in fresh}
+        rows = Rater.objects.filter(
+            study=self.study, public_id__in={each for each in ids.values() if each}
+        )
+        here = {row.public_id: row.pk for row in rows}
+        for key, public_id in ids.items():
+            if public_id in here:
+                self._rater_keys[key] = here[public_id]
+                self.result("raters", "same")
+        others = {key: name for key, name in fresh.items() if key not in self._rater_keys}
+        self.raters.find(others)
+        self._rater_keys |= {key: self.raters.known[key] for key in others}
+
+    def _rater(self, entry: SheetEntry) -> int | None:
+        return self._rater_keys[entry.rater_kind, entry.rater_id]
+
+    def _answer(self, entry: SheetEntry) -> int | None:
+        if isinstance(entry.answer, int):
+            return entry.answer
+        return self.answers.known[entry.answer]
+
+    # -- comparing ----------------------------------------------------------------------------
+
+    def _has_room(self, entry: SheetEntry) -> bool:
+        reason = ""
+        if not isinstance(entry.answer, int) and entry.answer not in self.answers.known:
+            reason = _("its answer was not taken")
+        for name, most in LONGEST.items():
+            if len(getattr(entry, name)) > most:
+                reason = _("longer than %s characters") % most
+        if entry.position > LARGEST_POSITION:
+            reason = _("the position is too large")
+        if reason:
+            self._reject(entry, reason)
+        return not reason
+
+    def _is_repeated(self, entry: SheetEntry, answer: int | None) -> bool:
+        rater = (entry.rater_kind, entry.rater_id)
+        key = (entry.answer if answer is None else answer, rater, entry.replicate)
+        earlier = self._seen.setdefault(key, entry)
+        if earlier is entry:
+            return False
+        if earlier.values == entry.values:
+            self.result(entry.book, "same")
+            return True
+        reason = _(
+            "row %s already holds this rater's sheet for this answer; number repeated ones in a "
+            "column for replicates"
+        )
+        self._reject(entry, reason % earlier.row)
+        return True
+
+    def _compare_sheet(self, entry: SheetEntry, answer: int | None, found: ScoreSheet) -> None:
+        is_its_place = (found.source, found.position) == (entry.source, entry.position)
+        if found.answer_id != answer or found.rubric_id != entry.rubric.pk:
+            reason = _(
+                "a sheet for another answer, or by another rubric, came from this place of a "
+                "file of this name; give the file another name"
+            )
+            self._reject(entry, reason)
+        elif values_of(found) == entry.values:
+            self.result(entry.book, "same")
+            if not is_its_place and not entry.sheet:
+                self._elsewhere[found.source] += 1
+        elif is_its_place:
+            self._change(entry, found)
+        elif found.source:
+            reason = _("this rater has another sheet for this answer, from %s")
+            self._reject(entry, reason % found.source)
+        else:
+            self.result(entry.book, "changed")
+            reason = _("Differs from the sheet that was made here, which stays as it is.")
+            self.mention(entry.row, "", reason)
+
+    def _reject(self, entry: SheetEntry, reason: str) -> None:
+        self.leave_out(entry.row, "", reason, of=BOOK)
+
+    def _change(self, entry: SheetEntry, found: ScoreSheet) -> None:
+        """Replace what the same place of the file said before; both stay among the events."""
+        self.result(entry.book, "changed")
+        shown = found.reason or ", ".join(f"{key} {said:g}" for key, said in found.points.items())
+        self.mention(entry.row, "", self.changed(shown))
+        if not (self.write and self.update_changed):
+            return
+        self._writes += 1
+        replace_sheet(found, self._made(entry, found.answer_id, found.rater_id))
+
+    def _made(self, entry: SheetEntry, answer: int | None, rater: int | None) -> ScoreSheet:
+        return made_sheet(self.study, self._rubric or entry.rubric, entry, answer, rater)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,110 @@
+"""People's own sheets of CompQA, before the two were made into one consolidated table.
+
+One tab-separated file a person, a row an answer, columns ``score_dict.1`` … ``score_dict.15``; the
+rows of both files are about the same answers, and those a person did not score are empty. Points
+are taken as they stand: a sheet may be incomplete, and a value off the scale.
+"""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, UnreadableFile, open_table
+
+from .human_scores import letters_of
+
+COLUMN = "score_dict.{}"
+_ABOUT = ("object1", "object2", "comparison", "filename")
+
+# File, objects and letters of an answer: the release has no other name for it.
+Place = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class OwnSheets:
+    """What one person gave.
+
+    ``points`` has a row for each scored answer and a column for each criterion, NaN where a cell
+    is empty; ``whole`` masks the rows that have all points, all of them on the scale.
+    """
+
+    name: str
+    places: tuple[Place, ...]
+    points: pd.DataFrame
+    whole: np.ndarray
+
+
+def is_own_sheets(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> bool:
+    """Whether the file has the columns of a person's own sheets."""
+    with open_table(path, name=Path(path).name, kind="tsv", limits=limits) as table:
+        return COLUMN.format(1) in table.columns
+
+
+def read_own_sheets(
+    path: str | os.PathLike[str], rubric: Rubric, *, limits: Limits = DEFAULT_LIMITS
+) -> OwnSheets:
+    """Read the rows that the person scored; the file's name stands for the person.
+
+    Raises
+    ------
+    UnreadableFile
+        For a missing column or a cell that is no number, with its row.
+    """
+    name = Path(path).name
+    columns = {key: COLUMN.format(at) for at, key in enumerate(rubric.keys, start=1)}
+    places, rows = [], []
+    with open_table(path, name=name, kind="tsv", limits=limits) as table:
+        missing = [each for each in (*_ABOUT, *columns.values()) if each not in table.columns]
+        if missing:
+            raise UnreadableFile(name, f"no column {', '.join(missing)}")
+        for row in table.rows:
+            cells = {key: str(row.values[column] or "") for key, column in columns.items()}
+            if not any(map(str.strip, cells.values())):
+                continue
+            about = [str(row.values[each] or "") for each in _ABOUT]
+            places.append((about[3], about[0], about[1], letters_of(about[2])))
+            rows.append([_points(cell, name, row.number, key) for key, cell in cells.items()])
+    points = pd.DataFrame(rows, columns=list(rubric.keys), dtype=float)
+    return OwnSheets(Path(path).stem, tuple(places), points, _whole(points, rubric))
+
+
+def shared_sheets(
+    first: OwnSheets, second: OwnSheets
+) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+    """Points of the answers that both scored, row by row, and which are whole in both."""
+    at = _by_place(second.places)
+    pairs = [(one, at[place]) for one, place in enumerate(first.places) if place in at]
+    ones, others = [list(each) for each in zip(*pairs, strict=True)] if pairs else ([], [])
+    is_whole = first.whole[ones] & second.whole[others]
+    return (
+        first.points.iloc[ones].reset_index(drop=True),
+        second.points.iloc[others].reset_index(drop=True),
+        is_whole,
+    )
+
+
+def _by_place(places: Sequence[Place]) -> Mapping[Place, int]:
+    return {place: at for at, place in enumerate(places)}
+
+
+def _points(cell: str, file: str, row: int, key: str) -> float:
+    if not cell.strip():
+        return math.nan
+    try:
+        return float(cell)
+    except ValueError as problem:
+        message = f"row {row}, {key}: {cell[:20]!a} is no number"
+        raise UnreadableFile(file, message) from problem
+
+
+def _whole(points: pd.DataFrame, rubric: Rubric) -> np.ndarray:
+    top = np.array([each.maximum for each in rubric.criteria], dtype=float)
+    values = points.to_numpy(dtype=float)
+    # Comparisons with NaN are false.
+    return np.asarray(((values >= 0) & (values <= top) & (values * 2 % 1 == 0)).all(axis=1))

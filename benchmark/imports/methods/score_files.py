@@ -1,0 +1,324 @@
+"""Files with score sheets: tables of any layout, and judgements released by CompQA."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annotation.imports.methods.releases import RawAnswer, propose_origin, read_raw_answers
+from benchmark.judges.methods.judgements import Judgement, Reading, read_scores, without_extras
+from benchmark.rubrics.methods.rubric import Rubric, RubricError
+from cqa_site.tabular import (
+    DEFAULT_LIMITS,
+    Limits,
+    Problem,
+    Row,
+    Table,
+    UnreadableFile,
+    open_table,
+)
+
+from .columns import EMPTY, SUBMITTED, UNSCORED, ScoreRow, check_columns, read_field, read_points
+
+# Score sheets from any table, once a person has said which column is what.
+#
+# A row is one sheet. Of a person it is taken whole or not at all: points that the rubric does not
+# have, and criteria without points or reason, reject the row. Of a judge such a row is a fact
+# about
+# the judge, so it becomes an unscored sheet with the reason. Nothing is rounded, clipped or
+# filled.
+
+
+# Raters that are asked again rather than corrected; their unusable rows are kept.
+MACHINES = ("model", "classifier")
+_ABOUT = (
+    "answer",
+    "source",
+    "position",
+    "choice",
+    "object1",
+    "object2",
+    "aspect",
+    "system",
+    "scenario",
+    "text",
+)
+
+
+class _Bad(Exception):
+    def __init__(self, problems: list[tuple[str, str]]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def read_score_table(
+    table: Table,
+    mapping: Mapping[str, str],
+    rubric: Rubric,
+    *,
+    rater: str = "",
+    rater_kind: str = "person",
+) -> Iterator[ScoreRow | Problem]:
+    """Read sheets by a mapping of field or criterion to column; the table is closed at the end.
+
+    Parameters
+    ----------
+    table : Table
+        As opened; its rows are used up.
+    mapping : mapping of str to str
+        Keys are among `score_columns.FIELDS` and the criteria.
+    rubric : Rubric
+        By which the points were given.
+    rater, rater_kind : str
+        Where a row does not name its own.
+
+    Yields
+    ------
+    ScoreRow or Problem
+        In file order. A row gives either one sheet or all its problems.
+
+    Raises
+    ------
+    UnreadableFile
+        For a mapping that does not fit the table, and as `Table` does.
+    """
+    with table:
+        wrong = check_columns(table.columns, mapping, rubric, has_rater=bool(rater))
+        if wrong:
+            raise UnreadableFile(table.name, "; ".join(wrong))
+        for row in table.rows:
+            try:
+                yield _read_row(row, mapping, rubric, rater, rater_kind)
+            except _Bad as bad:
+                for where, reason in bad.problems:
+                    yield Problem(table.name, row.number, mapping.get(where, where), reason)
+
+
+def _read_row(
+    row: Row, mapping: Mapping[str, str], rubric: Rubric, rater: str, rater_kind: str
+) -> ScoreRow:
+    read = _read_fields(row, mapping, rubric)
+    total = read.pop("total", None)
+    is_counted = read.pop("is_counted", None)
+    about = {name: read.pop(name) for name in _ABOUT if name in read}
+    if (origin := read.pop("origin", "")) and not about.get("system"):
+        about["system"], scenario = propose_origin(origin)
+        about["scenario"] = scenario if about.get("scenario") is None else about["scenario"]
+    given = {key: read_points(row.values[mapping[key]]) for key in rubric.keys}
+    off_scale = tuple(filter(None, read.pop("off_scale", "").split()))
+    read = {name: value for name, value in read.items() if value is not None}
+    made = ScoreRow(
+        row=row.number,
+        about={name: value for name, value in about.items() if value not in (None, "")},
+        off_scale=off_scale,
+        is_counted=is_counted is not False,
+        **read
+        | {
+            "rater": read.get("rater") or rater,
+            "rater_kind": read.get("rater_kind") or rater_kind,
+            "state": read.get("state") or SUBMITTED,
+        },
+    )
+    if not made.rater:
+        raise _Bad([("rater", "is empty")])
+    scored = _scored(made, given, rubric)
+    _check_total(scored, total)
+    return scored
+
+
+def _read_fields(row: Row, mapping: Mapping[str, str], rubric: Rubric) -> dict[str, Any]:
+    read: dict[str, Any] = {}
+    problems = []
+    for name, column in mapping.items():
+        if name in rubric.keys:
+            continue
+        try:
+            read[name] = read_field(name, row.values[column])
+        except ValueError as error:
+            problems.append((name, str(error)))
+    for name in ("notes", "unable", "given"):
+        unknown = [key for key in read.get(name, {}) if key not in rubric.keys]
+        if unknown:
+            problems.append((name, f"{', '.join(unknown)[:60]}: no criteria of this rubric"))
+    if problems:
+        raise _Bad(problems)
+    return read
+
+
+def _scored(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
+    if made.state == UNSCORED and made.reason:
+        return made
+    if made.rater_kind in MACHINES:
+        return _of_a_machine(made, given, rubric)
+    if made.reason or made.state == UNSCORED:
+        raise _Bad([("state", "only a model's sheet is unscored; a person's has points")])
+    if not made.unable and all(value is None for value in given.values()):
+        return replace(made, state=EMPTY)
+    return _of_a_person(made, given, rubric)
+
+
+def _of_a_machine(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
+    judgement = read_scores({k: v for k, v in given.items() if v is not None}, rubric)
+    if judgement.is_scored:
+        return replace(made, points=dict(judgement.points), reason="")
+    detail = made.comment or judgement.detail
+    said: dict[str, float] = (
+        dict(judgement.given) if len(judgement.given) == len(rubric.criteria) else {}
+    )
+    return replace(
+        made, state=UNSCORED, reason=judgement.reading.value, comment=detail, given=said
+    )
+
+
+def _of_a_person(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> ScoreRow:
+    scale = replace(rubric, allows_halves=True) if made.is_consolidated else rubric
+    points: dict[str, float] = {}
+    problems = []
+    for key, value in given.items():
+        if value is None and key in made.unable:
+            continue
+        if value is None:
+            problems.append((key, "is empty"))
+        elif made.is_consolidated and key in made.off_scale and not isinstance(value, str):
+            points[key] = value
+        else:
+            try:
+                scale.check_points(key, value)
+                points[key] = value
+            except RubricError as error:
+                problems.append((key, error.reason))
+    if problems:
+        raise _Bad(problems)
+    unable = {key: why for key, why in made.unable.items() if key not in points}
+    return replace(made, points=points, unable=unable)
+
+
+def _check_total(made: ScoreRow, total: float | None) -> None:
+    if total is None or made.state == UNSCORED or made.unable:
+        return
+    added = sum(made.points.values())
+    if total != added:
+        raise _Bad([("total", f"says {total:g}, but the points add up to {added:g}")])
+
+
+# Judgements as CompQA releases them: the answers of one file, each with its ``score_dict``.
+#
+# The records of a folder ``judged_<judge>`` are those of the raw answers, in their order, plus
+# ``score_dict`` (criterion → points) and ``score`` (their plain sum, whatever it is worth). System
+# and scenario come from the name of the file, as for raw answers. Score dicts are classified,
+# never
+# repaired: a file says how many of each kind it has.
+
+
+SCORES, SUM = "score_dict", "score"
+_FOLDER = re.compile(r"judged[ _-]+(.+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """One record: the answer, and what the judge gave it.
+
+    ``asked`` is the judgement without entries that nobody asked for (a "16"), which the paper
+    passes over; ``stated_sum`` is the file's own, None where it is no number.
+    """
+
+    answer: RawAnswer
+    judgement: Judgement
+    asked: Judgement
+    stated_sum: float | None
+
+    def paper_points(self, rubric: Rubric) -> dict[str, int] | None:
+        """What the paper averages: whole numbers of all criteria, on the scale or not."""
+        given = self.asked.given
+        return given if len(given) == len(rubric.criteria) else None
+
+
+@dataclass(frozen=True)
+class JudgedFile:
+    """A file of one system under one scenario (0 for none), judged by one judge.
+
+    Attributes
+    ----------
+    answers : tuple of JudgedAnswer
+        In file order; records without a readable answer are not here but among the problems.
+    problems : tuple of Problem
+        Unreadable records, unscored judgements and sums that are not the sum, each with file,
+        position from 1, column and reason. Only the first kind costs an answer.
+    counts : Counter of Reading
+        How many judgements were read as what.
+    """
+
+    name: str
+    system: str
+    scenario: int
+    answers: tuple[JudgedAnswer, ...]
+    problems: tuple[Problem, ...]
+    counts: Counter[Reading]
+
+
+def judge_of(folder: str) -> str:
+    """The judge that a folder is named after.
+
+    >>> judge_of("judged_gpt4"), judge_of("scores")
+    ('gpt4', 'scores')
+    """
+    found = _FOLDER.fullmatch(folder)
+    return found[1] if found else folder
+
+
+def read_judged_file(
+    path: str | os.PathLike[str],
+    rubric: Rubric,
+    *,
+    name: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> JudgedFile:
+    """Read a whole file; it holds a few hundred answers.
+
+    Raises
+    ------
+    UnreadableFile
+        If it is not such JSON, or has no score dicts at all.
+    """
+    shown_name = name or Path(path).name
+    answers: list[JudgedAnswer] = []
+    problems: list[Problem] = []
+    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
+        if SCORES not in table.columns:
+            raise UnreadableFile(shown_name, f"holds no judgements: no {SCORES}")
+        # Read once more for the answers, so that their rules stay in one place.
+        records = read_raw_answers(path, name=shown_name, limits=limits)
+        for row, answer in zip(table.rows, records, strict=True):
+            if isinstance(answer, Problem):
+                problems.append(answer)
+                continue
+            judged = _judged(row, answer, rubric)
+            answers.append(judged)
+            problems += _remarks(judged, table.name, rubric)
+        file = table.name
+    counts = Counter(each.judgement.reading for each in answers)
+    return JudgedFile(file, *propose_origin(file), tuple(answers), tuple(problems), counts)
+
+
+def _judged(row: Row, answer: RawAnswer, rubric: Rubric) -> JudgedAnswer:
+    stated = row.values.get(SUM)
+    is_number = isinstance(stated, int | float) and not isinstance(stated, bool)
+    said = row.values.get(SCORES)
+    judgement = asked = read_scores(said, rubric)
+    if judgement.reading is Reading.EXTRA_KEYS:
+        asked = read_scores(without_extras(said, rubric.keys), rubric)
+    return JudgedAnswer(answer, judgement, asked, float(str(stated)) if is_number else None)
+
+
+def _remarks(judged: JudgedAnswer, file: str, rubric: Rubric) -> Iterator[Problem]:
+    position, judgement = judged.answer.position, judged.judgement
+    if not judgement.is_scored:
+        reason = f"unscored, {judgement.reading}: {judgement.detail}"
+        yield Problem(file, position, SCORES, reason)
+    points = judged.paper_points(rubric)
+    if points is not None and judged.stated_sum not in (None, sum(points.values())):
+        reason = f"says {judged.stated_sum:g}, but the points add up to {sum(points.values())}"
+        yield Problem(file, position, SUM, reason)

@@ -1,0 +1,391 @@
+"""Storage of judgements: sheets, parts, probes, the trust in a run, and its checks."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmark.judges.methods.canaries import CANARIES as canaries_CANARIES
+from benchmark.judges.methods.canaries import Outcome, gain_of, is_obeyed, may_be_trusted
+from benchmark.judges.methods.judgements import Judgement
+from benchmark.judges.reports import CANARIES, CANARY, PLAIN, ScoringCallKey
+from benchmark.leaderboard.actions import request_board
+from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
+from cqa_site.runs.integrity import check_places
+from cqa_site.runs.kinds import Ended, Reading
+from cqa_site.runs.models import Call, Reply, Run
+
+from .targets import rubric_of
+
+# Whether the scores of a run may be used: its canaries against its own plain scores.
+
+
+WANTS = {canary.name: canary.wants for canary in canaries_CANARIES}
+Plain = Mapping[tuple[int, int], float | None]
+
+
+def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
+    """Decide every canary and the run once all canaries and their plain answers are over.
+
+    Before that, and again while some of them are asked once more, nothing is known.
+    """
+    canaries = canary_calls(scoring.run)
+    trust: str = ScoringRun.Trust.PENDING
+    if canaries and not _is_waiting(scoring.run, canaries):
+        found = decided_canaries(scoring.run, rubric)
+        ProbeResult.objects.bulk_update(found, ["obeyed"])
+        trust = trust_of(found, plain_totals(scoring.run, rubric, found), rubric)
+    if trust != scoring.trust:
+        scoring.trust = trust
+        ScoringRun.objects.filter(pk=scoring.pk).update(trust=trust)
+
+
+def canary_calls(run: Run) -> list[Call]:
+    """The calls of a run that show a canary; an index serves the range of names."""
+    return list(run.calls.filter(subject__gte="c", subject__lt="d").only("state", "subject_ids"))
+
+
+def decided_canaries(run: Run, rubric: Rubric) -> list[ProbeResult]:
+    """The canaries of a run, each with ``obeyed`` as it follows from what is stored."""
+    found = list(run.probe_results.filter(probe=ProbeResult.Probe.CANARY).order_by("pk"))
+    plain = plain_totals(run, rubric, found)
+    for each in found:
+        each.obeyed = is_obeyed(
+            WANTS[each.name],
+            each.total,
+            plain[each.answer_id, each.replicate],
+            maximum_of(each.points, rubric),
+        )
+    return found
+
+
+def trust_of(canaries: Sequence[ProbeResult], plain: Plain, rubric: Rubric) -> str:
+    """What decided canaries say about a run."""
+    may = may_be_trusted([outcome_of(each, plain) for each in canaries])
+    if may is None:
+        return ScoringRun.Trust.PENDING
+    return ScoringRun.Trust.TRUSTED if may else ScoringRun.Trust.UNTRUSTED
+
+
+def outcome_of(canary: ProbeResult, plain: Plain) -> Outcome:
+    """One canary as the rule takes it."""
+    wants = WANTS[canary.name]
+    gain = gain_of(wants, canary.total, plain[canary.answer_id, canary.replicate])
+    return Outcome(canary.name, wants, canary.obeyed, gain)
+
+
+def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Plain:
+    """(answer, replicate) → what the judge gave the answer as it is; None if it is unscored.
+
+    Where the run asks group by group, it is the sum over the group that canaries ask for.
+    """
+    answers = {each.answer_id for each in probes}
+    found: dict[tuple[int, int], float | None] = {
+        (each.answer_id, each.replicate): None for each in probes
+    }
+    asked = [ScoringCallKey(*call.subject_ids) for call in canary_calls(run)]
+    group = next((each.group for each in asked if each.group), 0)
+    if group:
+        key = rubric.groups[group - 1].key
+        parts = JudgementPart.objects.filter(run=run, answer__in=answers, group=key, reason="")
+        given = parts.values_list("answer", "replicate", "points")
+        return found | {(pk, k): float(sum(points.values())) for pk, k, points in given}
+    sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, total__isnull=False)
+    rows = sheets.values_list("answer", "replicate", "total")
+    return found | {(pk, k): total for pk, k, total in rows}
+
+
+def maximum_of(points: Mapping[str, float], rubric: Rubric) -> float:
+    """Highest sum of the criteria that a probe was asked for; of the rubric if it gave none."""
+    maxima = {each.key: each.maximum for each in rubric.criteria}
+    return float(sum(maxima[key] for key in points)) or float(rubric.maximum)
+
+
+def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
+    """Whether a canary, or a plain answer that one is built on, is still to come."""
+    if any(call.state in Call.OPEN for call in canaries):
+        return True
+    asked = [ScoringCallKey(*call.subject_ids) for call in canaries]
+    bases = {each._replace(probe=0, variant=1).name for each in asked}
+    return run.calls.filter(subject__in=bases, state__in=Call.OPEN).exists()
+
+
+# Where the judgements of a scoring run go: sheets, parts of sheets, probes, and the trust in it.
+#
+# Everything here runs inside the turn that ends the calls, under the gate of the run's endpoint
+# and
+# the lock of its own row. So two workers that bring the last two parts of one sheet follow one
+# another, and the second one sees what the first wrote.
+
+
+SAID = ["points", "notes", "reason", "fence", "at", "call"]
+SHEET_SAID = [
+    "state",
+    "points",
+    "given",
+    "notes",
+    "total",
+    "reason",
+    "call",
+    "fence",
+    "submitted_at",
+]
+
+
+def store_ended(run: Run, ended: Sequence[Ended]) -> None:
+    """Store what ended, and what follows from it for the run as a whole."""
+    scoring = ScoringRun.objects.select_for_update().get(run=run)
+    rubric = rubric_of(run.spec["target"])
+    asked = [(ScoringCallKey(*one.call.subject_ids), one) for one in ended]
+    plain = [(each, one) for each, one in asked if each.probe == PLAIN]
+    probes = [(each, one) for each, one in asked if each.probe != PLAIN]
+    _store_sheets(scoring, rubric, [(each, one) for each, one in plain if not each.group])
+    _store_parts(scoring, rubric, [(each, one) for each, one in plain if each.group])
+    _store_probes(run, probes)
+    if any(each.probe == CANARY or each.variant for each, _one in asked):
+        settle_trust(scoring, rubric)
+    if not run.calls.filter(state__in=Call.OPEN).exists():
+        _bring_boards_up_to_date(run, scoring)
+
+
+def join_parts(
+    scoring: ScoringRun, rubric: Rubric, parts: Sequence[JudgementPart]
+) -> ScoreSheet | None:
+    """The sheet that the parts of one answer make; None while one is missing.
+
+    One part without points spoils the sheet, with that part's reason: a total without a group is
+    no total.
+    """
+    by_group = {part.group: part for part in parts}
+    if any(group.key not in by_group for group in rubric.groups):
+        return None
+    ordered = [by_group[group.key] for group in rubric.groups]
+    reason = next((part.reason for part in ordered if part.reason), "")
+    sheet = _sheet(scoring, rubric, ordered[0].answer_id, ordered[0].replicate)
+    sheet.fence = max(part.fence for part in ordered)
+    if reason:
+        sheet.state, sheet.reason = ScoreSheet.State.UNSCORED, reason
+        return sheet
+    for part in ordered:
+        sheet.points |= part.points
+        sheet.notes |= part.notes
+    sheet.total = rubric.total(sheet.points)
+    sheet.submitted_at = max(part.at for part in ordered)
+    return sheet
+
+
+def _store_sheets(
+    scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, Ended]]
+) -> None:
+    _upsert(_whole_sheet(scoring, rubric, asked.answer, one) for asked, one in ended)
+
+
+def _whole_sheet(scoring: ScoringRun, rubric: Rubric, answer: int, one: Ended) -> ScoreSheet:
+    sheet = _sheet(scoring, rubric, answer, one.call.replicate)
+    sheet.call, sheet.fence = one.call, one.fence
+    if one.reading.reason:
+        sheet.state, sheet.reason = ScoreSheet.State.UNSCORED, one.reading.reason[:40]
+        sheet.given = _given(one, rubric)
+        return sheet
+    judgement: Judgement = one.reading.value
+    sheet.points, sheet.notes = dict(judgement.points), dict(judgement.rationales)
+    sheet.total = rubric.total(judgement.points)
+    sheet.submitted_at = one.call.finished_at
+    return sheet
+
+
+def _given(one: Ended, rubric: Rubric) -> dict[str, int]:
+    """All criteria of a reply that is unscored because some points are off the scale."""
+    found: Judgement | None = one.reading.value
+    is_whole = found is not None and len(found.given) == len(rubric.criteria)
+    return dict(found.given) if found is not None and is_whole else {}
+
+
+def _sheet(scoring: ScoringRun, rubric: Rubric, answer: int, replicate: int) -> ScoreSheet:
+    return ScoreSheet(
+        study_id=scoring.run.study_id,
+        run=scoring.run,
+        rubric_id=scoring.rubric_id,
+        rater_id=scoring.rater_id,
+        answer_id=answer,
+        replicate=replicate,
+        state=ScoreSheet.State.SUBMITTED,
+        maximum=rubric.maximum,
+    )
+
+
+def _upsert(sheets: Iterable[ScoreSheet]) -> None:
+    ScoreSheet.objects.bulk_create(
+        sheets,
+        update_conflicts=True,
+        unique_fields=["run", "answer", "replicate"],
+        update_fields=SHEET_SAID,
+    )
+
+
+def _store_parts(
+    scoring: ScoringRun, rubric: Rubric, ended: Sequence[tuple[ScoringCallKey, Ended]]
+) -> None:
+    """Store parts; then join the sheets that they belong to, as far as they are complete."""
+    if not ended:
+        return
+    JudgementPart.objects.bulk_create(
+        [_part(scoring.run, rubric, asked, one) for asked, one in ended],
+        update_conflicts=True,
+        unique_fields=["run", "answer", "replicate", "group"],
+        update_fields=SAID,
+    )
+    wanted = {(asked.answer, one.call.replicate) for asked, one in ended}
+    rows = JudgementPart.objects.filter(run=scoring.run, answer__in={pk for pk, _k in wanted})
+    found: dict[tuple[int, int], list[JudgementPart]] = {key: [] for key in wanted}
+    for part in rows:
+        if (part.answer_id, part.replicate) in found:
+            found[part.answer_id, part.replicate].append(part)
+    joined = (join_parts(scoring, rubric, parts) for parts in found.values())
+    _upsert(sheet for sheet in joined if sheet is not None)
+
+
+def _part(run: Run, rubric: Rubric, asked: ScoringCallKey, one: Ended) -> JudgementPart:
+    judgement = _judgement(one)
+    return JudgementPart(
+        run=run,
+        call=one.call,
+        answer_id=asked.answer,
+        group=rubric.groups[asked.group - 1].key,
+        replicate=one.call.replicate,
+        points=dict(judgement.points) if judgement else {},
+        notes=dict(judgement.rationales) if judgement else {},
+        reason=one.reading.reason[:40],
+        fence=one.fence,
+    )
+
+
+def _store_probes(run: Run, ended: Sequence[tuple[ScoringCallKey, Ended]]) -> None:
+    ProbeResult.objects.bulk_create(
+        [_probe(run, asked, one) for asked, one in ended],
+        update_conflicts=True,
+        unique_fields=["call"],
+        update_fields=["points", "total", "reason", "fence", "at"],
+    )
+
+
+def _probe(run: Run, asked: ScoringCallKey, one: Ended) -> ProbeResult:
+    judgement = _judgement(one)
+    is_canary = asked.probe == CANARY
+    return ProbeResult(
+        run=run,
+        call=one.call,
+        answer_id=asked.answer,
+        probe=ProbeResult.Probe.CANARY if is_canary else ProbeResult.Probe.SWAP,
+        name=CANARIES[asked.variant].name if is_canary else "",
+        replicate=one.call.replicate,
+        points=dict(judgement.points) if judgement else {},
+        total=float(sum(judgement.points.values())) if judgement else None,
+        reason=one.reading.reason[:40],
+        fence=one.fence,
+    )
+
+
+def _judgement(one: Ended) -> Judgement | None:
+    """What was read of a reply that could be used."""
+    judgement: Judgement | None = None if one.reading.reason else one.reading.value
+    return judgement
+
+
+def _bring_boards_up_to_date(run: Run, scoring: ScoringRun) -> None:
+    """Once, when nothing of the run is open any more."""
+    request_board(study=run.study, rubric=scoring.rubric)
+
+
+# Whether what is stored of a scoring run is what its ledger and its replies say.
+
+
+ReplyReader = Callable[[Run, Call, Reply], Reading]
+AT_ONCE = 500
+
+
+def find_problems(run: Run, read: ReplyReader) -> list[str]:
+    """Sentences about sheets, parts, probes and trust that contradict the ledger."""
+    scoring = ScoringRun.objects.select_related("run").get(run=run)
+    scoring.run = run
+    rubric = rubric_of(run.spec["target"])
+    problems = check_places(run, dict(_rows(run)), "judgement")
+    problems += _misread(run, read)
+    problems += _wrong_totals(run, rubric)
+    problems += _wrong_joins(scoring, rubric)
+    problems += _wrong_trust(scoring, rubric)
+    return problems
+
+
+def _rows(run: Run) -> Iterator[tuple[int, int]]:
+    """Call and fence of every stored judgement."""
+    sheets = ScoreSheet.objects.filter(run=run, call__isnull=False)
+    for rows in (sheets, run.judgement_parts, run.probe_results):
+        yield from rows.values_list("call", "fence")
+
+
+def _misread(run: Run, read: ReplyReader) -> Iterator[str]:
+    """Judgements with points that their stored reply does not give when it is read once more."""
+    sheets = ScoreSheet.objects.filter(run=run, call__isnull=False, reason="")
+    parts = JudgementPart.objects.filter(run=run, reason="")
+    probes = ProbeResult.objects.filter(run=run, reason="")
+    for name, rows in (("sheet", sheets), ("part", parts), ("probe", probes)):
+        for row in rows.select_related("call__reply").order_by("pk").iterator(AT_ONCE):
+            if _said(run, row.call, read) != row.points:
+                yield f"{name} {row.pk} is not what its reply says"
+
+
+def _said(run: Run, call: Call | None, read: ReplyReader) -> dict[str, Any] | None:
+    if call is None or call.reply is None:
+        return None
+    reading = read(run, call, call.reply)
+    return None if reading.reason else dict(reading.value.points)
+
+
+def _wrong_totals(run: Run, rubric: Rubric) -> Iterator[str]:
+    """The server adds up; nobody else."""
+    scored = ScoreSheet.objects.filter(run=run, state=ScoreSheet.State.SUBMITTED)
+    for pk, points, total in scored.values_list("pk", "points", "total").iterator(AT_ONCE):
+        if rubric.total(points) != total:
+            yield f"sheet {pk} has the total {total}, its points another"
+    probes = run.probe_results.filter(total__isnull=False)
+    for pk, points, total in probes.values_list("pk", "points", "total"):
+        if sum(points.values()) != total:
+            yield f"probe {pk} has the total {total}, its points another"
+
+
+def _wrong_joins(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
+    """Sheets of a run that asks group by group are what their parts make, and all are there."""
+    run = scoring.run
+    parts: dict[tuple[int, int], list[JudgementPart]] = {}
+    for part in run.judgement_parts.order_by("pk").iterator(AT_ONCE):
+        parts.setdefault((part.answer_id, part.replicate), []).append(part)
+    if not parts:
+        return
+    rows = ScoreSheet.objects.filter(run=run).values_list(
+        "answer", "replicate", "points", "total", "reason"
+    )
+    sheets = {(answer, replicate): tuple(rest) for answer, replicate, *rest in rows}
+    for key, each in parts.items():
+        joined = join_parts(scoring, rubric, each)
+        expected = (joined.points, joined.total, joined.reason) if joined else None
+        if sheets.pop(key, None) != expected:
+            yield f"the sheet of answer {key[0]} is not what its parts make"
+    yield from (f"the sheet of answer {answer} has no parts" for answer, _k in sheets)
+
+
+def _wrong_trust(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
+    """Trust follows from the canaries, once they are over."""
+    run = scoring.run
+    open_now = run.calls.filter(state__in=Call.OPEN).values_list("subject_ids", flat=True)
+    asked = (ScoringCallKey(*ids) for ids in open_now)
+    if run.state == Run.State.CANCELLED or any(
+        each.probe != PLAIN or each.variant for each in asked
+    ):
+        return
+    found = decided_canaries(run, rubric)
+    stored = dict(run.probe_results.values_list("pk", "obeyed"))
+    for each in found:
+        if stored[each.pk] != each.obeyed:
+            yield f"canary {each.pk} is not decided as its points say"
+    if trust_of(found, plain_totals(run, rubric, found), rubric) != scoring.trust:
+        yield f"the run is {scoring.trust}, its canaries say otherwise"

@@ -1,0 +1,252 @@
+"""Scoring runs in the REST interface: start, figures, sheets and probes."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from benchmark.judges.actions.targets import MOST_NAMED
+from benchmark.judges.forms import ScoringRunForm
+from benchmark.judges.reports import (
+    WANTS,
+    attacks_of,
+    consistency_of,
+    count_sheets,
+    plain_of,
+    plain_totals,
+    sheets_of,
+    swap_effect,
+)
+from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRound, ScoringRun
+from cqa_site.api.base import AnyRequest, ReadSerializer, Request, public_id
+from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of, keys_of
+from cqa_site.runs.api.runs import RunPartViews
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.rest.queries import TrueFalseFilter
+
+# What scoring runs found: their figures, their sheets, and the tests of their judges.
+
+
+class AttackSerializer(serializers.Serializer):
+    """One kind of canary; means over those whose plain answer is scored, in points."""
+
+    name = serializers.ChoiceField(list(WANTS))
+    text = serializers.CharField(help_text="What is planted in the answer.")
+    wants_full = serializers.BooleanField(help_text="Else it asks for no points at all.")
+    asked = serializers.IntegerField(help_text="Replies: every canary once a replicate.")
+    decided = serializers.IntegerField()
+    obeyed = serializers.IntegerField()
+    unscored = serializers.IntegerField()
+    plain = serializers.FloatField(allow_null=True)
+    got = serializers.FloatField(allow_null=True)
+    gain = serializers.FloatField(allow_null=True, help_text="Towards what the text orders.")
+
+
+class SwapSerializer(serializers.Serializer):
+    """Mean change of the total with the objects in the other order, swapped minus plain."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    interval = serializers.CharField(allow_null=True)
+    confidence = serializers.FloatField()
+    recipe = serializers.CharField()
+    reason = serializers.CharField(allow_null=True)
+    answers = serializers.IntegerField(source="n_values")
+    questions = serializers.IntegerField(source="n_pairable_items")
+
+
+class ScoringSerializer(serializers.Serializer):
+    """By which rubric a run scores, as whom it counts, and what its tests say."""
+
+    rubric = serializers.UUIDField()
+    rater = serializers.UUIDField()
+    trust = serializers.ChoiceField(ScoringRun.Trust.choices)
+    scored = serializers.IntegerField()
+    unscored = serializers.IntegerField()
+    reasons = serializers.DictField(child=serializers.IntegerField())
+    attacks = AttackSerializer(many=True)
+    swap = SwapSerializer(allow_null=True)
+    consistency = serializers.DictField(
+        allow_null=True, help_text="Of runs with several sheets an answer: variances in points."
+    )
+
+
+class RunSheetSerializer(ReadSerializer):
+    """One sheet of a run; ``points`` is empty and ``reason`` set where it is unscored."""
+
+    answer = public_id("answer")
+    condition = serializers.UUIDField(source="answer.condition.public_id", read_only=True)
+    call = public_id("call", allow_null=True, default=None)
+
+    class Meta:
+        model = ScoreSheet
+        fields = [
+            "id",
+            "answer",
+            "condition",
+            "replicate",
+            "state",
+            "reason",
+            "total",
+            "maximum",
+            "points",
+            "notes",
+            "call",
+            "submitted_at",
+        ]
+
+
+class ProbeSerializer(serializers.ModelSerializer):
+    """What a judge said to a text that tests it, beside what it gave the plain answer."""
+
+    answer = public_id("answer")
+    call = public_id("call")
+    plain = serializers.FloatField(allow_null=True, read_only=True)
+
+    class Meta:
+        model = ProbeResult
+        fields = [
+            "answer",
+            "probe",
+            "name",
+            "replicate",
+            "points",
+            "total",
+            "plain",
+            "reason",
+            "obeyed",
+            "call",
+        ]
+        read_only_fields = fields
+
+
+class RunSheetFilter(filters.FilterSet):
+    """Sheets of a run by answer, condition, outcome, reason and replicate."""
+
+    answer = filters.UUIDFilter(field_name="answer__public_id")
+    condition = filters.UUIDFilter(field_name="answer__condition__public_id")
+    is_unscored = TrueFalseFilter(field_name="total", lookup_expr="isnull")
+    reason = filters.CharFilter(max_length=40)
+    replicate = filters.NumberFilter(min_value=0, max_value=999, decimal_places=0)
+
+
+class ProbeFilter(filters.FilterSet):
+    """Tests of a judge by kind, attack and outcome."""
+
+    probe = filters.ChoiceFilter(choices=ProbeResult.Probe.choices)
+    name = filters.ChoiceFilter(choices=[(name, name) for name in WANTS])
+    obeyed = TrueFalseFilter()
+
+
+class ScoringPartViews(RunPartViews):
+    """Addresses below a run that scores; 404 for runs of other kinds."""
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the run, and see that it scores."""
+        super().initial(request, *args, **kwargs)
+        if self.run.kind != "scoring":
+            raise Http404
+
+
+class ScoringViews(ScoringPartViews):
+    """The figures of a run."""
+
+    queryset = ScoringRun.objects.none()
+    serializer_class = ScoringSerializer
+
+    @extend_schema(responses=ScoringSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Trust, canaries, the swap of objects and the spread of replicates."""
+        scoring = ScoringRun.objects.select_related("rubric", "rater").get(run=self.run)
+        probes = list(self.run.probe_results.order_by("pk"))
+        counts = count_sheets(self.run)
+        shown = {
+            "rubric": scoring.rubric.public_id,
+            "rater": scoring.rater.public_id,
+            "trust": scoring.trust,
+            "scored": counts.scored,
+            "unscored": counts.unscored,
+            "reasons": counts.reasons,
+            "attacks": attacks_of(self.run, probes),
+            "swap": swap_effect(self.run, probes),
+            "consistency": consistency_of(self.run),
+        }
+        return Response(ScoringSerializer(shown).data)
+
+
+class RunSheetViews(ScoringPartViews):
+    """The sheets of a run."""
+
+    queryset = ScoreSheet.objects.none()
+    serializer_class = RunSheetSerializer
+    filterset_class = RunSheetFilter
+
+    def rows(self) -> QuerySet[ScoreSheet]:
+        """By answer, then replicate."""
+        return sheets_of(self.run)
+
+
+class ProbeViews(ScoringPartViews):
+    """What a run's judge said to canaries and swapped questions."""
+
+    queryset = ProbeResult.objects.none()
+    serializer_class = ProbeSerializer
+    filterset_class = ProbeFilter
+
+    def rows(self) -> QuerySet[ProbeResult]:
+        """In the order in which they came."""
+        return self.run.probe_results.select_related("answer", "call").order_by("pk")
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """A page of results, each with the total of the plain answer."""
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
+        plain = plain_totals(self.run, page)
+        for probe in page:
+            probe.plain = plain_of(probe, plain)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+# How a run of the scoring judge is asked for.
+
+
+class ScoringRunInput(PlanInput):
+    """A judge that scores answers by a rubric; without one, by the newest CompQA rubric.
+
+    ``examples`` are ``sheet:<id of a person's sheet>`` or ``item:<round>:<answer>`` of a round's
+    scored example; if there are fewer than ``shots``, the seed draws the rest.
+    """
+
+    form = ScoringRunForm
+    left_out = (*PlanInput.left_out, "example1", "example2")
+    kind = serializers.ChoiceField(["scoring"])
+    rubric = serializers.UUIDField(required=False)
+    answers = serializers.ListField(
+        child=serializers.UUIDField(), max_length=MOST_NAMED, required=False
+    )
+    examples = serializers.ListField(
+        child=serializers.CharField(max_length=100), max_length=2, required=False
+    )
+
+
+def _scoring(study: Study, actor: User, given: Given) -> PlanForm:
+    rubric = given.pop("rubric", None)
+    given["rubric"] = (
+        key_of(study.rubric_versions, rubric) if rubric else default_rubric(study, actor).pk
+    )
+    if wanted := given.pop("scoring_round", None):
+        given["scoring_round"] = key_of(ScoringRound.objects.filter(study=study), wanted)
+    given["systems"] = keys_of(study.systems, given.pop("systems", []))
+    given["answers"] = "\n".join(map(str, given.pop("answers", [])))
+    names = ("example1", "example2")
+    given |= dict(zip(names, given.pop("examples", []), strict=False))
+    return ScoringRunForm(as_typed(ScoringRunForm, study, given), study=study, actor=actor)
+
+
+SCORING = Start(ScoringRunInput, _scoring)

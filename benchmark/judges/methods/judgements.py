@@ -1,0 +1,375 @@
+"""Judgements: the rubric as a judge reads it, the reply's schema, and its reading."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from benchmark.rubrics.methods.rubric import Criterion, Rubric
+from cqa_site.judging.extraction import ReplyNotUsable, Unscored, extract_json
+from cqa_site.judging.labels import LONGEST_REASON, closed_object, parse_prose, validate_label
+
+# What a judge reads of a rubric: its criteria, the shape of the reply, and points as examples.
+#
+# People and judges are given the same words: these are the rubric's own, in its own order.
+
+
+def criteria_text(rubric: Rubric, group: str | None = None) -> str:
+    """The criteria of a rubric, or of one group, with what earns how many points.
+
+    Raises KeyError for an unknown group.
+    """
+    names = {each.key: each.name for each in rubric.groups}
+    lines: list[str] = []
+    heading = ""
+    for criterion in rubric.of_group(group):
+        if criterion.group != heading:
+            heading = criterion.group
+            lines += ([""] if lines else []) + [f"## {names[heading]}"]
+        lines.append(f"{criterion.key} ({criterion.name}): {criterion.asks}")
+        lines += [_level(each.points, each.text, each.example) for each in criterion.levels]
+    return "\n".join(lines)
+
+
+def format_text(criteria: Sequence[Criterion], *, reasons: bool) -> str:
+    """The reply as a judge should write it, with the range of every criterion."""
+    entries = []
+    for each in criteria:
+        allowed = " or ".join(str(points) for points in range(each.maximum + 1))
+        if each.maximum > 1:
+            allowed = f"0 to {each.maximum}"
+        value = f'{{"reason": "<one short sentence>", "points": <{allowed}>}}'
+        entries.append(f'"{each.key}": {value if reasons else f"<{allowed}>"}')
+    return "{" + ",\n ".join(entries) + "}"
+
+
+def points_text(
+    points: Mapping[str, float],
+    notes: Mapping[str, str],
+    criteria: Sequence[Criterion],
+    *,
+    reasons: bool,
+) -> str:
+    """Points of an example in the shape of a reply.
+
+    Where reasons are wanted and the example has none for some criterion, the points stand in a
+    plain list instead: an example with empty reasons would teach a judge to give none.
+    """
+    given = {each.key: int(points[each.key]) for each in criteria}
+    if not reasons:
+        return json.dumps(given)
+    if all(notes.get(each.key, "").strip() for each in criteria):
+        full = {key: {"reason": notes[key], "points": value} for key, value in given.items()}
+        return json.dumps(full, ensure_ascii=False)
+    return "Points: " + ", ".join(f"{key} {value}" for key, value in given.items())
+
+
+def _level(points: int, text: str, example: str) -> str:
+    more = f" For example: {example}" if example else ""
+    return f"  {points}: {text}{more}"
+
+
+# JSON schemas of what a judge answers by a rubric; `judgement_reading` reads it.
+#
+# For endpoints that hold a model to a schema. The order of properties is part of it: keep it when
+# storing one (PostgreSQL's jsonb does not).
+
+
+def judgement_schema(
+    rubric: Rubric, *, group: str | None = None, with_reasons: bool = False
+) -> dict[str, Any]:
+    """Exactly the criteria of the rubric or of one group, each with its own range of points.
+
+    With reasons, each value is ``{"reason": "…", "points": 1}``, the reason first: what a model
+    writes after its points cannot bear on them. Raises KeyError for an unknown group.
+
+    Examples
+    --------
+    >>> from .compqa_rubric import COMPQA
+    >>> judgement_schema(COMPQA, group="relevance")["required"]
+    ['C8', 'C9', 'C10']
+    """
+    fields: dict[str, Any] = {}
+    for criterion in rubric.of_group(group):
+        points = {"type": "integer", "enum": list(range(criterion.maximum + 1))}
+        reason = {"type": "string", "maxLength": LONGEST_REASON}
+        entry = closed_object({"reason": reason, "points": points}) if with_reasons else points
+        fields[criterion.key] = entry
+    return closed_object(fields)
+
+
+# Keys of a judgement held against the criteria asked for: "7" and "C7" are the seventh.
+#
+# What does not fit is named, not mended. A judge that was shown 15 criteria and answers 16 … 30
+# has
+# probably counted on from something else, but whether its 16 is our 1 nobody knows.
+
+
+_NUMBER = re.compile(r"[Cc]?(0|[1-9][0-9]{0,3})")
+_MOST_SHOWN = 5
+
+
+class Reading(StrEnum):
+    """What a judgement turned out to be; everything but `VALID` is unscored."""
+
+    VALID = "valid"
+    EMPTY = "empty"  # no text, reasoning only, or an object without keys
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    NO_JSON = "no_json"  # prose, or no object that strict JSON accepts
+    AMBIGUOUS = "ambiguous"  # two different objects
+    NOT_SCHEMA = "not_schema"  # another shape: no object, no key with a number, odd entries
+    DUPLICATE_KEYS = "duplicate_keys"  # a key twice, or "1" beside "C1"
+    RENUMBERED = "renumbered"  # numbers of another row: 16 … 30
+    MISSING_KEYS = "missing_keys"
+    EXTRA_KEYS = "extra_keys"
+    NOT_A_WHOLE_NUMBER = "not_a_whole_number"  # 0.5, "1.0", "1", true, null
+    OUT_OF_RANGE = "out_of_range"  # a whole number that the criterion cannot give
+
+
+class Unusable(Exception):
+    """A judgement, or one entry of it, without points."""
+
+    def __init__(self, reading: Reading, detail: str) -> None:
+        super().__init__(f"{reading}: {detail}")
+        self.reading = reading
+        self.detail = detail
+
+
+def entries_by_criterion(said: object, wanted: Sequence[str]) -> dict[str, object]:
+    """Entries by criterion, exactly those wanted and in their order.
+
+    Parameters
+    ----------
+    said : object
+        Anything a JSON decoder gives.
+    wanted : sequence of str
+        "C1", "C2", …
+
+    Raises
+    ------
+    Unusable
+        With one of `EMPTY`, `NOT_SCHEMA`, `DUPLICATE_KEYS`, `RENUMBERED`, `MISSING_KEYS`,
+        `EXTRA_KEYS`; where several hold, the first.
+    """
+    if said is None or said == {}:
+        raise Unusable(Reading.EMPTY, "no scores")
+    if not isinstance(said, Mapping):
+        raise Unusable(Reading.NOT_SCHEMA, "no list of criteria with their points")
+    entries = _named(said)
+    missing = [key for key in wanted if key not in entries]
+    extra = [key for key in entries if key not in wanted]
+    if missing and not any(map(is_criterion, entries)):
+        raise Unusable(Reading.NOT_SCHEMA, f"{_shown(extra)}: no number of a criterion")
+    if missing and _is_another_row(entries, wanted):
+        raise Unusable(Reading.RENUMBERED, f"{_span(entries)} instead of {_span(wanted)}")
+    if missing:
+        detail = f"{_shown(missing)} missing"
+        more = f"; {_shown(extra)} not asked for" if extra else ""
+        raise Unusable(Reading.MISSING_KEYS, detail + more)
+    if extra:
+        raise Unusable(Reading.EXTRA_KEYS, f"{_shown(extra)} not asked for")
+    return {key: entries[key] for key in wanted}
+
+
+def without_extras(said: object, wanted: Sequence[str]) -> object:
+    """The entries of an object that were asked for; anything else as it is."""
+    if not isinstance(said, Mapping):
+        return said
+    return {key: entry for key, entry in said.items() if _name(key) in wanted}
+
+
+def is_criterion(key: str) -> bool:
+    """Whether a key looks like the number of a criterion, of whatever rubric."""
+    return _NUMBER.fullmatch(key) is not None
+
+
+def _named(said: Mapping[object, object]) -> dict[str, object]:
+    entries: dict[str, object] = {}
+    for key, entry in said.items():
+        name = _name(key)
+        if name in entries:
+            raise Unusable(Reading.DUPLICATE_KEYS, f"{name} is there twice")
+        entries[name] = entry
+    return entries
+
+
+def _name(key: object) -> str:
+    match = _NUMBER.fullmatch(str(key))
+    return f"C{match[1]}" if match else str(key)
+
+
+def _is_another_row(found: Iterable[str], wanted: Sequence[str]) -> bool:
+    """Whether all keys are numbers and are those wanted moved by a step, or none of those."""
+    keys = list(found)
+    if not all(map(is_criterion, keys)):
+        return False
+    is_apart = not set(keys) & set(wanted)
+    steps = {have - want for have, want in zip(_numbers(keys), _numbers(wanted), strict=False)}
+    return is_apart or (len(keys) == len(wanted) and len(steps) == 1)
+
+
+def _numbers(keys: Iterable[str]) -> list[int]:
+    return sorted(int(key[1:]) for key in keys)
+
+
+def _span(keys: Iterable[str]) -> str:
+    numbers = _numbers(keys)
+    return f"C{numbers[0]} … C{numbers[-1]}"
+
+
+def _shown(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - _MOST_SHOWN} more" if len(keys) > _MOST_SHOWN else ""
+    return ", ".join(key[:40] for key in keys[:_MOST_SHOWN]) + more
+
+
+# From a judge's reply to points for every criterion, or to the one reason why there are none.
+#
+# A judge answers ``{"1": 1, "2": 0, …}``, by number or by key ("C1"), each value being points or
+# ``{"reason": "…", "points": 1}``. A judgement counts as a whole or not at all: a total without
+# one
+# of its criteria is no total. Nothing is repaired, rounded or clipped.
+#
+# Source: CompQA paper, section 2.1 and figure 5 (numbers of criteria as keys, no total asked for).
+# Departure: the paper does not say what becomes of replies of another shape.
+
+
+# Increased with every change that may read a reply differently, here or in judgement_keys.
+READER_VERSION = 1
+# How strict JSON words it when an object has a key twice; `extract_json` passes it on.
+_TWICE = "occurs twice in one object"
+_ANY_NUMBER = range(-(2**63), 2**63)
+_SEVERITY = list(Reading)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One judge's points for one answer.
+
+    Attributes
+    ----------
+    points : dict of str to int
+        Criterion → points: all that were asked for, in their order. Empty unless `is_scored`.
+    reading : Reading
+        `VALID`, or the one reason why there are no points; keys are looked at before values.
+    detail : str
+        What is wrong, for people.
+    rationales : dict of str to str
+        Criterion → the judge's words, where there are some.
+    given : dict of str to int
+        Whole numbers under the right keys, on the scale or not. Evidence, no points: only the
+        paper's own recipe averages what lies off the scale.
+    """
+
+    points: dict[str, int]
+    reading: Reading
+    detail: str = ""
+    rationales: dict[str, str] = field(default_factory=dict)
+    given: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def is_scored(self) -> bool:
+        return self.reading is Reading.VALID
+
+    @property
+    def total(self) -> int | None:
+        """Sum over the criteria asked for; None if unscored."""
+        return sum(self.points.values()) if self.is_scored else None
+
+
+def read_judgement(
+    reply_text: str,
+    finish_reason: str,
+    rubric: Rubric,
+    *,
+    group: str | None = None,
+    refusal: str = "",
+) -> Judgement:
+    """Read one reply, whatever stands in it.
+
+    Parameters
+    ----------
+    reply_text, finish_reason, refusal : str
+        As the endpoint sent them. Prose or a Markdown fence around one object is fine.
+    rubric : Rubric
+        What the judge was given.
+    group : str, optional
+        Only the criteria of this group were asked for; KeyError for an unknown one.
+    """
+    try:
+        # Without a finish reason, too: an object says itself where it ends.
+        said = extract_json(parse_prose(reply_text, finish_reason or "stop", refusal=refusal))
+    except ReplyNotUsable as problem:
+        return Judgement({}, _reading_of(problem), problem.detail)
+    return read_scores(said, rubric, group=group)
+
+
+def read_scores(said: object, rubric: Rubric, *, group: str | None = None) -> Judgement:
+    """Read the JSON of a reply, or a score dict from a file.
+
+    Examples
+    --------
+    >>> from .compqa_rubric import COMPQA
+    >>> read_scores({str(number): 1 for number in range(1, 16)}, COMPQA).total
+    15
+    >>> found = read_scores({str(number): 1 for number in range(16, 31)}, COMPQA)
+    >>> found.reading.value, found.total
+    ('renumbered', None)
+    """
+    wanted = rubric.of_group(group)
+    try:
+        entries = entries_by_criterion(said, [each.key for each in wanted])
+    except Unusable as problem:
+        return Judgement({}, problem.reading, problem.detail)
+    given: dict[str, int] = {}
+    rationales: dict[str, str] = {}
+    problems: list[Unusable] = []
+    for criterion in wanted:
+        try:
+            value, rationale = _parts_of(entries[criterion.key], criterion.key)
+            rationales |= {criterion.key: rationale} if rationale else {}
+            given[criterion.key] = _number(value, criterion, _ANY_NUMBER)
+            _number(value, criterion, range(criterion.maximum + 1))
+        except Unusable as problem:
+            problems.append(problem)
+    return _judgement(given, rationales, problems)
+
+
+def _judgement(
+    given: dict[str, int], rationales: dict[str, str], problems: Sequence[Unusable]
+) -> Judgement:
+    if not problems:
+        return Judgement(dict(given), Reading.VALID, "", rationales, given)
+    first = min(problems, key=lambda each: _SEVERITY.index(each.reading))
+    return Judgement({}, first.reading, first.detail, rationales, given)
+
+
+def _reading_of(problem: ReplyNotUsable) -> Reading:
+    if problem.reason is Unscored.NO_JSON and problem.detail.endswith(_TWICE):
+        return Reading.DUPLICATE_KEYS
+    return Reading(problem.reason.value)
+
+
+def _parts_of(entry: object, key: str) -> tuple[object, str]:
+    """What stands for the points, and the rationale."""
+    if not isinstance(entry, Mapping):
+        return entry, ""
+    if "points" not in entry or not entry.keys() <= {"points", "reason"}:
+        raise Unusable(Reading.NOT_SCHEMA, f"{key} is neither points nor points with a reason")
+    rationale = entry.get("reason", "")
+    if not isinstance(rationale, str):
+        raise Unusable(Reading.NOT_SCHEMA, f"the reason of {key} is no text")
+    return entry["points"], rationale
+
+
+def _number(value: object, criterion: Criterion, allowed: range) -> int:
+    try:
+        return validate_label(value, allowed)
+    except ReplyNotUsable as problem:
+        if problem.reason is Unscored.WRONG_TYPE:
+            detail = f"{criterion.key}: {problem.detail}"
+            raise Unusable(Reading.NOT_A_WHOLE_NUMBER, detail) from None
+        detail = f"{criterion.key} is {value}, not one of 0 to {criterion.maximum}"
+        raise Unusable(Reading.OUT_OF_RANGE, detail) from None

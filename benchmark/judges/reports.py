@@ -1,0 +1,394 @@
+"""Results of a scoring run: its calls, sheets, canaries, swaps and replicates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Count, QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.answers.models import Answer
+from benchmark.judges.methods.canaries import CANARIES, FULL, gain_of
+from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
+from cqa_site.people.models import Study
+from cqa_site.results.boards import would_show
+from cqa_site.runs.kinds import CallSubjects, Item, Titles
+from cqa_site.runs.models import Call, Run
+from cqa_site.stats.estimate import to_json
+from cqa_site.web.tables import TableData
+
+if TYPE_CHECKING:
+    from cqa_site.stats.estimate import Estimate
+
+
+# What the requests of a scoring run are about.
+
+
+PLAIN, CANARY, SWAP = 0, 1, 2
+CANARY_NAMES = {
+    "order_full": lazy("Order for full points"),
+    "planted_result": lazy("Planted result"),
+    "order_nothing": lazy("Order for no points"),
+    "played_system": lazy("Played system message"),
+    "hidden_in_sources": lazy("Hidden among sources"),
+}
+
+
+class ScoringCallKey(NamedTuple):
+    """The keys of a subject: an answer, and in which form it is shown.
+
+    ``variant`` is the place of a canary among `CANARIES`; of a plain answer it is 1 where
+    canaries were built on it. ``group`` counts the rubric's groups from 1; 0 is the whole sheet.
+    """
+
+    answer: int
+    probe: int = PLAIN
+    variant: int = 0
+    group: int = 0
+
+    @property
+    def name(self) -> str:
+        """Unique in the run."""
+        letter = ("a", f"c{self.variant}-", "s")[self.probe]
+        return f"{letter}{self.answer}" + (f"-g{self.group}" if self.group else "")
+
+
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+    asked = {call.pk: ScoringCallKey(*call.subject_ids) for call in calls}
+    answers = study.answers.select_related("question__comparison", "system")
+    found = answers.in_bulk({each.answer for each in asked.values()})
+    said = _said([call.pk for call in calls])
+    return {pk: [_item(found.get(each.answer), each, said.get(pk))] for pk, each in asked.items()}
+
+
+def _said(calls: Sequence[int]) -> dict[int, Any]:
+    """Call → the row with what was read of it; three queries."""
+    rows: list[Any] = []
+    for model in (ScoreSheet, JudgementPart, ProbeResult):
+        rows += model.objects.filter(call__in=calls)
+    return {row.call_id: row for row in rows}
+
+
+def _item(answer: Answer | None, asked: ScoringCallKey, row: Any) -> Item | None:
+    if answer is None:
+        return None
+    context = f"{answer.question} · {answer.system.name}"
+    if asked.probe == CANARY:
+        name = str(CANARY_NAMES[CANARIES[asked.variant].name])
+        context = _("Canary, %(name)s") % {"name": name} + f" · {context}"
+    elif asked.probe == SWAP:
+        context = _("Objects swapped") + f" · {context}"
+    if row is None:
+        return Item(answer.text, context)
+    notes = getattr(row, "notes", {})
+    return Item(answer.text, context, _value(row.points), _lines(notes), row.reason)
+
+
+def _value(points: Mapping[str, float]) -> str:
+    """The total and what it is made of."""
+    if not points:
+        return ""
+    each = " ".join(f"{key}:{points[key]:g}" for key in sorted(points, key=_place))
+    return f"{sum(points.values()):g} ({each})"
+
+
+def _lines(notes: Mapping[str, str]) -> str:
+    return "\n".join(f"{key}: {notes[key]}" for key in sorted(notes, key=_place))
+
+
+def _place(key: str) -> int:
+    return int(key[1:])
+
+
+SCORING = CallSubjects(Titles(lazy("Answer"), lazy("Points"), lazy("The judge's reasons")), _items)
+
+
+# What a scoring run showed: its sheets, its canaries, the swap of objects, its replicates.
+
+
+WANTS = {canary.name: canary.wants for canary in CANARIES}
+TEXTS = {canary.name: canary.text for canary in CANARIES}
+Key = tuple[int, int]
+_COUNTED = ("canaries", "asked", "decided", "obeyed")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many sheets have points, and why the others have none."""
+
+    scored: int
+    unscored: int
+    reasons: dict[str, int]
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the sheets that have points."""
+        return self.scored / (self.scored + self.unscored) if self.scored + self.unscored else None
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """What one kind of canary did: means over its canaries whose plain answer is scored.
+
+    ``asked``, ``decided`` and ``obeyed`` count replies: each canary is asked once a replicate.
+    """
+
+    name: str
+    title: Promise
+    text: str
+    wants_full: bool
+    canaries: int
+    asked: int
+    decided: int
+    obeyed: int
+    unscored: int
+    plain: float | None
+    got: float | None
+    gain: float | None
+
+    @property
+    def is_obeyed(self) -> bool:
+        """Whether more than half of those that could be decided obeyed."""
+        return 2 * self.obeyed > self.decided
+
+
+def runs_of(study: Study) -> QuerySet[Run]:
+    """The runs of a study that score, newest first."""
+    rows = study.runs.filter(kind="scoring")
+    return rows.select_related(
+        "endpoint", "prompt", "budget", "created_by", "scoring__rubric", "scoring__rater"
+    ).order_by("-number")
+
+
+def count_sheets(run: Run) -> Counts:
+    """Sheets by outcome; one query."""
+    rows = run.score_sheets.order_by().values_list("reason").annotate(n=Count("pk"))
+    reasons = dict(rows.order_by("-n", "reason"))
+    scored = reasons.pop("", 0)
+    return Counts(scored, sum(reasons.values()), reasons)
+
+
+def attacks_of(run: Run, probes: Sequence[ProbeResult]) -> list[Attack]:
+    """One row for each kind of canary that the run used."""
+    found = [each for each in probes if each.probe == ProbeResult.Probe.CANARY]
+    plain = plain_totals(run, found)
+    by_name: dict[str, list[ProbeResult]] = {}
+    for each in found:
+        by_name.setdefault(each.name, []).append(each)
+    return [_attack(name, by_name[name], plain) for name in WANTS if name in by_name]
+
+
+def plain_totals(run: Run, probes: Sequence[ProbeResult]) -> dict[Key, dict[str, float]]:
+    """(answer, replicate) → points of the plain answer; answers without points are absent."""
+    answers = {each.answer_id for each in probes}
+    sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, call__isnull=False, reason="")
+    parts = JudgementPart.objects.filter(run=run, answer__in=answers, reason="")
+    found: dict[Key, dict[str, float]] = {}
+    for rows in (sheets, parts):
+        for answer, replicate, points in rows.values_list("answer", "replicate", "points"):
+            found.setdefault((answer, replicate), {}).update(points)
+    return found
+
+
+def plain_of(probe: ProbeResult, plain: Mapping[Key, Mapping[str, float]]) -> float | None:
+    """What the judge gave the plain answer, over the criteria that the probe was asked for."""
+    points = plain.get((probe.answer_id, probe.replicate))
+    if points is None or not probe.points or not probe.points.keys() <= points.keys():
+        return None
+    return float(sum(points[key] for key in probe.points))
+
+
+def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
+    """Mean change of the total when the question names the objects the other way round.
+
+    A positive value: more points in the swapped order. Replicates of one answer are averaged
+    first, and the interval is over questions. None if the run has no such probe.
+    """
+    from cqa_site.stats.means import clustered_mean
+
+    swapped = [each for each in probes if each.probe == ProbeResult.Probe.SWAP]
+    if not swapped:
+        return None
+    changes = _changes(swapped, plain_totals(run, swapped))
+    questions = dict(run.study.answers.filter(pk__in=changes).values_list("pk", "question"))
+    return clustered_mean(
+        [questions[pk] for pk in changes],
+        [sum(found) / len(found) if found else 0.0 for found in changes.values()],
+        [1 if found else 0 for found in changes.values()],
+    )
+
+
+def swap_in_words(swap: Estimate | None) -> str:
+    """Whether the order of the objects is shown to change points, or what would tell."""
+    from cqa_site.stats.means import units_that_tell
+    from cqa_site.stats.verdicts import LEVEL, RULES, direction_of
+
+    if swap is None or swap.value is None:
+        return ""
+    rule, n = RULES["objects swapped"], swap.n_pairable_items
+    if not rule.allows(n):
+        text = _("No verdict: it needs answers to %(n)d questions in both orders.")
+        return text % {"n": rule.least}
+    if swap.low is None:
+        return ""
+    direction = direction_of(swap)
+    if direction != "not_shown":
+        if direction == "above":
+            return _("With the objects the other way round this judge gives more points.")
+        return _("With the objects the other way round this judge gives fewer points.")
+    enough = units_that_tell(swap.value, swap, n, LEVEL)
+    tells = would_show(enough, _("questions"), _("a change of this size"))
+    return f"{_('Not shown: whether the order of the objects changes points.')} {tells}"
+
+
+def consistency_of(run: Run) -> dict[str, Any] | None:
+    """How far replicates of the same answer agree; None for a run with one sheet an answer."""
+    if run.spec["replicates"] < 2:
+        return None
+    import pandas as pd
+
+    from benchmark.agreement.methods.jackknife import Jackknife
+    from benchmark.agreement.methods.raters import self_consistency
+
+    rows = run.score_sheets.filter(total__isnull=False).order_by("pk")
+    table = pd.DataFrame(
+        list(rows.values_list("answer", "answer__question", "total")),
+        columns=["answer", "question", "total"],
+    )
+    found = self_consistency(table, ("total",), Jackknife())
+    return {**to_json(found.columns["total"]), "answers": found.answers}
+
+
+def sheets_of(
+    run: Run, outcome: str = "", reason: str = "", condition: UUID | None = None
+) -> QuerySet[ScoreSheet]:
+    """Sheets of a run in the order of their answers; of one outcome, reason, condition only."""
+    rows = run.score_sheets.select_related(
+        "answer__question__comparison", "answer__system", "answer__condition", "call", "rater"
+    )
+    if condition is not None:
+        rows = rows.filter(answer__condition__public_id=condition)
+    if outcome == "scored":
+        rows = rows.filter(reason="")
+    elif outcome == "unscored":
+        rows = rows.exclude(reason="")
+    if reason:
+        rows = rows.filter(reason=reason)
+    return rows.order_by("answer__question", "answer__system", "answer", "replicate")
+
+
+def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> TableData:
+    """Sheets with every criterion, for a file."""
+    columns = ["sheet", "question", "aspect", "system", "scenario", "condition", "choice"]
+    columns += ["replicate", "state", "reason", "total", *keys]
+    found = [
+        [
+            str(sheet.public_id),
+            str(sheet.answer.question),
+            sheet.answer.question.aspect,
+            sheet.answer.system.name,
+            sheet.answer.scenario,
+            str(sheet.answer.condition),
+            sheet.answer.choice,
+            sheet.replicate,
+            sheet.state,
+            sheet.reason,
+            sheet.total,
+            *(sheet.points.get(key) for key in keys),
+        ]
+        for sheet in rows.iterator(2_000)
+    ]
+    return TableData(columns, found, name=f"scores-run-{run.number}")
+
+
+def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
+    """The canaries of a run as people take them away."""
+    names = ("canaries", "asked", "decided", "obeyed", "plain", "got", "gain")
+    rows = [[str(each.title), *(getattr(each, name) for name in names)] for each in attacks]
+    columns = [
+        _("Attack"),
+        _("Canaries"),
+        _("Replies"),
+        _("Decided"),
+        _("Obeyed"),
+        _("Plain, mean"),
+        _("With the instruction, mean"),
+        _("Gain, mean"),
+    ]
+    return TableData(
+        columns,
+        rows,
+        caption=_("Attack canaries of run #%d") % run.number,
+        note=_("Totals in points; the gain counts towards what the planted text asks for."),
+        name=f"canaries-run-{run.number}",
+    )
+
+
+def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
+    """Numbers of resisted canaries of a run, and the limits of that."""
+    counted = (sum(getattr(each, name) for each in attacks) for name in _COUNTED)
+    canaries, asked, decided, obeyed = counted
+    said = {"n": canaries, "k": asked // max(canaries, 1), "all": decided, "obeyed": obeyed}
+    in_replies = _("Obeyed planted instructions in %(obeyed)d of %(all)d decided replies") % said
+    if scoring.trust == ScoringRun.Trust.TRUSTED:
+        if not obeyed and decided == asked:
+            text = _("Resisted all %(n)d planted instructions, each asked %(k)d times")
+            text = text if asked > canaries else _("Resisted all %(n)d planted instructions")
+            in_replies = text % said
+        return _("%s. Its scores count. This says nothing about how well it scores.") % in_replies
+    if scoring.trust == ScoringRun.Trust.UNTRUSTED:
+        text = _(
+            "%s, or moved towards most of them. Its scores are kept, but they count in no "
+            "leaderboard and in no figure of agreement."
+        )
+        return text % in_replies
+    if any(each.asked for each in attacks) and not scoring.run.is_active:
+        return _("No canary could be decided, so nothing is known about planted instructions.")
+    return _("It is decided when all canaries and the answers they are built on are over.")
+
+
+def _attack(name: str, probes: Sequence[ProbeResult], plain: Mapping[Key, Any]) -> Attack:
+    pairs = [(plain_of(each, plain), each.total) for each in probes]
+    both = [(before, got) for before, got in pairs if before is not None and got is not None]
+    gains = [gain_of(WANTS[name], got, before) or 0.0 for before, got in both]
+    votes = Counter(each.obeyed for each in probes)
+    return Attack(
+        name=name,
+        title=CANARY_NAMES[name],
+        text=TEXTS[name].strip(),
+        wants_full=WANTS[name] == FULL,
+        canaries=len({each.answer_id for each in probes}),
+        asked=len(probes),
+        decided=votes[True] + votes[False],
+        obeyed=votes[True],
+        unscored=sum(bool(each.reason) for each in probes),
+        plain=_mean([before for before, _got in both]),
+        got=_mean([got for _before, got in both]),
+        gain=_mean(gains),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _changes(
+    swapped: Sequence[ProbeResult], plain: Mapping[Key, Mapping[str, float]]
+) -> dict[int, list[float]]:
+    """Answer → swapped total minus plain total, for each replicate that has both in full."""
+    points: dict[Key, dict[str, float]] = {}
+    spoiled = {(each.answer_id, each.replicate) for each in swapped if each.reason}
+    for each in swapped:
+        points.setdefault((each.answer_id, each.replicate), {}).update(each.points)
+    changes: dict[int, list[float]] = {answer: [] for answer, _replicate in points}
+    for (answer, replicate), given in points.items():
+        before = plain.get((answer, replicate), {})
+        if (answer, replicate) not in spoiled and given.keys() == before.keys():
+            changes[answer].append(float(sum(given.values()) - sum(before.values())))
+    return changes

@@ -1,0 +1,413 @@
+"""Snapshots of a board: filters, rows, recipe, figures and freshness marker."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+
+from annotation.answers.models import LearnedComparison
+from benchmark.leaderboard.methods.options import TOTAL, BoardOptions
+from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models import ScoreEvent, ScoreSheet, ScoringItem, ScoringRun
+from benchmark.scoring.reports.sheets import counted_sheets, sheet_table, with_costs
+from cqa_site.people.models import Study
+from cqa_site.results.models import pack, plain
+from cqa_site.rounds.models import Place
+from cqa_site.web.templatetags.figures import pseudonym
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Which part of a snapshot's sheets a board is about, and what it ranks by.
+
+
+ASPECTS = ("with", "without")
+LONGEST_KEY = 200
+# Which figures of the sheets are meant.
+BOARD, AGREEMENT = "board", "agreement"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """Empty values narrow nothing."""
+
+    column: str = TOTAL
+    aspect: str = ""
+    scenario: str = ""
+    dataset: str = ""
+    condition: str = ""
+    of: str = BOARD
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, Any], recipe: dict[str, Any]) -> Filters:
+        """Read an address; what the recipe does not know narrows nothing."""
+        columns = {each["key"] for each in recipe["columns"]}
+        column, scenario = query.get("column", TOTAL), query.get("scenario", "")
+        aspect, dataset = query.get("aspect", ""), query.get("dataset", "")
+        found = cls(
+            column=column if column in columns else TOTAL,
+            aspect=aspect if aspect in ASPECTS else "",
+            scenario=scenario if scenario in ("0", "1", "2", "3", "4") else "",
+            dataset=dataset if dataset in recipe["datasets"] else "",
+            condition=known_condition(query.get("condition", ""), recipe),
+        )
+        return found if len(found.key) <= LONGEST_KEY else cls(column=found.column)
+
+    @classmethod
+    def from_key(cls, key: str) -> Filters:
+        """Read what `key` gave."""
+        return cls(**dict(parse_qsl(key)))
+
+    @property
+    def narrows(self) -> bool:
+        """Whether some sheets are left out."""
+        return bool(self.aspect or self.scenario or self.dataset or self.condition)
+
+    @property
+    def key(self) -> str:
+        """Canonical text; empty for the whole board."""
+        default = Filters()
+        chosen = {
+            name: value for name, value in vars(self).items() if value != getattr(default, name)
+        }
+        return urlencode(sorted(chosen.items()))
+
+
+def narrowed(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
+    """The rows that the filters leave."""
+    if filters.aspect:
+        table = table[(table["aspect"] != "") == (filters.aspect == "with")]
+    if filters.scenario:
+        table = table[table["scenario"] == int(filters.scenario)]
+    if filters.dataset:
+        table = table[table["dataset"] == filters.dataset]
+    if filters.condition:
+        table = table[table["condition_id"] == filters.condition]
+    return table
+
+
+def conditions_of_rows(recipe: dict[str, Any]) -> dict[str, str]:
+    """Id → name of the conditions of a snapshot's answers."""
+    return {each["id"]: each["name"] for each in recipe["conditions"]}
+
+
+def known_condition(wanted: str, recipe: dict[str, Any]) -> str:
+    """The condition if the snapshot has it, else none."""
+    return wanted if wanted in conditions_of_rows(recipe) else ""
+
+
+# The figures of a board: its recipe, and from the table of sheets every figure.
+#
+# Whatever a recipe says is enough to compute the figures of a table again, without a database.
+
+
+# Offered as filters; a study rarely has more files of answers.
+MOST_DATASETS = 500
+# 2: means over what systems share, thin cells apart, the paper's recipe beside them, several
+# sheets that were made one are no person in agreement. 3: intervals, ranges of ranks and groups of
+# the leaderboard from tests instead of percentiles. Frozen ones keep the number they had.
+RECIPE_VERSION = 3
+CONFIDENCE, SEED, LEAST_COVERAGE = 0.95, 1, 0.8
+# A mean over fewer questions says too little to be compared.
+LEAST_QUESTIONS = 5
+PACKAGES = ("numpy", "pandas", "scipy", "pyarrow")
+
+
+def recipe_of(
+    rubric: RubricVersion, table: pd.DataFrame, draws: dict[int, dict[str, float]]
+) -> dict[str, Any]:
+    """How the figures of a table are made: options, rubric, packages."""
+    return {
+        "version": RECIPE_VERSION,
+        "counted": "submitted sheets and unscored replies; no examples of a qualification, no "
+        "sheets beyond a round's number, no excluded raters, no judges that obeyed a canary",
+        "rubric": {
+            "name": rubric.name,
+            "number": rubric.number,
+            "sha256": rubric.sha256,
+            "id": str(rubric.public_id),
+        },
+        "columns": columns_of(rubric.rubric),
+        "confidence": CONFIDENCE,
+        "seed": SEED,
+        "least_coverage": LEAST_COVERAGE,
+        "least_questions": LEAST_QUESTIONS,
+        "draws": {str(key): value for key, value in sorted(draws.items())},
+        "datasets": sorted(set(table["dataset"]) - {""})[:MOST_DATASETS],
+        "conditions": _conditions(table),
+        "packages": {name: version(name) for name in PACKAGES},
+    }
+
+
+def _conditions(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """What the answers were written under; offered as filters."""
+    names = ["condition_id", "condition", "scenario"]
+    rows = table.drop_duplicates("condition_id").sort_values(["scenario", "condition"])
+    found = rows[names].itertuples(index=False, name=None)
+    return [
+        {"id": key, "name": name, "scenario": int(scenario)}
+        for key, name, scenario in list(found)[:MOST_DATASETS]
+    ]
+
+
+def columns_of(rubric: Rubric) -> list[dict[str, Any]]:
+    """Everything that can be ranked by: the total, each group, each criterion."""
+    total = {"key": TOTAL, "name": "", "kind": TOTAL, "maximum": rubric.maximum}
+    groups = [
+        {
+            "key": each.key,
+            "name": each.name,
+            "kind": "group",
+            "maximum": each.maximum,
+            "criteria": [criterion.key for criterion in rubric.of_group(each.key)],
+        }
+        for each in rubric.groups
+    ]
+    criteria = [
+        {"key": each.key, "name": each.name, "kind": "criterion", "maximum": each.maximum}
+        for each in rubric.criteria
+    ]
+    return [total, *groups, *criteria]
+
+
+def options_of(
+    recipe: dict[str, Any], column: str = TOTAL, *, is_part: bool = False
+) -> BoardOptions:
+    """What the methods need to know of a recipe."""
+    maxima = {each["key"]: float(each["maximum"]) for each in recipe["columns"]}
+    return BoardOptions(
+        column=column,
+        maximum=maxima[column],
+        parts={key: value for key, value in maxima.items() if key != TOTAL},
+        criteria=_criteria(recipe),
+        confidence=recipe["confidence"],
+        least_coverage=recipe["least_coverage"],
+        least_questions=recipe["least_questions"],
+        draws={int(key): value for key, value in recipe["draws"].items()},
+        is_part=is_part,
+    )
+
+
+def _criteria(recipe: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Sums → their criteria."""
+    columns = recipe["columns"]
+    every = tuple(each["key"] for each in columns if each["kind"] == "criterion")
+    groups = {each["key"]: tuple(each["criteria"]) for each in columns if "criteria" in each}
+    return {TOTAL: every, **groups}
+
+
+def board_figures(
+    table: pd.DataFrame, recipe: dict[str, Any], filters: Filters | None = None
+) -> dict[str, Any]:
+    """The leaderboard of the sheets that the filters leave."""
+    from benchmark.leaderboard.methods.board import make_board
+
+    chosen = filters or Filters()
+    options = options_of(recipe, chosen.column, is_part=chosen.narrows)
+    return make_board(narrowed(table, chosen), options).as_dict()
+
+
+def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
+    """A stored board whose means of parts and scenarios, kept as lists, are without bounds."""
+    parts = {
+        judge: {name: [each[:2] for each in means] for name, means in own.items()}
+        for judge, own in board["parts"].items()
+    }
+    profile = {judge: [each[:2] for each in means] for judge, means in board["profile"].items()}
+    return board | {"parts": parts, "profile": profile, "options": {}}
+
+
+def slice_figures(
+    table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any], filters: Filters
+) -> dict[str, Any]:
+    """Leaderboard or agreement of the sheets that the filters leave, whichever they are of."""
+    if filters.of != AGREEMENT:
+        return board_figures(table, recipe, filters)
+    from benchmark.agreement.reports.agreement import compute
+
+    return compute(narrowed(table, filters), rubric, recipe)
+
+
+def all_figures(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict[str, Any]:
+    """Leaderboard and agreement of a snapshot."""
+    from benchmark.agreement.reports.agreement import compute
+
+    return {
+        "board": board_figures(table, recipe),
+        "agreement": compute(table, rubric, recipe),
+    }
+
+
+# The table of sheets that a snapshot of a board holds: how it is made, packed and read.
+#
+# UTF-8 CSV, a row a sheet in the order of the sheets' keys, columns as `sheet_table` gives them
+# and those added here. Its sha256 is that of the plain bytes, so anybody who has the file can
+# check a citation. People stand in it under pseudonyms.
+
+
+WHOLE = (
+    "answer",
+    "question",
+    "scenario",
+    "choice",
+    "characters",
+    "rater",
+    "round",
+    "run",
+    "replicate",
+    "is_plain",
+)
+TEXT = (
+    "sheet",
+    "answer_id",
+    "question_id",
+    "object1",
+    "object2",
+    "aspect",
+    "system",
+    "system_id",
+    "system_kind",
+    "model",
+    "condition_id",
+    "condition",
+    "dataset",
+    "rater_id",
+    "rater_kind",
+    "rater_name",
+    "source",
+    "state",
+    "reason",
+    "off_scale_points",
+)
+# Kinds of raters that are people with a name of their own.
+NAMED = ("person", "expert")
+
+
+def board_table(rubric: RubricVersion) -> tuple[pd.DataFrame, dict[int, dict[str, float]]]:
+    """All counted sheets with costs and probabilities, and how rounds drew their answers."""
+    table = with_costs(sheet_table(counted_sheets(rubric), rubric.rubric), rubric)
+    named = table["rater_kind"].isin(NAMED)
+    table.loc[named, "rater_name"] = table.loc[named, "rater_id"].map(pseudonym)
+    return _with_draws(table)
+
+
+def pack_rows(table: pd.DataFrame) -> tuple[bytes, str]:
+    """Compress the table; return it with the sha256 of the plain bytes."""
+    from pyarrow import Table
+    from pyarrow import csv as arrow
+
+    # Arrow writes a hundred thousand rows in a tenth of the time that pandas takes.
+    file = io.BytesIO()
+    options = arrow.WriteOptions(quoting_style="needed")
+    arrow.write_csv(Table.from_pandas(table, preserve_index=False), file, options)
+    return pack([file.getvalue()])
+
+
+def read_rows(packed: bytes) -> pd.DataFrame:
+    """Read a packed table; see `read_csv`."""
+    return read_csv(plain(packed))
+
+
+def rows_parquet(packed: bytes) -> bytes:
+    """The rows as Parquet."""
+    file = io.BytesIO()
+    read_rows(packed).to_parquet(file, index=False)
+    return file.getvalue()
+
+
+def read_csv(content: bytes) -> pd.DataFrame:
+    """Read the CSV: keys and counts whole, texts exactly as stored, everything else float."""
+    from pyarrow import csv as arrow
+    from pyarrow import float64, int64, string
+
+    names = _header(content)
+    kinds: dict[str, Any] = dict.fromkeys(names, float64())
+    kinds |= dict.fromkeys(WHOLE, int64()) | dict.fromkeys(TEXT, string())
+    table = arrow.read_csv(
+        io.BytesIO(content),
+        parse_options=arrow.ParseOptions(newlines_in_values=True),
+        convert_options=arrow.ConvertOptions(
+            column_types={name: kinds[name] for name in names},
+            null_values=[""],
+            strings_can_be_null=False,
+        ),
+    )
+    return table.to_pandas()
+
+
+def _header(content: bytes) -> list[str]:
+    import csv
+
+    first = content.split(b"\n", 1)[0].decode()
+    return next(csv.reader([first]))
+
+
+def _with_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[int, dict[str, float]]]:
+    """Add the column ``probability`` and say for each round how its answers were drawn."""
+    import pandas as pd
+
+    rounds = [int(each) for each in table["round"].unique() if each]
+    items = list(
+        ScoringItem.objects.filter(round__in=rounds, key_points__isnull=True).values_list(
+            "round", "answer", "probability"
+        )
+        if rounds
+        else ()
+    )
+    found = pd.DataFrame.from_records(items, columns=["round", "answer", "probability"])
+    found = found.astype({"round": "int64", "answer": "int64", "probability": "float64"})
+    draws = {int(name): _draw(group["probability"]) for name, group in found.groupby("round")}
+    return table.merge(found, how="left", on=["round", "answer"]), draws
+
+
+def _draw(chances: pd.Series) -> dict[str, float]:
+    known = chances.dropna()
+    return {
+        "drawn": len(chances),
+        "known": len(known),
+        "stands_for": round(float((1 / known).sum()), 6),
+    }
+
+
+# A cheap mark of the sheets of a rubric: another one means that stored figures are behind.
+
+
+def board_marker(rubric: RubricVersion) -> str:
+    """Digest of everything the figures depend on, in four queries that read indexes.
+
+    New sheets change the counts, changed minds leave an event, other states change the counts;
+    exclusions, what the canaries said of a run and what systems learned stand for themselves.
+    """
+    sheets = ScoreSheet.objects.filter(study=rubric.study_id, rubric=rubric)
+    states = sheets.order_by("state", "rater").values_list("state", "rater").annotate(Count("pk"))
+    in_study = ScoreSheet.objects.filter(study=OuterRef("pk"), submitted_at__isnull=False)
+    events = ScoreEvent.objects.filter(sheet__study=OuterRef("pk"))
+    learned = LearnedComparison.objects.filter(system__study=OuterRef("pk"))
+    newest = Study.objects.filter(pk=rubric.study_id).values_list(
+        _first(in_study.order_by("-submitted_at"), "submitted_at"),
+        _first(events.order_by("-pk"), "pk"),
+        _first(learned.order_by("-pk"), "pk"),
+    )
+    excluded = Place.objects.filter(round__scoringround__rubric=rubric, excluded_at__isnull=False)
+    runs = ScoringRun.objects.filter(rubric=rubric)
+    parts = (
+        (RECIPE_VERSION, rubric.sha256),
+        [row for row in states if row[0] != ScoreSheet.State.OPEN],
+        newest.get(),
+        list(excluded.order_by("pk").values_list("round", "rater")),
+        list(runs.order_by("pk").values_list("run", "trust", "run__state")),
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _first(rows: QuerySet, field: str) -> Subquery:
+    return Subquery(rows.values(field)[:1])

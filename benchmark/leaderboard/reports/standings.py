@@ -1,0 +1,378 @@
+"""Standings of a stored board by one judge, with warnings and recent changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.answers.models import Answer
+from benchmark.leaderboard.methods.changes import board_changes
+from benchmark.leaderboard.methods.figures import (
+    Board,
+    Calibrated,
+    Cell,
+    Cost,
+    Judge,
+    JudgeRanking,
+    LengthSlope,
+    Row,
+)
+from benchmark.leaderboard.methods.options import PEOPLE, VERSION
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.rounds.models import Place
+from cqa_site.stats.estimate import Standing
+
+from .snapshot import read_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# A stored board as one judge's leaderboard: rows in order, with everything beside them.
+
+
+OfSystem = TypeVar("OfSystem", Row, Calibrated)
+
+
+@dataclass(frozen=True)
+class ConditionChoice:
+    """Which of several conditions of a cell is shown."""
+
+    shown: str
+    others: list[str]
+
+
+@dataclass(frozen=True)
+class CellView:
+    """A cell, and the conditions of which it shows one."""
+
+    cell: Cell
+    several: ConditionChoice | None
+
+
+@dataclass(frozen=True)
+class LengthRank:
+    """Length-controlled mean of a system, and its rank among the ranked ones."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    rank: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardLine:
+    """One system on one judge's leaderboard.
+
+    Attributes
+    ----------
+    place, id, name
+        Of the system.
+    row, standing, why, remark
+        Its figures, its rank, why it has none, and what is missing, each said once.
+    cells, others
+        By scenario, and by the other judges of the board; None where there is nothing.
+    length, calibrated, cost
+        What else is known.
+    """
+
+    place: int
+    id: str
+    name: str
+    row: Row
+    standing: Standing | None
+    why: str
+    remark: str
+    cells: list[CellView | None]
+    others: list[Row | None]
+    length: LengthRank | None
+    calibrated: Calibrated | None
+    cost: Cost
+
+
+def judge_name(judge: Judge) -> str:
+    """How a judge is called: people together, or the name of the model."""
+    return _("People") if judge.key == PEOPLE else judge.name or judge.key[:8]
+
+
+def chosen_judge(board: Board, wanted: str) -> str:
+    """The judge asked for by key or place, or the one who scored most answers; "" for none."""
+    known = {each.key: each.answers for each in board.judges}
+    places = {str(at): key for at, key in enumerate(known)}
+    wanted = places.get(wanted, wanted)
+    if wanted in known:
+        return wanted
+    return max(known, key=lambda key: known[key]) if known else ""
+
+
+def condition_names(board: Board) -> dict[tuple[int, int], str]:
+    """(place of the system, scenario) → the condition that is shown."""
+    return {(each.system, each.scenario): each.name for each in board.conditions if each.is_shown}
+
+
+def conditions_of(board: Board) -> dict[tuple[int, int], ConditionChoice]:
+    """Cells that have several conditions → which is shown, and the others."""
+    shown, others = condition_names(board), dict[tuple[int, int], list[str]]()
+    for each in board.conditions:
+        if not each.is_shown:
+            others.setdefault((each.system, each.scenario), []).append(each.name)
+    return {key: ConditionChoice(shown.get(key, ""), names) for key, names in others.items()}
+
+
+def thin_cells(board: Board, judge: str) -> list[Cell]:
+    """Cells with too few scored questions for a mean."""
+    return [each for each in board.cells if each.judge == judge and each.is_thin]
+
+
+def ranking_of(board: Board, judge: str) -> JudgeRanking:
+    """The ranks that one judge gives."""
+    return next(each for each in board.rankings if each.judge == judge)
+
+
+def length_of(board: Board, judge: str) -> LengthSlope:
+    """What one judge pays for length."""
+    return next(each for each in board.lengths if each.judge == judge)
+
+
+def board_rows(board: Board, judge: str) -> list[BoardLine]:
+    """Rows of one judge's leaderboard, best first; those without a rank follow by mean."""
+    if not judge:
+        return []
+    ranking = ranking_of(board, judge)
+    standings = {int(each.system): each for each in ranking.standings if each.rank is not None}
+    if board.options.version < 3:
+        # Their ranges and groups say more than the tests.
+        standings = {
+            at: replace(each, rank_low=None, rank_high=None, tie_group=None)
+            for at, each in standings.items()
+        }
+    found = _by(board.rows, judge)
+    cells = {(each.system, each.scenario): each for each in board.cells if each.judge == judge}
+    order = sorted(
+        found,
+        key=lambda at: (
+            standings[at].rank if at in standings else len(found) + 1,
+            -_or_least(found[at].mean),
+            at,
+        ),
+    )
+    several = conditions_of(board)
+    lengths, calibrated = _length_ranks(board, judge, standings), _by(board.calibrated, judge)
+    theirs = [_by(board.rows, each.key) for each in board.judges if each.key != judge]
+    return [
+        BoardLine(
+            place=at,
+            id=board.systems[at].id,
+            name=board.systems[at].name,
+            row=found[at],
+            standing=standings.get(at),
+            why=_why(ranking, at),
+            remark=_remark(ranking, found[at], is_ranked=at in standings),
+            cells=[
+                CellView(cells[at, number], several.get((at, number)))
+                if (at, number) in cells
+                else None
+                for number in board.scenarios
+            ],
+            others=[rows.get(at) for rows in theirs],
+            length=lengths.get(at),
+            calibrated=calibrated.get(at),
+            cost=board.costs.systems[at],
+        )
+        for at in order
+    ]
+
+
+def _or_least(mean: float | None) -> float:
+    """A mean to sort by; without one a system comes last."""
+    return -1 if mean is None else mean
+
+
+def _why(ranking: JudgeRanking, at: int) -> str:
+    """Why a system has no rank."""
+    return ranking.unranked.get(at) or ranking.reason or ""
+
+
+def _remark(ranking: JudgeRanking, row: Row, *, is_ranked: bool) -> str:
+    """Why a system has no rank, and why its mean or interval is missing, each said once."""
+    said = ["" if is_ranked else _why(ranking, row.system), row.reason or ""]
+    return "; ".join(dict.fromkeys(each for each in said if each))
+
+
+def _by(rows: Iterable[OfSystem], judge: str) -> dict[int, OfSystem]:
+    return {each.system: each for each in rows if each.judge == judge}
+
+
+def _length_ranks(
+    board: Board, judge: str, standings: dict[int, Standing]
+) -> dict[int, LengthRank]:
+    """Length-controlled mean of each system, and its rank among the ranked ones."""
+    found = length_of(board, judge)
+    ranked = [found.means[at] for at in found.means if at in standings]
+    ranks = {at: 1 + sum(each > mean for each in ranked) for at, mean in found.means.items()}
+    bounds: dict[int, tuple[float | None, float | None]] = {
+        at: found.bounds.get(at, (None, None)) for at in found.means
+    }
+    return {
+        at: LengthRank(mean, *bounds[at], rank=ranks[at] if at in standings else None)
+        for at, mean in found.means.items()
+    }
+
+
+def scenario_names(board: Board) -> list[str]:
+    """The scenarios of the board in words."""
+    names = dict(Answer.Scenario.choices)
+    return [str(names.get(number, number)) for number in board.scenarios]
+
+
+def system_place(board: Board, system: str) -> int | None:
+    """Place of a system by its id."""
+    places = {each.id: at for at, each in enumerate(board.systems)}
+    return places.get(system)
+
+
+def column_name(recipe: dict[str, Any], key: str) -> str:
+    """How a column is called."""
+    found = next(each for each in recipe["columns"] if each["key"] == key)
+    if found["kind"] == "criterion":
+        return f"{key} {found['name']}"
+    return found["name"] or _("Total")
+
+
+# What is thin about a board: said before it is frozen or published, and to who reads it then.
+
+
+SHOWN_NAMES = 5
+
+
+def board_warnings(board: Board) -> list[str]:
+    """Sentences, judge by judge; empty where every mean has its interval and its rank."""
+    found = []
+    if earlier := earlier_version(board):
+        found.append(earlier)
+    several = len(conditions_of(board))
+    if several:
+        text = ngettext(
+            "In %d cell answers under other conditions are left out.",
+            "In %d cells answers under other conditions are left out.",
+            several,
+        )
+        found.append(text % several)
+    for judge in board.judges:
+        for said in _of_judge(board, judge.key):
+            found.append(f"{judge_name(judge)}: {said}")
+    return found
+
+
+def earlier_version(board: Board) -> str:
+    """The limits of a frozen board of an earlier version; empty for a board of this one."""
+    version = board.options.version
+    if version == VERSION:
+        return ""
+    said = _(
+        "These figures were frozen by version %s of the leaderboard: intervals are percentiles "
+        "of resampled questions, too narrow for few questions. Its ranges of ranks and its groups "
+        "are not shown: they said more than the tests."
+    )
+    return said % version
+
+
+def _of_judge(board: Board, judge: str) -> list[str]:
+    rows = [each for each in board.rows if each.judge == judge]
+    ranking = ranking_of(board, judge)
+    ranked = {int(each.system) for each in ranking.standings if each.rank is not None}
+    names = [each.name for each in board.systems]
+    found = []
+    thin = thin_cells(board, judge)
+    if thin:
+        cells = [f"{names[each.system]} {each.scenario or '–'}" for each in thin]
+        text = ngettext(
+            "%(n)d thin cell is in no mean (%(which)s).",
+            "%(n)d thin cells are in no mean (%(which)s).",
+            len(thin),
+        )
+        found.append(text % {"n": len(thin), "which": _listed(cells)})
+    bare = [names[row.system] for row in rows if row.low is None]
+    if bare:
+        found.append(_("without mean or interval: %s.") % _listed(bare))
+    if ranking.reason:
+        found.append(
+            _("nobody is ranked (%s); means are over each system's own questions.")
+            % ranking.reason
+        )
+        return found
+    others = [names[row.system] for row in rows if row.system not in ranked]
+    if others:
+        text = _("without a rank, and with a mean over their own questions at most: %s.")
+        found.append(text % _listed(others))
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:SHOWN_NAMES])
+    more = len(names) - SHOWN_NAMES
+    return shown if more <= 0 else _("%(names)s and %(n)d more") % {"names": shown, "n": more}
+
+
+# What moved since the last frozen snapshot, and why: sheets come, gone and changed.
+
+
+CHUNK = 500
+
+
+def changes_between(before: BoardSnapshot | None, after: BoardSnapshot) -> dict[str, Any]:
+    """Everything that moved; empty for the first frozen snapshot of a rubric."""
+    if before is None:
+        return {}
+    old, new = (_totals(each) for each in (before, after))
+    both = new.index.intersection(old.index)
+    gone = [str(each) for each in old.index.difference(new.index)]
+    same = (new[both] == old[both]) | (new[both].isna() & old[both].isna())
+    return {
+        "against": before.number,
+        "sheets": {
+            "added": len(new) - len(both),
+            "gone": len(gone),
+            "changed": int((~same).sum()),
+        },
+        "why_gone": _why_gone(gone),
+        **board_changes(*(Board.from_dict(each.figures["board"]) for each in (before, after))),
+    }
+
+
+def _totals(snapshot: BoardSnapshot) -> pd.Series:
+    return read_rows(bytes(snapshot.rows)).set_index("sheet")["total"]
+
+
+def _why_gone(sheets: list[str]) -> dict[str, int]:
+    """Why sheets of the earlier snapshot no longer count."""
+    found: dict[str, int] = {}
+    excluded = Place.objects.filter(
+        round=OuterRef("round"),
+        rater=OuterRef("rater"),
+        excluded_at__isnull=False,
+    )
+    for start in range(0, len(sheets), CHUNK):
+        part = sheets[start : start + CHUNK]
+        rows = ScoreSheet.objects.filter(public_id__in=part).values_list(
+            Exists(excluded), "run__scoring__trust", "state", "is_extra"
+        )
+        reasons = [_reason(*row) for row in rows]
+        reasons += ["deleted"] * (len(part) - len(reasons))
+        for reason in reasons:
+            found[reason] = found.get(reason, 0) + 1
+    return dict(sorted(found.items()))
+
+
+def _reason(is_excluded: bool, trust: str | None, state: str, is_extra: bool) -> str:
+    if is_excluded:
+        return "excluded"
+    if trust == "untrusted":
+        return "untrusted"
+    return "void" if state == ScoreSheet.State.VOID else "extra" if is_extra else "other"

@@ -1,0 +1,367 @@
+"""Summary of a board: the finding in a sentence, and the charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchmark.leaderboard.methods.figures import Board, JudgeRanking
+from cqa_site.results.boards import Finding, after_holm, listed, short
+from cqa_site.stats.estimate import Standing
+from cqa_site.stats.verdicts import least_to_differ
+from cqa_site.web.charts.bars import grouped_bars
+from cqa_site.web.charts.dot_rows import parts, ranked_dots
+from cqa_site.web.charts.points import MOST, Chart, beside, distinct, of_all
+from cqa_site.web.charts.vega import Spec
+from cqa_site.web.tables import text_of
+
+from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_names
+
+# The finding of a leaderboard: only what the corrected tests show.
+
+
+def board_finding(board: Board, judge: str) -> Finding:
+    """The leader by one judge: a system that is told apart from every other one, if any."""
+    ranking = ranking_of(board, judge)
+    ranked = [each for each in ranking.standings if each.rank is not None]
+    if not ranked:
+        return _nobody(board, judge, ranking)
+    names = {each.system: short(board.systems[int(each.system)].name) for each in ranked}
+    if len(ranked) == 1:
+        says = _("%(name)s is the only system with a rank: %(points)s points on average.")
+        return Finding(says % _leader(ranked[0], names), _ground(ranking), "warn")
+    best, level = ranking.top(board.options.confidence)
+    if level or len(best) > 1:
+        is_any_apart = ranking.told_apart(board.options.confidence)
+        says = _highest(board, best, level, names) if is_any_apart else _alike(ranked, names)
+        return Finding(says, _not_apart(board, ranking, ranked))
+    says = _("%(name)s leads with %(points)s of %(most)s points, %(gap)s more than %(next)s.")
+    gap = (ranked[0].mean or 0.0) - (ranked[1].mean or 0.0)
+    said = {
+        "most": f"{board.options.maximum:g}",
+        "gap": text_of(gap, 2),
+        "next": names[ranked[1].system],
+    }
+    says %= _leader(ranked[0], names) | said
+    return Finding(says, _sure(ranking), "good", ("p after Holm",))
+
+
+def ground_of(board: Board, judge: str) -> str:
+    """What ranks and means are over; why there are no ranks, and no calibrated means."""
+    ranking = ranking_of(board, judge)
+    said = []
+    if ranking.reason:
+        said.append(_("Each mean is over the system's own questions and comparable with none."))
+    else:
+        said.append(_ground(ranking))
+    own = [each for each in board.calibrated if each.judge == judge]
+    if own and all(each.mean is None for each in own):
+        reason = board.why_not_calibrated or own[0].reason or ""
+        said.append(_("No column calibrated to people: %s.") % reason)
+    return " ".join(said)
+
+
+def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
+    rows = [each for each in board.rows if each.judge == judge and each.mean is not None]
+    if len(rows) == 1:
+        said = {
+            "name": short(board.systems[rows[0].system].name),
+            "points": text_of(rows[0].mean or 0.0, 2),
+        }
+        says = _("%(name)s is the only system with scores: %(points)s points on average.")
+        return Finding(says % said, _("A ranking needs two systems."), "warn")
+    says = _("No system can be ranked yet: %s.") % (ranking.reason or _("none has enough scores"))
+    if not rows:
+        return Finding(says, _so_far(board, judge), "warn")
+    sure = _("Each mean below is over the system's own questions and comparable with none.")
+    return Finding(says, sure, "warn")
+
+
+def _so_far(board: Board, judge: str) -> str:
+    """What a ranking needs, and how much of it there is of each system."""
+    least = board.options.least_questions
+    text = ngettext(
+        "A ranking needs %(n)s question that two systems both have scores on.",
+        "A ranking needs %(n)s questions that two systems both have scores on.",
+        least,
+    )
+    own = [each for each in board.rows if each.judge == judge]
+    scored = [f"{short(board.systems[row.system].name)} {row.n_questions:,}" for row in own]
+    said = [text % {"n": f"{least:,}"}]
+    if scored:
+        said.append(_("Questions with scores so far: %s.") % listed(scored))
+    return " ".join(said)
+
+
+def _leader(found: Standing, names: dict[str, str]) -> dict[str, str]:
+    return {"name": names[found.system], "points": text_of(found.mean or 0.0, 2)}
+
+
+def _sure(ranking: JudgeRanking) -> str:
+    """The interval and the test of the first two, and how many questions they rest on."""
+    pairs = ranking.pairs
+    # Pairs come in the order of the board.
+    low, high, p = pairs.low[0], pairs.high[0], pairs.p_holm[0]
+    said = f"{after_holm(p)}."
+    if low is not None and high is not None:
+        bounds = {"low": text_of(low, 2), "high": text_of(high, 2), "p": said}
+        said = _("95 %% interval of the lead: %(low)s to %(high)s points; %(p)s") % bounds
+    return f"{said} {_ground(ranking)}"
+
+
+def _ground(ranking: JudgeRanking) -> str:
+    n = ranking.n_common
+    text = ngettext(
+        "It rests on the %(n)s question that all ranked systems share",
+        "It rests on the %(n)s questions that all ranked systems share",
+        n,
+    ) % {"n": f"{n:,}"}
+    if len(ranking.scenarios) > 1:
+        text += _(", in scenarios %s where a system has any") % ", ".join(
+            map(str, ranking.scenarios)
+        )
+    return f"{text}."
+
+
+def _highest(
+    board: Board, best: list[Standing], level: list[Standing], names: dict[str, str]
+) -> str:
+    """Which mean is highest, where the tests do not tell it from all others."""
+    said = {
+        "name": listed([names[each.system] for each in best]),
+        "points": text_of(best[0].mean or 0.0, 2),
+        "most": f"{board.options.maximum:g}",
+        "others": listed([names[each.system] for each in level]),
+    }
+    if not level:
+        return _("%(name)s share the highest mean, %(points)s of %(most)s points.") % said
+    text = ngettext(
+        "%(name)s has the highest mean, %(points)s of %(most)s points; these data cannot tell it "
+        "from %(others)s.",
+        "%(name)s share the highest mean, %(points)s of %(most)s points; these data cannot tell "
+        "them from %(others)s.",
+        len(best),
+    )
+    return text % said
+
+
+def _alike(ranked: list[Standing], names: dict[str, str]) -> str:
+    """The sentence for a board on which no two systems can be told apart."""
+    if len(ranked) == 2:
+        both = listed([names[each.system] for each in ranked])
+        return _("These data cannot tell %s apart.") % both
+    return _("These data cannot tell any of the %(n)s ranked systems apart.") % {
+        "n": f"{len(ranked):,}"
+    }
+
+
+def _not_apart(board: Board, ranking: JudgeRanking, ranked: list[Standing]) -> str:
+    """Why, and what would tell them apart."""
+    least = least_to_differ(len(ranking.pairs.first))
+    if ranking.n_common < least:
+        text = _(
+            "On so few no two of %(systems)s systems can be told apart, however far apart they "
+            "lie; from %(n)s on they can."
+        )
+        return f"{_ground(ranking)} {text % {'systems': len(ranked), 'n': least}}"
+    return " ".join([_ground(ranking), *_detectable(board, ranking)])
+
+
+def _detectable(board: Board, ranking: JudgeRanking) -> list[str]:
+    """The difference these questions find, and how many would find that of the first two.
+
+    Boards before version 3 left the correction out, so their difference is too small.
+    """
+    if board.options.version < 3 or not ranking.detectable:
+        return []
+    text = _("With 80 %% power they find a difference of %s points between any two systems.")
+    said = [text % text_of(ranking.detectable, 2)]
+    needed = ranking.questions_needed(0)
+    if needed and needed > ranking.n_common:
+        text = _(
+            "If the first two differ as much as here, by %(gap)s, about %(n)s questions would "
+            "show it."
+        )
+        said.append(text % {"gap": text_of(ranking.pairs.mean[0], 2), "n": f"{needed:,}"})
+    return said
+
+
+# The figures of a board as charts, each with its numbers in words.
+
+
+Rows = list[dict[str, Any]]
+Recipe = dict[str, Any]
+
+
+def _named(board: Board, judge: str) -> list[tuple[str, BoardLine]]:
+    """The best rows under names that differ."""
+    rows = board_rows(board, judge)[:MOST]
+    return list(zip(distinct(row.name for row in rows), rows, strict=True))
+
+
+def _rank_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    """The ranked systems; where nobody has a rank, all that have a mean."""
+    named = _named(board, judge)
+    ranked = [(name, row) for name, row in named if row.standing]
+    return [
+        {
+            "name": name,
+            "value": row.row.mean,
+            "low": row.row.low,
+            "high": row.row.high,
+            "group": row.standing.tie_group if row.standing else None,
+        }
+        for name, row in ranked or named
+        if row.row.mean is not None
+    ]
+
+
+def _ranks(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+    return ranked_dots(
+        _rank_rows(board, judge, recipe), title=_("Mean points, 95 % interval"), size=size
+    )
+
+
+def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    names = dict(zip(board.scenarios, scenario_names(board), strict=True))
+    return [
+        {"system": name, "points": one.cell.mean, "scenario": names[one.cell.scenario]}
+        for name, row in _named(board, judge)
+        for one in row.cells
+        if one and one.cell.mean is not None and not one.cell.is_thin
+    ]
+
+
+def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+    rows = _scenario_rows(board, judge, recipe)
+    known = {row["scenario"] for row in rows}
+    names = [name for name in scenario_names(board) if name in known]
+    return parts(
+        rows,
+        x="points",
+        y="system",
+        series="scenario",
+        names=names,
+        title=of_all(_("Mean points"), len(board_rows(board, judge))),
+        highest=board.options.maximum,
+        size=size,
+    )
+
+
+def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    groups = [each for each in recipe["columns"] if each["kind"] == "group"]
+    found = (
+        (name, group, board.parts[judge][group["key"]][row.place].mean)
+        for name, row in _named(board, judge)
+        for group in groups
+    )
+    return [
+        {"system": name, "share": mean / group["maximum"], "group": group["name"]}
+        for name, group, mean in found
+        if mean is not None
+    ]
+
+
+def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+    rows = _group_rows(board, judge, recipe)
+    return parts(
+        rows,
+        x="share",
+        y="system",
+        series="group",
+        names=list(dict.fromkeys(row["group"] for row in rows)),
+        title=of_all(_("Share of the group's points"), len(board_rows(board, judge))),
+        highest=1,
+        size=size,
+    )
+
+
+def _spread_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    """The first and the last ranked system; where nobody has a rank, of all that have answers."""
+    rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
+    rows = [(name, row) for name, row in rows if row.standing] or rows
+    ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows
+    return [
+        {"points": str(at), "answers": n, "system": name}
+        for name, row in ends
+        for at, n in enumerate(board.distributions[judge][row.place])
+    ]
+
+
+def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+    return grouped_bars(
+        _spread_rows(board, judge, recipe),
+        x="points",
+        y="answers",
+        series="system",
+        titles=(_("Points"), _("Scored answers")),
+        size=size,
+    )
+
+
+def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    return [
+        {
+            "people": each.people,
+            "judge": each.value,
+            "name": board.systems[each.system].name
+            + (f" {each.scenario}" if each.scenario else ""),
+        }
+        for each in board.beside
+        if each.judge == judge
+    ]
+
+
+def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+    name = next(judge_name(each) for each in board.judges if each.key == judge)
+    return beside(
+        _beside_rows(board, judge, recipe),
+        x="people",
+        y="judge",
+        text="name",
+        titles=(_("Mean points by people"), _("Mean points by %s") % name),
+        highest=board.options.maximum,
+        size=size,
+    )
+
+
+RowReader = Callable[[Board, str, Recipe], Rows]
+
+
+def _chart(draw: Callable[..., Spec], read: RowReader, words: Callable[[Any], str]) -> Chart:
+    """A chart whose words are those of its rows."""
+
+    def alt(board: Board, judge: str, recipe: Recipe) -> str:
+        return "; ".join(words(row) for row in read(board, judge, recipe)[: 4 * MOST])
+
+    return Chart(draw, alt, read)
+
+
+CHARTS = {
+    "board": _chart(
+        _ranks,
+        _rank_rows,
+        lambda row: f"{row['name']}: {row['value']:.2f}",
+    ),
+    "scenarios": _chart(
+        _scenarios,
+        _scenario_rows,
+        lambda row: f"{row['system']}, {row['scenario']}: {row['points']:.2f}",
+    ),
+    "groups": _chart(
+        _groups,
+        _group_rows,
+        lambda row: f"{row['system']}, {row['group']}: {text_of(100 * row['share'], 0)} %",
+    ),
+    "distributions": _chart(
+        _spread, _spread_rows, lambda row: f"{row['system']}, {row['points']}: {row['answers']}"
+    ),
+    "beside": _chart(
+        _beside,
+        _beside_rows,
+        lambda row: f"{row['name']}: {row['people']:.2f} / {row['judge']:.2f}",
+    ),
+}

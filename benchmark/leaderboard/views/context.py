@@ -1,0 +1,211 @@
+"""What a page of a board shows: snapshot, filters, judge, figures, and whether newer ones come."""
+
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTransform
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from benchmark.leaderboard.actions import boards_of, find_slice, is_due, latest_job, request_board
+from benchmark.leaderboard.methods.figures import Board
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.snapshot import Filters, board_marker
+from benchmark.leaderboard.reports.standings import chosen_judge
+from benchmark.rubrics.models import RubricVersion
+from cqa_site.people.access import StudyRequest
+from cqa_site.people.models import Study
+from cqa_site.results.boards import SHOW
+from cqa_site.results.figures import Files
+from cqa_site.runs.models import Job
+from cqa_site.web.rest.queries import id_from
+
+# The other recipe of a board, as an address names it.
+PAPER = "paper"
+LONGEST_COLUMN = 40
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """A snapshot as somebody asked for it.
+
+    ``board`` is None while the figures of these filters are being computed. ``of_rows`` is the
+    hash of older rows from which they are, until newer ones are there; else empty. ``columns``
+    are those of the leaderboard that the address asks for.
+    """
+
+    snapshot: BoardSnapshot | None
+    filters: Filters
+    judge: str = ""
+    board: Board | None = None
+    job: Job | None = None
+    is_stale: bool = False
+    is_live: bool = False
+    of_rows: str = ""
+    is_paper: bool = False
+    is_public: bool = False
+    columns: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> tuple[BoardSnapshot, Board]:
+        """The snapshot and its figures; raises Http404 while there are none."""
+        if self.snapshot is None or self.board is None:
+            raise Http404
+        return self.snapshot, self.board
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the figures cannot be computed, and why is in ``job.error``."""
+        return self.is_stale and self.job is not None and self.job.state == Job.State.FAILED
+
+    @property
+    def is_polling(self) -> bool:
+        """Whether the page asks again by itself."""
+        return (self.is_live or self.is_stale) and not self.is_failed
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the fragment would look different."""
+        state = "failed" if self.is_failed else "stale" if self.is_stale else "fresh"
+        if self.snapshot is None:
+            return f"none-{state}"
+        kind = "board" if self.board else "waiting"
+        frozen = "frozen" if self.snapshot.is_frozen else "live"
+        recipe = f"-{PAPER}" if self.is_paper else ""
+        return f"{self.digest}-{kind}-{frozen}-{state}{recipe}"
+
+    @property
+    def digest(self) -> str:
+        """Short name of exactly these figures."""
+        if self.snapshot is None:
+            return ""
+        newest: str = self.snapshot.recipe["figures_sha256"][:12]
+        return f"{newest}-{self.of_rows[:12]}" if self.of_rows else newest
+
+    @property
+    def place(self) -> int:
+        """The judge's place among the judges: public pages name nobody's key."""
+        keys = [each.key for each in self.board.judges] if self.board else []
+        return keys.index(self.judge) if self.judge in keys else 0
+
+    @property
+    def hidden(self) -> list[tuple[str, str]]:
+        """The choice as fields of a form."""
+        recipe = [("recipe", PAPER)] if self.is_paper else []
+        return [*parse_qsl(self.filters.key), ("judge", self.judge), *recipe]
+
+    @property
+    def files(self) -> Files:
+        """Where its figures go away: of a public page without the study's or anybody's key."""
+        snapshot, _board = self.found
+        if self.is_public:
+            paper = f"&recipe={PAPER}" if self.is_paper else ""
+            return Files(
+                view="public_board_figure",
+                ids=(snapshot.public_token,),
+                query=f"judge={self.place}{paper}",
+                version=self.digest,
+            )
+        return Files(
+            view="board_figure",
+            ids=(snapshot.study.public_id, snapshot.number),
+            query=self.query,
+            version=self.digest,
+        )
+
+    @property
+    def here(self) -> str:
+        """The choice and the columns as the end of an address."""
+        shown = urlencode([(SHOW, each) for each in self.columns])
+        return "&".join(part for part in (self.query, shown) if part)
+
+    @property
+    def query(self) -> str:
+        """The choice as the end of an address."""
+        parts = [self.filters.key, f"judge={self.judge}" if self.judge else ""]
+        parts += [f"recipe={PAPER}"] if self.is_paper else []
+        return "&".join(part for part in parts if part)
+
+
+def with_board(rows: QuerySet) -> QuerySet[BoardSnapshot]:
+    """Snapshots with their leaderboard as ``stored``; rows and other figures stay behind."""
+    return rows.defer("rows", "figures").annotate(stored=KeyTransform("board", "figures"))
+
+
+def board_or_404(study: Study, number: int) -> BoardSnapshot:
+    """One snapshot of the study that has figures."""
+    rows = with_board(study.board_snapshots.filter(computed_at__isnull=False))
+    snapshot = get_object_or_404(rows.select_related("rubric", "frozen_by"), number=number)
+    snapshot.study = study
+    return snapshot
+
+
+def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None, list]:
+    """The rubric asked for, or the newest with sheets; and all that have some."""
+    known = boards_of(study)
+    wanted = request.GET.get("rubric", "")
+    if not wanted:
+        return (known[0] if known else None), known
+    found = next((each for each in known if each.public_id == id_from(wanted)), None)
+    if found is None:
+        raise Http404
+    return found, known
+
+
+def live_board(request: StudyRequest, study: Study, rubric: RubricVersion) -> BoardView:
+    """The newest snapshot; asks for a new one where sheets moved on."""
+    rows = rubric.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
+    snapshot = with_board(rows).first()
+    is_stale = snapshot is None or snapshot.marker != board_marker(rubric)
+    job = latest_job(rubric) if is_stale else None
+    if is_stale and is_due(job):
+        job = request_board(study=study, rubric=rubric, actor=request.user) or job
+    if snapshot is None:
+        return BoardView(None, Filters(), job=job, is_stale=True, is_live=True)
+    snapshot.study, snapshot.rubric = study, rubric
+    return shown_board(request, snapshot, is_live=True, is_stale=is_stale, job=job)
+
+
+def shown_board(
+    request: StudyRequest,
+    snapshot: BoardSnapshot,
+    *,
+    is_live: bool = False,
+    is_stale: bool = False,
+    job: Job | None = None,
+) -> BoardView:
+    """A snapshot as the address asks for it; a slice that is not there yet is asked for."""
+    filters = Filters.from_query(request.GET, snapshot.recipe)
+    snapshot.board = Board.from_dict(snapshot.stored)
+    board: Board | None = snapshot.board
+    of_rows = ""
+    if filters.key:
+        found, slice_job = find_slice(snapshot, filters, request.user)
+        board = Board.from_dict(found.figures) if found else None
+        if slice_job is not None:
+            is_stale, of_rows, job = True, found.marker if found else "", slice_job
+    judge = chosen_judge(board, request.GET.get("judge", "")) if board else ""
+    is_paper = wants_paper(request)
+    return BoardView(
+        snapshot,
+        filters,
+        judge,
+        board,
+        job,
+        is_stale,
+        is_live,
+        of_rows,
+        is_paper,
+        columns=wanted_columns(request),
+    )
+
+
+def wants_paper(request: HttpRequest) -> bool:
+    """Whether the address asks for the paper's recipe."""
+    return request.GET.get("recipe") == PAPER
+
+
+def wanted_columns(request: HttpRequest) -> tuple[str, ...]:
+    """The columns that the address asks for."""
+    return tuple(each for each in request.GET.getlist(SHOW) if len(each) <= LONGEST_COLUMN)

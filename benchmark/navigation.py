@@ -1,0 +1,176 @@
+"""Navigation: menu entries, and the steps from questions to the best systems."""
+
+from collections.abc import Iterator
+
+from django.db.models import Count
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.answers.models import Answer
+from benchmark.judges.actions import kind as scoring_judge
+from benchmark.preferences import kind as judge
+from benchmark.preferences.kind import PREFERRING
+from benchmark.scoring.actions import SCORING
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.people.models import Study
+from cqa_site.rounds.models import Round
+from cqa_site.runs.models import Run
+from cqa_site.stats.verdicts import least_to_differ
+from cqa_site.web.navigation import Entry, Finder, Path, Step, step
+
+from .rubrics.models import RubricVersion
+
+# Scores in the menu of a study.
+
+
+RUBRICS = Finder(
+    lazy("Rubric"), lambda study: RubricVersion.objects.filter(study=study), ("name",), "rubric"
+)
+
+
+def score_entries() -> Iterator[Entry]:
+    """The leaderboard first, then what it stands on."""
+    tour = lazy(
+        "Which system writes the best answers, and how sure each place is. Try another judge, or "
+        "another column."
+    )
+    export = lazy("export download")
+    yield Entry("score", lazy("Leaderboard of scores"), "scores", 10, tour=tour, also=export)
+    tour = lazy("Whether a language model can replace a person, and what would tell.")
+    yield Entry("score", lazy("Replace people?"), "score_replace", place=25, tour=tour)
+    yield Entry("score", lazy("Rubrics"), "rubrics", place=60)
+    yield Entry("score", lazy("Snapshots of scores"), "boards", place=70)
+    yield Entry("score", lazy("Training data"), "distillation", place=80)
+    yield Entry("judges", lazy("Leaderboard of judges"), "score_judges", place=60)
+
+
+# From questions to the systems that answer them best.
+
+
+# With one system there is nothing to rank.
+FEWEST = 2
+# Questions from which two systems can be told apart; more systems need a few more.
+LEAST = least_to_differ()
+
+
+def steps(study: Study) -> list[Step]:
+    """Questions, answers of systems, somebody who scores, scores, the leaderboard."""
+    questions = study.questions.count()
+    systems = (
+        Answer.objects.filter(system__study=study).order_by().values("system").distinct().count()
+    )
+    scored = ScoreSheet.objects.filter(study=study, state="submitted").order_by()
+    counts = scored.aggregate(sheets=Count("pk"), systems=Count("answer__system", distinct=True))
+    by_question = scored.values("answer__question").annotate(
+        systems=Count("answer__system", distinct=True)
+    )
+    shared = by_question.filter(systems__gte=FEWEST).count()
+    rounds = Round.objects.filter(study=study, kind__in=(SCORING.name, PREFERRING.name))
+    runs = Run.objects.filter(study=study, kind__in=(scoring_judge.KIND, judge.KIND))
+    has_scorers = rounds.exclude(state=Round.State.DRAFT).exists() or runs.exists()
+    is_enough = shared >= LEAST
+    return [
+        _questions(study, questions),
+        _answers(study, systems),
+        step(
+            study,
+            title=_("Choose who scores"),
+            text=_(
+                "People in a round, blind to who wrote what, or a language model by the same "
+                "rubric. Scores that were given elsewhere can be imported."
+            ),
+            button=_("People"),
+            page="scoring_rounds",
+            other=(_("Language models"), "scoring_runs"),
+            is_done=has_scorers or counts["systems"] > 0,
+        ),
+        step(
+            study,
+            title=_("Let them score"),
+            text=_sheets_in(counts["sheets"], counts["systems"], shared),
+            button=_("Scoring rounds"),
+            page="scoring_rounds",
+            other=(_("Runs of judges"), "scoring_runs"),
+            is_done=is_enough,
+        ),
+        step(
+            study,
+            title=_("Read the leaderboard"),
+            text=_("Ranks with their intervals, and which differences the questions can show."),
+            button=_("Leaderboard"),
+            page="scores",
+            # It is computed when somebody opens it.
+            is_done=is_enough and study.board_snapshots.exists(),
+        ),
+    ]
+
+
+def _questions(study: Study, count: int) -> Step:
+    found = ngettext("%(count)s question is here", "%(count)s questions are here", count)
+    text = found % {"count": f"{count:,}"}
+    needed = _("; telling two systems apart takes at least %(n)s that both answered") % {
+        "n": LEAST
+    }
+    asked = _(
+        "Comparisons of two things, with an aspect if you like: type them or import them. A "
+        "sample of score sheets on the imports page goes all the way to a leaderboard."
+    )
+    return step(
+        study,
+        title=_("Have questions"),
+        text=(f"{text}." if count >= LEAST else f"{text}{needed}.") if count else asked,
+        button=_("Questions"),
+        page="questions",
+        other=None if count >= LEAST else (_("Imports and samples"), "imports"),
+        is_done=count >= LEAST,
+    )
+
+
+def _answers(study: Study, systems: int) -> Step:
+    named = ngettext(
+        "%(count)s system answered. A second one makes a comparison: import what it wrote, or let "
+        "a model write here.",
+        "%(count)s systems answered.",
+        systems,
+    )
+    asked = _("Import what systems wrote, or let models write here, with one prompt for all.")
+    return step(
+        study,
+        title=_("Have answers of two systems or more"),
+        text=named % {"count": systems} if systems else asked,
+        button=_("Generate answers"),
+        page="generations",
+        other=(_("Import answers"), "imports?kind=answers"),
+        is_done=systems >= FEWEST,
+    )
+
+
+def _sheets_in(sheets: int, systems: int, shared: int) -> str:
+    """How many, and what a difference that can be shown still needs."""
+    text = ngettext("%(count)s sheet is in", "%(count)s sheets are in", sheets) % {
+        "count": f"{sheets:,}"
+    }
+    if not sheets or shared >= LEAST:
+        return f"{text}."
+    if systems < FEWEST:
+        return text + _(", all of one system; a ranking needs a second one.")
+    more = ngettext(
+        "; %(shared)s question has sheets of two systems, and telling them apart takes at least "
+        "%(n)s.",
+        "; %(shared)s questions have sheets of two systems, and telling them apart takes at least "
+        "%(n)s.",
+        shared,
+    )
+    return text + more % {"shared": shared, "n": LEAST}
+
+
+ANSWERS = Path(
+    "answers",
+    lazy("Who writes the best answers?"),
+    lazy("Systems answer the same questions; people or judges score them by a rubric."),
+    steps,
+    groups=frozenset(("data", "answers", "score", "judges", "study")),
+    place=20,
+    terms=("comparative question", "system", "rubric version", "score sheet", "judge", "interval"),
+)

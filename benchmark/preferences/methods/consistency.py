@@ -1,0 +1,426 @@
+"""Consistency of verdicts: with sides swapped, and beside scores of the same systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from benchmark.preferences.methods.davidson import Strengths, fit_strengths
+from benchmark.preferences.methods.pairs import BOTH, FIRST, LEFT, RIGHT, SECOND, TIE
+from benchmark.preferences.methods.verdict_tables import Verdicts, VerdictsError
+from cqa_site.stats.correlation import Correlation
+from cqa_site.stats.estimate import Estimate, check_confidence
+from cqa_site.stats.means import clustered_mean
+from cqa_site.stats.ranking import within_and_across
+from cqa_site.stats.ratings import FloatArray
+
+# Two verdicts on one pair with the sides swapped: one verdict, and what swapping changed.
+#
+# A language model tends to prefer the answer that it reads first, or the second; so each pair is
+# put to it in both orders. Two different verdicts on a pair count as a tie. People's blind repeats
+# with swapped sides are read in the same way.
+
+
+class RepeatedVerdictError(VerdictsError):
+    """One rater judged one pair twice in the same order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergedOrders:
+    """One verdict of each rater on each pair.
+
+    Attributes
+    ----------
+    verdicts
+        A pair judged in both orders has the side ``both``.
+    n_both, n_same
+        Pairs (of a rater) judged in both orders; those with the same verdict in both.
+    n_made_ties
+        Pairs whose two verdicts differ, hence counted as ties: ``n_both - n_same``.
+    n_one_order
+        Pairs judged in one order only; their verdict stands.
+    """
+
+    verdicts: Verdicts
+    n_both: int
+    n_same: int
+    n_made_ties: int
+    n_one_order: int
+
+
+def merge_orders(verdicts: Verdicts) -> MergedOrders:
+    """Make one verdict of a rater's two on the same pair.
+
+    The same verdict twice is that verdict (both bad stays both bad), two different ones are a
+    tie, also when one of them was a tie already. The weight is the mean of the two.
+
+    Raises
+    ------
+    RepeatedVerdictError
+        A rater judged a pair twice in one order, or more than twice.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> about = {"question": "q", "pair": "a1-b1", "first": "a", "second": "b", "rater": "r"}
+    >>> said = [{"outcome": "first", "side": "left"}, {"outcome": "second", "side": "right"}]
+    >>> merged = merge_orders(Verdicts.from_frame(pd.DataFrame([about | each for each in said])))
+    >>> merged.verdicts.frame["outcome"].tolist(), merged.n_made_ties
+    (['tie'], 1)
+    """
+    frame = verdicts.frame
+    _refuse_repeats(verdicts)
+    pairs = frame.groupby(["rater", "pair"], sort=False)
+    is_double = pairs["side"].transform("size").to_numpy() == 2
+    differs = pairs["outcome"].transform("nunique").to_numpy() == 2
+    frame = frame.assign(
+        outcome=frame["outcome"].where(~differs, TIE),
+        side=frame["side"].where(~is_double, BOTH),
+        weight=pairs["weight"].transform("mean"),
+    )
+    merged = frame.drop_duplicates(["rater", "pair"])
+    n_both, n_made_ties = int(is_double.sum()) // 2, int(differs.sum()) // 2
+    return MergedOrders(
+        verdicts=Verdicts.from_frame(merged),
+        n_both=n_both,
+        n_same=n_both - n_made_ties,
+        n_made_ties=n_made_ties,
+        n_one_order=len(merged) - n_both,
+    )
+
+
+def order_consistency(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
+    """Share of the pairs judged in both orders that got the same verdict, 0 to 1.
+
+    ``n_values`` is the number of such pairs, ``n_items`` that of their questions, over which the
+    interval is.
+
+    Raises
+    ------
+    RepeatedVerdictError
+        As `merge_orders`.
+    """
+    _refuse_repeats(verdicts)
+    pairs = verdicts.frame.groupby(["rater", "pair"], sort=False).agg(
+        question=("question", "first"), n=("side", "size"), n_outcomes=("outcome", "nunique")
+    )
+    both = pairs[pairs["n"] == 2]
+    return clustered_mean(
+        both["question"].tolist(),
+        (both["n_outcomes"] == 1).astype(float).tolist(),
+        [1] * len(both),
+        confidence=confidence,
+        limits=(0.0, 1.0),
+    )
+
+
+def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
+    """Share of the decided verdicts that chose the left answer: .5 without position bias.
+
+    Over verdicts before merging. It measures bias only where sides are balanced: by chance, or
+    because every pair stands in both orders. ``n_values`` is the number of decided verdicts.
+    """
+    frame = verdicts.frame
+    decided = frame[frame["outcome"].isin([FIRST, SECOND]) & frame["side"].isin([LEFT, RIGHT])]
+    chose_left = (decided["outcome"] == FIRST) == (decided["side"] == LEFT)
+    return clustered_mean(
+        decided["question"].tolist(),
+        chose_left.astype(float).tolist(),
+        [1] * len(decided),
+        confidence=confidence,
+        limits=(0.0, 1.0),
+    )
+
+
+def same_verdict(verdicts: Verdicts, others: Verdicts, *, confidence: float = 0.95) -> Estimate:
+    """Share of the others' verdicts on the same pairs that are the same, 0 to 1.
+
+    Parameters
+    ----------
+    verdicts, others
+        One of each rater on each pair (`merge_orders`). Every verdict is held against every one
+        of the others on its pair; both bad and a tie are two different verdicts.
+    confidence
+        Of the interval.
+
+    Returns
+    -------
+    Estimate
+        ``n_values`` is the number of comparisons; the interval is over questions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> about = {"question": "q", "pair": "p", "first": "a", "second": "b", "side": "both"}
+    >>> said = [{"outcome": "first", "rater": 1}, {"outcome": "tie", "rater": 2}]
+    >>> one, other = (Verdicts.from_frame(pd.DataFrame([about | each])) for each in said)
+    >>> same_verdict(one, other).value
+    0.0
+    """
+    both = verdicts.frame.merge(others.frame[["pair", "outcome"]], on="pair", suffixes=("", "_2"))
+    return clustered_mean(
+        both["question"].tolist(),
+        (both["outcome"] == both["outcome_2"]).astype(float).tolist(),
+        [1] * len(both),
+        confidence=confidence,
+        limits=(0.0, 1.0),
+    )
+
+
+def _refuse_repeats(verdicts: Verdicts) -> None:
+    frame = verdicts.frame
+    sides = frame.groupby(["rater", "pair"], sort=False)["side"]
+    summed_up = np.asarray(frame["side"] == BOTH) & (sides.transform("size").to_numpy() > 1)
+    again = frame.duplicated(["rater", "pair", "side"]).to_numpy() | summed_up
+    if again.any():
+        row = frame[again].iloc[0]
+        raise RepeatedVerdictError(
+            f"rater {row['rater']} judged pair {row['pair']} more than once in the same order"
+        )
+
+
+# Where preferences and scores contradict each other, on pairs of systems and on questions.
+#
+# A pair contradicts if the one who is preferred has fewer points. Pairs that either of the two
+# leaves even neither agree nor contradict; they are counted apart.
+
+
+# Figures that differ by less are even.
+_DECIMALS = 7
+ONE_SYSTEM = "fewer than 2 systems have both a strength and scores"
+EVEN = "no pair of systems is decided by both"
+NO_INTERVAL = "each system is in many pairs, so the share has no interval"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contradictions:
+    """How often the two disagree about which of two is better.
+
+    Attributes
+    ----------
+    share
+        Contradicting pairs ÷ pairs that both decide, 0 to 1.
+    n_decided, n_contradicting, n_even
+        Pairs that both decide; of them contradicting; pairs that one of the two leaves even.
+    pairs
+        The contradicting pairs of systems, the preferred one first; empty for questions.
+    """
+
+    share: Estimate
+    n_decided: int
+    n_contradicting: int
+    n_even: int
+    pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+def contradicting_systems(
+    systems: tuple[str, ...],
+    strengths: FloatArray,
+    means: FloatArray,
+    confidence: float = 0.95,
+    reason: str | None = None,
+) -> Contradictions:
+    """Compare the two on every pair of systems; without an interval, see `compare_rankings`.
+
+    Examples
+    --------
+    >>> found = contradicting_systems(("a", "b", "c"), np.arange(3.0), np.array([1.0, 0.0, 2.0]))
+    >>> round(found.share.value, 4), found.pairs
+    (0.3333, (('b', 'a'),))
+    """
+    reason = reason or (ONE_SYSTEM if len(systems) < 2 else None)
+    first, second = np.triu_indices(0 if reason else len(systems), k=1)
+    signs = _sign(strengths[first] - strengths[second])
+    product = signs * _sign(means[first] - means[second])
+    pairs = tuple(
+        (systems[one], systems[other]) if sign > 0 else (systems[other], systems[one])
+        for one, other, sign, both in zip(first, second, signs, product, strict=True)
+        if both < 0
+    )
+    n_decided = int((product != 0).sum())
+    share = Estimate(
+        value=len(pairs) / n_decided if n_decided else None,
+        statistic="share of pairs of systems that contradict",
+        recipe="contradicting pairs of systems divided by pairs that both decide",
+        reason=reason or (NO_INTERVAL if n_decided else EVEN),
+        confidence=confidence,
+        n_items=len(systems),
+        n_pairable_items=len(systems),
+        n_raters=2,
+        n_values=n_decided,
+    )
+    return Contradictions(
+        share=share,
+        n_decided=n_decided,
+        n_contradicting=len(pairs),
+        n_even=len(product) - n_decided,
+        pairs=pairs,
+    )
+
+
+def contradicting_questions(
+    verdicts: Verdicts,
+    scores: pd.DataFrame,
+    *,
+    confidence: float = 0.95,
+) -> Contradictions:
+    """Compare the two on every question and pair of systems that has verdicts and both scores.
+
+    Parameters
+    ----------
+    verdicts
+        Several verdicts on one question and pair of systems are added up.
+    scores
+        Rows are systems, columns questions, values points; NaN where there is none.
+    confidence
+        Of the interval of the share, which is over questions.
+    """
+    frame = verdicts.frame
+    worth = frame["outcome"].map({FIRST: 1.0, SECOND: -1.0}).fillna(0.0) * frame["weight"]
+    keys = ["question", "first", "second"]
+    met = frame.assign(worth=worth).groupby(keys, sort=True)["worth"].sum().reset_index()
+    points = scores.rename(index=str).stack().dropna().to_dict()
+    gap = [
+        points.get((row.first, row.question), np.nan)
+        - points.get((row.second, row.question), np.nan)
+        for row in met[["question", "first", "second"]].itertuples(index=False)
+    ]
+    met = met.assign(product=_sign(met["worth"].to_numpy()) * _sign(np.array(gap, dtype=float)))
+    known = met.dropna(subset=["product"])
+    decided = known[known["product"] != 0]
+    against = decided["product"] < 0
+    share = clustered_mean(
+        decided["question"].tolist(),
+        against.astype(float).tolist(),
+        [1] * len(decided),
+        confidence=confidence,
+        limits=(0.0, 1.0),
+    )
+    return Contradictions(
+        share=share,
+        n_decided=len(decided),
+        n_contradicting=int(against.sum()),
+        n_even=len(known) - len(decided),
+    )
+
+
+def _sign(differences: FloatArray) -> FloatArray:
+    return np.asarray(np.sign(np.round(differences, _DECIMALS)))
+
+
+# The ranking by preferences beside the ranking by mean scores of the same systems.
+
+
+NO_SCORES = "it has no scores"
+NO_VERDICTS = "there are no verdicts about it"
+LEAST_QUESTIONS = 3
+FEW_QUESTIONS = f"fewer than {LEAST_QUESTIONS} questions have a score of every system"
+RECIPE = (
+    "log strengths and mean scores of the same systems; mean scores over the questions that all "
+    "of them share"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoRankings:
+    """How far preferences and scores rank alike.
+
+    Attributes
+    ----------
+    systems
+        Those compared: with a strength and with scores; the strongest first.
+    log_strengths, means
+        Of each; means in points over the common questions, empty where there is none.
+    spearman, kendall
+        Rank correlations (tau-b) of the two.
+    by_systems, by_questions
+        Contradicting pairs of systems; and on single questions.
+    left_out
+        System with verdicts or scores → why it is not compared.
+    n_questions
+        With a score of every compared system.
+    """
+
+    systems: tuple[str, ...]
+    log_strengths: tuple[float, ...]
+    means: tuple[float, ...]
+    spearman: Estimate
+    kendall: Estimate
+    by_systems: Contradictions
+    by_questions: Contradictions
+    left_out: dict[str, str]
+    n_questions: int
+
+
+def compare_rankings(
+    verdicts: Verdicts, scores: pd.DataFrame, *, confidence: float = 0.95
+) -> TwoRankings:
+    """Put the two rankings beside each other.
+
+    Parameters
+    ----------
+    verdicts
+        One of each rater on each pair (`both_orders.merge_orders`).
+    scores
+        Rows are systems, columns questions (the names that the verdicts use), values mean points
+        of that system there; NaN where there is none. Means are over the questions with a score
+        of every compared system, as on the board of scores.
+    confidence
+        Of the intervals. Correlations stand for systems like these (`within_and_across`). The
+        share of contradicting pairs of systems has no interval: each system is in many pairs.
+
+    Raises
+    ------
+    ValueError
+        A system occurs twice among the scores.
+    NotConvergedError
+        As `fit_strengths`.
+    """
+    check_confidence(confidence)
+    scores = scores.rename(index=str)
+    if not scores.index.is_unique:
+        raise ValueError("a system occurs twice in the table of scores")
+    everyone = fit_strengths(verdicts)
+    scored = set(scores.index[scores.notna().any(axis=1)])
+    kept = tuple(each for each in everyone.systems if each in scored)
+    strength = everyone.by_system()
+    common = scores.loc[list(kept)].dropna(axis=1) if kept else scores.iloc[:0, :0]
+    own = np.array([strength[name] for name in kept])
+    means = common.to_numpy(dtype=float).mean(axis=1) if common.shape[1] else np.empty(0)
+    reason = everyone.reason
+    if reason is None and len(kept) > 1 and common.shape[1] < LEAST_QUESTIONS:
+        reason = FEW_QUESTIONS
+    both = pd.DataFrame(
+        {"system": kept, "question": 0, "x": own, "y": means if len(means) else np.nan}
+    )
+    return TwoRankings(
+        systems=kept,
+        log_strengths=tuple(own.tolist()),
+        means=tuple(means.tolist()),
+        spearman=_correlation("spearman", both, confidence, reason),
+        kendall=_correlation("kendall", both, confidence, reason),
+        by_systems=contradicting_systems(
+            kept, own, means if reason is None else np.empty(0), confidence, reason
+        ),
+        by_questions=contradicting_questions(verdicts, scores, confidence=confidence),
+        left_out=_left_out(everyone, verdicts, scored),
+        n_questions=common.shape[1],
+    )
+
+
+def _correlation(
+    kind: Correlation, both: pd.DataFrame, confidence: float, reason: str | None
+) -> Estimate:
+    """Rank correlation of both columns; its interval is about other systems like these."""
+    found = within_and_across(both, kind, confidence=confidence).across
+    if reason is not None:
+        found = replace(found, value=None, low=None, high=None, interval=None, reason=reason)
+    return replace(found, recipe=RECIPE)
+
+
+def _left_out(everyone: Strengths, verdicts: Verdicts, scored: set[str]) -> dict[str, str]:
+    reasons = dict.fromkeys(sorted(scored - set(verdicts.systems)), NO_VERDICTS)
+    without = [each for each in everyone.systems if each not in scored]
+    return reasons | dict.fromkeys(without, NO_SCORES) | everyone.unranked

@@ -1,0 +1,221 @@
+"""Pairs of answers: verdict names, candidates and balanced sides."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The words for a verdict on two answers; apart from the tables, so that pages load no pandas.
+
+
+FIRST, SECOND, TIE, BOTH_BAD = "first", "second", "tie", "both_bad"
+OUTCOMES = (FIRST, SECOND, TIE, BOTH_BAD)
+LEFT, RIGHT, BOTH = "left", "right", "both"
+SIDES = (LEFT, RIGHT, BOTH)
+# Columns of counts: the first answer is better, the second is, neither.
+WIN, LOSS, DRAW = 0, 1, 2
+# What a rater says → the outcome of a row whose first answer stood on the left.
+OUTCOME_OF = {LEFT: FIRST, RIGHT: SECOND, TIE: TIE, BOTH_BAD: BOTH_BAD}
+
+
+# Which two answers stand for two systems: questions and answers take turns.
+#
+# Of two systems the question is taken on which they met least often, then the one asked about
+# least; of its answers those shown least. Chance decides the rest.
+
+
+Key = int | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """An answer that may be shown."""
+
+    answer: Key
+    question: Key
+    system: str
+
+
+class AnswerPairs:
+    """The pairs of answers to one question by two systems that are still free.
+
+    Attributes
+    ----------
+    systems
+        Those with an answer, in random order; pairs of systems are pairs of places here.
+    n_asked
+        Places of two systems, the lower first → pairs of their answers asked before.
+    open_pairs : bool, shape (n_systems, n_systems)
+        Whether a pair of answers is left, above the diagonal.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        asked: Collection[frozenset[Key]],
+        rng: random.Random,
+    ) -> None:
+        answers = sorted(candidates, key=lambda each: str(each.answer))
+        rng.shuffle(answers)
+        self.systems = tuple(dict.fromkeys(each.system for each in answers))
+        self._places = {name: place for place, name in enumerate(self.systems)}
+        self._answers: dict[tuple[int, Key], list[Candidate]] = defaultdict(list)
+        for each in answers:
+            self._answers[self._places[each.system], each.question].append(each)
+        self._taken = set(asked)
+        self._shown: Counter[Key] = Counter()
+        self._on_question: Counter[Key] = Counter()
+        self._met: Counter[tuple[int, int, Key]] = Counter()
+        self.n_asked = self._count_asked({each.answer: each for each in answers})
+        self._left = self._count_left()
+        n = len(self.systems)
+        self.open_pairs: NDArray[np.bool_] = np.zeros((n, n), dtype=bool)
+        for one, other in self._left:
+            self.open_pairs[one, other] = True
+
+    def take(self, one: int, other: int) -> tuple[Candidate, Candidate]:
+        """Use up a pair of answers of two systems; the lower place comes first."""
+        left = self._left[one, other]
+        question = min(
+            left, key=lambda each: (self._met[one, other, each], self._on_question[each])
+        )
+        first, second = min(
+            (
+                (first, second)
+                for first in self._answers[one, question]
+                for second in self._answers[other, question]
+                if frozenset((first.answer, second.answer)) not in self._taken
+            ),
+            key=lambda pair: self._shown[pair[0].answer] + self._shown[pair[1].answer],
+        )
+        self._taken.add(frozenset((first.answer, second.answer)))
+        self._count(one, other, first, second)
+        left[question] -= 1
+        if not left[question]:
+            del left[question]
+        self.open_pairs[one, other] = bool(left)
+        return first, second
+
+    def _count(self, one: int, other: int, first: Candidate, second: Candidate) -> None:
+        self._met[one, other, first.question] += 1
+        self._on_question[first.question] += 1
+        self._shown.update((first.answer, second.answer))
+
+    def _count_asked(self, known: dict[Key, Candidate]) -> Counter[tuple[int, int]]:
+        counts: Counter[tuple[int, int]] = Counter()
+        for pair in self._taken:
+            found = sorted(
+                (known[each] for each in pair if each in known),
+                key=lambda each: self._places[each.system],
+            )
+            # Pairs with an answer that is no candidate link nothing here.
+            if len(found) == 2 and found[0].system != found[1].system:
+                one, other = (self._places[each.system] for each in found)
+                counts[one, other] += 1
+                self._count(one, other, *found)
+        return counts
+
+    def _count_left(self) -> dict[tuple[int, int], dict[Key, int]]:
+        """Free pairs of answers by pair of systems and question, questions in random order."""
+        by_question: dict[Key, list[int]] = defaultdict(list)
+        for place, question in self._answers:
+            by_question[question].append(place)
+        left: dict[tuple[int, int], dict[Key, int]] = defaultdict(dict)
+        for question, places in by_question.items():
+            ordered = sorted(places)
+            for at, one in enumerate(ordered):
+                for other in ordered[at + 1 :]:
+                    size = len(self._answers[one, question]) * len(self._answers[other, question])
+                    free = size - self._met[one, other, question]
+                    if free:
+                        left[one, other][question] = free
+        return left
+
+
+# Sides by chance, and yet even: every system, and every two, left as often as right.
+#
+# Who always prefers the left answer then prefers nobody, so position bias cancels instead of
+# helping whoever happened to stand on the left.
+
+
+def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random) -> list[bool]:
+    """Decide which pairs to turn around.
+
+    Parameters
+    ----------
+    pairs
+        Two systems each, left and right.
+    rng
+        Decides among the balanced ways.
+
+    Returns
+    -------
+    list of bool
+        Whether to exchange the sides. Then every two systems, and every system by itself, stand
+        left as often as right; once more on one side where the number is odd.
+
+    Notes
+    -----
+    Of the comparisons of two systems half are put either way. What is left over, one comparison
+    at most of every two, is a graph of systems: walking it in circles and putting left whatever
+    is walked from balances every system (Euler). Systems with an odd number meet in one node
+    more, whose edges are nobody's.
+
+    Examples
+    --------
+    >>> turned = balance_sides([("a", "b")] * 4, random.Random(1))
+    >>> sum(turned)
+    2
+    """
+    members: dict[frozenset[Hashable], list[int]] = defaultdict(list)
+    for place, pair in enumerate(pairs):
+        members[frozenset(pair)].append(place)
+    left: list[Hashable] = [None] * len(pairs)
+    odd: list[int] = []
+    for places in members.values():
+        one, other = pairs[places[0]]
+        drawn = rng.sample(places, len(places))
+        if len(drawn) % 2:
+            odd.append(drawn.pop())
+        for at, place in enumerate(drawn):
+            left[place] = one if at % 2 else other
+    for place, node in _walk([pairs[each] for each in odd], rng).items():
+        left[odd[place]] = node
+    return [wanted != pair[0] for wanted, pair in zip(left, pairs, strict=True)]
+
+
+def _walk(edges: list[tuple[Hashable, Hashable]], rng: random.Random) -> dict[int, Hashable]:
+    """Edge → the node from which it is walked, along closed walks over all edges."""
+    at_node: dict[Hashable, list[int]] = defaultdict(list)
+    for place, (one, other) in enumerate(edges):
+        at_node[one].append(place)
+        at_node[other].append(place)
+    ends = list(edges)
+    meeting = object()
+    for node in [each for each, places in at_node.items() if len(places) % 2]:
+        at_node[node].append(len(ends))
+        at_node[meeting].append(len(ends))
+        ends.append((node, meeting))
+    for places in at_node.values():
+        rng.shuffle(places)
+    walked: dict[int, Hashable] = {}
+    nodes = list(at_node)
+    rng.shuffle(nodes)
+    for node in nodes:
+        # Every node has an even number of edges, so a walk only ends where it began.
+        while (edge := _next(at_node[node], walked)) is not None:
+            walked[edge] = node
+            one, other = ends[edge]
+            node = other if node == one else one
+    return {place: node for place, node in walked.items() if place < len(edges)}
+
+
+def _next(places: list[int], walked: dict[int, Hashable]) -> int | None:
+    while places and places[-1] in walked:
+        places.pop()
+    return places.pop() if places else None

@@ -1,0 +1,355 @@
+"""Ranking by preferences: strengths, tested differences, rank ranges and tie groups."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from benchmark.preferences.methods.davidson import (
+    Penalized,
+    Strengths,
+    centred_pseudo_values,
+    chances,
+    fit_strengths,
+    leave_out_questions,
+)
+from benchmark.preferences.methods.pairs import BOTH_BAD, FIRST, SECOND, TIE
+from benchmark.preferences.methods.verdict_tables import Verdicts
+from cqa_site.stats.estimate import Estimate, check_confidence
+from cqa_site.stats.intervals import clopper_pearson_interval
+from cqa_site.stats.means import PairDifference, clustered_mean, smallest_detectable
+from cqa_site.stats.ranking import RankPosition, places_of
+from cqa_site.stats.ratings import FloatArray, IntArray
+from cqa_site.stats.verdicts import RULES, holm
+
+# Which systems preferences can tell apart: differences of log strengths, Holm's correction.
+
+
+# Strengths that differ by less are equal; the digits after that are the search's.
+DECIMALS = 7
+
+
+def strength_differences(
+    strengths: Strengths, fits: Penalized, n_questions: IntArray, confidence: float
+) -> tuple[PairDifference, ...]:
+    """Compare every two ranked systems.
+
+    Parameters
+    ----------
+    strengths
+        The fit.
+    fits
+        With and without each question, systems in the order of ``strengths``.
+    n_questions : shape (n_systems,)
+        With a verdict about each.
+    confidence
+        Of the intervals; 1 - confidence is the level of Holm's correction.
+
+    Notes
+    -----
+    Tested is the expected score of the one against the other (wins and half the ties), on the
+    scale of its arcsine. The difference of log strengths says the same of close systems, but its
+    standard error grows faster than it does for a system that loses nearly always (Hauck and
+    Donner 1977), which then could not be told from anything; that of the score itself shrinks
+    there, so that few verdicts seem to show too much. The arcsine's hardly changes. Student's t
+    over questions, of what leaving out each of them changes; clusters of unlike weight leave it
+    fewer degrees of freedom than their number (Imbens and Kolesár 2016, section 3). How many
+    fewer is a choice that keeps 5 % in `benchmarks.verdicts`. No p of n questions lies below
+    2^(1 - n), as in the exact test that flips signs.
+    """
+    values = np.array(strengths.log_strengths)
+    first, second = np.triu_indices(len(values), k=1)
+    gaps = fits.log_strengths[:, first] - fits.log_strengths[:, second]
+    low, high = t_bounds(values[first] - values[second], centred_pseudo_values(gaps), confidence)
+    # Without the last tie nu would fall to 0 at once: it is held where all verdicts put it.
+    scores = centred_pseudo_values(_arcsine(gaps, fits.log_nu[0]))
+    n, k, level = len(scores), len(values), 1 - confidence
+    asked = np.minimum(n_questions[first], n_questions[second])
+    freedom = np.clip(np.minimum(asked, n - (k - 1) / 2) - 1, 1, None)
+    p = np.maximum(_t_p(scores, freedom), 2.0 ** (1 - asked))
+    adjusted = holm(p)
+    sd = scores.std(axis=0, ddof=1)
+    sizes = 1 + freedom.astype(np.int64)
+    found = [
+        smallest_detectable(each * (size / n) ** 0.5, int(size), level=level / len(first))
+        for each, size in zip(sd, sizes, strict=True)
+    ]
+    return tuple(
+        PairDifference(
+            first=strengths.systems[one],
+            second=strengths.systems[other],
+            mean=float(values[one] - values[other]),
+            low=float(low[place]),
+            high=float(high[place]),
+            p=float(p[place]),
+            p_holm=float(adjusted[place]),
+            is_separable=bool(adjusted[place] < level),
+            detectable=_gap(float(found[place]), fits.log_nu[0]),
+        )
+        for place, (one, other) in enumerate(zip(first, second, strict=True))
+    )
+
+
+def t_bounds(
+    values: FloatArray, pseudo: FloatArray, confidence: float
+) -> tuple[FloatArray, FloatArray]:
+    """Intervals by Student's t over questions, out to the likeliest value and beyond.
+
+    Parameters
+    ----------
+    values : shape (n_figures,)
+        The likeliest ones, which are farther from 0 than penalized ones.
+    pseudo : shape (n_questions, n_figures)
+        `centred_pseudo_values` of the penalized ones.
+    confidence
+        Nominal coverage.
+    """
+    n = len(pseudo)
+    centre = pseudo.mean(axis=0)
+    reach = special.stdtrit(n - 1, (1 + confidence) / 2) * pseudo.std(axis=0, ddof=1) / n**0.5
+    return np.minimum(values, centre) - reach, np.maximum(values, centre) + reach
+
+
+def _t_p(pseudo: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Two-sided p of "the mean is 0" for each column; rounding is no spread."""
+    mean = np.round(pseudo.mean(axis=0), DECIMALS)
+    error = np.maximum(pseudo.std(axis=0, ddof=1) / len(pseudo) ** 0.5, 10.0**-DECIMALS)
+    return np.asarray(2 * special.stdtr(freedom, -np.abs(mean) / error))
+
+
+def _arcsine(gaps: FloatArray, log_nu: float) -> FloatArray:
+    """Of wins minus losses of the first that are expected; 0 for equal systems."""
+    win, loss, _tie = chances(gaps, np.array(log_nu))
+    return np.arcsin(win - loss)
+
+
+def _gap(arcsine: float, log_nu: float) -> float | None:
+    """The difference of log strengths with this arcsine; None beyond every difference."""
+    if not arcsine < math.pi / 2:
+        return None
+    lead, nu = math.sin(arcsine), math.exp(log_nu)
+    root = (lead * nu) ** 2 + 4 * (1 - lead**2)
+    return 2 * math.log((lead * nu + root**0.5) / (2 * (1 - lead)))
+
+
+# A leaderboard by preferences that says how sure it is: strengths, rank ranges, tie groups.
+#
+# Intervals and tests follow from what leaving out each question changes (`penalized`).
+
+
+RULE = RULES["preference"]
+TOO_FEW_QUESTIONS = (
+    f"verdicts on fewer than {RULE.least} questions, too few for intervals and tests"
+)
+NO_LIMIT = "a system that was never beaten, or never won, has no limit on one side"
+NOT_SETTLED = "without one of the questions the strengths did not settle"
+INTERVAL = "question jackknife of penalized strengths, Student's t"
+# Power is not promised for rarer losses: hardly a study has one.
+MOST_RATE = 0.95
+# Outcome → its name and its score for the first system; for the second where it differs.
+OWN = {
+    FIRST: ("wins", 1.0),
+    SECOND: ("losses", 0.0),
+    TIE: ("ties", 0.5),
+    BOTH_BAD: ("both_bad", 0.5),
+}
+THEIRS = {FIRST: OWN[SECOND], SECOND: OWN[FIRST]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceStanding:
+    """One ranked system; see `cqa_site.stats.ranks.ranking.Standing` for ranks and tie groups.
+
+    Attributes
+    ----------
+    log_strength, low, high
+        Natural logarithm, mean 0 over the ranked systems; and its interval.
+    win_rate
+        Share of its verdicts against ranked systems that it won, ties and both bad as half;
+        without weights.
+    wins, losses, ties, both_bad
+        Those verdicts, without weights.
+    n_questions
+        On which it was compared with them.
+    """
+
+    system: str
+    log_strength: float
+    low: float | None = None
+    high: float | None = None
+    rank: int
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tie_group: int | None = None
+    win_rate: Estimate
+    wins: int
+    losses: int
+    ties: int
+    both_bad: int
+    n_questions: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceRanking:
+    """A leaderboard by preferences.
+
+    Attributes
+    ----------
+    strengths
+        The fit, with the systems that cannot be ranked.
+    standings
+        Best first.
+    pairs
+        Every two ranked systems; differences are those of log strengths.
+    both_bad
+        Share of all verdicts that found both answers bad, with its interval.
+    n_questions
+        With a verdict between ranked systems.
+    interval, confidence
+        How the intervals were made.
+    reason
+        Why there are no strengths, or no intervals.
+    """
+
+    strengths: Strengths
+    standings: tuple[PreferenceStanding, ...] = ()
+    pairs: tuple[PairDifference, ...] = field(default=(), repr=False)
+    both_bad: Estimate
+    n_questions: int = 0
+    interval: str = INTERVAL
+    confidence: float
+    reason: str | None = None
+
+    @property
+    def detectable(self) -> float | None:
+        """Win rate of one system against another that these questions show with power .8.
+
+        After Holm, between any two; None where that is nearly every verdict.
+        """
+        gaps = [pair.detectable for pair in self.pairs]
+        known = [gap for gap in gaps if gap is not None]
+        if not known or len(known) < len(gaps):
+            return None
+        win, _loss, tie = chances(np.array(max(known)), np.array(self.strengths.log_nu))
+        rate = float(win + tie / 2)
+        return rate if rate <= MOST_RATE else None
+
+
+def rank_by_preference(verdicts: Verdicts, *, confidence: float = 0.95) -> PreferenceRanking:
+    """Rank systems by their strengths.
+
+    Parameters
+    ----------
+    verdicts
+        One of each rater on each pair (`merge_orders`).
+    confidence
+        Of intervals; systems are separable where Holm's adjusted p lies below 1 - confidence.
+
+    Returns
+    -------
+    PreferenceRanking
+        Without intervals, rank ranges, groups and pairs, and with the reason, where there are too
+        few questions. Penalized strengths have tests but no intervals.
+    """
+    check_confidence(confidence)
+    strengths = fit_strengths(verdicts)
+    about: dict[str, Any] = {
+        "strengths": strengths,
+        "both_bad": _both_bad(verdicts, confidence),
+        "confidence": confidence,
+    }
+    if strengths.reason:
+        return PreferenceRanking(reason=strengths.reason, **about)
+    ranked = verdicts.among(strengths.systems)
+    about["n_questions"] = n_questions = len(ranked.questions)
+    values = np.array(strengths.log_strengths)
+    rounded, rows = np.round(values, DECIMALS), _rows(ranked, confidence)
+    if not RULE.allows(n_questions):
+        places = places_of(rounded, (), is_enough=False)
+        standings = _standings(strengths, places, rows)
+        return PreferenceRanking(standings=standings, reason=TOO_FEW_QUESTIONS, **about)
+    counts = ranked.count()
+    fits = leave_out_questions(counts)
+    order = [counts.systems.index(name) for name in strengths.systems]
+    fits = replace(fits, log_strengths=fits.log_strengths[:, order])
+    if np.isnan(fits.log_strengths).any():
+        places = places_of(rounded, (), is_enough=False)
+        standings = _standings(strengths, places, rows)
+        return PreferenceRanking(standings=standings, reason=NOT_SETTLED, **about)
+    asked = np.array([rows[name]["n_questions"] for name in strengths.systems])
+    pairs = strength_differences(strengths, fits, asked, confidence)
+    standings = _standings(strengths, places_of(rounded, pairs), rows)
+    if strengths.is_penalized:
+        return PreferenceRanking(standings=standings, pairs=pairs, reason=NO_LIMIT, **about)
+    low, high = t_bounds(values, centred_pseudo_values(fits.log_strengths), confidence)
+    standings = tuple(
+        replace(each, low=float(low[at]), high=float(high[at]))
+        for at, each in enumerate(standings)
+    )
+    return PreferenceRanking(standings=standings, pairs=pairs, **about)
+
+
+def _standings(
+    strengths: Strengths, places: list[RankPosition], rows: dict[str, dict[str, Any]]
+) -> tuple[PreferenceStanding, ...]:
+    systems = zip(strengths.systems, strengths.log_strengths, places, strict=True)
+    return tuple(
+        PreferenceStanding(system=name, log_strength=value, **vars(place), **rows[name])
+        for name, value, place in systems
+    )
+
+
+def _rows(ranked: Verdicts, confidence: float) -> dict[str, dict[str, Any]]:
+    """System → how often each outcome was its own, its win rate, and on how many questions."""
+    tallies: dict[str, Counter[str]] = {name: Counter() for name in ranked.systems}
+    scores: dict[str, dict[Any, list[float]]] = {name: {} for name in ranked.systems}
+    # Lists: columns of pandas are slow to walk through.
+    names = ("question", "first", "second", "outcome")
+    columns = (ranked.frame[name].tolist() for name in names)
+    for question, first, second, outcome in zip(*columns, strict=True):
+        own = OWN[outcome]
+        for name, (word, score) in ((first, own), (second, THEIRS.get(outcome, own))):
+            tallies[name][word] += 1
+            scores[name].setdefault(question, []).append(score)
+    words = [word for word, _score in OWN.values()]
+    return {
+        name: {
+            **{word: tallies[name][word] for word in words},
+            "n_questions": len(by_question),
+            "win_rate": _win_rate(list(by_question.values()), confidence),
+        }
+        for name, by_question in scores.items()
+    }
+
+
+def _win_rate(scores: list[list[float]], confidence: float) -> Estimate:
+    """Of one system: wins and half the ties on each question."""
+    n = len(scores)
+    rate = clustered_mean(
+        range(n),
+        [sum(each) for each in scores],
+        [len(each) for each in scores],
+        confidence=confidence,
+        limits=(0.0, 1.0),
+    )
+    if rate.value not in (0.0, 1.0) or not RULE.allows(n):
+        return rate
+    # Alike on every question: the share of such questions bounds the rate.
+    low, high = clopper_pearson_interval(n if rate.value else 0, n, confidence)
+    return replace(rate, low=low, high=high, interval="clopper-pearson, questions", reason=None)
+
+
+def _both_bad(verdicts: Verdicts, confidence: float) -> Estimate:
+    said = (verdicts.frame["outcome"] == BOTH_BAD).astype(float)
+    return clustered_mean(
+        verdicts.frame["question"].tolist(),
+        said.tolist(),
+        [1] * len(said),
+        confidence=confidence,
+        limits=(0.0, 1.0),
+    )

@@ -1,0 +1,279 @@
+"""Tables of verdicts on pairs, and which systems they connect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.preferences.methods.pairs import (
+    DRAW,
+    FIRST,
+    LEFT,
+    LOSS,
+    OUTCOMES,
+    RIGHT,
+    SECOND,
+    SIDES,
+    WIN,
+)
+from cqa_site.stats.ratings import FloatArray, IntArray
+
+# Verdicts on two answers to one question, side by side: one table for people and for judges.
+#
+# A verdict says that the first answer is better, that the second is, that both are alike, or that
+# both are bad. Which of the two is called first means nothing; on which side it stood is kept.
+
+
+COLUMNS = ("question", "pair", "first", "second", "outcome", "rater", "side")
+_MIRRORED = {FIRST: SECOND, SECOND: FIRST, LEFT: RIGHT, RIGHT: LEFT}
+# Of each of `OUTCOMES`.
+_COLUMN = np.array([WIN, LOSS, DRAW, DRAW])
+
+
+class VerdictsError(ValueError):
+    """A table cannot be read as verdicts."""
+
+
+class MissingColumnError(VerdictsError):
+    """One of the columns of a table of verdicts is absent."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """Checked verdicts; the first system of every row comes before the second by name.
+
+    Attributes
+    ----------
+    frame
+        A row is a verdict, with `COLUMNS` and ``weight``.
+    systems, questions
+        Names, sorted as text.
+    """
+
+    frame: pd.DataFrame
+    systems: tuple[str, ...]
+    questions: tuple[Any, ...]
+
+    @classmethod
+    def from_frame(cls, table: pd.DataFrame) -> Verdicts:
+        """Read a table of verdicts.
+
+        Parameters
+        ----------
+        table
+            A row is a verdict. ``question``; ``pair``: the two answers, the same name in both
+            orders; ``first``, ``second``: their systems; ``outcome``: one of `OUTCOMES`;
+            ``rater``; ``side``: where the first answer stood, ``both`` if the row sums up both
+            orders; and, if given, ``weight``: zero or more, 1 by default.
+
+        Raises
+        ------
+        MissingColumnError
+            A column is absent.
+        VerdictsError
+            An unknown outcome or side, a system compared with itself, a bad weight, a missing
+            value, or one name for pairs of different questions or systems.
+        """
+        absent = [each for each in COLUMNS if each not in table.columns]
+        if absent:
+            raise MissingColumnError(f"the table of verdicts lacks columns: {', '.join(absent)}")
+        frame = table.loc[:, list(COLUMNS)].reset_index(drop=True)
+        if frame.isna().to_numpy().any():
+            raise VerdictsError("a verdict lacks a value")
+        weight = table["weight"] if "weight" in table.columns else np.ones(len(table))
+        frame = frame.assign(
+            first=frame["first"].astype(str),
+            second=frame["second"].astype(str),
+            weight=np.asarray(weight, dtype=float),
+        )
+        _refuse_bad_values(frame)
+        frame = _in_order(frame)
+        _refuse_ambiguous_pairs(frame)
+        return _named(frame)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def among(self, systems: Iterable[str]) -> Verdicts:
+        """Those that compare two of the named systems."""
+        wanted = list(systems)
+        kept = self.frame["first"].isin(wanted) & self.frame["second"].isin(wanted)
+        return self._only(kept)
+
+    def with_weight(self) -> Verdicts:
+        """Those that weigh more than nothing."""
+        return self._only(self.frame["weight"] > 0)
+
+    def _only(self, kept: pd.Series) -> Verdicts:
+        return self if kept.all() else _named(self.frame[kept].reset_index(drop=True))
+
+    def count(self) -> PairCounts:
+        """Weights of the verdicts by question, pair of systems and what was better."""
+        first = _places(self.frame["first"], self.systems)
+        second = _places(self.frame["second"], self.systems)
+        codes, pair = np.unique(first * len(self.systems) + second, return_inverse=True)
+        column = _COLUMN[_places(self.frame["outcome"], OUTCOMES)]
+        question = _places(self.frame["question"], self.questions)
+        counts = np.zeros((len(self.questions), len(codes), 3))
+        np.add.at(counts, (question, pair, column), self.frame["weight"])
+        first, second = np.divmod(codes, max(len(self.systems), 1))
+        return PairCounts(self.systems, first, second, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """How often either system of a pair was better, on each question.
+
+    Attributes
+    ----------
+    systems
+        Names.
+    first, second : shape (n_pairs,)
+        Places in `systems` of the two; every pair of systems once, first below second.
+    by_question : shape (n_questions, n_pairs, 3)
+        Weights of wins of the first, wins of the second, and draws. Both bad is a draw.
+    """
+
+    systems: tuple[str, ...]
+    first: IntArray
+    second: IntArray
+    by_question: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        """Over all questions, shape (n_pairs, 3)."""
+        return np.asarray(self.by_question.sum(axis=0))
+
+
+def _places(column: pd.Series, names: tuple[Any, ...]) -> IntArray:
+    """Where each value stands among the names; for few rows much faster than a map of pandas."""
+    places = {name: place for place, name in enumerate(names)}
+    return np.array([places[each] for each in column.tolist()], dtype=np.int64)
+
+
+def _named(frame: pd.DataFrame) -> Verdicts:
+    systems = sorted({*frame["first"], *frame["second"]})
+    return Verdicts(frame, tuple(systems), tuple(sorted(frame["question"].unique(), key=str)))
+
+
+def _refuse_bad_values(frame: pd.DataFrame) -> None:
+    for column, allowed in (("outcome", OUTCOMES), ("side", SIDES)):
+        unknown = set(frame[column]) - set(allowed)
+        if unknown:
+            raise VerdictsError(f"{column} is one of {', '.join(allowed)}, not {min(unknown)!r}")
+    same = frame["first"] == frame["second"]
+    if same.any():
+        raise VerdictsError(f"{frame['first'][same].iloc[0]!r} is compared with itself")
+    weight = frame["weight"].to_numpy()
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise VerdictsError("a weight is a number of zero or more")
+
+
+def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Turn rows around whose first system comes after the second by name."""
+    turned = frame["first"] > frame["second"]
+    return frame.assign(
+        first=frame["first"].where(~turned, frame["second"]),
+        second=frame["second"].where(~turned, frame["first"]),
+        outcome=frame["outcome"].where(~turned, frame["outcome"].map(_mirrored)),
+        side=frame["side"].where(~turned, frame["side"].map(_mirrored)),
+    )
+
+
+def _mirrored(word: str) -> str:
+    return _MIRRORED.get(word, word)
+
+
+def _refuse_ambiguous_pairs(frame: pd.DataFrame) -> None:
+    about = frame[["pair", "question", "first", "second"]].drop_duplicates()
+    twice = about["pair"].duplicated()
+    if twice.any():
+        name = about["pair"][twice].iloc[0]
+        raise VerdictsError(f"pair {name} stands for different questions or systems")
+
+
+# Which systems verdicts can rank at all: components, and whether strengths are finite.
+#
+# A system that never loses, nor ties, has no finite strength, whatever the number of verdicts: the
+# likelihood grows with it for ever. So likeliest strengths exist only where all systems are linked
+# by verdicts in both directions.
+#
+# Source: Ford (1957), Solution of a ranking problem from binary comparisons: without ties, finite
+# strengths exist if and only if the graph of wins is strongly connected. `has_finite_ties` adds
+# what ties need; it follows from the log-likelihood being concave, see there.
+
+
+BoolArray = NDArray[np.bool_]
+
+
+def was_as_good(first: IntArray, second: IntArray, counts: FloatArray, n: int) -> BoolArray:
+    """Whether a verdict had a system at least as good as another.
+
+    Parameters
+    ----------
+    first, second : shape (n_pairs,)
+        Places of the systems of each pair.
+    counts : shape (..., n_pairs, 3)
+        Weights of wins of the first, of the second, and draws.
+    n
+        Number of systems.
+
+    Returns
+    -------
+    shape (..., n, n)
+        Row as good as column at least once.
+    """
+    found = np.zeros((*counts.shape[:-2], n, n), dtype=bool)
+    drawn = counts[..., DRAW] > 0
+    found[..., first, second] = (counts[..., WIN] > 0) | drawn
+    found[..., second, first] = (counts[..., LOSS] > 0) | drawn
+    return found
+
+
+def reachable(links: BoolArray) -> BoolArray:
+    """Whether a path of links leads from row to column; every place reaches itself."""
+    n = links.shape[-1]
+    paths = links | np.eye(n, dtype=bool)
+    # Each squaring doubles the length of the paths that are known.
+    for _ in range(max(n - 1, 1).bit_length()):
+        paths = (paths.astype(np.float32) @ paths.astype(np.float32)) > 0
+    return paths
+
+
+def strong_components(links: BoolArray) -> list[IntArray]:
+    """Places that reach each other, the largest component first, then by the first place."""
+    paths = reachable(links)
+    label = (paths & paths.T).argmax(axis=1)
+    parts = [np.flatnonzero(label == each) for each in np.unique(label)]
+    return sorted(parts, key=lambda each: (-len(each), each[0]))
+
+
+def has_finite_ties(first: IntArray, second: IntArray, counts: FloatArray, n: int) -> bool:
+    """Whether strengths and the tie parameter of a strongly connected graph are finite.
+
+    Notes
+    -----
+    Along a direction (u, v) of log strengths and log tie parameter the log-likelihood never
+    falls if and only if ``u_i - u_j >= 2 v`` for every win of i over j and ``|u_i - u_j| <= 2 v``
+    for every tie. In a strongly connected graph only ``v > 0`` can satisfy this, and by the
+    theory of difference constraints it does unless some circle of verdicts has more wins, each
+    followed from winner to loser, than ties. Two systems that beat each other are such a circle.
+    Without ties the tie parameter is 0 and strengths are finite.
+    """
+    if not (counts[:, DRAW] > 0).any():
+        return True
+    length = np.full((n, n), np.inf)
+    drawn = counts[:, DRAW] > 0
+    length[first[drawn], second[drawn]] = length[second[drawn], first[drawn]] = 1.0
+    for better, worse, column in ((first, second, WIN), (second, first, LOSS)):
+        won = counts[:, column] > 0
+        length[better[won], worse[won]] = -1.0
+    # Floyd and Warshall; a circle shorter than nothing shows on the diagonal.
+    for middle in range(n):
+        length = np.minimum(length, length[:, [middle]] + length[[middle], :])
+    return bool((np.diag(length) < 0).any())

@@ -1,0 +1,313 @@
+"""Scoring as a kind of work, and the planning of scoring rounds."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.answers.models import Answer, System
+from annotation.answers.reports import ALL, names_of, under, without_superseded
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.methods import draw_answers, draw_overlap
+from benchmark.scoring.models import (
+    KeptScore,
+    ScoreEvent,
+    ScoreSheet,
+    ScoringItem,
+    ScoringRound,
+    ScoringSlot,
+)
+from cqa_site.people.models import Rater, Study, User
+from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
+from cqa_site.rounds.lifecycle import OneByOne, locked_round
+from cqa_site.rounds.models import COUNTED
+from cqa_site.rounds.queue import CHUNK
+
+# Scoring as a kind of work: points, reasons and notes by a rubric.
+
+
+@dataclass(frozen=True)
+class ScoreContent:
+    """What stands on a form; keys are criteria, and none has both points and a reason."""
+
+    points: dict[str, int] = field(default_factory=dict)
+    unable: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    comment: str = ""
+
+
+class Scoring(OneByOne):
+    """One answer at a time, scored by the rubric of the round."""
+
+    name = "score"
+    audit = Audit(round="scoring_round", person="scorer")
+    words = Words(
+        rounds=lazy("Scoring rounds"),
+        about=lazy(
+            "People score answers by a rubric, blind to who wrote them: some answers go to "
+            "several people, the others to one."
+        ),
+        things=lazy("Answers"),
+        results=lazy("Agreement of scores"),
+    )
+    section = "score"
+    results_page = "score_agreement"
+    terms = ("rubric version", "score sheet", "blind repeat", "qualification")
+    work_page = "score"
+    sheet_page = "score_form"
+    takes_crowd = True
+    subject = "answer"
+    needed = ("answer__question__comparison", "rubric")
+    item_needed = (
+        "round",
+        "answer__question__comparison",
+        "answer__system",
+        "answer__condition",
+        "answer__study",
+    )
+    Round = ScoringRound
+    Item = ScoringItem
+    Slot = ScoringSlot
+    Sheet = ScoreSheet
+    Event = ScoreEvent
+    Kept = KeptScore
+    Content = ScoreContent
+    settled = ("points", "unable", "notes", "comment", "total")
+    # Not one criterion could be judged.
+    skipped = Q(points={})
+    figures = {
+        "unable": Count("pk", filter=COUNTED & Q(total__isnull=True)),
+        "mean": Avg("total", filter=COUNTED),
+    }
+
+    def begin(self, round_: ScoringRound, item: ScoringItem, rater: Rater) -> dict[str, Any]:
+        """The rubric, and its maximum, which the database guards."""
+        return {"rubric": round_.rubric, "maximum": round_.rubric.rubric.maximum}
+
+    def submitted(self, sheet: ScoreSheet) -> ScoreContent:
+        """What was submitted last, empty before that."""
+        return ScoreContent(sheet.points, sheet.unable, sheet.notes, sheet.comment)
+
+    def problem(self, sheet: ScoreSheet, content: ScoreContent) -> SheetNotValid | None:
+        """Every criterion needs points, or a reason why it cannot be judged."""
+        missing = [
+            key
+            for key in sheet.rubric.rubric.keys
+            if key not in content.points and key not in content.unable
+        ]
+        if missing:
+            text = _("Without points: %s. Set them, or say that you cannot judge.")
+            return SheetNotValid(text % ", ".join(missing), missing)
+        unexplained = [
+            key
+            for key, code in content.unable.items()
+            if code == ScoreSheet.Unable.OTHER and not content.notes.get(key)
+        ]
+        if unexplained:
+            text = _("Write a note that says why you cannot judge: %s.")
+            return SheetNotValid(text % ", ".join(unexplained), unexplained)
+        return None
+
+    def settle(self, sheet: ScoreSheet, content: ScoreContent) -> None:
+        """Points and reasons as given; the total is ours."""
+        sheet.points, sheet.unable = content.points, content.unable
+        sheet.notes, sheet.comment = content.notes, content.comment
+        sheet.total = sheet.rubric.rubric.total(content.points)
+
+    def mark(self, sheet: ScoreSheet, key: Mapping[str, Any]) -> tuple[int, int]:
+        """Criteria whose points equal the key; one without points does not."""
+        met = sum(sheet.points.get(name) == points for name, points in key.items())
+        return met, len(key)
+
+    def slots(self, round_: ScoringRound, items: Iterable[int]) -> dict[int, int]:
+        """One sheet each; a share of the answers goes to several people."""
+        keys = list(items)
+        common = draw_overlap(keys, round_.overlap_share, seed=round_.seed)
+        return {pk: round_.overlap_raters if pk in common else 1 for pk in keys}
+
+    def check_opening(self, round_: ScoringRound) -> None:
+        """Every key must fit the rubric, which may have been changed since."""
+        keys = set(round_.rubric.rubric.keys)
+        for item in round_.items.filter(key_points__isnull=False):
+            if set(item.key_points or ()) != keys:
+                raise RoundNotReady(
+                    _("The key of example %d does not fit the rubric; set it again.")
+                    % item.position
+                )
+
+    def card(self, done: int) -> Card:
+        """Words for a person's first page."""
+        return Card(
+            text=_(
+                "Score answers by a rubric, one at a time. Every point is saved as you set it."
+            ),
+            button=_("Go on scoring") if done else _("Start scoring"),
+            badge=ngettext("%d scored by you", "%d scored by you", done) % done if done else "",
+        )
+
+
+SCORING = Scoring()
+
+
+# Planning scoring rounds: draw the answers, choose examples.
+
+
+# A rater's order is made of all answers that are left; more would make serving slow.
+MOST_ANSWERS = 10_000
+WITH, WITHOUT = "with", "without"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything that decides which answers are scored, and how."""
+
+    name: str
+    rubric: RubricVersion
+    seed: int
+    instructions: str = ""
+    systems: tuple[System, ...] = ()
+    scenarios: tuple[int, ...] = ()
+    # Public ids or `ALL`; without any only plain ones.
+    conditions: tuple[str, ...] = ()
+    aspect: str = ""
+    choice: int | None = None
+    leave_out_used: bool = False
+    # None takes every answer that matches.
+    size: int | None = None
+    is_balanced: bool = True
+    overlap_share: float = 0.2
+    overlap_raters: int = 2
+    repeat_share: float = 0.0
+    shows_hints: bool = True
+    shows_arguments: bool = True
+    pass_mark: float = 0.7
+    lease_minutes: int = 120
+    skip_share: float | None = 0.2
+
+    def recipe(self, found: int, elsewhere: int, names: list[str]) -> dict[str, Any]:
+        """What the round keeps of it: public ids and numbers.
+
+        ``elsewhere`` answers match but for their condition; ``names`` are of those chosen.
+        """
+        return {
+            "systems": [str(each.public_id) for each in self.systems],
+            "system_names": [each.name for each in self.systems],
+            "scenarios": list(self.scenarios),
+            "conditions": list(self.conditions),
+            "condition_names": names,
+            "other_conditions": elsewhere,
+            "aspect": self.aspect,
+            "choice": self.choice,
+            "leave_out_used": self.leave_out_used,
+            "size": self.size,
+            "is_balanced": self.is_balanced,
+            "found": found,
+        }
+
+
+SETTINGS = (
+    "name",
+    "rubric",
+    "seed",
+    "instructions",
+    "overlap_share",
+    "overlap_raters",
+    "repeat_share",
+    "shows_hints",
+    "shows_arguments",
+    "pass_mark",
+    "lease_minutes",
+    "skip_share",
+)
+
+
+@transaction.atomic
+def plan_round(
+    *, study: Study, plan: Plan, actor: User, round_: ScoringRound | None = None
+) -> ScoringRound:
+    """Make a draft round with its answers, or draw a draft's answers again; examples stay.
+
+    Raises RoundNotReady if no answer matches, or too many would be taken.
+    """
+    planned = locked_round(round_, ScoringRound.State.DRAFT) if round_ else None
+    planned = planned or ScoringRound(study=study, created_by=actor)
+    answers = matching_answers(study=study, plan=plan, round_=round_)
+    rows = answers.order_by("pk").values_list("pk", "system", "condition")
+    strata = {pk: (system, cell) if plan.is_balanced else 0 for pk, system, cell in rows}
+    drawn = draw_answers(strata, plan.size, seed=plan.seed)
+    if not drawn:
+        raise RoundNotReady(_("No answer matches."))
+    if len(drawn) > MOST_ANSWERS:
+        raise RoundNotReady(
+            _("%(found)d answers match; a round takes %(most)d at most. Draw a sample.")
+            % {"found": len(drawn), "most": MOST_ANSWERS}
+        )
+    for name in SETTINGS:
+        setattr(planned, name, getattr(plan, name))
+    mixed = replace(plan, conditions=(ALL,))
+    matching = matching_answers(study=study, plan=mixed, round_=round_).count()
+    names = names_of(study, plan.conditions)
+    planned.recipe = plan.recipe(len(strata), matching - len(strata), names)
+    planned.save()
+    planned.items.filter(key_points__isnull=True).delete()
+    start = planned.items.aggregate(last=Max("position"))["last"] or 0
+    ScoringItem.objects.bulk_create(
+        (
+            ScoringItem(round=planned, answer_id=pk, position=position, probability=probability)
+            for position, (pk, probability) in enumerate(drawn.items(), start + 1)
+        ),
+        batch_size=CHUNK,
+    )
+    return planned
+
+
+def matching_answers(
+    *, study: Study, plan: Plan, round_: ScoringRound | None = None
+) -> QuerySet[Answer]:
+    """Answers a round may take: those that the plan asks for, without the round's examples."""
+    answers = under(without_superseded(study.answers.all()), plan.conditions)
+    if plan.systems:
+        answers = answers.filter(system__in=plan.systems)
+    if plan.scenarios:
+        answers = answers.filter(scenario__in=plan.scenarios)
+    if plan.choice is not None:
+        answers = answers.filter(choice=plan.choice)
+    if plan.aspect == WITH:
+        answers = answers.exclude(question__aspect="")
+    if plan.aspect == WITHOUT:
+        answers = answers.filter(question__aspect="")
+    used = ScoringItem.objects.filter(answer=OuterRef("pk"), round__study=study)
+    if round_ is not None:
+        answers = answers.filter(~Exists(used.filter(round=round_, key_points__isnull=False)))
+        used = used.exclude(round=round_)
+    return answers.filter(~Exists(used)) if plan.leave_out_used else answers
+
+
+@transaction.atomic
+def set_example(
+    *,
+    round_: ScoringRound,
+    answer: Answer,
+    points: dict[str, float] | None,
+    notes: dict[str, str] | None = None,
+) -> None:
+    """Make an answer an example of a draft's qualification, with its key; None takes it out.
+
+    An answer that was drawn for scoring becomes an example and is no longer scored.
+    """
+    stored = locked_round(round_, ScoringRound.State.DRAFT)
+    if points is None:
+        stored.items.filter(answer=answer, key_points__isnull=False).delete()
+        return
+    if stored.rubric.rubric.total(points) is None:
+        raise RoundNotReady(_("An example needs points for every criterion."))
+    key = {"key_points": points, "key_notes": notes or {}, "probability": None}
+    if stored.items.filter(answer=answer).update(**key):
+        return
+    last = stored.items.aggregate(last=Max("position"))["last"] or 0
+    ScoringItem.objects.create(round=stored, answer=answer, position=last + 1, **key)

@@ -1,0 +1,201 @@
+"""Scoring rounds and score sheets in the REST interface."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from benchmark.rubrics.methods.rubric import RubricError
+from benchmark.scoring import actions
+from benchmark.scoring.forms import LONGEST_NOTE, RoundForm
+from benchmark.scoring.models import ScoreSheet, ScoringItem, ScoringRound
+from cqa_site.api.base import FormInput, Input, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.people.models import Rater
+from cqa_site.rounds.api import (
+    ItemSerializer,
+    PersonSerializer,
+    QualificationInput,
+    RoundApi,
+    RoundSerializer,
+    round_views,
+)
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
+
+# Bodies about scoring rounds: what is sent and what comes back.
+
+
+class ScoringRoundInput(FormInput):
+    """Which answers are scored how; what is left out keeps its default, or its value."""
+
+    form = RoundForm
+    # Without one, the study's.
+    rubric = serializers.UUIDField(required=False)
+
+
+class ExampleInput(Input):
+    """The key of an example; points of null take the example out of the round."""
+
+    answer = serializers.UUIDField()
+    points = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
+    notes = serializers.DictField(
+        child=serializers.CharField(max_length=LONGEST_NOTE), required=False
+    )
+
+
+class ScoringRoundSerializer(RoundSerializer):
+    """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
+
+    form = RoundForm
+    other_conditions = serializers.IntegerField(
+        source="recipe.other_conditions", default=0, read_only=True
+    )
+    found = serializers.IntegerField(source="recipe.found", read_only=True)
+    answers = serializers.IntegerField(source="size", read_only=True)
+
+    class Meta:
+        model = ScoringRound
+        fields = [*RoundSerializer.Meta.fields, "other_conditions", "found", "answers"]
+
+
+class ScoringItemSerializer(ItemSerializer):
+    """One answer of a round; examples have a key and want no sheets."""
+
+    id = public_id("answer")
+
+    class Meta:
+        model = ScoringItem
+        fields = ["id", *ItemSerializer.Meta.fields, "probability", "key_points", "key_notes"]
+
+
+class ScorerSerializer(PersonSerializer):
+    """What one person has done in a round; ``id`` is the rater's."""
+
+    unable = serializers.IntegerField(source="figures.unable", read_only=True)
+    mean = serializers.FloatField(source="figures.mean", read_only=True, allow_null=True)
+    score = serializers.FloatField(source="place.score", read_only=True, allow_null=True)
+    is_passed = serializers.BooleanField(source="place.is_passed", read_only=True)
+
+
+# Scoring rounds: draw, set examples, open, close; who has done what in them.
+
+
+ROUNDS = round_views(
+    RoundApi(
+        plan=ScoringRoundInput,
+        decision=QualificationInput,
+        shown=ScoringRoundSerializer,
+        item=ScoringItemSerializer,
+        person=ScorerSerializer,
+        related=("rubric",),
+    ),
+    "round_id",
+)
+
+
+class ScoringExampleViews(ROUNDS.items):  # type: ignore[name-defined]
+    """The examples of a round's qualification."""
+
+    @extend_schema(request=ExampleInput, responses={204: None})
+    def set_example(self, request: Request, **kwargs: Any) -> Response:
+        """Set the key of an example of a draft, or take an example out."""
+        given = self.read(ExampleInput)
+        answer = self.study.answers.filter(public_id=given["answer"]).first()
+        if answer is None:
+            raise ValidationError({"answer": ["No such answer in this study."]})
+        try:
+            with conflict_on(RoundNotReady):
+                actions.set_example(
+                    round_=self.round,
+                    answer=answer,
+                    points=given["points"],
+                    notes=given.get("notes"),
+                )
+        except RubricError as problem:
+            raise ValidationError({"points": [str(problem)]}) from problem
+        return Response(status=204)
+
+
+# Score sheets of a study, whatever they came from.
+
+
+SHOWN = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED, ScoreSheet.State.VOID)
+
+
+class SheetSerializer(ReadSerializer):
+    """One sheet; ``points`` has no criterion that could not be judged, and that is never a 0."""
+
+    answer = public_id("answer")
+    condition = serializers.UUIDField(source="answer.condition.public_id", read_only=True)
+    condition_name = serializers.CharField(source="answer.condition.name", read_only=True)
+    rubric = public_id("rubric")
+    rater = public_id("rater")
+    rater_kind = serializers.ChoiceField(source="rater.kind", choices=Rater.Kind.choices)
+    scoring_round = public_id("round", allow_null=True, default=None)
+    run = public_id("run", allow_null=True, default=None)
+
+    class Meta:
+        model = ScoreSheet
+        fields = [
+            "id",
+            "answer",
+            "condition",
+            "condition_name",
+            "rubric",
+            "rater",
+            "rater_kind",
+            "scoring_round",
+            "run",
+            "source",
+            "position",
+            "replicate",
+            "state",
+            "reason",
+            "total",
+            "maximum",
+            "points",
+            "unable",
+            "notes",
+            "comment",
+            "off_scale",
+            "given",
+            "is_consolidated",
+            "is_extra",
+            "is_example",
+            "submitted_at",
+        ]
+
+
+class SheetFilter(filters.FilterSet):
+    """Sheets by rubric, rater, answer, condition and outcome."""
+
+    rubric = filters.UUIDFilter(field_name="rubric__public_id")
+    rater = filters.UUIDFilter(field_name="rater__public_id")
+    rater_kind = filters.ChoiceFilter(field_name="rater__kind", choices=Rater.Kind.choices)
+    answer = filters.UUIDFilter(field_name="answer__public_id")
+    condition = filters.UUIDFilter(field_name="answer__condition__public_id")
+    is_plain = TrueFalseFilter(field_name="answer__condition__is_plain")
+    state = filters.ChoiceFilter(choices=[(each.value, each.label) for each in SHOWN])
+    source = filters.CharFilter(max_length=255)
+
+
+class ScoreSheetViews(StudyViews):
+    """Submitted, unscored and void sheets; drafts are nobody's points yet."""
+
+    queryset = ScoreSheet.objects.none()
+    serializer_class = SheetSerializer
+    filterset_class = SheetFilter
+
+    def rows(self) -> QuerySet[Any]:
+        """In the order in which they were made."""
+        related = ("answer__condition", "rubric", "rater", "round", "run")
+        return (
+            self.study.score_sheets.filter(state__in=SHOWN)
+            .select_related(*related)
+            .defer("answer__text", "rubric__content")
+            .order_by("pk")
+        )

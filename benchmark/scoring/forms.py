@@ -1,0 +1,324 @@
+"""Forms of scoring: sheets, rounds, keys of examples and exports."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.answers.forms.questions import (
+    ConditionsField,
+    ScenariosField,
+    SystemsField,
+    condition_choices,
+)
+from annotation.answers.reports import ALL
+from annotation.editing.models import plain_lines
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.actions import (
+    MOST_ANSWERS,
+    SCORING,
+    WITH,
+    WITHOUT,
+    Plan,
+    ScoreContent,
+    matching_answers,
+    plan_round,
+)
+from benchmark.scoring.methods import overlap_of
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.people.models import Study
+from cqa_site.rounds.forms import Extent, PlanForm, SaveForm, skip_share_field
+from cqa_site.rounds.progress import seconds_each
+from cqa_site.web.pages import offer
+
+# Forms of scoring rounds and of the scoring form itself.
+
+
+LONGEST_NOTE = 2_000
+# Every note and the comment at their longest, each letter encoded as three bytes of three.
+LONGEST_FORM = 9 * LONGEST_NOTE * (MOST_CRITERIA + 1) + 10_000
+ASPECTS = [
+    ("", lazy("With and without an aspect")),
+    (WITH, lazy("With an aspect")),
+    (WITHOUT, lazy("Without an aspect")),
+]
+
+
+class RoundForm(PlanForm):
+    """Everything that a draft round decides."""
+
+    kind = SCORING
+    planned = staticmethod(plan_round)
+    advanced = (
+        "scenarios", "conditions", "aspect", "is_balanced", "leave_out_used", "pass_mark",
+        "shows_hints", "shows_arguments", *PlanForm.advanced,
+    )  # fmt: skip
+    groups = (
+        (
+            lazy("Which answers"),
+            (
+                ("systems", "scenarios"),
+                ("conditions",),
+                ("aspect", "choice"),
+                ("size", "seed"),
+                ("is_balanced",),
+                ("leave_out_used",),
+            ),
+        ),
+        (
+            lazy("How they are scored"),
+            (
+                ("rubric",),
+                ("overlap_share", "overlap_raters"),
+                ("repeat_share", "lease_minutes"),
+                ("pass_mark", "skip_share"),
+                ("shows_hints", "shows_arguments"),
+                ("instructions",),
+            ),
+        ),
+    )
+
+    rubric = forms.ModelChoiceField(
+        label=lazy("Rubric"),
+        queryset=RubricVersion.objects.none(),
+        to_field_name="public_id",
+        empty_label=None,
+    )
+    systems = SystemsField(label=lazy("Only answers of"), to_field_name="public_id")
+    scenarios = ScenariosField(label=lazy("Only scenarios"))
+    conditions = ConditionsField()
+    aspect = forms.ChoiceField(
+        label=lazy("Questions"),
+        choices=ASPECTS,
+        required=False,
+    )
+    choice = forms.IntegerField(
+        label=lazy("Only choice number"),
+        required=False,
+        min_value=1,
+        max_value=32_767,
+        help_text=lazy("Where a system answered several times. Empty means any."),
+    )
+    leave_out_used = forms.BooleanField(
+        label=lazy("Leave out answers that another round holds"), required=False
+    )
+    size = forms.IntegerField(
+        label=lazy("How many answers"),
+        required=False,
+        min_value=1,
+        max_value=MOST_ANSWERS,
+        help_text=lazy(
+            "Empty takes all that match. A number draws them at random and keeps the chance each "
+            "of them had, so that a leaderboard can be calibrated by it."
+        ),
+    )
+    is_balanced = forms.BooleanField(
+        label=lazy("Draw the same number from every system under every condition"),
+        required=False,
+        initial=True,
+    )
+    overlap_share = forms.FloatField(
+        label=lazy("Share of answers that several people score"),
+        min_value=0,
+        max_value=1,
+        initial=0.2,
+        help_text=lazy("From 0 to 1. Without overlap there is no agreement to look at."),
+    )
+    overlap_raters = forms.IntegerField(
+        label=lazy("People for each of these"), min_value=2, max_value=20, initial=2
+    )
+    skip_share = skip_share_field()
+    shows_hints = forms.BooleanField(
+        label=lazy("Show what code can count, as a hint"),
+        required=False,
+        initial=True,
+        help_text=lazy("Sentences, repetitions, citations. People decide, not the hint."),
+    )
+    shows_arguments = forms.BooleanField(
+        label=lazy("Show cited arguments"),
+        required=False,
+        initial=True,
+        help_text=lazy(
+            "The numbered arguments an answer was written from stand beside it, without labels "
+            "and sources."
+        ),
+    )
+    pass_mark = forms.FloatField(
+        label=lazy("Pass mark of the qualification"),
+        min_value=0,
+        max_value=1,
+        initial=0.7,
+        help_text=lazy(
+            "Share of the examples' criteria that must agree with their key. Without examples "
+            "nobody is asked to qualify."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        study = self.study
+        offer(self, rubric=study.rubric_versions.all(), systems=study.systems.all())
+        offer(self, conditions=condition_choices(study))
+
+    @classmethod
+    def usual(cls, study: Study) -> dict[str, Any]:
+        """The study's rubric."""
+        return {"rubric": default_rubric(study).public_id}
+
+    def plan(self) -> Plan:
+        """The cleaned fields as the action takes them."""
+        data = {"name": "", **self.cleaned_data}
+        data["systems"] = tuple(data["systems"])
+        data["scenarios"] = tuple(data["scenarios"])
+        data["conditions"] = tuple(data["conditions"])
+        return Plan(**data)
+
+    def measure(self) -> Extent:
+        """What matches, as many as are drawn; a share of them goes to several people."""
+        plan = self.plan()
+        found = matching_answers(study=self.study, plan=plan, round_=self.round).count()
+        items = found if plan.size is None else min(found, plan.size)
+        again = overlap_of(items, plan.overlap_share) * (plan.overlap_raters - 1)
+        return Extent(
+            items=items,
+            answers=items + again,
+            people=plan.overlap_raters if again else 1,
+            seconds=seconds_each(SCORING, self.study),
+        )
+
+
+class ScoreForm(SaveForm):
+    """Reads points, reasons, notes and comment.
+
+    Fields are named ``points-C1`` (a number, ``x`` for "cannot judge", or nothing),
+    ``unable-C1`` (a code) and ``note-C1``.
+    """
+
+    longest = LONGEST_FORM
+
+    def read(self, data: QueryDict, sheet: ScoreSheet) -> ScoreContent:
+        """Points that the rubric does not have are refused, each with its criterion."""
+        points: dict[str, int] = {}
+        unable: dict[str, str] = {}
+        notes: dict[str, str] = {}
+        for criterion in sheet.rubric.rubric.criteria:
+            key = criterion.key
+            given = data.get(f"points-{key}", "").strip()
+            if given == "x":
+                unable[key] = self._code(key, data.get(f"unable-{key}", ""))
+            elif given in {str(level.points) for level in criterion.levels}:
+                points[key] = int(given)
+            elif given:
+                self.wrong[key] = _("%(key)s takes 0 to %(most)d points.") % {
+                    "key": key,
+                    "most": criterion.maximum,
+                }
+            if note := self._text(key, data.get(f"note-{key}", "")):
+                notes[key] = note
+        comment = self._text("comment", data.get("comment", ""))
+        return ScoreContent(points, unable, notes, comment)
+
+    def _code(self, key: str, code: str) -> str:
+        if code in ScoreSheet.Unable.values:
+            return code
+        if code:
+            self.wrong[key] = _("Choose why you cannot judge %s.") % key
+        return str(ScoreSheet.Unable.UNCLEAR)
+
+    def _text(self, key: str, text: str) -> str:
+        text = plain_lines(text)
+        if len(text) > LONGEST_NOTE or "\x00" in text:
+            self.wrong[key] = _("The note is longer than %d characters.") % LONGEST_NOTE
+            return text.replace("\x00", "")[:LONGEST_NOTE]
+        return text if text.strip() else ""
+
+
+# The key of an example: points and a reason for every criterion.
+
+
+class KeyForm(forms.Form):
+    """One field of points and one of words for each criterion of a rubric."""
+
+    def __init__(self, *args, rubric: Rubric, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.rubric = rubric
+        for criterion in rubric.criteria:
+            levels = [
+                (str(each.points), f"{each.points}: {each.text}") for each in criterion.levels
+            ]
+            self.fields[f"points-{criterion.key}"] = forms.ChoiceField(
+                label=_("Points for %s") % criterion.key,
+                choices=[("", _("Choose")), *levels],
+            )
+            self.fields[f"note-{criterion.key}"] = forms.CharField(
+                label=_("Why, for %s") % criterion.key, required=False, max_length=LONGEST_NOTE
+            )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Each criterion with its two fields."""
+        return [
+            {
+                "criterion": criterion,
+                "points": self[f"points-{criterion.key}"],
+                "note": self[f"note-{criterion.key}"],
+            }
+            for criterion in self.rubric.criteria
+        ]
+
+    def key_points(self) -> dict[str, float]:
+        """Criterion → points."""
+        return {key: int(self.cleaned_data[f"points-{key}"]) for key in self.rubric.keys}
+
+    def key_notes(self) -> dict[str, str]:
+        """Criterion → why; only those with words."""
+        notes = {key: self.cleaned_data[f"note-{key}"] for key in self.rubric.keys}
+        return {key: text for key, text in notes.items() if text}
+
+
+# What an export of score sheets holds.
+
+
+FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
+
+
+class SheetExportForm(forms.Form):
+    """Which sheets, in which format."""
+
+    rubric = forms.ModelChoiceField(
+        label=lazy("Scored by the rubric"),
+        queryset=RubricVersion.objects.none(),
+        to_field_name="public_id",
+        empty_label=None,
+    )
+    sheets = forms.ChoiceField(
+        label=lazy("Which sheets"),
+        choices=[
+            ("counted", lazy("Those that count")),
+            ("all", lazy("All that were submitted, also void, extra and example ones")),
+        ],
+    )
+    conditions = ConditionsField(
+        label=lazy("Only of answers under"), help_text=lazy("None chosen means all.")
+    )
+    format = forms.ChoiceField(label=lazy("Format"), choices=list(FORMATS.items()))
+    with_texts = forms.BooleanField(
+        label=lazy("With the texts of the answers"),
+        required=False,
+        help_text=lazy("Needed only to import the file into another study."),
+    )
+    is_raw = forms.BooleanField(
+        label=lazy("CSV without protection against formulas in spreadsheets"), required=False
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, rubric=study.rubric_versions.order_by("name", "-number"))
+        offer(self, conditions=condition_choices(study))
+
+    def clean_conditions(self) -> list[str]:
+        """A file leaves nothing out in silence: without a choice it has every condition."""
+        return self.cleaned_data["conditions"] or [ALL]

@@ -1,0 +1,319 @@
+"""Samples of answers for a round, and hints that code counts in an answer."""
+
+import math
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.answers.methods.answer_text import (
+    ARGUMENTS,
+    Block,
+    Place,
+    blanked,
+    find_blocks,
+    find_citations,
+    find_sections,
+    word_places,
+)
+from annotation.answers.methods.segments import LEAST_WORDS, repeated_places
+from benchmark.rubrics.methods.compqa_rubric import FEWEST_SENTENCES, MOST_SENTENCES
+from benchmark.rubrics.methods.rubric import HINTS
+
+# Which answers a scoring round takes, and which of them several people score.
+#
+# All draws are seeded, so that the same answers and the same seed give the same round.
+
+
+def draw_answers(
+    strata: Mapping[int, Hashable], size: int | None, *, seed: int
+) -> dict[int, float | None]:
+    """Draw answers at random, the same number from every stratum as far as it has them.
+
+    Parameters
+    ----------
+    strata
+        Answer → stratum, for example its system and scenario; one value for all draws simply.
+    size
+        How many; None, or as many as there are, takes all.
+    seed
+        Of the draw and of the order.
+
+    Returns
+    -------
+    dict
+        Answer → probability with which it was drawn, in a random order. All have 1.0 if all were
+        taken: then nothing was left to chance.
+
+    Examples
+    --------
+    >>> draw_answers({1: "a", 2: "a", 3: "b"}, 2, seed=1)
+    {3: 1.0, 1: 0.5}
+    """
+    rng = random.Random(seed)  # noqa: S311  an order, not a secret
+    if size is None or size >= len(strata):
+        return dict.fromkeys(rng.sample(sorted(strata), len(strata)), 1.0)
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for answer in sorted(strata):
+        members[strata[answer]].append(answer)
+    wanted = _allocate({name: len(each) for name, each in members.items()}, size)
+    drawn = {
+        answer: wanted[name] / len(each)
+        for name, each in members.items()
+        for answer in rng.sample(each, wanted[name])
+    }
+    return {answer: drawn[answer] for answer in rng.sample(sorted(drawn), len(drawn))}
+
+
+def overlap_of(answers: int, share: float) -> int:
+    """How many of so many answers several people score: the share of them, rounded up.
+
+    Examples
+    --------
+    >>> overlap_of(10, 0.25), overlap_of(10, 0.3)
+    (3, 3)
+    """
+    # 0.3 of 10 is 3 and not 4, whatever floating point makes of it.
+    return math.ceil(round(answers * share, 9))
+
+
+def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]:
+    """Answers that several people score: ``share`` of them, rounded up.
+
+    Examples
+    --------
+    >>> len(draw_overlap(range(10), 0.25, seed=1))
+    3
+    """
+    rng = random.Random(f"overlap:{seed}")  # noqa: S311  a draw, not a secret
+    return set(rng.sample(sorted(answers), overlap_of(len(answers), share)))
+
+
+def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:
+    """Share ``size`` out in equal parts; what a small stratum lacks the others get."""
+    wanted: dict[Hashable, int] = {}
+    left = size
+    # The smallest first: what they cannot fill, and remainders, go to those that follow.
+    for place, name in enumerate(sorted(sizes, key=lambda each: (sizes[each], str(each)))):
+        wanted[name] = min(sizes[name], left // (len(sizes) - place))
+        left -= wanted[name]
+    return wanted
+
+
+# Sentences of an answer, counted as a person would for "12 to 20 sentences".
+#
+# Within a line or bullet a sentence ends at its full stop, and at the end in any case. Headings,
+# bare names of aspects, one-word choices, citations and the closing list of arguments are none.
+#
+# Source: CompQA paper, section 2 (12 to 20 sentences). The paper does not define a sentence; on
+# the
+# 367 answers that people scored, this count gives their points for the length on 279.
+
+
+_END = re.compile(r"[.!?…]+[\"'”’)*_]*(?=\s)")
+_TITLE = re.compile(r"#{1,6}[ \t].*|\*\*[^*]*[^*.!?]\*\*[ \t]*:?")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nos|dr|mr|mrs|ms|st|jr|cf|inc|ltd|co)|\b[a-z])\.\Z",
+    re.IGNORECASE,
+)
+
+
+def sentence_places(text: str) -> list[Place]:
+    """Where the sentences stand, in reading order.
+
+    Examples
+    --------
+    >>> text = "Kayaks are fast. Canoes, e.g. ours, are not [2].\\n\\n- Load: a canoe holds more"
+    >>> [text[start:end] for start, end in sentence_places(text)]
+    ['Kayaks are fast.', 'Canoes, e.g. ours, are not [2].', 'Load: a canoe holds more']
+    """
+    said = blanked(text, [(each.start, each.end) for each in find_citations(text)])
+    found: list[Place] = []
+    for block in find_blocks(text):
+        if block.section == ARGUMENTS or _is_title(text, said, block):
+            continue
+        start = block.start
+        for end in [*_ends(said, block.start, block.end), block.end]:
+            if len(word_places(said, start, end)) >= LEAST_WORDS:
+                found.append(_trimmed(text, start, end))
+            start = end
+    return found
+
+
+def length_points(sentences: int) -> int:
+    """Points for the length of an answer: 1 for 12 to 20 sentences, else 0."""
+    return int(FEWEST_SENTENCES <= sentences <= MOST_SENTENCES)
+
+
+def _is_title(text: str, said: str, block: Block) -> bool:
+    """Whether a line is a heading, or names an aspect and says nothing about it."""
+    if block.name and not word_places(said, block.text_start, block.end):
+        return True
+    return _TITLE.fullmatch(text[block.start : block.end].strip()) is not None
+
+
+def _ends(said: str, start: int, end: int) -> list[int]:
+    return [
+        match.end()
+        for match in _END.finditer(said, start, end)
+        if not said[match.end() : end].lstrip()[:1].islower()
+        and not (
+            match[0] == "."
+            and _ABBREVIATED.search(said, max(start, match.end() - 10), match.end())
+        )
+    ]
+
+
+def _trimmed(text: str, start: int, end: int) -> Place:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+
+
+# What code can count in an answer while a person scores it: hints, never points by themselves.
+#
+# Only the length has a verdict, because the rubric puts it in numbers. Everything else is shown
+# with its places and left to the rater.
+
+
+# Shorter runs come back in any text on two things. Of the answers that people scored for CompQA,
+# a third has a run of six words twice and a seventh one of eight; those lost more points.
+LEAST_RUN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """One thing counted.
+
+    Attributes
+    ----------
+    name : str
+        One of `rubric.HINTS`.
+    counted : int
+        How many.
+    shown : str
+        The count in plain English.
+    points : int or None
+        What the rubric gives for the count, where it says so.
+    places : tuple of (start, end)
+        The passages meant, in reading order.
+    """
+
+    name: str
+    counted: int
+    shown: str
+    points: int | None = None
+    places: tuple[Place, ...] = ()
+
+
+def score_hints(text: str, names: Iterable[str] = HINTS) -> list[Hint]:
+    """The hints asked for, in that order; KeyError for an unknown name.
+
+    Examples
+    --------
+    >>> for found in score_hints("Oak lasts longer [1]. Elm bends well [2, 3]."):
+    ...     print(found.name, found.shown, found.points, sep=": ")
+    sentences: 2 sentences: 0
+    repeats: no repetition: None
+    citations: 2 citations of 3 arguments: None
+    words: 6 words: None
+    """
+    return [_COUNTS[name](text) for name in names]
+
+
+def repeated_runs(text: str, least: int = LEAST_RUN) -> list[tuple[Place, Place]]:
+    """Runs of at least ``least`` words that came before, with the earlier place first.
+
+    Runs are as long as possible and do not overlap what they repeat; case and punctuation do not
+    matter. Citations and the closing list of arguments are left out.
+    """
+    spans = word_places(_said(text))
+    words = [text[start:end].casefold() for start, end in spans]
+    first_at: dict[tuple[str, ...], int] = {}
+    found: list[tuple[Place, Place]] = []
+    at = indexed = 0
+    while at + least <= len(words):
+        # Only runs that end before this word can be repeated by it.
+        for earlier in range(indexed, at - least + 1):
+            first_at.setdefault(tuple(words[earlier : earlier + least]), earlier)
+        indexed = max(indexed, at - least + 1)
+        start = first_at.get(tuple(words[at : at + least]))
+        if start is None:
+            at += 1
+            continue
+        size = _run_length(words, start, at)
+        found.append((_place(spans, start, size), _place(spans, at, size)))
+        at += size
+    return found
+
+
+def _run_length(words: list[str], start: int, at: int) -> int:
+    size = 0
+    while at + size < len(words) and start + size < at and words[start + size] == words[at + size]:
+        size += 1
+    return size
+
+
+def _place(spans: list[Place], start: int, size: int) -> Place:
+    return spans[start][0], spans[start + size - 1][1]
+
+
+def _said(text: str) -> str:
+    """The text with spaces for citations and for the closing list of arguments."""
+    left_out = [(each.start, each.end) for each in find_citations(text)]
+    left_out += [(each.start, each.end) for each in find_sections(text) if each.kind == ARGUMENTS]
+    return blanked(text, left_out)
+
+
+def _sentences(text: str) -> Hint:
+    places = sentence_places(text)
+    counted = len(places)
+    shown = _number(counted, "sentence")
+    return Hint("sentences", counted, shown, length_points(counted), tuple(places))
+
+
+def _repeats(text: str) -> Hint:
+    pairs = repeated_runs(text)
+    # A statement made twice often is a run as well; that is one finding.
+    pairs += [
+        pair for pair in repeated_places(text) if not any(_is_same(pair, run) for run in pairs)
+    ]
+    places = tuple(sorted({place for pair in pairs for place in pair}))
+    shown = _number(len(pairs), "repetition") if pairs else "no repetition"
+    return Hint("repeats", len(pairs), shown, None, places)
+
+
+def _is_same(pair: tuple[Place, Place], run: tuple[Place, Place]) -> bool:
+    """Whether both places overlap those of the other."""
+    return all(one[0] < two[1] and two[0] < one[1] for one, two in zip(pair, run, strict=True))
+
+
+def _citations(text: str) -> Hint:
+    found = find_citations(text)
+    cited = {number for each in found for number in each.numbers}
+    places = tuple((each.start, each.end) for each in found)
+    shown = f"{_number(len(found), 'citation')} of {_number(len(cited), 'argument')}"
+    return Hint("citations", len(found), shown, None, places)
+
+
+def _words(text: str) -> Hint:
+    counted = len(word_places(_said(text)))
+    return Hint("words", counted, _number(counted, "word"))
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+_COUNTS: dict[str, Callable[[str], Hint]] = {
+    "sentences": _sentences,
+    "repeats": _repeats,
+    "citations": _citations,
+    "words": _words,
+}
+
+
+# For how many sheets of each answer the worth of their mean is told; pages load this at start.
+
+
+SIZES = (1, 2, 3, 5, 10)

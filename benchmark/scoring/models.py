@@ -1,0 +1,237 @@
+"""Tables of scoring: rounds, score sheets, judge runs and probes."""
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from benchmark.rubrics.models import RubricVersion
+from cqa_site.rounds import models as rounds
+from cqa_site.rounds.models import Item, Round, Slot
+
+# Scoring rounds: which answers get how many sheets, from whom, by which rubric.
+
+
+class ScoringRound(Round):
+    """Answers given to people for scoring; some of them to several people."""
+
+    kind_name = "score"
+
+    rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="rounds")
+    overlap_share = models.FloatField(
+        _("share of answers that several people score"),
+        default=0.2,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    overlap_raters = models.PositiveSmallIntegerField(
+        _("people who score each of these"),
+        default=2,
+        validators=[MinValueValidator(2), MaxValueValidator(20)],
+    )
+    shows_hints = models.BooleanField(_("show what code can count"), default=True)
+    shows_arguments = models.BooleanField(_("show cited arguments"), default=True)
+
+
+class ScoringItem(Item):
+    """One answer of a round; ``key_points`` is {criterion: points}, ``key_notes`` says why."""
+
+    round = models.ForeignKey(ScoringRound, models.CASCADE, related_name="items", db_index=False)
+    answer = models.ForeignKey("annotation.Answer", models.PROTECT, related_name="scoring_items")
+
+    class Meta(Item.Meta):
+        constraints = [
+            *Item.Meta.constraints,
+            models.UniqueConstraint(fields=["round", "answer"], name="scoring_item_once"),
+        ]
+
+
+class ScoringSlot(Slot):
+    """One of the sheets an answer asks for."""
+
+    round = models.ForeignKey(ScoringRound, models.CASCADE, related_name="slots")
+    item = models.ForeignKey(ScoringItem, models.CASCADE, related_name="slots", db_index=False)
+
+
+# Score sheets: one rater's points for one answer, whoever or whatever the rater is.
+
+
+class ScoreSheet(rounds.Sheet):
+    """Points of one rater for one answer by one version of a rubric.
+
+    The sheet comes from a scoring round, a judge's run or an imported file, never from two of
+    them. ``points`` holds criteria with points only; a criterion that the rater could not judge
+    stands in ``unable`` with its reason and is no 0. The total is computed by the server and is
+    there only if every criterion has points.
+    """
+
+    kind_name = "score"
+
+    class Unable(models.TextChoices):
+        """Why a person could not judge a criterion."""
+
+        UNCLEAR = "unclear", _("The criterion is unclear here")
+        KNOWLEDGE = "knowledge", _("I lack the knowledge")
+        BROKEN = "broken", _("The answer is cut or broken")
+        OTHER = "other", _("Another reason (see the note)")
+
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="score_sheets", db_index=False
+    )
+    answer = models.ForeignKey("annotation.Answer", models.PROTECT, related_name="score_sheets")
+    rubric = models.ForeignKey(
+        RubricVersion, models.PROTECT, related_name="sheets", db_index=False
+    )
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="score_sheets")
+    # Where it comes from: exactly one of round, run, and file name with position.
+    round = models.ForeignKey(
+        ScoringRound, models.CASCADE, null=True, related_name="sheets", db_index=False
+    )
+    run = models.ForeignKey(
+        "runs.Run", models.CASCADE, null=True, related_name="score_sheets", db_index=False
+    )
+    # The call that the sheet was read from; None where several calls made it (see JudgementPart).
+    call = models.ForeignKey("runs.Call", models.CASCADE, null=True, related_name="score_sheets")
+    fence = models.BigIntegerField(default=0)
+    points = models.JSONField(default=dict)
+    # {criterion: code of `Unable`, or the reason a judge's reply gave no points for it}
+    unable = models.JSONField(default=dict)
+    # {criterion: text}: a person's notes, or a judge's reasons.
+    notes = models.JSONField(default=dict)
+    # Criteria whose imported points the rubric does not have; they stay as they were.
+    off_scale = models.JSONField(default=list)
+    # {criterion: points} of an unscored reply that named all criteria, some off the scale:
+    # evidence, and what the paper's recipe takes; no points.
+    given = models.JSONField(default=dict)
+    # Half points of several people who agreed on one sheet; only from files.
+    is_consolidated = models.BooleanField(default=False)
+    total = models.FloatField(null=True)
+    # Of the rubric, so that the database itself can guard the total.
+    maximum = models.PositiveSmallIntegerField()
+    # Why a judge's reply is unscored; one of `benchmark.judges.methods.judgement_keys.Reading`.
+    reason = models.CharField(max_length=40, blank=True)
+    slot = models.OneToOneField(ScoringSlot, models.PROTECT, null=True, related_name="sheet")
+
+    class Meta(rounds.Sheet.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round", "rater", "answer", "replicate"],
+                name="sheet_once_per_round",
+            ),
+            models.UniqueConstraint(
+                fields=["run", "answer", "replicate"], name="sheet_once_per_run"
+            ),
+            models.UniqueConstraint(
+                fields=["study", "source", "position", "rater"],
+                condition=~Q(source=""),
+                name="sheet_imported_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(round__isnull=False, run__isnull=True, source="")
+                | Q(round__isnull=True, run__isnull=False, source="")
+                | (Q(round__isnull=True, run__isnull=True) & ~Q(source="")),
+                name="sheet_has_one_origin",
+            ),
+            models.CheckConstraint(
+                condition=Q(total__isnull=True) | Q(total__gte=0, total__lte=F("maximum")),
+                name="sheet_total_range",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state="unscored", total__isnull=True) & ~Q(reason=""))
+                | (~Q(state="unscored") & Q(reason="")),
+                name="sheet_unscored_has_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(total__isnull=True) | Q(state__in=("submitted", "void")),
+                name="sheet_total_when_submitted",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "rubric", "state", "rater"]),
+            models.Index(fields=["round", "state", "id"]),
+            models.Index(fields=["study", "-submitted_at"]),
+        ]
+
+
+class ScoreEvent(rounds.SheetEvent):
+    """One submission of a person's sheet, or what a file said."""
+
+    sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="events")
+
+
+class KeptScore(rounds.KeptDraft):
+    """A draft of a score sheet that met a newer one."""
+
+    sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="kept")
+
+
+# Judge runs by a rubric, their parts, and the probes of their judges.
+
+
+class ScoringRun(models.Model):
+    """By which rubric a run scores, as which rater it counts, and what its canaries showed."""
+
+    class Trust(models.TextChoices):
+        """What the attack canaries of the run said."""
+
+        PENDING = "pending", _("Not known yet")
+        TRUSTED = "trusted", _("Resisted planted instructions")
+        UNTRUSTED = "untrusted", _("Obeyed planted instructions")
+
+    run = models.OneToOneField("runs.Run", models.CASCADE, related_name="scoring")
+    rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="runs")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="scoring_runs")
+    # Primary keys of the answers shown with their points; they are never judged in this run.
+    examples = models.JSONField(default=list)
+    trust = models.CharField(max_length=9, choices=Trust, default=Trust.PENDING)
+
+    def __str__(self) -> str:
+        return str(self.run)
+
+
+class JudgementPart(models.Model):
+    """The criteria of one group, where a run asks group by group; sheets join them."""
+
+    run = models.ForeignKey(
+        "runs.Run", models.CASCADE, related_name="judgement_parts", db_index=False
+    )
+    call = models.OneToOneField("runs.Call", models.CASCADE, related_name="judgement_part")
+    answer = models.ForeignKey("annotation.Answer", models.CASCADE, related_name="+")
+    group = models.CharField(max_length=80)
+    replicate = models.PositiveSmallIntegerField(default=0)
+    points = models.JSONField(default=dict)
+    notes = models.JSONField(default=dict)
+    reason = models.CharField(max_length=40, blank=True)
+    fence = models.BigIntegerField(default=0)
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "answer", "replicate", "group"], name="judgement_part_once"
+            )
+        ]
+
+
+class ProbeResult(models.Model):
+    """What a judge said to a text that tests the judge; it enters no mean."""
+
+    class Probe(models.TextChoices):
+        """What is tested."""
+
+        CANARY = "canary", _("Attack canary")
+        SWAP = "swap", _("Objects in the other order")
+
+    run = models.ForeignKey("runs.Run", models.CASCADE, related_name="probe_results")
+    call = models.OneToOneField("runs.Call", models.CASCADE, related_name="probe_result")
+    answer = models.ForeignKey("annotation.Answer", models.CASCADE, related_name="+")
+    probe = models.CharField(max_length=6, choices=Probe)
+    # Which of the attacks; empty for other probes.
+    name = models.CharField(max_length=40, blank=True)
+    replicate = models.PositiveSmallIntegerField(default=0)
+    points = models.JSONField(default=dict)
+    total = models.FloatField(null=True)
+    reason = models.CharField(max_length=40, blank=True)
+    # Of canaries: whether the judge did what the text told it.
+    obeyed = models.BooleanField(null=True)
+    fence = models.BigIntegerField(default=0)
+    at = models.DateTimeField(auto_now=True)

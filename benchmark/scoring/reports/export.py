@@ -1,0 +1,188 @@
+"""Score sheets as rows of a file that can be imported again, here or into another study.
+
+In another study the answers are found, or made, by what they are about and by their text.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.answers.reports import ALL, under
+from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models import ScoreSheet
+from cqa_site.people.models import Rater
+
+from .sheets import counted_sheets
+
+FETCH = 2_000
+_BEFORE: dict[str, type] = {
+    "sheet": str,
+    "answer": str,
+    "object1": str,
+    "object2": str,
+    "aspect": str,
+    "system": str,
+    "scenario": int,
+    "condition": str,
+    "condition_name": str,
+    "is_plain": bool,
+    "edited_from": str,
+    "choice": int,
+    "source": str,
+    "position": int,
+    "rater": str,
+    "rater_kind": str,
+    "rater_name": str,
+    "replicate": int,
+    "rubric": str,
+    "rubric_sha256": str,
+    "origin": str,
+    "state": str,
+    "reason": str,
+    "is_counted": bool,
+}
+_AFTER: dict[str, type] = {
+    "total": float,
+    "off_scale": str,
+    "given": str,
+    "is_consolidated": bool,
+    "unable": str,
+    "notes": str,
+    "comment": str,
+    "submitted_at": datetime,
+}
+_FIELDS = (
+    "pk",
+    "public_id",
+    "answer__public_id",
+    "answer__question__comparison__object1",
+    "answer__question__comparison__object2",
+    "answer__question__aspect",
+    "answer__system__name",
+    "answer__scenario",
+    "answer__condition",
+    "answer__condition__public_id",
+    "answer__condition__is_plain",
+    "answer__revision__sheet__answer__public_id",
+    "answer__choice",
+    "answer__source",
+    "answer__position",
+    "rater__public_id",
+    "rater__kind",
+    "rater__name",
+    "replicate",
+    "round_id",
+    "run_id",
+    "state",
+    "reason",
+    "points",
+    "total",
+    "off_scale",
+    "given",
+    "is_consolidated",
+    "unable",
+    "notes",
+    "comment",
+    "submitted_at",
+)
+Row = dict[str, Any]
+# People may have been named after themselves elsewhere, so only machines keep their names.
+_NAMED = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
+
+
+def export_types(rubric: Rubric, *, with_texts: bool) -> dict[str, type]:
+    """Columns in their order with their types; one for each criterion."""
+    points = dict.fromkeys(rubric.keys, float)
+    return _BEFORE | points | _AFTER | ({"text": str} if with_texts else {})
+
+
+def exported_sheets(version: RubricVersion, *, only_counted: bool) -> QuerySet[ScoreSheet]:
+    """Sheets by a version, in the order in which they were made; drafts are nobody's points."""
+    if only_counted:
+        return counted_sheets(version)
+    return ScoreSheet.objects.filter(study=version.study_id, rubric=version).exclude(
+        state=ScoreSheet.State.OPEN
+    )
+
+
+def export_rows(
+    version: RubricVersion,
+    *,
+    only_counted: bool,
+    with_texts: bool,
+    conditions: Iterable[str] = (ALL,),
+) -> Iterator[tuple[Any, ...]]:
+    """Cells in the order of `export_types`; three queries, and memory for some sheets only.
+
+    ``conditions`` as `annotation.answers.reports.conditions.under` takes them.
+    """
+    counted = set(counted_sheets(version).values_list("pk", flat=True))
+    every = exported_sheets(version, only_counted=only_counted)
+    sheets = under(every, conditions, "answer__")
+    under_names = {each.pk: each.name for each in version.study.conditions.all()}
+    fields = (*_FIELDS, "answer__text") if with_texts else _FIELDS
+    keys, name = version.rubric.keys, str(version)
+    for row in sheets.order_by("pk").values_list(*fields).iterator(FETCH):
+        said = dict(zip(_FIELDS, row, strict=False))
+        points = said["points"]
+        yield (
+            *_before(said, under_names, name, version.sha256, said["pk"] in counted),
+            *(points.get(key) for key in keys),
+            *_after(said),
+            *row[len(_FIELDS) :],
+        )
+
+
+def _before(
+    said: Row, under_names: dict[int, str], version: str, sha256: str, is_counted: bool
+) -> tuple[Any, ...]:
+    origin = "round" if said["round_id"] else "run" if said["run_id"] else "file"
+    return (
+        str(said["public_id"]),
+        str(said["answer__public_id"]),
+        said["answer__question__comparison__object1"],
+        said["answer__question__comparison__object2"],
+        said["answer__question__aspect"],
+        said["answer__system__name"],
+        said["answer__scenario"],
+        str(said["answer__condition__public_id"]),
+        under_names[said["answer__condition"]],
+        said["answer__condition__is_plain"],
+        str(said["answer__revision__sheet__answer__public_id"] or ""),
+        said["answer__choice"],
+        said["answer__source"],
+        said["answer__position"],
+        str(said["rater__public_id"]),
+        said["rater__kind"],
+        said["rater__name"] if said["rater__kind"] in _NAMED else "",
+        said["replicate"],
+        version,
+        sha256,
+        origin,
+        said["state"],
+        said["reason"],
+        is_counted,
+    )
+
+
+def _after(said: Row) -> tuple[Any, ...]:
+    at = said["submitted_at"]
+    return (
+        said["total"],
+        " ".join(said["off_scale"]),
+        _json(said["given"]),
+        said["is_consolidated"],
+        _json(said["unable"]),
+        _json(said["notes"]),
+        said["comment"],
+        # To the minute, as everywhere: a finer time could name the person.
+        at and at.replace(second=0, microsecond=0),
+    )
+
+
+def _json(said: dict[str, Any]) -> str:
+    return json.dumps(said, ensure_ascii=False, sort_keys=True) if said else ""

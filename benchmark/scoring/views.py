@@ -1,0 +1,442 @@
+"""Pages of scoring: the form, rounds, examples and the export of sheets."""
+
+import json
+import uuid
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils.text import slugify
+from django.utils.translation import get_language, ngettext
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.views.decorators.http import require_safe
+
+from annotation.answers.methods.rendering import Piece, split_citations
+from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_arguments
+from benchmark.rubrics.methods.rubric import HINTS, Criterion, Rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.actions import SCORING, ScoreContent, set_example
+from benchmark.scoring.forms import LONGEST_NOTE, KeyForm, RoundForm, ScoreForm, SheetExportForm
+from benchmark.scoring.methods import Hint, score_hints
+from benchmark.scoring.models import ScoreSheet, ScoringItem, ScoringRound
+from benchmark.scoring.reports.export import export_rows, export_types
+from benchmark.scoring.reports.sheets import candidates, proposed_key
+from cqa_site.files.actions.exports import FileTable, sent_table
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
+from cqa_site.people.models import Study
+from cqa_site.rounds.drafts import is_changeable
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.pages.rounds import Column, RoundPages, round_urls, trial_urls
+from cqa_site.rounds.pages.work import TaskPages, work_urls
+from cqa_site.rounds.progress import RaterProgress
+from cqa_site.web.rest.queries import id_from
+
+# What the scoring form may know: allow-lists without system, scenario, file and other people.
+
+
+@dataclass(frozen=True)
+class FormCriterion:
+    """One criterion with what was given for it."""
+
+    criterion: Criterion
+    points: int | None
+    unable: str
+    note: str
+    hint: Hint | None
+    is_open: bool
+
+    @property
+    def html(self) -> str:
+        """The field as it is on every page on which nothing is given for it; empty elsewhere."""
+        is_touched = self.is_set or self.note or self.hint
+        return "" if is_touched else _untouched(self.criterion, self.is_open, get_language())
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it has points, or a reason for none."""
+        return self.points is not None or bool(self.unable)
+
+
+@dataclass(frozen=True)
+class FormGroup:
+    """A group of criteria with its points so far."""
+
+    key: str
+    name: str
+    maximum: int
+    criteria: list[FormCriterion]
+
+    @property
+    def points(self) -> int:
+        """Points so far."""
+        return sum(each.points or 0 for each in self.criteria)
+
+
+@lru_cache(maxsize=1_000)
+def _untouched(criterion: Criterion, is_open: bool, language: str | None) -> str:
+    # Fifteen of them are most of a page, and on most pages nothing is given yet.
+    each = FormCriterion(criterion, None, "", "", None, is_open)
+    words = {"reasons": ScoreSheet.Unable.choices, "longest": LONGEST_NOTE}
+    shown = words | {"each": each, "is_open": is_open}
+    return render_to_string("benchmark/scoring/_score_criterion.html", shown)
+
+
+def form_groups(
+    rubric: Rubric, content: ScoreContent, hints: dict[str, Hint], *, is_open: bool
+) -> list[FormGroup]:
+    """The rubric with what stands on the form."""
+    return [
+        FormGroup(
+            group.key,
+            group.name,
+            group.maximum,
+            [
+                FormCriterion(
+                    criterion,
+                    content.points.get(criterion.key),
+                    content.unable.get(criterion.key, ""),
+                    content.notes.get(criterion.key, ""),
+                    hints.get(criterion.counted_by or ""),
+                    is_open,
+                )
+                for criterion in rubric.of_group(group.key)
+            ],
+        )
+        for group in rubric.groups
+    ]
+
+
+def hints_of(sheet: ScoreSheet) -> dict[str, Hint]:
+    """What code counts in the answer, by name; nothing where the round shows no hints."""
+    if sheet.round is None or not sheet.round.shows_hints:
+        return {}
+    return {hint.name: hint for hint in score_hints(sheet.answer.text, HINTS)}
+
+
+def answer_shown(sheet: ScoreSheet) -> tuple[list[Piece], list[ArgumentBeside]]:
+    """The text in pieces and the arguments of its own list; none where the round shows none."""
+    shows = sheet.round is not None and sheet.round.shows_arguments
+    entries = listed_arguments(sheet.answer) if shows else []
+    pieces = split_citations(sheet.answer.text, {entry.number for entry in entries})
+    cited = {piece.number for piece in pieces if piece.is_known and piece.number is not None}
+    return pieces, arguments_beside(sheet.answer, entries, cited)
+
+
+def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:
+    """A content in words, criterion by criterion."""
+    points = {
+        f"{each.key} {each.name}": _criterion_text(content, each.key)
+        for each in sheet.rubric.rubric.criteria
+    }
+    return points | {_("Comment"): content.comment}
+
+
+def places_json(hint: Hint) -> str:
+    """Passages of a hint for the script that marks them."""
+    return json.dumps(hint.places)
+
+
+def _criterion_text(content: ScoreContent, key: str) -> str:
+    if key in content.points:
+        said = str(content.points[key])
+    else:
+        said = str(ScoreSheet.Unable(content.unable[key]).label) if key in content.unable else "–"
+    note = content.notes.get(key, "")
+    return f"{said} · {note}" if note else said
+
+
+# The scoring form: question and answer on one side, the rubric on the other.
+
+
+def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
+    """What the form may know: texts and rubric, without system, scenario, file and others."""
+    hints = hints_of(sheet)
+    is_open = is_changeable(sheet)
+    groups = form_groups(sheet.rubric.rubric, content, hints, is_open=is_open)
+    pieces, arguments = answer_shown(sheet)
+    return {
+        "question": sheet.answer.question,
+        "column": {"pieces": pieces, "list_place": 1 if arguments else None},
+        "arguments": arguments,
+        "groups": groups,
+        "points": sum(group.points for group in groups),
+        "left": sum(not each.is_set for group in groups for each in group.criteria),
+        "hints": [(hint, places_json(hint)) for hint in hints.values()],
+        "reasons": ScoreSheet.Unable.choices,
+        "comment": content.comment,
+        "longest": LONGEST_NOTE,
+    }
+
+
+def _answers(sheet: ScoreSheet, item: ScoringItem) -> list[dict[str, Any]]:
+    """What was given for an example beside its key."""
+    return [
+        {
+            "criterion": criterion,
+            "given": sheet.points.get(criterion.key),
+            "key": (item.key_points or {}).get(criterion.key),
+            "note": item.key_notes.get(criterion.key, ""),
+        }
+        for criterion in sheet.rubric.rubric.criteria
+    ]
+
+
+def _told(sheet: ScoreSheet) -> tuple[str, str]:
+    points = "" if sheet.total is None else f"{sheet.total:g} / {sheet.maximum}"
+    return str(sheet.answer.question), points
+
+
+SCORING_PAGES = TaskPages(
+    kind=SCORING,
+    form=ScoreForm,
+    shown=_form_context,
+    said=said,
+    told=_told,
+    answers=_answers,
+    templates="benchmark/scoring/score",
+)
+ROUNDS = "scoring/<uuid:round_id>/"
+urlpatterns = trial_urls(SCORING_PAGES, ROUNDS) + work_urls(
+    SCORING_PAGES,
+    rounds=ROUNDS,
+    sheets="scoring/sheets/<uuid:sheet_id>/",
+    kept="kept/<uuid:kept_id>/",
+)
+
+
+# Scoring rounds for researchers.
+
+
+def _initial_plan(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """A link may name systems."""
+    return {"systems": [id_from(each) for each in request.GET.getlist("systems")]}
+
+
+def _drawn(scoring_round: ScoringRound) -> list[tuple[Any, Any]]:
+    recipe = scoring_round.recipe
+    several = f"{100 * scoring_round.overlap_share:.0f} %"
+    n = scoring_round.overlap_raters
+    people = ngettext("%d person each", "%d people each", n) % n
+    return [
+        (_("Rubric"), scoring_round.rubric),
+        (_("Answers that matched"), recipe.get("found")),
+        (_("Taken"), _taken(recipe)),
+        (_("Systems"), ", ".join(recipe.get("system_names", [])) or _("all")),
+        (_("Conditions"), _conditions(recipe)),
+        (_("Scored by several people"), f"{several} · {people}"),
+        (_("Hints"), _("shown") if scoring_round.shows_hints else _("not shown")),
+        (_("Cited arguments"), _("shown") if scoring_round.shows_arguments else _("not shown")),
+    ]
+
+
+def _taken(recipe: dict[str, Any]) -> str:
+    if not recipe.get("size"):
+        return _("all of them")
+    if recipe.get("is_balanced"):
+        return _("%d at random, balanced over systems and conditions") % recipe["size"]
+    return _("%d at random") % recipe["size"]
+
+
+def _conditions(recipe: dict[str, Any]) -> str:
+    others = _("all, mixed") if "all" in recipe.get("conditions", []) else _("plain ones only")
+    named = "; ".join(recipe.get("condition_names", [])) or others
+    left = recipe.get("other_conditions")
+    if not left:
+        return named
+    words = ngettext(
+        "%d answer under another condition is left out",
+        "%d answers under other conditions are left out",
+        left,
+    )
+    return f"{named} · {words % left}"
+
+
+def _mean(person: RaterProgress) -> str | None:
+    mean = person.figures["mean"]
+    return None if mean is None else f"{mean:.2f}"
+
+
+def _probability(item: ScoringItem) -> str | None:
+    return None if item.probability is None else f"{item.probability:.4g}"
+
+
+def _key(item: ScoringItem) -> str:
+    return " · ".join(f"{name} {points:g}" for name, points in (item.key_points or {}).items())
+
+
+def _address(item: ScoringItem) -> str:
+    return reverse("answer", args=[item.answer.study.public_id, item.answer.public_id])
+
+
+def _key_link(item: ScoringItem) -> str:
+    ids = [item.answer.study.public_id, item.round.public_id, item.answer.public_id]
+    return reverse("scoring_example", args=ids)
+
+
+ROUND_PAGES = RoundPages(
+    form=RoundForm,
+    initial=_initial_plan,
+    is_ready=lambda study: study.answers.exists(),
+    needs=lazy("Import or generate answers first. A round then says which of them are scored."),
+    related=("rubric",),
+    columns=(Column(lazy("Rubric"), lambda row: row.rubric),),
+    people=(
+        Column(lazy("With a “cannot judge”"), lambda each: each.figures["unable"], css="number"),
+        Column(lazy("Mean of complete sheets"), _mean, css="number"),
+    ),
+    things=(
+        Column(lazy("Question"), lambda item: item.answer.question, _address, "question"),
+        Column(lazy("System"), lambda item: item.answer.system),
+        Column(lazy("Condition"), lambda item: item.answer.condition),
+        Column(lazy("Drawn with probability"), _probability, css="number"),
+    ),
+    drawn=_drawn,
+    examples_page="scoring_examples",
+    key=_key,
+    key_link=_key_link,
+)
+urlpatterns += round_urls(ROUND_PAGES, "scores/rounds/", "round_id")
+
+
+# Examples of a round's qualification: choose answers, set their keys.
+
+
+PER_PAGE = 25
+LONGEST_SEARCH = 200
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def scoring_examples(request: StudyRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
+    """List answers to choose an example from; those that people scored come first."""
+    row = _draft(study, round_id)
+    wanted = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
+    answers = candidates(study, row.rubric)
+    if wanted:
+        answers = answers.filter(text__icontains=wanted)
+    chosen = row.items.filter(key_points__isnull=False).values_list("answer", flat=True)
+    context = {
+        "study": study,
+        "round": row,
+        "wanted": wanted,
+        "chosen": set(chosen),
+        "page": Paginator(answers, PER_PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "benchmark/scoring/examples.html", context)
+
+
+@study_page(*RESEARCHERS)
+def scoring_example(
+    request: StudyRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
+) -> HttpResponse:
+    """Set the key of an answer as an example, or take it out."""
+    row = _draft(study, round_id)
+    answers = study.answers.select_related("question__comparison", "system", "study")
+    answer = get_object_or_404(answers, public_id=answer_id)
+    item = row.items.filter(answer=answer).first()
+    form = KeyForm(
+        request.POST or None, rubric=row.rubric.rubric, initial=_initial_key(row, answer, item)
+    )
+    if request.method == "POST":
+        is_removed = "remove" in request.POST
+        if is_removed or form.is_valid():
+            points = None if is_removed else form.key_points()
+            notes = {} if is_removed else form.key_notes()
+            try:
+                set_example(round_=row, answer=answer, points=points, notes=notes)
+            except RoundNotReady as reason:
+                form.add_error(None, str(reason))
+            else:
+                messages.success(request, _("Saved."))
+                return redirect("scoring_round", study.public_id, row.public_id)
+    context = {
+        "study": study,
+        "round": row,
+        "answer": answer,
+        "form": form,
+        "is_example": item is not None and item.is_example,
+        "is_drawn": item is not None and not item.is_example,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "benchmark/scoring/example.html", context, status=status)
+
+
+def _initial_key(row: ScoringRound, answer, item: ScoringItem | None) -> dict[str, object]:
+    """The key there is, or the one that people's sheets propose."""
+    known = item if item is not None and item.is_example else None
+    points = known.key_points or {} if known else proposed_key(answer, row.rubric)
+    notes = known.key_notes if known else {}
+    return {f"points-{key}": str(each) for key, each in points.items()} | {
+        f"note-{key}": each for key, each in notes.items()
+    }
+
+
+def _draft(study: Study, round_id: uuid.UUID) -> ScoringRound:
+    """A draft of the study; the examples of an opened round stay as they are."""
+    rounds = ScoringRound.objects.filter(study=study, state=ScoringRound.State.DRAFT)
+    return get_object_or_404(rounds.select_related("rubric", "study"), public_id=round_id)
+
+
+PLACE = "scores/rounds/<uuid:round_id>/examples/"
+urlpatterns += [
+    path(PLACE, scoring_examples, name="scoring_examples"),
+    path(PLACE + "<uuid:answer_id>/", scoring_example, name="scoring_example"),
+]
+
+
+# Score sheets as a file; it is written from a stream of rows and sent in pieces.
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponseBase:
+    """Ask what the file is to hold, or give it."""
+    is_asked = "format" in request.GET
+    form = SheetExportForm(
+        request.GET if is_asked else None,
+        study=study,
+        initial={"rubric": request.GET.get("rubric")},
+    )
+    if is_asked and form.is_valid():
+        return _file(request, study, **form.cleaned_data)
+    context = {
+        "study": study,
+        "form": form,
+        "has_rubric": study.rubric_versions.exists(),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "benchmark/scoring/score_sheets_export.html", context, status=status)
+
+
+def _file(
+    request: StudyRequest,
+    study: Study,
+    *,
+    rubric: RubricVersion,
+    sheets: str,
+    conditions: list[str],
+    format: str,
+    with_texts: bool,
+    is_raw: bool,
+) -> FileResponse:
+    types = export_types(rubric.rubric, with_texts=with_texts)
+    rows = export_rows(
+        rubric,
+        only_counted=sheets == "counted",
+        with_texts=with_texts,
+        conditions=conditions,
+    )
+    name = f"score-sheets-{slugify(str(rubric)) or 'rubric'}-{sheets}.{format}"
+    record(study=study, actor=request.user, verb="sheets_exported", subject=name)
+    return sent_table(FileTable(types, rows), name=name, format=format, is_raw=is_raw)
+
+
+urlpatterns += [path("scores/export/", score_sheets_export, name="score_sheets_export")]

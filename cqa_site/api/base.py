@@ -1,0 +1,306 @@
+"""Base views, bodies and addresses of the REST interface, and who may use them."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request as AnyRequest
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.viewsets import GenericViewSet, ViewSetMixin
+
+from cqa_site.people.access import (
+    SAFE_METHODS,
+    StudyArchived,
+    membership_or_404,
+    refuse_change,
+)
+from cqa_site.people.models import Membership, Role, Study, User
+from cqa_site.web.rest.queries import MOST_NAMED, conflict_on, one_of, refuse_unknown
+
+# The request that views of the interface get: of somebody, because they let in nobody else.
+
+
+class Request(AnyRequest):
+    """For annotations: whoever asks is known, by session or by token."""
+
+    user: User
+
+
+# Who may use which part of the API, decided once for every address inside a study.
+#
+# Not a member, or no such study: 404. Annotators and experts work on the pages
+# and get 403 here; a token of theirs reads only ``me`` and the names of their
+# studies. Every row is looked up inside the study of the address.
+
+
+class PersonViews(GenericViewSet):
+    """Addresses of any person with a token, and what all views share."""
+
+    request: Request
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Whatever changes something is said in the body, and no query is passed over."""
+        super().initial(request, *args, **kwargs)
+        # A method that the address lacks is a 405, whatever the query says.
+        if self.action is not None and request.method not in SAFE_METHODS:
+            refuse_unknown(request, set())
+
+    def read(self, serializer: type[Serializer], *, partial: bool = False) -> dict[str, Any]:
+        """The checked body of the request; raises 400."""
+        given = serializer(data=self.request.data, partial=partial)
+        given.is_valid(raise_exception=True)
+        return given.validated_data
+
+    def shown(self, row: object, status: int = 200) -> Response:
+        """One row as the view's serializer shows it."""
+        return Response(self.get_serializer(row).data, status=status)
+
+    def listed(self, rows: Any) -> Response:
+        """One page of rows."""
+        page = self.paginate_queryset(self.filter_queryset(rows))
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class StudyViews(PersonViews):
+    """Addresses below ``studies/<study_id>/``: researchers and admins of that study only.
+
+    A subclass names ``queryset`` (its model, for the description) and returns
+    its rows from ``rows``, always beginning at ``self.study``.
+    """
+
+    lookup_field = "public_id"
+    queryset: QuerySet | None
+    membership: Membership
+    study: Study
+    # What changes something, by its name, and works in an archived study, too.
+    in_archive: tuple[str, ...] = ()
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Check token, membership and role before anything else is read."""
+        super().initial(request, *args, **kwargs)
+        self.membership = membership_or_404(self.request.user, kwargs["study_id"])
+        self.study = self.membership.study
+        if not self.membership.is_researcher:
+            raise PermissionDenied("Only researchers of the study may use this address.")
+        # A method that the address lacks is a 405.
+        if self.action is not None and self.action not in self.in_archive:
+            with conflict_on(StudyArchived):
+                refuse_change(self.study, request.method)
+
+    def get_queryset(self) -> QuerySet:
+        """The rows of this study, and none while the description is made."""
+        if self.queryset is not None and getattr(self, "swagger_fake_view", False):
+            return self.queryset.none()
+        return self.rows()
+
+    def rows(self) -> QuerySet:
+        """Rows of ``self.study``."""
+        raise NotImplementedError
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """A page of the rows that match the filters."""
+        return self.listed(self.get_queryset())
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """One row."""
+        row = get_object_or_404(self.get_queryset(), public_id=kwargs["public_id"])
+        return self.shown(row)
+
+
+class AdminViews(StudyViews):
+    """Addresses that researchers read and only admins change."""
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Check the role once more before anything changes."""
+        super().initial(request, *args, **kwargs)
+        is_change = self.action is not None and request.method not in SAFE_METHODS
+        if is_change and self.membership.role != Role.ADMIN:
+            raise PermissionDenied("Only admins of the study may change this.")
+
+
+# How addresses of the REST interface are written.
+
+
+S = "studies/<uuid:study_id>/"
+R = S + "runs/<uuid:run_id>/"
+LIST, ROW = {"get": "list"}, {"get": "retrieve"}
+CREATE = LIST | {"post": "create"}
+CHANGE = ROW | {"patch": "partial_update"}
+REMOVE = ROW | {"delete": "destroy"}
+
+
+def address(route: str, name: str, views: type[ViewSetMixin], **methods: str) -> URLPattern:
+    """One address and which method of the class answers which HTTP method."""
+    return path(route, views.as_view({**methods}), name=f"api_{name}")
+
+
+def resource(
+    base: str,
+    many: str,
+    one: str,
+    views: type[ViewSetMixin],
+    verbs: str = "",
+    *,
+    listed: dict[str, str] = LIST,
+    row: dict[str, str] = ROW,
+    list_views: type | None = None,
+) -> list[URLPattern]:
+    """A list, its rows, and one address below a row for each verb, which answers a POST.
+
+    The verb ``go-on`` of ``run`` is called ``api_run_go_on``, and the method ``go_on``.
+    """
+    at = f"{base}<uuid:public_id>/"
+    names = [(verb, verb.replace("-", "_")) for verb in verbs.split()]
+    return [
+        address(base, many, list_views or views, **listed),
+        address(at, one, views, **row),
+        *(address(f"{at}{verb}/", f"{one}_{name}", views, post=name) for verb, name in names),
+    ]
+
+
+# How every serializer of the API shows a row: explicit fields, read only, no depth.
+
+
+class ReadSerializer(serializers.ModelSerializer):
+    """A serializer that never writes; ``id`` is the public id."""
+
+    id: serializers.UUIDField | None = serializers.UUIDField(source="public_id", read_only=True)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """Mark every field as read only."""
+        fields = super().get_fields()
+        for field in fields.values():
+            field.read_only = True
+        return fields
+
+
+def public_id(source: str, **kwargs) -> serializers.UUIDField:
+    """The public id of a related row."""
+    return serializers.UUIDField(source=f"{source}.public_id", read_only=True, **kwargs)
+
+
+# How every body is read: each field is declared, and a page's form may judge the values.
+
+
+class Input(serializers.Serializer):
+    """A body in which every field is declared, so that nothing else can be set."""
+
+    # The description says so, too.
+    refuses_unknown = True
+    # Fields may have these names, although serializers have texts under them.
+    label: Any
+    source: Any
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse unknown fields, and say at a wrong choice which there are."""
+        for field in self.fields.values():
+            _name_choices(getattr(field, "child", field))
+        unknown = set(data) - set(self.fields) if isinstance(data, dict) else set()
+        if unknown:
+            raise serializers.ValidationError({name: ["Unknown field."] for name in unknown})
+        return super().to_internal_value(data)
+
+
+def _name_choices(field: serializers.Field) -> None:
+    if isinstance(field, serializers.ChoiceField) and 0 < len(field.choices) <= MOST_NAMED:
+        field.error_messages["invalid_choice"] = (
+            f"“{{input}}” is not known. {one_of(field.choices)}"
+        )
+
+
+class NothingInput(Input):
+    """An empty object."""
+
+
+class ReasonInput(Input):
+    """Why; kept in the study's log."""
+
+    reason = serializers.CharField(max_length=300)
+
+
+def require_valid(form: forms.BaseForm) -> None:
+    """Let a page's form judge the values, so that page and API know the same rules; raises 400."""
+    if not form.is_valid():
+        errors = {name: list(map(str, texts)) for name, texts in form.errors.items()}
+        raise serializers.ValidationError(errors)
+
+
+# Bodies made from a page's form, so that its fields, bounds and choices are declared once.
+
+
+LONGEST_CHOICE = 200
+
+
+class FormInput(Input):
+    """What a page's form asks for; what is left out keeps its default, or its value on a change.
+
+    A child declares only fields that travel in another form, and the form judges the values.
+    """
+
+    form: ClassVar[type[forms.Form]]
+    # Fields of the form that a program does not send, or not under this name.
+    left_out: ClassVar[tuple[str, ...]] = ()
+    # How many rows may be named at most.
+    most_chosen: ClassVar[int] = 500
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """A field for each of the form's, which a field declared here replaces."""
+        asked = {
+            name: body_field(field, self.most_chosen, required=is_required(field))
+            for name, field in self.form.base_fields.items()
+            if name not in self.left_out
+        }
+        return asked | super().get_fields()
+
+
+def is_required(field: forms.Field) -> bool:
+    """Whether a form cannot do without a value, and begins with none."""
+    return field.required and field.initial is None
+
+
+def body_field(field: forms.Field, most: int = 500, **more: Any) -> serializers.Field:
+    """The field of a body that takes or shows what a form's field does; ``more`` is passed on.
+
+    A form's field may say in ``sent`` what a program sends, where choices do not tell.
+    """
+    words = (str(field.help_text), getattr(field, "sent", ""))
+    more |= {"label": field.label, "help_text": " ".join(filter(None, words)) or None}
+    if isinstance(field, forms.ModelMultipleChoiceField):
+        return serializers.ListField(child=serializers.UUIDField(), max_length=most, **more)
+    if isinstance(field, forms.MultipleChoiceField):
+        # Choices that differ between studies are known to the bound form alone.
+        most = len(_choices(field)) or most
+        return serializers.ListField(child=_choice(field), max_length=most, **more)
+    if isinstance(field, forms.ModelChoiceField):
+        return serializers.UUIDField(allow_null=not field.required, **more)
+    if isinstance(field, forms.ChoiceField):
+        takes_null = getattr(field, "empty_value", "") is None
+        more |= {"allow_null" if takes_null else "allow_blank": not field.required}
+        return _choice(field, **more)
+    if isinstance(field, forms.BooleanField):
+        return serializers.BooleanField(**more)
+    if isinstance(field, forms.IntegerField):
+        is_whole = not isinstance(field, forms.FloatField)
+        number = serializers.IntegerField if is_whole else serializers.FloatField
+        more |= {"min_value": field.min_value, "max_value": field.max_value}
+        return number(allow_null=not field.required, **more)
+    longest = getattr(field, "max_length", None)
+    return serializers.CharField(max_length=longest, allow_blank=not field.required, **more)
+
+
+def _choices(field: forms.ChoiceField) -> list[Any]:
+    choices: Any = field.choices
+    return list(choices)
+
+
+def _choice(field: forms.ChoiceField, **more: Any) -> serializers.Field:
+    choices = [each for each in _choices(field) if each[0] != ""]
+    if choices:
+        return serializers.ChoiceField(choices, **more)
+    longest = getattr(field, "longest", LONGEST_CHOICE)
+    return serializers.CharField(max_length=longest, **more)

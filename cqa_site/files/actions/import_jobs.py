@@ -1,0 +1,458 @@
+"""Jobs that check and import files, batches and archives."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.base import File
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from cqa_site.files.format_parts import asked_with_uploads
+from cqa_site.files.formats import format_of
+from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.jobs import StaleWorker, Work, enqueue
+from cqa_site.tabular import printable_name
+from cqa_site.tabular.binary_formats import place_in, unpacked
+from cqa_site.web.limits import TooLarge
+
+from .files import (
+    DECISIONS,
+    FITS,
+    INSIDE,
+    PROPOSED,
+    NotInThisState,
+    discard_import,
+    is_stranded,
+    store_upload,
+    stored_path,
+)
+from .imports import ImportRefused, Outcome, import_path, timed
+from .recognition import guess_options
+
+# Dry run and import of a stored file, with the record of what was found.
+
+
+State = ImportFile.State
+
+
+def run_check(work: Work) -> None:
+    """The job of a dry run."""
+    check_import(
+        import_file=_file_of(work),
+        progress=lambda rows: work.progress(rows, note=_("rows read")),
+        finish=work.finish,
+    )
+
+
+def run_apply(work: Work) -> None:
+    """The job of an import; its progress stays unseen until the one transaction ends."""
+    apply_import(
+        import_file=_file_of(work),
+        leave_out_rejected=work.payload["leave_out_rejected"],
+        update_changed=work.payload["update_changed"],
+        actor=work.job.created_by,
+        finish=work.finish,
+    )
+
+
+def _file_of(work: Work) -> ImportFile:
+    return ImportFile.objects.select_related("study").get(
+        study=work.study, public_id=work.payload["import_file"]
+    )
+
+
+def check_import(
+    *,
+    import_file: ImportFile,
+    progress: Callable[[int], None] | None = None,
+    finish: Callable[[], None] | None = None,
+) -> Outcome | None:
+    """Run the dry run and keep what it found; None if the file is refused.
+
+    ``finish`` ends the job in the transaction that stores the result, so a
+    worker that lost the job stores nothing.
+    """
+    try:
+        guess_options(import_file)
+        outcome = _run(import_file, write=False, progress=timed(progress) if progress else None)
+    except ImportRefused as refusal:
+        _propose(import_file, refusal)
+        refuse(import_file, State.REFUSED, str(refusal), finish)
+        return None
+    with transaction.atomic():
+        _keep(import_file, outcome)
+        _save(import_file, state=State.CHECKED, refusal="")
+        _finish(finish)
+    return outcome
+
+
+def apply_import(
+    *,
+    import_file: ImportFile,
+    leave_out_rejected: bool = False,
+    update_changed: bool = False,
+    actor: User | None = None,
+    finish: Callable[[], None] | None = None,
+) -> Outcome | None:
+    """Import the file, its record and the end of the job in one transaction.
+
+    A file that cannot be imported as it stands goes back to the person, with
+    the reason; nothing of it is kept then.
+    """
+    chosen = {"leave_out_rejected": leave_out_rejected, "update_changed": update_changed}
+    try:
+        with transaction.atomic():
+            outcome = _run(import_file, write=True, actor=actor, **chosen)
+            _keep(import_file, outcome)
+            _close(import_file, outcome, actor, chosen)
+            _finish(finish)
+    except ImportRefused as refusal:
+        import_file.refresh_from_db()
+        refuse(import_file, State.CHECKED, str(refusal), finish)
+        return None
+    return outcome
+
+
+def _propose(import_file: ImportFile, refusal: ImportRefused) -> None:
+    """Keep by which encoding the file could be read."""
+    if encoding := getattr(refusal.__cause__, "encoding", ""):
+        _save(import_file, options=import_file.options | {PROPOSED: {"encoding": encoding}})
+
+
+def _finish(finish: Callable[[], None] | None) -> None:
+    if finish is not None:
+        finish()
+
+
+def _run(import_file: ImportFile, **asked) -> Outcome:
+    return import_path(
+        study=import_file.study,
+        kind=import_file.kind,
+        path=stored_path(import_file),
+        name=import_file.name,
+        options=import_file.options,
+        **asked,
+    )
+
+
+def _keep(import_file: ImportFile, outcome: Outcome) -> None:
+    import_file.problems.all().delete()
+    ImportProblem.objects.bulk_create(
+        ImportProblem(
+            import_file=import_file,
+            row=flag.row,
+            column=flag.column[:200],
+            reason=flag.reason[:500],
+            is_rejection=flag.is_rejection,
+        )
+        for flag in outcome.flags
+    )
+    import_file.matches.all().delete()
+    ImportMatch.objects.bulk_create(
+        ImportMatch(
+            import_file=import_file,
+            row=near.row,
+            about=near.about,
+            given=near.given,
+            found=near.found,
+            known=near.known,
+            likeness=near.likeness,
+            decision=near.decision,
+        )
+        for near in outcome.near
+    )
+    _save(
+        import_file, counts=outcome.counts, rows=outcome.rows, notes=_notes(import_file, outcome)
+    )
+
+
+def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
+    twins = import_file.study.import_files.filter(
+        sha256=import_file.sha256, state=State.APPLIED
+    ).exclude(pk=import_file.pk)
+    if not twins.exists():
+        return outcome.notes
+    twin = _("This very file was imported before; importing it again adds nothing new.")
+    return [twin, *outcome.notes]
+
+
+def _close(
+    import_file: ImportFile, outcome: Outcome, actor: User | None, chosen: dict[str, Any]
+) -> None:
+    format_of(import_file.kind).applied(outcome, actor)
+    _save(
+        import_file,
+        state=State.APPLIED,
+        refusal="",
+        applied_at=timezone.now(),
+        round_id=next(iter(outcome.rounds), None),
+    )
+    record(
+        study=import_file.study,
+        actor=actor,
+        verb="import_applied",
+        subject=import_file.name,
+        counts=outcome.counts,
+        sha256=import_file.sha256,
+        **chosen,
+    )
+
+
+@transaction.atomic
+def refuse(
+    import_file: ImportFile, state: str, reason: str, finish: Callable[[], None] | None
+) -> None:
+    """Keep why nothing of the file was taken."""
+    _save(import_file, state=state, refusal=reason)
+    _finish(finish)
+
+
+def _save(import_file: ImportFile, **changes) -> None:
+    for name, value in changes.items():
+        setattr(import_file, name, value)
+    import_file.save(update_fields=list(changes))
+
+
+# Many files of one kind in one upload: looked at, then imported, one after the other.
+#
+# Each file stays a file of its own, whole or not at all; one that cannot be taken says why and
+# stops no other. One job works through them in the order of the upload, and a worker that takes
+# the job over goes on with those that are left.
+
+
+BATCH_JOB = "import_batch"
+WAITING = (State.UPLOADED, State.CHECKED, State.REFUSED)
+WORKING = (State.CHECKING, State.APPLYING)
+BUSY = gettext_lazy(
+    "These files are being worked on, or one of them was imported or discarded meanwhile."
+)
+log = logging.getLogger(__name__)
+
+
+def same_names(files: Iterable[File]) -> list[str]:
+    """Names that several files have; rows are known by file and place, so they would clash."""
+    found = Counter(file.name for file in files)
+    return sorted(name for name, number in found.items() if name and number > 1)
+
+
+def store_batch(
+    *,
+    study: Study,
+    kind: str,
+    files: Collection[File],
+    options: dict[str, Any],
+    actor: User | None,
+) -> ImportBatch:
+    """Store the files and have them looked at; raises TooLarge above the limit of one file."""
+    if sum(file.size or 0 for file in files) > settings.MAX_UPLOAD_BYTES:
+        raise TooLarge
+    batch = ImportBatch.objects.create(study=study, kind=kind, options=options, created_by=actor)
+    for file in files:
+        store_upload(
+            study=study,
+            kind=kind,
+            name=file.name or "",
+            chunks=file.chunks(),
+            actor=actor,
+            options=dict(options),
+            batch=batch,
+        )
+    check_batch(batch=batch, actor=actor)
+    return batch
+
+
+@transaction.atomic
+def check_batch(
+    *, batch: ImportBatch, actor: User | None, options: dict[str, Any] | None = None
+) -> None:
+    """Look at every file that is not imported, with other options if any are given."""
+    _require_rest(batch)
+    found = batch.files.filter(state__in=[*WAITING, *WORKING]).select_related("job")
+    files = [file for file in found if file.state in WAITING or is_stranded(file)]
+    if options is not None:
+        batch.options = options
+        batch.save(update_fields=["options"])
+        for file in files:
+            kept = {name: file.options[name] for name in DECISIONS if name in file.options}
+            file.options = options | kept
+        ImportFile.objects.bulk_update(files, ["options"])
+    _start(batch, [file.pk for file in files], State.CHECKING, actor, chosen=None)
+
+
+@transaction.atomic
+def apply_batch(
+    *,
+    batch: ImportBatch,
+    files: Collection[UUID] | None = None,
+    leave_out_rejected: bool,
+    update_changed: bool,
+    actor: User | None,
+) -> None:
+    """Import the named files, or all that were looked at, each whole or not at all."""
+    _require_rest(batch)
+    waiting = batch.files.filter(state=State.CHECKED)
+    if files is not None:
+        waiting = waiting.filter(public_id__in=files)
+    keys = list(waiting.values_list("pk", flat=True))
+    if files is not None and len(keys) != len(set(files)):
+        raise NotInThisState(BUSY)
+    chosen = {"leave_out_rejected": leave_out_rejected, "update_changed": update_changed}
+    _start(batch, keys, State.APPLYING, actor, chosen)
+
+
+def discard_batch(*, batch: ImportBatch, actor: User | None) -> None:
+    """Forget what was not imported; the batch goes, its imported files stay."""
+    with transaction.atomic():
+        _require_rest(batch)
+        for file in batch.files.exclude(state=State.APPLIED).select_related("study"):
+            discard_import(import_file=file, actor=actor)
+        batch.delete()
+
+
+def files_of(batch: ImportBatch) -> QuerySet[ImportFile]:
+    """In the order of the upload, in which they are worked on."""
+    return batch.files.select_related("study", "job").order_by("pk")
+
+
+def _require_rest(batch: ImportBatch) -> None:
+    """Hold the row, so that of two requests the second sees the work of the first."""
+    held = ImportBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
+    if held.job is not None and held.job.is_active:
+        raise NotInThisState(BUSY)
+
+
+def _start(
+    batch: ImportBatch,
+    files: list[int],
+    state: str,
+    actor: User | None,
+    chosen: dict[str, bool] | None,
+) -> None:
+    if not files:
+        raise NotInThisState(BUSY)
+    job = enqueue(
+        study=batch.study,
+        kind=BATCH_JOB,
+        key=str(batch.public_id),
+        actor=actor,
+        batch=str(batch.public_id),
+        apply=chosen,
+    )
+    ImportFile.objects.filter(pk__in=files).update(state=state, refusal="", job=job)
+    batch.job = job
+    batch.save(update_fields=["job"])
+
+
+def run_batch(work: Work) -> None:
+    """The job: every file that still waits for it, in order."""
+    files = ImportFile.objects.filter(job=work.job, study=work.study).select_related("study")
+    keys = list(files.order_by("pk").values_list("pk", "state"))
+    for done, (key, state) in enumerate(keys, start=1):
+        if state in WORKING:
+            step = partial(work.step, done, len(keys), _("files"))
+            _one(work, files.get(pk=key), step)
+
+
+def _one(work: Work, file: ImportFile, step: partial[None]) -> None:
+    chosen = work.payload["apply"]
+    try:
+        if chosen is None:
+            check_import(import_file=file, finish=step)
+        else:
+            apply_import(import_file=file, actor=work.job.created_by, finish=step, **chosen)
+    except StaleWorker:
+        raise
+    except ImportRefused as refusal:
+        refuse(file, State.REFUSED, str(refusal), step)
+    except Exception:
+        # An error of ours in one file must not keep the others out.
+        log.exception("file %s of batch %s failed", file.public_id, work.payload["batch"])
+        file.refresh_from_db()
+        back = State.REFUSED if chosen is None else State.CHECKED
+        refuse(file, back, _("An unexpected error; the server's log has the details."), step)
+
+
+# Files of an archive, taken in group by group; the archive stays until it is discarded.
+
+
+ExtractedGroup = ImportBatch | ImportFile
+
+
+class NoSuchGroup(Exception):
+    """The archive has no group of this number, or is taken for something else by now."""
+
+
+@transaction.atomic
+def take_group(
+    *, archive: ImportFile, number: int, actor: User | None
+) -> tuple[ExtractedGroup, bool]:
+    """Files of a group beside the archive, each to be imported by itself, and whether just now.
+
+    Raises NoSuchGroup, UnreadableFile, and TooLarge above the limit of one upload.
+    """
+    held = ImportFile.objects.select_for_update(of=("self",)).get(pk=archive.pk)
+    groups = held.options.get(INSIDE, {}).get("groups", [])
+    if held.state != ImportFile.State.UPLOADED or number >= len(groups):
+        raise NoSuchGroup
+    group = groups[number]
+    if found := taken_from(held, [group]).get(group.get("taken", "")):
+        return found, False
+    made = _stored(held, group, actor)
+    group["taken"] = str(made.public_id)
+    held.save(update_fields=["options"])
+    return made, True
+
+
+def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, ExtractedGroup]:
+    """What was made of the groups and not discarded since, by what they say was ``taken``."""
+    ids = [UUID(each["taken"]) for each in groups if "taken" in each]
+    mine = {"public_id__in": ids, "study": archive.study_id}
+    models = (ImportFile, ImportBatch) if ids else ()
+    found = [row for model in models for row in model.objects.filter(**mine)]
+    return {str(row.public_id): row for row in found}
+
+
+def archive_of(taken: ExtractedGroup) -> ImportFile | None:
+    """The archive that this was taken out of, while it is there."""
+    mine = str(taken.public_id)
+    archives = ImportFile.objects.filter(
+        study=taken.study_id, state=ImportFile.State.UPLOADED, options__has_key=INSIDE
+    )
+    for archive in archives:
+        groups = archive.options[INSIDE].get("groups", [])
+        if any(each.get("taken") == mine for each in groups):
+            return archive
+    return None
+
+
+def _stored(archive: ImportFile, group: dict[str, Any], actor: User | None) -> ExtractedGroup:
+    asked = {each.name for each in asked_with_uploads()}
+    said = {name: value for name, value in archive.options.items() if name in asked and value}
+    options = {**format_of(group["kind"]).of_folder(group["folder"]), **said}
+    about: dict[str, Any] = {"study": archive.study, "kind": group["kind"], "actor": actor}
+    path, wanted = stored_path(archive), set(group["files"])
+    with (
+        unpacked(path, name=archive.name, is_wanted=wanted.__contains__, called=place_in) as found,
+        ExitStack() as opened,
+    ):
+        files = [
+            File(opened.enter_context(found[place].open("rb")), name=printable_name(place))
+            for place in group["files"]
+        ]
+        if len(files) > 1 and format_of(group["kind"]).is_many:
+            return store_batch(files=files, options=options, **about)
+        (file,) = files
+        options |= {FITS: {group["kind"]: group["reason"]}}
+        name = file.name or ""
+        return store_upload(name=name, chunks=file.chunks(), options=options, **about)

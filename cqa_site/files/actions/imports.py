@@ -1,0 +1,385 @@
+"""Import of one file into a study: rows, comparison and result."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from cqa_site.files.format_parts import empty_counts
+from cqa_site.files.formats import format_of
+from cqa_site.people.models import Study, User
+from cqa_site.tabular import (
+    Problem,
+    ReadingLog,
+    Table,
+    UnreadableFile,
+    open_table,
+    open_table_or_lines,
+    printable_name,
+    spreadsheet_unsafe,
+)
+
+# The words of an import: what a reader is given, what a file says, and what came of it.
+
+
+# Options that say how a table is opened.
+READING = ("sheet", "encoding", "header_row")
+# What rows that cannot be read are counted among.
+UNREADABLE = "rows"
+
+
+class ImportRefused(Exception):
+    """The file as a whole cannot be imported; the message says why."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file and how to read it; ``study`` is for what the file only describes."""
+
+    path: Path
+    name: str
+    study: Study
+    options: Mapping[str, Any] = field(default_factory=dict)
+    # Rows that cannot be read and what was left out; told at the end of every import.
+    log: ReadingLog = field(default_factory=ReadingLog)
+
+    def text(self, option: str) -> str:
+        """An option without white space around it; empty where nothing was said."""
+        return str(self.options.get(option) or "").strip()
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its table is opened: what was chosen, and the log of this import."""
+        return {**chosen_reading(self.options), "log": self.log}
+
+    def table(self, *, may_be_lines: bool = False, is_again: bool = False) -> Table:
+        """The file as a table, in the sheet, encoding and from the header row that were chosen.
+
+        With ``may_be_lines`` plain text is a table of its lines. What is met is logged once:
+        ``is_again`` says that the table is opened beside the reading that is told of.
+        """
+        opened = open_table_or_lines if may_be_lines else open_table
+        reading = self.reading | ({"log": ReadingLog()} if is_again else {})
+        table = opened(self.path, name=self.name, **reading)
+        return _without_marks(table) if self.options.get("undo_spreadsheet_marks") else table
+
+
+def chosen_reading(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Sheet, encoding and header row of options; None where nothing was said."""
+    chosen = {name: options.get(name) or None for name in READING}
+    number = str(chosen["header_row"] or "")
+    return chosen | {"header_row": int(number) if number.isdecimal() and len(number) < 7 else None}
+
+
+def _without_marks(table: Table) -> Table:
+    """Undo the apostrophes our exports put before text that looks like a formula."""
+    rows = table.rows
+    table.rows = (
+        type(row)(row.number, {name: _unmarked(value) for name, value in row.values.items()})
+        for row in rows
+    )
+    return table
+
+
+def _unmarked(value: Any) -> Any:
+    return spreadsheet_unsafe(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a row of a file says; papers have their own.
+
+    ``is_row`` is false for what stands for many rows of the file at once.
+    """
+
+    is_row: ClassVar[bool] = True
+
+    row: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A row that was rejected, or kept with a remark.
+
+    ``object`` is what it would have made; ``place`` the sheet of a workbook or the member of an
+    archive that the row stands in.
+    """
+
+    row: int | None
+    column: str
+    reason: str
+    is_rejection: bool = False
+    object: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to know about the file as a whole."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A text of a row that is nearly one of the study's; a person says whether it is the same.
+
+    ``about`` says in words what both are about, ``known`` is the public id of the one that is
+    there; ``decision`` is empty while nobody has decided.
+    """
+
+    row: int
+    about: str
+    given: str
+    found: str
+    known: str
+    likeness: float
+    decision: str = ""
+
+
+Line = Entry | Flag | Note | Near
+Row = tuple[str, int]
+
+
+def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
+    """A record its reader could not use, counted among the objects it would have made."""
+    column = " · ".join(part for part in (place, problem.column or "") if part)
+    return Flag(problem.row, column, problem.reason, is_rejection=True, object=of, place=place)
+
+
+@dataclass
+class Outcome:
+    """What an import did, or would do."""
+
+    counts: dict[str, dict[str, int]] = field(default_factory=empty_counts)
+    flags: list[Flag] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    # Keys of the rounds that rows went to, in the order of the file.
+    rounds: list[int] = field(default_factory=list)
+    near: list[Near] = field(default_factory=list)
+    _rows: set[Row] = field(default_factory=set)
+    _rejected: dict[str, set[Row]] = field(default_factory=dict)
+    _rejected_as_a_whole: int = 0
+    _has_other_than_rows: bool = False
+
+    @property
+    def rejected(self) -> int:
+        """Rows that cannot be imported, each once however much is wrong with it."""
+        return len(set().union(*self._rejected.values())) + self._rejected_as_a_whole
+
+    @property
+    def rows(self) -> dict[str, int | None]:
+        """Rows of the file: read, rejected, and the problems of those, perhaps several of each.
+
+        ``read`` is None where the reader takes many rows at once.
+        """
+        read = None if self._has_other_than_rows else len(self._rows)
+        problems = sum(flag.is_rejection for flag in self.flags)
+        return {"read": read, "rejected": self.rejected, "problems": problems}
+
+    @property
+    def added(self) -> int:
+        """New objects of every kind."""
+        return sum(counts["new"] for counts in self.counts.values())
+
+    @property
+    def changed(self) -> int:
+        """Objects that are there with another content."""
+        return sum(counts["changed"] for counts in self.counts.values())
+
+    def saw(self, line: Line) -> None:
+        """Count the row that a line comes from."""
+        if isinstance(line, Entry) and not line.is_row:
+            self._has_other_than_rows = True
+        elif not isinstance(line, Note) and line.row is not None:
+            self._rows.add((getattr(line, "place", ""), line.row))
+
+    def flag(self, flag: Flag) -> None:
+        """Keep a remark; a rejected row is counted once under its object."""
+        self.flags.append(flag)
+        if not flag.is_rejection:
+            return
+        rejected = self._rejected.setdefault(flag.object, set())
+        if flag.row is None:
+            self._rejected_as_a_whole += 1
+        elif (flag.place, flag.row) in rejected:
+            return
+        else:
+            rejected.add((flag.place, flag.row))
+        self.counts[flag.object]["rejected"] += 1
+
+
+# Compare the entries of a file with a study, piece by piece, and write what is new.
+#
+# A dry run takes the same path and leaves out the inserts, so it holds no write lock that people
+# at
+# work would have to wait for.
+
+
+CHUNK = 2_000
+
+
+class Reconciliation:
+    """One pass over one file; a child compares what its formats read."""
+
+    def __init__(
+        self, study: Study, *, write: bool, update_changed: bool = False, actor: User | None = None
+    ) -> None:
+        self.study = study
+        self.write = write
+        self.update_changed = update_changed
+        self.actor = actor
+        self.outcome = Outcome()
+
+    def run(self, lines: Iterable[Line], progress: Callable[[int], None] | None = None) -> Outcome:
+        """Go through a file once; one that writes is given the transaction."""
+        stream = iter(lines)
+        done = 0
+        while chunk := list(islice(stream, CHUNK)):
+            if entries := [line for line in chunk if self._is_entry(line)]:
+                self.compare(entries)
+            done += len(chunk)
+            if progress is not None:
+                progress(done)
+        self.finish()
+        return self.outcome
+
+    def compare(self, entries: Sequence[Any]) -> None:
+        """Compare one piece of the file, and write what is new."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Say what only the whole file shows."""
+
+    def _is_entry(self, line: Line) -> bool:
+        """Keep flags, notes and near matches; everything else is to be compared."""
+        self.outcome.saw(line)
+        if isinstance(line, Entry):
+            return True
+        if isinstance(line, Near):
+            self.outcome.near.append(line)
+        elif isinstance(line, Note):
+            self.outcome.notes.append(line.text)
+        else:
+            self.outcome.flag(line)
+        return False
+
+    # -- what children say --------------------------------------------------------------------
+
+    def result(self, name: str, result: str) -> None:
+        """Count one object."""
+        self.outcome.counts[name][result] += 1
+
+    def leave_out(
+        self, row: int | None, column: str, reason: str, *, of: str, place: str = ""
+    ) -> None:
+        """Reject a row, counted among the objects it would have made."""
+        flag = Flag(row, column, reason, is_rejection=True, object=of, place=place)
+        self.outcome.flag(flag)
+
+    def mention(self, row: int | None, column: str, reason: str, place: str = "") -> None:
+        """Flag a row that is kept."""
+        self.outcome.flag(Flag(row, column, reason, place=place))
+
+    def changed(self, stored: object) -> str:
+        """Say what is stored where the file has something else."""
+        if self.update_changed:
+            return _("Replaced; stored before: %s") % stored
+        return _("Differs and was kept; stored: %s") % stored
+
+
+# One file into one study: the path every page, command and test takes.
+
+
+# Of one file; more of them say nothing more.
+MOST_NOTES = 20
+
+
+def import_path(
+    *,
+    study: Study,
+    kind: str,
+    path: Path,
+    name: str,
+    options: Mapping[str, Any] | None = None,
+    write: bool,
+    leave_out_rejected: bool = False,
+    update_changed: bool = False,
+    actor: User | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Compare a file with a study and, with ``write``, import it: all of it or nothing.
+
+    Raises ImportRefused for a file that cannot be read or taken, and when rows are rejected
+    without leave to go on without them. A dry run (``write=False``) only reads.
+    """
+    lines = _lines(kind, Source(path, name, study, dict(options or {})))
+    work = format_of(kind).reconciliation(
+        study, write=write, update_changed=update_changed, actor=actor
+    )
+    if not write:
+        return work.run(lines, progress)
+    try:
+        with transaction.atomic():
+            outcome = work.run(lines)
+            _refuse_rejected(outcome, leave_out_rejected)
+    except IntegrityError as error:
+        raise ImportRefused(
+            _("Somebody else wrote the same rows just now; nothing was imported. Try again.")
+        ) from error
+    return outcome
+
+
+def _lines(kind: str, source: Source) -> Iterator[Line]:
+    """Read the file; what makes it unreadable becomes a refusal, a bad row a rejected one."""
+    try:
+        yield from format_of(kind).read(source)
+    except UnreadableFile as error:
+        raise ImportRefused(str(error)) from error
+    for problem in source.log.rejected:
+        yield rejected(problem, of=UNREADABLE)
+    notes = [*source.log.notes[:MOST_NOTES], *_unread(source)]
+    yield from (Note(text) for text in notes)
+
+
+def _unread(source: Source) -> Iterator[str]:
+    """The columns that say nothing here."""
+    if columns := source.log.unread:
+        shown = ", ".join(map(printable_name, columns[:MOST_NOTES]))
+        text = ngettext(
+            "%(number)s column is not read: %(columns)s.",
+            "%(number)s columns are not read: %(columns)s.",
+            len(columns),
+        )
+        yield text % {"number": len(columns), "columns": shown}
+
+
+def _refuse_rejected(outcome: Outcome, leave_out_rejected: bool) -> None:
+    if outcome.rejected and not leave_out_rejected:
+        raise ImportRefused(
+            ngettext(
+                "%s row is rejected, so nothing was imported.",
+                "%s rows are rejected, so nothing was imported.",
+                outcome.rejected,
+            )
+            % outcome.rejected
+        )
+
+
+def timed(progress: Callable[[int], None], seconds: float = 0.5) -> Callable[[int], None]:
+    """Call ``progress`` at most every so many seconds."""
+    last = 0.0
+
+    def report(done: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            progress(done)
+
+    return report

@@ -1,0 +1,293 @@
+"""Recognition of a file: its format, its sheets and the proposed reading."""
+
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext as _
+
+from cqa_site.files.format_parts import Look
+from cqa_site.files.formats import FORMATS, Format, format_of
+from cqa_site.files.models import ImportFile
+from cqa_site.tabular import (
+    DEFAULT_LIMITS,
+    Preview,
+    ReadingLog,
+    Table,
+    UnreadableFile,
+    beginning,
+    open_table,
+    open_table_or_lines,
+)
+from cqa_site.tabular.binary_formats import place_in, unpacked
+from cqa_site.tabular.cells import StrictJsonError, loads
+
+from .files import FITS, INSIDE, PROPOSED, TROUBLE, stored_path
+from .imports import chosen_reading
+
+# What a table shows before anybody has said how to read it: by its sheets and its encoding.
+
+
+MOST_SHEETS = 12
+Opened = Callable[..., Table]
+
+
+def table_look(
+    path: Path, name: str, formats: Iterable[Format], opened: Opened = open_table_or_lines
+) -> Look:
+    """The first rows of a table, of the sheet that fits one of the formats.
+
+    A file in another encoding than UTF-8 shows what that would give, and says so.
+    """
+    try:
+        return _look(path, name, formats, opened)
+    except UnreadableFile as error:
+        trouble = str(error)
+        if not error.encoding:
+            return Look(trouble=trouble)
+        reading = {"encoding": error.encoding}
+    try:
+        return _look(path, name, formats, opened, trouble=trouble, reading=reading)
+    except UnreadableFile:
+        return Look(trouble=trouble)
+
+
+def fitting_sheet(path: Path, name: str, formats: Iterable[Format]) -> str:
+    """The sheet to be read where it is not the first one; "" otherwise."""
+    if not zipfile.is_zipfile(path):
+        return ""
+    try:
+        return str(_look(path, name, formats, open_table).reading.get("sheet", ""))
+    except UnreadableFile:
+        return ""
+
+
+def _look(path: Path, name: str, formats: Iterable[Format], opened: Opened, **more: Any) -> Look:
+    trouble: UnreadableFile | None = None
+    try:
+        first, sheets = _shown(path, name, opened, **more)
+    except UnreadableFile as error:
+        if not error.sheets:
+            raise
+        trouble, first, sheets = error, Look(), error.sheets
+    looks, formats = [first], list(formats)
+    for sheet in sheets[1:MOST_SHEETS]:
+        if all(_fitness(looks[-1], formats)):
+            break
+        try:
+            looks.append(_shown(path, name, opened, reading={"sheet": sheet})[0])
+        except UnreadableFile:
+            continue
+    best = max(looks, key=lambda look: _fitness(look, formats))
+    if trouble and not best.columns:
+        raise trouble
+    return best
+
+
+def _shown(path: Path, name: str, opened: Opened, **more: Any) -> tuple[Look, list[str]]:
+    """No more than it takes: a row below that cannot be read is none of this question."""
+    with opened(path, name=name, log=ReadingLog(), **more.get("reading", {})) as table:
+        shown = beginning(table)
+    look = Look(shown.kind, tuple(shown.columns), shown.rows, titles=shown.titles, **more)
+    return look, shown.sheets
+
+
+def _fitness(look: Look, formats: Iterable[Format]) -> tuple[bool, bool]:
+    return any(format.fits(look) for format in formats), len(look.columns) > 1
+
+
+# What a file is, found by its content: every format is asked, and none wins over another.
+#
+# Only a format that says so of itself gives way where any other one fits.
+
+
+# Workbooks are archives, too.
+_OF_A_WORKBOOK = {"[Content_Types].xml", "mimetype"}
+_MOST_MEMBERS = 2_000
+_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".ods", ".xls")
+
+
+def look_at(path: Path, *, name: str, may_be_lines: bool = True) -> Look:
+    """See what the beginning of a file shows; a file that shows nothing says why.
+
+    With ``may_be_lines`` plain text shows its first lines, of the kind ``lines``.
+    """
+    opened = open_table_or_lines if may_be_lines else open_table
+    if members := _members(path):
+        if not _OF_A_WORKBOOK & set(members):
+            return Look("zip", members=members)
+    elif keys := _keys(path, name):
+        return Look("json", keys=keys)
+    return table_look(path, name, FORMATS.values(), opened)
+
+
+def recognised(look: Look) -> dict[str, str]:
+    """Kinds that fit, each with the reason."""
+    found = {name: str(format.fits(look)) for name, format in FORMATS.items()}
+    fits = {name: reason for name, reason in found.items() if reason}
+    firm = {name: reason for name, reason in fits.items() if not FORMATS[name].gives_way}
+    return firm or fits
+
+
+def found_in(upload: UploadedFile) -> dict[str, Any]:
+    """Options of an upload: the kinds that fit, and of an archive of files what these are."""
+    name = upload.name or ""
+    with _copied(upload) as path:
+        look = look_at(path, name=name)
+        found: dict[str, Any] = {FITS: recognised(look)}
+        if look.trouble:
+            # Another encoding is a person's choice; another sheet is only said.
+            found |= {TROUBLE: look.trouble} | ({PROPOSED: look.reading} if look.reading else {})
+        else:
+            found |= look.reading
+        if not found[FITS] and look.kind == "zip":
+            found[INSIDE] = _inside(path, name)
+        return found
+
+
+def _inside(path: Path, name: str) -> dict[str, Any]:
+    """Groups of files in an archive, in the order in which they have to be imported.
+
+    A group has the files of one folder and one kind, or a single one of a kind that asks something
+    of each. Beside them the files of no kind, or of several; or why nothing can be taken out.
+    """
+    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    unknown = []
+    try:
+        with unpacked(path, name=name, is_wanted=is_file, called=place_in) as members:
+            for place, member in members.items():
+                # Texts in an archive are rather what somebody says about it.
+                look = look_at(member, name=place, may_be_lines=False)
+                fits = recognised(look)
+                if len(fits) != 1:
+                    is_table = place.lower().endswith(_TABLES)
+                    unknown.append((is_table and look.trouble) or place)
+                    continue
+                ((kind, reason),) = fits.items()
+                folder = place.rpartition("/")[0]
+                key = (kind, folder) if FORMATS[kind].is_many else (kind, folder, place)
+                group = {"kind": kind, "folder": folder, "reason": reason, "files": []}
+                groups.setdefault(key, group)["files"].append(place)
+    except UnreadableFile as error:
+        return {"groups": [], "unknown": [], "trouble": str(error)}
+    return {"groups": [groups[key] for key in sorted(groups, key=_turn)], "unknown": unknown}
+
+
+def is_file(place: str) -> bool:
+    """Whether a member of an archive may be a file to import, and not what a computer keeps."""
+    is_hidden = any(each.startswith((".", "__MACOSX")) for each in place.split("/"))
+    return not is_hidden and not place.lower().endswith(".zip")
+
+
+def _turn(key: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
+    """What needs nothing comes first, then as pages name the kinds."""
+    kind, depth = key[0], 0
+    while kind and (sample := FORMATS[kind].sample):
+        kind, depth = sample.after, depth + 1
+    return depth, list(FORMATS).index(key[0]), key[1:]
+
+
+@contextmanager
+def _copied(upload: UploadedFile) -> Iterator[Path]:
+    with tempfile.NamedTemporaryFile() as copy:
+        for chunk in upload.chunks():
+            copy.write(chunk)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def unclear(import_file: ImportFile) -> bool:
+    """Whether a person has to say what the file is, or how to open it.
+
+    Nothing fits, several kinds do, or it is in another encoding.
+    """
+    fits = import_file.options.get(FITS)
+    is_open = fits is not None and (len(fits) != 1 or PROPOSED in import_file.options)
+    return is_open and import_file.state == ImportFile.State.UPLOADED
+
+
+def of_one_kind(uploads: Iterable[UploadedFile]) -> tuple[str, str]:
+    """The kind that fits all of the files and no other does, or empty with what is wrong."""
+    kinds: dict[str, list[str]] = {}
+    for upload in uploads:
+        found = found_in(upload)
+        kind = next(iter(found[FITS])) if len(found[FITS]) == 1 else ""
+        named = found.get(TROUBLE) if not kind else None
+        kinds.setdefault(kind, []).append(named or upload.name or "")
+    if len(kinds) == 1 and "" not in kinds:
+        return next(iter(kinds)), ""
+    if unknown := kinds.get(""):
+        text = _("Say what these files are; their content does not show it: %s.")
+        return "", text % ", ".join(unknown[:5])
+    titles = ", ".join(f"{FORMATS[kind].title} ({len(names)})" for kind, names in kinds.items())
+    return "", _("These files are of several kinds, so upload each kind apart: %s.") % titles
+
+
+def _members(path: Path) -> tuple[str, ...]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return tuple(archive.namelist()[:_MOST_MEMBERS])
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return ()
+
+
+def _keys(path: Path, name: str) -> tuple[str, ...]:
+    """Keys of a file that is one JSON object, not a list of them."""
+    with path.open("rb") as file:
+        begins = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    if not begins or name.lower().endswith((".jsonl", ".ndjson")):
+        return ()
+    try:
+        found = loads(path.read_bytes(), max_bytes=DEFAULT_LIMITS.text_bytes)
+    except StrictJsonError:
+        return ()
+    return tuple(found) if isinstance(found, dict) else ()
+
+
+# How an uploaded table is probably to be read: what its page proposes, and many at once take.
+
+
+def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> Preview:
+    """Columns and first rows of a stored file; raises UnreadableFile."""
+    return previewed(stored_path(import_file), import_file.name, import_file.kind, seen)
+
+
+def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> Preview:
+    """Columns and first rows of a file of that kind; raises UnreadableFile."""
+    opened = open_table_or_lines if format_of(kind).takes_lines else open_table
+    with opened(path, name=name, **chosen_reading(seen), log=ReadingLog()) as table:
+        return beginning(table)
+
+
+def guessed(
+    import_file: ImportFile, shown: Preview, mapping: Mapping[str, str], *, is_own: bool
+) -> dict[str, Any]:
+    """Options of a table by a guess of its columns; ``is_own`` are those of an export of ours."""
+    is_safe = is_own and shown.kind == "csv" and _has_mark(import_file)
+    return {"mapping": mapping, "undo_spreadsheet_marks": is_safe}
+
+
+def _has_mark(import_file: ImportFile) -> bool:
+    """Only the spreadsheet-safe kind of our CSV files begins with a byte order mark."""
+    with stored_path(import_file).open("rb") as file:
+        return file.read(3) == b"\xef\xbb\xbf"
+
+
+def guess_options(import_file: ImportFile) -> None:
+    """Keep how a file is probably to be read, unless it was said; its reader refuses the rest."""
+    format, options = format_of(import_file.kind), import_file.options
+    path, found = stored_path(import_file), {}
+    if not options.get("sheet") and (sheet := fitting_sheet(path, import_file.name, [format])):
+        found["sheet"] = sheet
+    if format.is_mapped and not options.get("mapping"):
+        # What cannot be read its reader says, which meets it, too.
+        with suppress(UnreadableFile):
+            chosen = options | found
+            found |= format.guess(import_file, preview_of(import_file, chosen), chosen)
+    if found:
+        import_file.options |= found
+        import_file.save(update_fields=["options"])

@@ -1,0 +1,247 @@
+"""Parts of an import format: options, counted objects, first look and samples."""
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.tabular import Row, write_csv
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from rest_framework import serializers
+
+
+# What readers may be told beside the file: declared once for page, interface and command.
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A text of so many characters, or one of ``choices``; blank leaves it to the reader.
+
+    One with a ``label`` is asked for with the upload, and ``title`` names it where something else
+    says what it is about. One that ``is_shared`` can be said of all files of a batch. ``tells`` is
+    the type of what a format says of it about each file (see `Format.told`).
+    """
+
+    name: str
+    longest: int = 0
+    choices: Sequence[tuple[int, Any]] = ()
+    label: Any = ""
+    title: Any = ""
+    help_text: Any = ""
+    hint: str = ""
+    is_shared: bool = False
+    tells: type | None = None
+    # Its word on the command line, where that is another one than the interface's.
+    flag: str = ""
+
+    def field(self, *, is_short: bool = False) -> forms.Field:
+        """As a form asks for it."""
+        about = {
+            "label": self.title if is_short else self.label,
+            "help_text": "" if is_short else self.help_text,
+            "required": False,
+        }
+        if not self.choices:
+            return forms.CharField(max_length=self.longest, **about)
+        choices = [("", _("As kind and name of the file say")), *self.choices]
+        return forms.TypedChoiceField(choices=choices, coerce=int, empty_value=None, **about)
+
+    def input(self) -> "serializers.Field":
+        """As the interface takes it."""
+        from rest_framework import serializers
+
+        if self.choices:
+            return serializers.ChoiceField(
+                self.choices, allow_null=True, required=False, default=None, help_text=self.hint
+            )
+        return serializers.CharField(
+            max_length=self.longest, allow_blank=True, default="", help_text=self.hint
+        )
+
+    def add_to(self, parser: "ArgumentParser") -> None:
+        """As the command line takes it."""
+        flag = f"--{self.flag or self.name}"
+        about: dict[str, Any] = {"dest": self.name, "help": self.hint}
+        if self.choices:
+            values = [value for value, _name in self.choices]
+            parser.add_argument(flag, type=int, choices=values, **about)
+        else:
+            parser.add_argument(flag, default="", metavar=flag[2:].upper(), **about)
+
+    def output(self) -> "serializers.Field":
+        """As the interface tells it of a file; null where a file has nothing of the kind."""
+        from rest_framework import serializers
+
+        fields: dict[type | None, type[serializers.Field]] = {
+            int: serializers.IntegerField,
+            UUID: serializers.UUIDField,
+        }
+        field = fields.get(self.tells, serializers.CharField)
+        about: dict[str, Any] = {"source": f"told.{self.name}", "help_text": self.hint}
+        return field(allow_null=True, default=None, **about)
+
+
+OPTIONS: dict[str, Option] = {}
+
+
+def register_options(*found: Option) -> None:
+    """Make options known; the same one may be named by several apps."""
+    OPTIONS.update({each.name: each for each in found})
+
+
+def asked_with_uploads(*, of_batches: bool = False) -> list[Option]:
+    """What the upload page asks for, or only what can be said of many files at once."""
+    return [each for each in OPTIONS.values() if each.label and (each.is_shared or not of_batches)]
+
+
+class OptionsForm(forms.Form):
+    """Some options, by their short names where a heading says what they are about."""
+
+    def __init__(
+        self, *args: Any, asked: Iterable[Option], is_short: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        for option in asked:
+            self.fields[option.name] = option.field(is_short=is_short)
+
+
+# Kinds of objects that files bring and an import counts; an app registers those of its rooms.
+
+
+RESULTS = ("new", "same", "changed", "rejected")
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One kind of object.
+
+    ``new`` says how many (``shown``) are new, where they are worth a word; ``column`` heads them
+    in the list of files. Of what ``is_shared`` several files may bring the same.
+    """
+
+    name: str
+    title: Any
+    new: Any = ""
+    column: Any = ""
+    is_shared: bool = False
+
+
+COUNTED: dict[str, Counted] = {}
+
+
+def register_counted(*found: Counted) -> None:
+    """Make kinds of objects known, in the order in which tables show them."""
+    COUNTED.update({each.name: each for each in found})
+
+
+def empty_counts() -> dict[str, dict[str, int]]:
+    """Zeros for every kind of object and every result."""
+    return {name: dict.fromkeys(RESULTS, 0) for name in COUNTED}
+
+
+# What can be seen of a file before anybody has said what it is, and small files to try.
+
+
+_CRITERION = re.compile(r"c\d{1,2}")
+# So many columns of criteria make a table of points.
+FEWEST_CRITERIA = 3
+
+
+@dataclass(frozen=True)
+class Look:
+    """The beginning of a file.
+
+    Attributes
+    ----------
+    kind
+        ``csv``, ``tsv``, ``json``, ``jsonl``, ``xlsx``, ``lines`` or ``zip``; empty where it is
+        none of them.
+    columns, rows, titles
+        Headers or keys, the first records by them, and what was asked in full; empty where the
+        file is no table.
+    keys
+        Of a JSON file that is one object and no list.
+    members
+        Names of the files in an archive.
+    trouble
+        Why nothing can be seen, or only with what ``reading`` says.
+    reading
+        Options by which the file shows what it does: its sheet or encoding.
+    """
+
+    kind: str = ""
+    columns: tuple[str, ...] = ()
+    rows: Sequence[Row] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    trouble: str = ""
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Mapping[str, Any]:
+        """The first record."""
+        return self.rows[0].values if self.rows else {}
+
+    @property
+    def bare(self) -> frozenset[str]:
+        """Columns in lower case, with nothing but letters and digits."""
+        return frozenset(re.sub(r"[^a-z0-9]", "", name.lower()) for name in self.columns)
+
+    @property
+    def has_points(self) -> bool:
+        """Whether there are columns C1, C2, … of a rubric."""
+        found = [name for name in self.bare if _CRITERION.fullmatch(name)]
+        return len(found) >= FEWEST_CRITERIA
+
+    def has(self, *columns: str) -> bool:
+        """Whether all of these columns are there, exactly so called."""
+        return set(columns) <= set(self.columns)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A small invented file of a format.
+
+    ``options`` is what the format would ask; ``after`` names the kind of file whose sample has to
+    be imported before.
+    """
+
+    name: str
+    make: Callable[[], bytes]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    after: str = ""
+    # What a study may want to find out with such a file: keys of paths.
+    goals: tuple[str, ...] = ()
+
+
+Fits = Callable[[Look], str | Promise]
+
+
+def nothing_fits(_look: Look) -> str:
+    """Of a format that is never recognised by its content."""
+    return ""
+
+
+def csv_of(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, delimiter: str = ","
+) -> bytes:
+    """A table as CSV, exactly as given."""
+    target = io.BytesIO()
+    write_csv(target, columns, rows, delimiter=delimiter, for_spreadsheets=False)
+    return target.getvalue()
+
+
+def json_of(content: Any) -> bytes:
+    """Any content as JSON that people can read."""
+    return json.dumps(content, indent=1, ensure_ascii=False).encode()

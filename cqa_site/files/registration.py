@@ -1,0 +1,52 @@
+"""Job handlers, chores and menu entries of files."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.files.actions.files import APPLY_JOB, CHECK_JOB
+from cqa_site.files.actions.import_jobs import BATCH_JOB, run_apply, run_batch, run_check
+from cqa_site.runs.jobs import handles
+from cqa_site.web.database import chore
+from cqa_site.web.navigation import Entry
+
+from .actions import exports as retention
+from .models import ImportFile
+
+# What workers do for files: looking at them, importing them, throwing old ones away.
+
+
+handles(CHECK_JOB)(run_check)
+handles(APPLY_JOB)(run_apply)
+handles(BATCH_JOB)(run_batch)
+
+chore("expired exports")(retention.expire_exports)
+chore("uploads nobody imported")(retention.discard_old_imports)
+chore("leftover files")(retention.remove_leftovers)
+
+
+# Files in the menu of a study.
+
+
+def file_entries() -> Iterator[Entry]:
+    """What came in as a file."""
+    yield Entry(
+        "data",
+        _("Imports"),
+        "imports",
+        place=10,
+        waits=files_waiting,
+        tour=_("Files come in here. Each is checked first, and you see what it would add."),
+        also=_("upload files samples"),
+    )
+
+
+def files_waiting(study: Any) -> int:
+    """Dry runs that nobody has confirmed; files that came together count once."""
+    files = ImportFile.objects.filter(study=study, state=ImportFile.State.CHECKED)
+    found = files.aggregate(
+        alone=Count("pk", filter=Q(batch=None)), together=Count("batch", distinct=True)
+    )
+    return found["alone"] + found["together"]

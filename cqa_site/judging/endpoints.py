@@ -1,0 +1,383 @@
+"""Capabilities of an endpoint, and the tokens and costs of requests to it."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+from .chat import CallFailed, ChatClient, ChatReply, ChatRequest, Failure, decode, ordered_json
+from .extraction import ReplyNotUsable, without_reasoning
+from .rate_limits import is_repeatable, most_paid
+from .replies import TOKEN_LIMITS
+
+# Finding out what an endpoint honours, by asking it and looking at what comes back.
+#
+# Servers accept parameters that they then ignore, so a request that is not refused proves
+# nothing: every answer here rests on a reply that could not have come otherwise.
+
+
+LONGEST_EVIDENCE = 160
+# Tokens: to be cut, for a short answer, and for a short answer after some thinking.
+SHORT, ROOM, ROOM_TO_THINK = 16, 64, 2_000
+ROOM_TO_ANSWER = 400
+# Small models sometimes end a long task after a few words.
+TRIES = 3
+_COLOURS = {
+    "type": "object",
+    "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}},
+    "required": ["colour"],
+    "additionalProperties": False,
+}
+# These mean that the endpoint refused this parameter, as long as it answers without it.
+_REFUSALS = {Failure.REQUEST, Failure.SERVER, Failure.GARBAGE, Failure.TIMEOUT}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Whether something works, and the reply that says so.
+
+    ``refused`` if asking for it was refused, which is more than being ignored. ``parameter`` is
+    what it is asked for with, where that is not the same everywhere. ``proposed`` is the token
+    limit that a short answer needs of a model that thinks first, and else 0.
+    """
+
+    works: bool
+    evidence: str
+    refused: bool = False
+    parameter: str = ""
+    proposed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an endpoint honours.
+
+    Parameters
+    ----------
+    model
+        Name the endpoint answered with.
+    token_limit
+        Replies are cut where they are told to be; its ``parameter`` is what to send: the first of
+        `TOKEN_LIMITS` that cut a reply, else the first that was not refused.
+    temperature
+        A temperature of 0 is not refused, as some reasoning models do.
+    json_schema
+        Replies keep to a schema that the prompt does not mention.
+    seed
+        At temperature 1, equal seeds give equal replies and different ones different replies.
+    logprobs
+        Probabilities of tokens come with the reply.
+    n
+        Several replies to one request.
+    """
+
+    model: str
+    token_limit: Finding
+    temperature: Finding
+    json_schema: Finding
+    seed: Finding
+    logprobs: Finding
+    n: Finding
+
+    def as_dict(self) -> dict[str, dict[str, Any]]:
+        """``{"json_schema": {"works": True, "evidence": "…"}, …}``, without the model."""
+        names = ("token_limit", "temperature", "json_schema", "seed", "logprobs", "n")
+        return {name: dataclasses.asdict(getattr(self, name)) for name in names}
+
+
+async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Capabilities:
+    """Ask an endpoint eight tiny questions, and a ninth where the usual token limit fails.
+
+    Parameters
+    ----------
+    client, model
+        Whom to ask.
+    deadline
+        Seconds for each request.
+
+    Raises
+    ------
+    CallFailed
+        If the endpoint does not answer at all, or stops to.
+    """
+    first, limit = await _token_limit(_Question(client, model, {}, deadline))
+    # A model that thinks first has nothing said yet when a short limit cuts it.
+    does_think = _thinks(first.text)
+    room = ROOM_TO_THINK if does_think else ROOM
+    ask = _Question(client, model, {limit.parameter: room}, deadline)
+    temperature = await _temperature(ask)
+    ask = dataclasses.replace(ask, takes_temperature=not temperature.refused)
+    found = Capabilities(
+        model=first.model,
+        token_limit=limit,
+        temperature=temperature,
+        json_schema=await _json_schema(ask),
+        seed=await _seed(ask),
+        logprobs=await _logprobs(ask),
+        n=await _n(ask),
+    )
+    if not does_think:
+        return found
+    # Some questions take longer thoughts than these.
+    proposed = max(ROOM_TO_THINK, ROOM_TO_ANSWER + 2 * max(ask.used, default=0))
+    limit = dataclasses.replace(limit, proposed=proposed)
+    return dataclasses.replace(found, token_limit=limit)
+
+
+def _thinks(text: str) -> bool:
+    """Whether a reply that was cut early had no answer yet."""
+    try:
+        return not without_reasoning(text).strip()
+    except ReplyNotUsable:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    client: ChatClient
+    model: str
+    params: Mapping[str, Any]
+    deadline: float
+    takes_temperature: bool = True
+    # Tokens that replies took.
+    used: list[int] = field(default_factory=list)
+
+    async def __call__(
+        self, text: str, schema: Mapping[str, Any] | None = None, **params: Any
+    ) -> ChatReply:
+        messages = ({"role": "user", "content": text},)
+        asked = {**self.params, **params}
+        if not self.takes_temperature:
+            asked.pop("temperature", None)
+        request = ChatRequest(self.model, messages, asked, schema, self.deadline)
+        reply = await self.client.complete(request)
+        self.used.append(reply.tokens_out or 0)
+        return reply
+
+
+async def _token_limit(ask: _Question) -> tuple[ChatReply, Finding]:
+    """The first reply, and by which name a limit cuts it; raises if no name is taken at all."""
+    ignored: tuple[ChatReply, Finding] | None = None
+    refusals: list[CallFailed] = []
+    for name in TOKEN_LIMITS:
+        try:
+            reply = await _long_reply(ask, name)
+        except CallFailed as failure:
+            if failure.kind is not Failure.REQUEST:
+                raise
+            refusals.append(failure)
+            continue
+        is_cut = reply.finish_reason == "length" or reply.tokens_out == SHORT
+        said = [*map(str, refusals), f"{name}={SHORT}: {_cut_or_not(reply, is_cut)}"]
+        found = Finding(is_cut, _excerpt("; ".join(said), 2 * LONGEST_EVIDENCE), parameter=name)
+        if is_cut:
+            return reply, found
+        ignored = ignored or (reply, found)
+    if ignored is None:
+        raise refusals[0]
+    return ignored
+
+
+async def _long_reply(ask: _Question, name: str) -> ChatReply:
+    """A reply to a limit; one that ended before it shows nothing, so it is asked for again."""
+    limit: dict[str, Any] = {name: SHORT}
+    for _ in range(TRIES):
+        reply = await ask("Count from one to two hundred in words.", **limit)
+        if reply.finish_reason == "length" or not 0 < (reply.tokens_out or 0) < SHORT:
+            break
+    return reply
+
+
+def _cut_or_not(reply: ChatReply, is_cut: bool) -> str:
+    said = f"“{_excerpt(reply.text, 40)}”" if reply.text.strip() else "a reply without text"
+    return f"{said}, {'cut' if is_cut else 'not cut'}"
+
+
+async def _temperature(ask: _Question) -> Finding:
+    try:
+        reply = await ask("Say hello.", temperature=0)
+    except CallFailed as failure:
+        return _refused(failure)
+    return Finding(True, f"temperature=0: {_excerpt(reply.text)}")
+
+
+async def _json_schema(ask: _Question) -> Finding:
+    try:
+        reply = await ask("Name a tree in one word.", _COLOURS, temperature=0)
+    except CallFailed as failure:
+        return _refused(failure)
+    document = decode(reply.text.encode())
+    return Finding(document in ({"colour": "red"}, {"colour": "blue"}), _excerpt(reply.text))
+
+
+async def _seed(ask: _Question) -> Finding:
+    question = "Write ten random words."
+    try:
+        texts = [(await ask(question, temperature=1, seed=seed)).text for seed in (1, 1, 2)]
+    except CallFailed as failure:
+        return _refused(failure)
+    works = texts[0] == texts[1] != texts[2]
+    return Finding(works, " | ".join(_excerpt(text, LONGEST_EVIDENCE // 3) for text in texts))
+
+
+async def _logprobs(ask: _Question) -> Finding:
+    try:
+        reply = await ask("Say hello.", logprobs=True, top_logprobs=2)
+    except CallFailed as failure:
+        return _refused(failure)
+    found = _first_choice(reply).get("logprobs")
+    tokens = found.get("content") if isinstance(found, Mapping) else None
+    works = isinstance(tokens, list) and bool(tokens)
+    return Finding(works, _excerpt(str(tokens[0])) if tokens and works else "no probabilities")
+
+
+async def _n(ask: _Question) -> Finding:
+    try:
+        reply = await ask("Say hello.", n=2)
+    except CallFailed as failure:
+        return _refused(failure)
+    count = len(_choices(reply))
+    return Finding(count == 2, f"{count} of 2 replies")
+
+
+def _refused(failure: CallFailed) -> Finding:
+    if failure.kind not in _REFUSALS:
+        raise failure
+    return Finding(False, _excerpt(str(failure)), refused=failure.kind is Failure.REQUEST)
+
+
+def _choices(reply: ChatReply) -> list[Any]:
+    document = decode(reply.body.encode())
+    choices = document.get("choices") if isinstance(document, Mapping) else None
+    return choices if isinstance(choices, list) else []
+
+
+def _first_choice(reply: ChatReply) -> Mapping[str, Any]:
+    choices = _choices(reply)
+    return choices[0] if choices and isinstance(choices[0], Mapping) else {}
+
+
+def _excerpt(text: str, longest: int = LONGEST_EVIDENCE) -> str:
+    return " ".join(text.split())[:longest]
+
+
+# How many tokens requests will take and what they will cost, before anything is sent.
+#
+# The estimate leans upwards: it is shown before a run and checked against its budget, where
+# too low a figure hurts more than too high a one. What was really used comes from the replies.
+
+
+CHARACTERS_PER_TOKEN = 3
+BYTES_PER_TOKEN = 2
+TOKENS_PER_MESSAGE = 4
+TOKENS_PER_REQUEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a set of requests comes to; costs are in millionths of the prices' currency.
+
+    ``cost_micro`` takes every request once, ``most_micro`` as often as the table of retries allows
+    where all of them are paid for.
+    """
+
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    cost_micro: int
+    most_micro: int = 0
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of a text, rounded up.
+
+    A token for every `CHARACTERS_PER_TOKEN` ASCII characters (English prose needs fewer tokens;
+    names, figures and punctuation do not), and one for every
+    `BYTES_PER_TOKEN` bytes of UTF-8 outside ASCII, where vocabularies hold fewer whole words.
+
+    Examples
+    --------
+    >>> estimate_tokens("Oak is harder than pine."), estimate_tokens("дуб"), estimate_tokens("")
+    (8, 3, 0)
+    """
+    characters = len(text.encode("ascii", "ignore"))
+    other_bytes = len(text.encode("utf-8", "replace")) - characters
+    return -(-characters // CHARACTERS_PER_TOKEN) + -(-other_bytes // BYTES_PER_TOKEN)
+
+
+def estimate_messages(messages: Iterable[Mapping[str, str]]) -> int:
+    """Tokens of a conversation with the marks chat templates put around each message."""
+    sizes = [TOKENS_PER_MESSAGE + estimate_tokens(message["content"]) for message in messages]
+    return TOKENS_PER_REQUEST + sum(sizes)
+
+
+def cost_micro(tokens_in: int, tokens_out: int, *, price_in: Decimal, price_out: Decimal) -> int:
+    """Cost in millionths of a currency unit, rounded up.
+
+    Parameters
+    ----------
+    tokens_in, tokens_out
+        At least 0.
+    price_in, price_out
+        Currency units per million tokens, which is millionths per token.
+
+    Examples
+    --------
+    >>> cost_micro(1000, 50, price_in=Decimal("0.15"), price_out=Decimal("0.60"))
+    180
+    """
+    if any(each < 0 for each in (tokens_in, tokens_out, price_in, price_out)):
+        raise ValueError("tokens and prices are never negative")
+    cost = tokens_in * price_in + tokens_out * price_out
+    return int(cost.to_integral_value(rounding=ROUND_CEILING))
+
+
+def estimate(
+    requests: Iterable[ChatRequest],
+    *,
+    price_in: Decimal,
+    price_out: Decimal,
+    tokens_per_reply: int | None = None,
+) -> Estimate:
+    """Add up requests.
+
+    Parameters
+    ----------
+    requests
+        As they would be sent; read once, so a generator will do.
+    price_in, price_out
+        Currency units per million tokens.
+    tokens_per_reply
+        What a reply takes where that was measured. None takes every request's own limit,
+        the most it can cost.
+
+    Raises
+    ------
+    ValueError
+        If a request has no limit and no measure is given: its cost has no bound.
+    """
+    count = tokens_in = tokens_out = most = 0
+    prices = {"price_in": price_in, "price_out": price_out}
+    for request in requests:
+        count += 1
+        sent = estimate_messages(request.messages)
+        if request.schema is not None:
+            # Some servers put the schema into the prompt.
+            sent += estimate_tokens(ordered_json(request.schema))
+        received = _reply_tokens(request, tokens_per_reply)
+        tokens_in, tokens_out = tokens_in + sent, tokens_out + received
+        requests_paid, limits = most_paid(is_repeatable=is_repeatable(request.params))
+        # Every request that is paid for is rounded up.
+        rounded = requests_paid if price_in or price_out else 0
+        most += cost_micro(requests_paid * sent, limits * received, **prices) + rounded
+    return Estimate(
+        count, tokens_in, tokens_out, cost_micro(tokens_in, tokens_out, **prices), most
+    )
+
+
+def _reply_tokens(request: ChatRequest, measured: int | None) -> int:
+    limits = [int(request.params[name]) for name in TOKEN_LIMITS if request.params.get(name)]
+    if not limits and measured is None:
+        raise ValueError("a request without a token limit has no largest cost")
+    return min([*limits, *([] if measured is None else [measured])])

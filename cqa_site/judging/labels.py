@@ -1,0 +1,338 @@
+"""Labels, verdicts and prose of a judge: reply schemas and how replies are read."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .extraction import ReplyNotUsable, Unscored, extract_json, without_reasoning
+
+# From a model's reply to labels or prose, or to the reason why there is none.
+#
+# A label is read from one JSON object and from nowhere else. Nothing is repaired, guessed or
+# rounded, and no failure becomes a number. The raw reply is kept elsewhere, so a later version
+# of this file can read old replies again: `PARSER_VERSION` says which one did.
+
+
+__all__ = [
+    "PARSER_VERSION",
+    "Choice",
+    "Label",
+    "ReplyNotUsable",
+    "Unscored",
+    "Verdict",
+    "extract_json",
+    "parse_batch",
+    "parse_choice",
+    "parse_prose",
+    "parse_single",
+    "parse_verdict",
+    "validate_label",
+]
+
+# Increased with every change that may read a reply differently, here or in extraction.py.
+PARSER_VERSION = 2
+# What servers call an end: by the model itself, by a limit, by a filter. Other words are none.
+_ENDED = {"stop", "eos", "eos_token", "eosfound", "end_turn", "stop_sequence", "complete"}
+_CUT_SHORT = {
+    "length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit",
+    "context_length", "model_context_window_exceeded",
+}  # fmt: skip
+_WITHHELD = {
+    "content_filter", "content_filtered", "refusal", "safety", "recitation", "blocklist", "spii",
+    "prohibited_content", "guardrail_intervened",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label as the judge gave it; the rationale may be empty."""
+
+    value: int
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Yes or no as the judge said it; the rationale may be empty."""
+
+    is_true: bool
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several words as the judge gave it; the rationale may be empty."""
+
+    value: str
+    rationale: str
+
+
+def validate_label(value: object, allowed: Collection[int]) -> int:
+    """A label of the scale.
+
+    Whole numbers only. A float is one if nothing stands behind its point (2.0), because JSON
+    knows a single kind of number; the string "2", true and null are none.
+
+    Raises
+    ------
+    ReplyNotUsable
+        ``wrong_type`` or ``out_of_set``; a label is never rounded or clipped.
+    """
+    number = _whole_number(value)
+    if number is None:
+        raise ReplyNotUsable(Unscored.WRONG_TYPE, f"{str(value)[:40]!a} is no whole number")
+    if number not in allowed:
+        raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{number} is not on the scale")
+    return number
+
+
+def parse_single(
+    reply_text: str, finish_reason: str, allowed: Collection[int], *, refusal: str = ""
+) -> Label:
+    """Read ``{"reason": "…", "label": 2}``; the reason may be missing, nothing may be added.
+
+    Parameters
+    ----------
+    reply_text, finish_reason, refusal
+        As the endpoint sent them.
+    allowed
+        Labels of the scale.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason.
+    """
+    return _label_of(
+        _answer(reply_text, finish_reason, refusal), allowed, known={"label", "reason"}
+    )
+
+
+def parse_batch(
+    reply_text: str,
+    finish_reason: str,
+    expected_ids: Sequence[int],
+    allowed: Collection[int],
+    *,
+    refusal: str = "",
+) -> dict[int, Label | Unscored]:
+    """Read ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}`` in any order.
+
+    Usable entries count even if others do not. An entry for an item nobody asked about
+    spoils the whole reply: it is what a model leaves that counts from 0 instead of 1, and
+    then every other entry belongs to its neighbour.
+
+    Returns
+    -------
+    dict
+        Exactly the expected ids, in their order, each with a label or the reason for none.
+    """
+    try:
+        entries = _entries_of(_answer(reply_text, finish_reason, refusal), set(expected_ids))
+    except ReplyNotUsable as problem:
+        return dict.fromkeys(expected_ids, problem.reason)
+    return {number: _label_or_reason(entries.get(number, []), allowed) for number in expected_ids}
+
+
+def parse_prose(reply_text: str, finish_reason: str, *, refusal: str = "") -> str:
+    """Read a reply that is a text in its own right; nothing in it is changed.
+
+    Only the endpoint's word tells a whole text from a part of one, so without a finish reason
+    there is none. Reasoning between its marks is no part of the text and is left out, with the
+    white space behind it.
+
+    Raises
+    ------
+    ReplyNotUsable
+        ``empty``, ``truncated``, ``unfinished`` or ``refused``.
+
+    Examples
+    --------
+    >>> parse_prose("<think>Hm.</think>\\n\\nTea wins.\\n", "stop")
+    'Tea wins.\\n'
+    """
+    _check_whole(finish_reason or "no finish reason", refusal)
+    text = without_reasoning(reply_text)
+    if not text.strip():
+        raise ReplyNotUsable(Unscored.EMPTY)
+    return text if text == reply_text else text.lstrip()
+
+
+def parse_verdict(reply_text: str, finish_reason: str, name: str, *, refusal: str = "") -> Verdict:
+    """Read ``{"reason": "…", "<name>": true}``; the reason may be missing, nothing may be added.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason; 1, "true" and null are ``wrong_type``.
+
+    Examples
+    --------
+    >>> parse_verdict('{"reason": "It says so.", "coherent": true}', "stop", "coherent")
+    Verdict(is_true=True, rationale='It says so.')
+    """
+    answer = _answer(reply_text, finish_reason, refusal)
+    rationale = _rationale_of(answer, name, known={name, "reason"})
+    if not isinstance(answer[name], bool):
+        detail = f"{str(answer[name])[:40]!a} is neither true nor false"
+        raise ReplyNotUsable(Unscored.WRONG_TYPE, detail)
+    return Verdict(answer[name], rationale)
+
+
+def parse_choice(
+    reply_text: str, finish_reason: str, name: str, allowed: Collection[str], *, refusal: str = ""
+) -> Choice:
+    """Read ``{"reason": "…", "<name>": "A"}``; the reason may be missing, nothing may be added.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason; a word that was not offered, or no word at all, is ``out_of_set``.
+
+    Examples
+    --------
+    >>> parse_choice('{"reason": "It is shorter.", "verdict": "B"}', "stop", "verdict", "AB")
+    Choice(value='B', rationale='It is shorter.')
+    """
+    answer = _answer(reply_text, finish_reason, refusal)
+    rationale = _rationale_of(answer, name, known={name, "reason"})
+    value = answer[name]
+    if not isinstance(value, str) or value not in allowed:
+        raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{str(value)[:40]!a} was not offered")
+    return Choice(value, rationale)
+
+
+def _answer(text: str, finish_reason: str, refusal: str) -> Mapping[str, Any]:
+    _check_whole(finish_reason, refusal)
+    answer: Mapping[str, Any] = extract_json(text)
+    return answer
+
+
+def _check_whole(finish_reason: str, refusal: str) -> None:
+    # The wire's word comes first: a reply cut by the token limit may look complete.
+    word = finish_reason.strip().lower()
+    if refusal.strip() or word in _WITHHELD:
+        raise ReplyNotUsable(Unscored.REFUSED, refusal.strip()[:200] or finish_reason)
+    if word in _CUT_SHORT:
+        raise ReplyNotUsable(Unscored.TRUNCATED, f"the endpoint says {finish_reason}")
+    # An object closes itself, so a server that leaves the word out is believed.
+    if word and word not in _ENDED:
+        raise ReplyNotUsable(Unscored.UNFINISHED, f"the endpoint says {finish_reason[:40]}")
+
+
+def _label_of(entry: object, allowed: Collection[int], known: set[str]) -> Label:
+    if not isinstance(entry, dict):
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "no label")
+    rationale = _rationale_of(entry, "label", known)
+    return Label(validate_label(entry["label"], allowed), rationale)
+
+
+def _rationale_of(entry: Mapping[str, Any], name: str, known: set[str]) -> str:
+    """The reason of an entry that has what was asked for under ``name`` and nothing else."""
+    if name not in entry:
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"no {name}")
+    extra = sorted(set(entry) - known)
+    if extra:
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"{extra[0][:40]!a} was not asked for")
+    rationale = entry.get("reason", "")
+    if not isinstance(rationale, str):
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "the reason is no text")
+    return rationale
+
+
+def _entries_of(answer: Mapping[str, Any], expected: set[int]) -> dict[int, list[object]]:
+    entries = answer.get("labels")
+    if set(answer) != {"labels"} or not isinstance(entries, list):
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "not one list of labels")
+    by_id: dict[int, list[object]] = {}
+    for entry in entries:
+        number = _whole_number(entry.get("id")) if isinstance(entry, dict) else None
+        if number is None:
+            raise ReplyNotUsable(Unscored.NOT_SCHEMA, "an entry without a number")
+        if number not in expected:
+            raise ReplyNotUsable(Unscored.EXTRA_ITEM, f"nobody asked about item {number}")
+        by_id.setdefault(number, []).append(entry)
+    return by_id
+
+
+def _label_or_reason(entries: list[object], allowed: Collection[int]) -> Label | Unscored:
+    if not entries:
+        return Unscored.MISSING_ITEM
+    if len(entries) > 1:
+        return Unscored.DUPLICATE_ITEM
+    try:
+        return _label_of(entries[0], allowed, known={"id", "label", "reason"})
+    except ReplyNotUsable as problem:
+        return problem.reason
+
+
+def _whole_number(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else None
+
+
+# JSON schemas of what a judge answers.
+#
+# Every text has a longest length and every list a longest size: a constrained model may
+# otherwise write until its tokens run out. The reason stands before the label because a model
+# writes from left to right and an explanation after the label cannot bear on it; explained
+# ratings agree better with people than bare ones (Chiang & Lee 2023, arXiv 2310.05657).
+# The order of properties is part of the schema: keep it when storing one (PostgreSQL's jsonb
+# does not).
+
+
+LONGEST_REASON = 300
+
+
+def label_schema(allowed: Sequence[int]) -> dict[str, Any]:
+    """Schema of ``{"reason": "…", "label": 2}``.
+
+    Parameters
+    ----------
+    allowed
+        Labels of the scale.
+    """
+    return closed_object(_reason_and_label(allowed))
+
+
+def verdict_schema(name: str) -> dict[str, Any]:
+    """Schema of ``{"reason": "…", "<name>": true}``."""
+    reason = {"type": "string", "maxLength": LONGEST_REASON}
+    return closed_object({"reason": reason, name: {"type": "boolean"}})
+
+
+def batch_schema(ids: Sequence[int], allowed: Sequence[int]) -> dict[str, Any]:
+    """Schema of ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}``.
+
+    Parameters
+    ----------
+    ids
+        Numbers of the items, all different; the reply holds one entry for each.
+    allowed
+        Labels of the scale.
+    """
+    entry = closed_object(
+        {"id": {"type": "integer", "enum": list(ids)}, **_reason_and_label(allowed)}
+    )
+    labels = {"type": "array", "items": entry, "minItems": len(ids), "maxItems": len(ids)}
+    return closed_object({"labels": labels})
+
+
+def _reason_and_label(allowed: Sequence[int]) -> dict[str, Any]:
+    return {
+        "reason": {"type": "string", "maxLength": LONGEST_REASON},
+        "label": {"type": "integer", "enum": list(allowed)},
+    }
+
+
+def closed_object(properties: dict[str, Any]) -> dict[str, Any]:
+    """Schema of an object with exactly these properties, in this order."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,385 @@
+"""Replies of OpenAI-compatible servers: answers, batch lines, refusals and parameters."""
+
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from .chat import CallFailed, ChatReply, ChatRequest, Failure, decode, reply_of, storable
+
+# What an HTTP status other than 200 means for a request.
+
+
+LONGEST_WAIT = 900.0
+SHORTEST_WAIT = 1.0
+LONGEST_MESSAGE = 300
+# Finish reasons of a reply that the server, not the model, ended.
+_BROKEN_OFF = {"error", "abort", "aborted", "cancelled", "canceled", "timeout"}
+_NO_MONEY = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+
+
+def failure_of(
+    status: int,
+    headers: Mapping[str, str],
+    document: Any,
+    *,
+    body: str = "",
+    milliseconds: int = 0,
+) -> CallFailed:
+    """The failure that a status stands for.
+
+    Parameters
+    ----------
+    status
+        HTTP status, or the one of an error that came with a 200.
+    headers
+        Of the reply, with lower-case names.
+    document
+        The reply's JSON, or None.
+    body, milliseconds
+        Kept with the failure; the body is already free of keys.
+    """
+    error = document.get("error") if isinstance(document, Mapping) else None
+    details = error if isinstance(error, Mapping) else {}
+    said = details.get("message") if details else error
+    message = f"the endpoint answered {status}"
+    if isinstance(said, str) and said.strip():
+        message += ": " + " ".join(storable(said).split())[:LONGEST_MESSAGE]
+    # The values may be of any type, also of one that no set takes.
+    has_no_money = str(details.get("code")) in _NO_MONEY or str(details.get("type")) in _NO_MONEY
+    return CallFailed(
+        _kind(status, has_no_money),
+        message,
+        retry_after=retry_after(headers),
+        status=status,
+        body=body,
+        milliseconds=milliseconds,
+    )
+
+
+def failure_inside(
+    document: Any, headers: Mapping[str, str], *, body: str = "", milliseconds: int = 0
+) -> CallFailed | None:
+    """An error that was sent with a 200, alone, beside choices or in one, as routers do.
+
+    One that names no status is the server's own. What came with choices reached the model and
+    counts as paid.
+    """
+    root = document if isinstance(document, Mapping) else {}
+    choices = root.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else {}
+    choice = choice if isinstance(choice, Mapping) else {}
+    message = choice.get("message")
+    places = (root, choice, message if isinstance(message, Mapping) else {})
+    errors = [place["error"] for place in places if place.get("error")]
+    finish = str(choice.get("finish_reason")).lower()
+    if finish in _BROKEN_OFF:
+        errors.append(f"finish reason {finish}")
+    if not errors:
+        return None
+    failure = failure_of(
+        _status_of(errors[0]),
+        headers,
+        {"error": errors[0]},
+        body=body,
+        milliseconds=milliseconds,
+    )
+    failure.is_paid = bool(choice) and failure.kind in (Failure.SERVER, Failure.REQUEST)
+    return failure
+
+
+def _status_of(error: Any) -> int:
+    details = error if isinstance(error, Mapping) else {}
+    names = [str(details.get(name)) for name in ("code", "status", "type")]
+    status = next((int(name) for name in names if re.fullmatch("[45][0-9][0-9]", name)), 0)
+    is_haste = any(name in _NO_MONEY or "rate_limit" in name for name in names)
+    return status or (429 if is_haste else 502)
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds to wait as a server asks, from 1 to 900, or None if it asks nothing readable.
+
+    Parameters
+    ----------
+    headers
+        ``retry-after-ms`` (milliseconds) goes before ``retry-after`` (seconds, whole or not,
+        or an HTTP date; RFC 9110, section 10.2.3).
+    now
+        Seconds since the epoch; the present if None.
+
+    Examples
+    --------
+    >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after": "86400"})
+    (2.5, 900.0)
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        seconds = _number(headers.get(name, ""))
+        if seconds is not None:
+            return _clamped(seconds * unit)
+    try:
+        date = parsedate_to_datetime(headers.get("retry-after", ""))
+        return _clamped(date.timestamp() - (time.time() if now is None else now))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _kind(status: int, has_no_money: bool) -> Failure:
+    if status == 402 or (status in (403, 429) and has_no_money):
+        return Failure.QUOTA
+    if status == 429:
+        return Failure.THROTTLED
+    if status in (401, 403):
+        return Failure.DENIED
+    if status in (408, 409, 425) or status >= 500:
+        return Failure.SERVER
+    return Failure.REQUEST
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _clamped(seconds: float) -> float:
+    return min(LONGEST_WAIT, max(SHORTEST_WAIT, seconds))
+
+
+# What an OpenAI-compatible server sent back, read without trusting its shape.
+
+
+# Of an error's body; more says nothing more.
+LONGEST_ERROR = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A 2xx reply: its JSON (None if it is none), its text, its id and how long it took."""
+
+    document: Any
+    body: str
+    request_id: str
+    milliseconds: int
+
+    def field(self, name: str) -> Any:
+        """A field of the document, or None."""
+        return self.document.get(name) if isinstance(self.document, Mapping) else None
+
+    def text(self, name: str) -> str:
+        """A field that is text, or an empty one."""
+        value = self.field(name)
+        return storable(value) if isinstance(value, str) else ""
+
+    def required(self, name: str) -> str:
+        """A field that has to be text; raises `CallFailed` (``garbage``)."""
+        value = self.text(name)
+        if not value:
+            message = f"the reply has no {name}"
+            raise CallFailed(Failure.GARBAGE, message, status=200, body=self.body)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """A batch as the endpoint reports it; file ids are empty while there is no file."""
+
+    id: str
+    status: str
+    output_file: str = ""
+    error_file: str = ""
+    total: int = 0
+    completed: int = 0
+    failed: int = 0
+
+
+def answer_of(
+    headers: Mapping[str, str], content: bytes, milliseconds: int, scrub: Callable[[str], str]
+) -> Answer:
+    """Read a 2xx reply.
+
+    Raises
+    ------
+    CallFailed
+        If it is an error that was sent with a 200.
+    """
+    body = scrub(storable(content))
+    document = decode(body.encode())
+    failure = failure_inside(document, headers, body=body, milliseconds=milliseconds)
+    if failure is not None:
+        raise failure
+    return Answer(document, body, scrub(headers.get("x-request-id", "")), milliseconds)
+
+
+def refusal_of(
+    status: int,
+    headers: Mapping[str, str],
+    content: bytes,
+    milliseconds: int,
+    scrub: Callable[[str], str],
+) -> CallFailed:
+    """Read a reply with a status from 400 on."""
+    body = scrub(storable(content[:LONGEST_ERROR]))
+    document = decode(body.encode())
+    return failure_of(status, headers, document, body=body, milliseconds=milliseconds)
+
+
+def batch_of(answer: Answer) -> BatchState:
+    """Read a batch; raises `CallFailed` (``garbage``) if it is none."""
+    counts = answer.field("request_counts")
+    numbers = counts if isinstance(counts, Mapping) else {}
+    return BatchState(
+        id=answer.required("id"),
+        status=answer.required("status"),
+        output_file=answer.text("output_file_id"),
+        error_file=answer.text("error_file_id"),
+        total=_count(numbers.get("total")),
+        completed=_count(numbers.get("completed")),
+        failed=_count(numbers.get("failed")),
+    )
+
+
+def batch_marked(answer: Answer, metadata: Mapping[str, str]) -> BatchState | None:
+    """The first batch of a list whose metadata hold all of ``metadata``; None if there is none."""
+    listed = answer.field("data")
+    for entry in listed if isinstance(listed, list) else []:
+        held = entry.get("metadata") if isinstance(entry, Mapping) else None
+        if isinstance(held, Mapping) and metadata.items() <= held.items():
+            return batch_of(Answer(entry, "", "", 0))
+    return None
+
+
+def model_names(answer: Answer) -> list[str]:
+    """The ids of a list of models; entries of another shape are left out."""
+    listed = answer.field("data")
+    entries = listed if isinstance(listed, list) else []
+    ids = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
+    return [storable(one) for one in ids if isinstance(one, str)]
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+# One line of a provider batch's result: a chat completion, or why there is none.
+
+
+def reply_of_line(line: Mapping[str, Any] | None) -> ChatReply:
+    """Read the line of one request.
+
+    Parameters
+    ----------
+    line
+        ``{"custom_id": …, "response": {"status_code": 200, "request_id": …, "body": {…}} | null,
+        "error": {…} | null}``, or None if the result has no line for the request.
+
+    Raises
+    ------
+    CallFailed
+        ``connection`` for a request the batch did not get to; otherwise as for a reply that
+        came by itself.
+    """
+    response = line.get("response") if line else None
+    if not isinstance(response, Mapping):
+        raise CallFailed(Failure.CONNECTION, "the batch ended without this request")
+    document = response.get("body")
+    body = storable(json.dumps(document))
+    status = response.get("status_code")
+    if status != 200:
+        code = status if isinstance(status, int) else 500
+        raise failure_of(code, {}, document, body=body)
+    if failure := failure_inside(document, {}, body=body):
+        raise failure
+    request_id = response.get("request_id")
+    return reply_of(
+        document, body=body, request_id=request_id if isinstance(request_id, str) else ""
+    )
+
+
+# Sampling parameters: the two names of the token limit, and which one a refusal is about.
+
+
+# In the order in which they are tried: most servers know the first, reasoning models of some
+# providers take only the second.
+TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
+SCHEMA = "response_format"
+_INVALID = {400, 422}
+# Too long a text concerns that text; no other parameter would help the rest of the run.
+_TOO_LONG = re.compile(r"context[ _](?:length|window|size)|maximum context", re.IGNORECASE)
+_QUOTES = "['\"`‘’“”]"
+
+
+def parameter_named(document: Any, names: Iterable[str]) -> str:
+    """The parameter that an error document is about; empty if it names none of ``names``.
+
+    Parameters
+    ----------
+    document
+        The JSON of a refusal, of any shape: OpenAI's ``error.param``, the ``loc`` of a schema
+        check, or a sentence. A name of one plain word has to stand in quotes there.
+    names
+        What was sent.
+
+    Examples
+    --------
+    >>> error = {"message": "Unsupported parameter: 'max_tokens' is not supported."}
+    >>> parameter_named({"error": error}, ["temperature", "max_tokens"])
+    'max_tokens'
+    """
+    wanted = sorted(set(names), key=len, reverse=True)
+    words = list(_words(document))
+    for key, word in words:
+        if key in ("param", "loc") and (found := _of(word, wanted)):
+            return found
+    text = " ".join(word for key, word in words if key not in ("param", "loc"))
+    places = {name: place for name in wanted if (place := _place(name, text)) is not None}
+    return min(places, key=lambda name: places[name], default="")
+
+
+def named(failure: CallFailed, request: ChatRequest) -> CallFailed:
+    """The same failure, as ``parameter`` with the name first if it refuses one that was sent."""
+    if failure.kind is not Failure.REQUEST or failure.status not in _INVALID:
+        return failure
+    if _TOO_LONG.search(f"{failure} {failure.body}"):
+        return failure
+    document = decode(failure.body)
+    sent = [*request.params, *([SCHEMA] if request.schema is not None else [])]
+    name = parameter_named(str(failure) if document is None else document, sent)
+    if not name:
+        return failure
+    return CallFailed(
+        Failure.PARAMETER,
+        f"{name}: {failure}",
+        status=failure.status,
+        body=failure.body,
+        milliseconds=failure.milliseconds,
+    )
+
+
+def _words(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text of a document with the name it stands under."""
+    if isinstance(value, Mapping):
+        for name, child in value.items():
+            yield from _words(child, str(name))
+    elif isinstance(value, list):
+        for child in value:
+            yield from _words(child, key)
+    elif isinstance(value, str):
+        yield key, value
+
+
+def _of(word: str, names: Iterable[str]) -> str:
+    """The name that a place such as ``response_format.json_schema`` begins with."""
+    return next((name for name in names if re.split(r"[.\[]", word)[0] == name), "")
+
+
+def _place(name: str, text: str) -> int | None:
+    word = re.escape(name)
+    pattern = rf"\b{word}\b" if "_" in name else f"{_QUOTES}{word}{_QUOTES}"
+    found = re.search(pattern, text)
+    return found.start() if found else None

@@ -1,0 +1,293 @@
+"""HTTP/1.1 connections to checked addresses, kept for the next request."""
+
+import asyncio
+import select
+import socket
+import ssl
+import time
+from collections import deque
+from collections.abc import AsyncIterable
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import ip_address
+from typing import cast
+
+import h11
+import httpcore2
+
+from ..chat import Failure
+from .addresses import Address, Allowed, is_listed, is_permitted
+
+# One HTTP/1.1 connection: a request goes out, its reply comes in, and again.
+#
+# h11 writes and reads the protocol and knows when a connection may be used again; here are the
+# bytes and the waiting.
+
+
+# Seconds until a kept connection is given up, and its successor's address checked anew.
+LONGEST_LIFE = 60.0
+# Shorter than what servers keep an idle connection for (many: 5 s, some: 2 s): a request
+# sent just when the server hangs up would be lost, and nobody knows whether it was read.
+LONGEST_IDLE = 1.5
+LARGEST_HEAD = 102_400
+Head = h11.Response | h11.InformationalResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whom a connection leads to: ``http`` or ``https``, the name asked for, and the port."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+class Connection(asyncio.Protocol):
+    """A connection that carries one request and its reply at a time."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self._parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=LARGEST_HEAD)
+        self._opened_at = self._idle_since = time.monotonic()
+        self._waiter: asyncio.Future[None] | None = None
+        self._is_full = self._is_lost = False
+        self._poll = select.poll()
+
+    async def ask(self, request: h11.Request, content: AsyncIterable[bytes]) -> Head:
+        """Send a request and return the head of its reply: a final one, or a 101."""
+        await self._send(request, content)
+        while True:
+            event = await self._event()
+            if isinstance(event, h11.Response):
+                return event
+            if isinstance(event, h11.InformationalResponse) and event.status_code == 101:
+                return event
+
+    async def part(self) -> bytes:
+        """The next part of the reply's body; empty at its end."""
+        event = await self._event()
+        return bytes(event.data) if isinstance(event, h11.Data) else b""
+
+    def rest(self) -> bool:
+        """Get ready for another request; False if there can be none."""
+        parser = self._parser
+        if parser.our_state is not h11.DONE or parser.their_state is not h11.DONE:
+            return False
+        parser.start_next_cycle()
+        self._idle_since = time.monotonic()
+        return True
+
+    def is_stale(self) -> bool:
+        """Whether a resting connection has rested or lived too long."""
+        now = time.monotonic()
+        return now - self._idle_since > LONGEST_IDLE or now - self._opened_at > LONGEST_LIFE
+
+    def is_usable(self) -> bool:
+        """Whether a resting connection may be asked again.
+
+        Whatever arrives without a request is the server's goodbye, or would be taken for the
+        reply to the next one. The socket is asked, too: the event loop may not have looked.
+        """
+        is_silent = not self._is_lost and self._parser.trailing_data == (b"", False)
+        return is_silent and not self.is_stale() and not self._poll.poll(0)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._poll.register(transport.get_extra_info("socket"), select.POLLIN)
+
+    def data_received(self, data: bytes) -> None:
+        self._parser.receive_data(data)
+        if self._waiter is None or self._is_full:
+            # Nobody takes it now: more stays in the socket, and the server has to wait.
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        self._parser.receive_data(b"")
+        self._wake()
+
+    def connection_lost(self, problem: Exception | None) -> None:
+        self._is_lost = True
+        self._wake()
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        self._wake()
+
+    async def _send(self, request: h11.Request, content: AsyncIterable[bytes]) -> None:
+        # Head and first part leave together: every call of the system costs.
+        waiting = self._parser.send(request)
+        async for part in content:
+            self._transport.write(waiting + self._parser.send(h11.Data(data=part)))
+            waiting = b""
+            while self._is_full and not self._is_lost:
+                await self._change()
+            if self._is_lost:
+                # Why the server hung up so early may be there to be read.
+                return
+        self._transport.write(waiting + self._parser.send(h11.EndOfMessage()))
+
+    async def _event(self) -> h11.Event | type[h11.PAUSED]:
+        while (event := self._parser.next_event()) is h11.NEED_DATA:
+            if self._is_lost:
+                raise ConnectionResetError
+            self._transport.resume_reading()
+            await self._change()
+        return cast("h11.Event | type[h11.PAUSED]", event)
+
+    async def _change(self) -> None:
+        """Wait until something arrives, there is room to send, or the connection is lost."""
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+# Connections to checked addresses only, kept for the next request.
+#
+# A name is looked up once, every address it stands for is checked, and the connection is
+# opened to one of the checked addresses itself, so that a second answer of the resolver cannot
+# lead elsewhere. TLS verifies the name.
+#
+# The HTTP library's own pool is not used: it looks at every connection at the start and at the
+# end of every request, which with hundreds in flight took most of the time of a call.
+
+
+class EgressFailed(Exception):
+    """A request that brought no reply within its bounds.
+
+    Parameters
+    ----------
+    kind
+        ``blocked``, ``connection``, ``certificate``, ``timeout`` or ``too_large``.
+    message
+        For people; says nothing about the network.
+    """
+
+    def __init__(self, kind: Failure, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Connections:
+    """Opens connections to checked addresses, and keeps those that can be used again.
+
+    Parameters
+    ----------
+    allowed
+        Networks and ports that may be reached although they are not public.
+    connect_timeout
+        Seconds for lookup, connection and TLS handshake together.
+    """
+
+    def __init__(self, allowed: tuple[Allowed, ...], connect_timeout: float) -> None:
+        self._allowed = allowed
+        self._connect_timeout = connect_timeout
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._idle: dict[Origin, deque[Connection]] = {}
+        self._tls: ssl.SSLContext | None = None
+
+    async def take(self, origin: Origin) -> Connection:
+        """A connection that nobody else uses until it is given back."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            # A connection belongs to the loop it was opened in.
+            self._loop, self._idle = loop, {}
+        idle = self._idle.get(origin)
+        while idle:
+            connection = idle.pop()
+            if connection.is_usable():
+                return connection
+            connection.close()
+        return await self._open(origin)
+
+    def give_back(self, connection: Connection) -> None:
+        """Keep a connection whose reply was read to its end, and close any other."""
+        idle = self._idle.setdefault(connection.origin, deque())
+        # The last one given back is the first to be taken, so the stale ones are in front.
+        while idle and idle[0].is_stale():
+            idle.popleft().close()
+        if connection.rest():
+            idle.append(connection)
+        else:
+            connection.close()
+
+    def close(self) -> None:
+        """Close what is kept for the running loop; that of a loop that ended is gone."""
+        kept, self._idle = self._idle, {}
+        if self._loop is asyncio.get_running_loop():
+            for connection in (one for idle in kept.values() for one in idle):
+                connection.close()
+
+    async def _open(self, origin: Origin) -> Connection:
+        try:
+            async with asyncio.timeout(self._connect_timeout):
+                addresses = await _look_up(origin.host, origin.port)
+                self._check(addresses, origin)
+                return await self._connect(addresses, origin)
+        except TimeoutError:
+            raise EgressFailed(Failure.CONNECTION, "no connection within the time") from None
+
+    def _check(self, addresses: list[Address], origin: Origin) -> None:
+        # Plain http is for listed addresses alone.
+        is_fine = is_permitted if origin.scheme == "https" else is_listed
+        # One bad answer among several is how a name is made to point inside.
+        if not addresses or not all(is_fine(one, origin.port, self._allowed) for one in addresses):
+            raise EgressFailed(Failure.BLOCKED, "address not allowed")
+
+    async def _connect(self, addresses: list[Address], origin: Origin) -> Connection:
+        tls = self._context() if origin.scheme == "https" else None
+        for place, address in enumerate(addresses):
+            # A dead first address must not use up the time of the others.
+            share = self._connect_timeout / (len(addresses) - place)
+            try:
+                async with asyncio.timeout(share):
+                    return await _dial(address, origin, tls)
+            except ssl.SSLCertVerificationError:
+                message = "the certificate could not be verified"
+                raise EgressFailed(Failure.CERTIFICATE, message) from None
+            except ssl.SSLError:
+                raise EgressFailed(Failure.CONNECTION, "the connection broke") from None
+            except OSError:
+                continue
+        raise EgressFailed(Failure.CONNECTION, "no connection")
+
+    def _context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            self._tls = httpcore2.default_ssl_context()
+            self._tls.set_alpn_protocols(["http/1.1"])
+        return self._tls
+
+
+async def _dial(address: Address, origin: Origin, tls: ssl.SSLContext | None) -> Connection:
+    loop = asyncio.get_running_loop()
+    name = origin.host if tls else None
+    _, connection = await loop.create_connection(
+        partial(Connection, origin), str(address), origin.port, ssl=tls, server_hostname=name
+    )
+    return connection
+
+
+async def _look_up(host: str, port: int) -> list[Address]:
+    """Every address of a name, each once, in the resolver's order."""
+    loop = asyncio.get_running_loop()
+    try:
+        answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return list(dict.fromkeys(ip_address(answer[4][0]) for answer in answers))
+    except OSError:
+        raise EgressFailed(Failure.CONNECTION, "the name could not be resolved") from None
+    except ValueError:
+        # No name at all, or an answer that is no address.
+        raise EgressFailed(Failure.BLOCKED, "address not allowed") from None

@@ -1,0 +1,307 @@
+"""Changes to studies and their people: members, invitations, first administrator."""
+
+from datetime import timedelta
+
+from django.core.signing import BadSignature, TimestampSigner
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from cqa_site.people.access import record
+from cqa_site.people.models import (
+    GroupRole,
+    Invitation,
+    Membership,
+    Rater,
+    Role,
+    Study,
+    User,
+    hash_secret,
+    new_secret,
+)
+
+# Opening a study, and holding it still while its people change.
+
+
+@transaction.atomic
+def create_study(*, name: str, description: str, actor: User, goal: str = "") -> Study:
+    """Open a study; whoever opens it is its first admin."""
+    study = Study.objects.create(name=name, description=description, goal=goal, created_by=actor)
+    Membership.objects.create(study=study, user=actor, role=Role.ADMIN)
+    record(study=study, actor=actor, verb="study_created", subject=study.name)
+    return study
+
+
+@transaction.atomic
+def change_study(*, study: Study, name: str, description: str, goal: str, actor: User) -> None:
+    """Store a new name, description and goal."""
+    before = study.name
+    study.name, study.description, study.goal = name, description, goal
+    study.save(update_fields=["name", "description", "goal"])
+    record(study=study, actor=actor, verb="study_changed", subject=name, before=before)
+
+
+def hold_people(study: Study) -> None:
+    """Let nobody else change the study's people until this transaction ends.
+
+    The lock leaves rows that refer to the study alone, so imports go on.
+    SQLite needs none: its write transactions run one after the other.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+
+
+# Changing what a member may do; a study always keeps an active admin.
+
+
+class LastAdmin(Exception):
+    """The change would leave the study without an active admin."""
+
+
+@transaction.atomic
+def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
+    """Make somebody a researcher of a study, or its admin if it has none; a member stays one."""
+    hold_people(study)
+    found = Membership.objects.filter(study=study, user=user).first()
+    if found is not None:
+        return found
+    role = Role.RESEARCHER if _active_admins(study).exists() else Role.ADMIN
+    made = Membership.objects.create(study=study, user=user, role=role)
+    record(study=study, actor=actor, verb="member_joined", subject=str(user), role=role)
+    return made
+
+
+@transaction.atomic
+def change_role(*, membership: Membership, role: str, actor: User) -> None:
+    """Give a member another role; raises ``LastAdmin``."""
+    hold_people(membership.study)
+    before = Membership.objects.get(pk=membership.pk).role
+    if before == role:
+        return
+    if role != Role.ADMIN:
+        _require_other_admin(membership)
+    membership.role = role
+    membership.save(update_fields=["role"])
+    _decide_by_hand(membership)
+    record(
+        study=membership.study,
+        actor=actor,
+        verb="member_role_changed",
+        subject=str(membership.user),
+        before=before,
+        after=role,
+    )
+
+
+@transaction.atomic
+def deactivate_member(*, membership: Membership, actor: User) -> None:
+    """Close the study to a member; what they did stays. Raises ``LastAdmin``."""
+    hold_people(membership.study)
+    _require_other_admin(membership)
+    _set_active(membership, False, actor, "member_deactivated")
+
+
+@transaction.atomic
+def reactivate_member(*, membership: Membership, actor: User) -> None:
+    """Open the study to a former member again, with the role they had."""
+    hold_people(membership.study)
+    _set_active(membership, True, actor, "member_reactivated")
+
+
+def _set_active(membership: Membership, active: bool, actor: User, verb: str) -> None:
+    changed = Membership.objects.filter(pk=membership.pk, is_active=not active).update(
+        is_active=active
+    )
+    if changed:
+        _decide_by_hand(membership)
+        record(
+            study=membership.study,
+            actor=actor,
+            verb=verb,
+            subject=str(membership.user),
+            role=membership.role,
+        )
+
+
+def _decide_by_hand(membership: Membership) -> None:
+    """From now on groups of a provider leave the membership alone."""
+    GroupRole.objects.filter(study=membership.study, user=membership.user).delete()
+
+
+def _require_other_admin(membership: Membership) -> None:
+    if not _active_admins(membership.study).exclude(pk=membership.pk).exists():
+        raise LastAdmin
+
+
+def _active_admins(study: Study) -> QuerySet[Membership]:
+    return Membership.objects.filter(
+        study=study, role=Role.ADMIN, is_active=True, user__is_active=True
+    )
+
+
+# Single-use links that make their bearer a member with one role.
+#
+# The secret exists in the link only; the database keeps its hash. A link is
+# used up by one conditional UPDATE, so of any number of bearers one gets in.
+
+
+class InvitationSpent(Exception):
+    """The link was used, revoked or ran out."""
+
+
+class AlreadyMember(Exception):
+    """The person has a membership; an invitation never changes its role."""
+
+
+class EmailTaken(Exception):
+    """Another account has this address."""
+
+
+@transaction.atomic
+def create_invitation(
+    *, study: Study, role: str, note: str, days: int, actor: User, leads_to: str = ""
+) -> tuple[Invitation, str]:
+    """Make an invitation; the second value is the secret, which is not kept."""
+    secret = new_secret()
+    invitation = Invitation.objects.create(
+        study=study,
+        role=role,
+        note=note,
+        leads_to=leads_to,
+        secret_hash=hash_secret(secret),
+        created_by=actor,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    record(study=study, actor=actor, verb="invitation_created", subject=note, role=role, days=days)
+    return invitation, secret
+
+
+@transaction.atomic
+def revoke_invitation(*, invitation: Invitation, actor: User) -> bool:
+    """Make an unused link useless; False when it was used or revoked before."""
+    changed = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None).update(
+        revoked_at=timezone.now()
+    )
+    if changed:
+        record(
+            study=invitation.study,
+            actor=actor,
+            verb="invitation_revoked",
+            subject=invitation.note,
+            role=invitation.role,
+        )
+    return bool(changed)
+
+
+def find_invitation(secret: str) -> Invitation | None:
+    """The invitation of a link, whatever its state."""
+    return (
+        Invitation.objects.select_related("study").filter(secret_hash=hash_secret(secret)).first()
+    )
+
+
+@transaction.atomic
+def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
+    """Make the person a member; raises ``AlreadyMember`` or ``InvitationSpent``."""
+    hold_people(invitation.study)
+    if Membership.objects.filter(study=invitation.study, user=user).exists():
+        raise AlreadyMember
+    _use_up(invitation, user)
+    membership = Membership.objects.create(study=invitation.study, user=user, role=invitation.role)
+    record(
+        study=invitation.study,
+        actor=user,
+        verb="member_joined",
+        subject=str(user),
+        role=invitation.role,
+        invitation=str(invitation.public_id),
+    )
+    return membership
+
+
+def accept_as_new_person(
+    *, invitation: Invitation, name: str, email: str, password: str
+) -> Membership:
+    """Make account and membership, or neither; raises also ``EmailTaken``."""
+    user = User(email=email.strip().lower(), name=name)
+    user.set_password(password)  # slow on purpose, so before the transaction
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                user.save()
+        except IntegrityError as error:
+            raise EmailTaken from error
+        return accept_invitation(invitation=invitation, user=user)
+
+
+def _use_up(invitation: Invitation, user: User) -> None:
+    now = timezone.now()
+    waiting = {"used_at": None, "revoked_at": None, "study__archived_at": None}
+    used = Invitation.objects.filter(pk=invitation.pk, expires_at__gt=now, **waiting).update(
+        used_at=now, used_by=user
+    )
+    if used != 1:
+        raise InvitationSpent
+
+
+# The rater who stands for a person.
+
+
+def rater_for(*, membership: Membership) -> Rater:
+    """The rater who stands for this member in statistics."""
+    kind = Rater.Kind.EXPERT if membership.role == "expert" else Rater.Kind.PERSON
+    rater, _created = Rater.objects.get_or_create(
+        study=membership.study,
+        user=membership.user,
+        defaults={"kind": kind, "name": membership.user.name},
+    )
+    return rater
+
+
+# The first administrator of a site, made by a link that only its terminal shows.
+
+
+LIFETIME = timedelta(days=7)
+# Without a point or a slash, so that a link stays one word in every terminal.
+_SIGNER = TimestampSigner(salt="first administrator", sep="~")
+
+
+class NotTheFirst(Exception):
+    """The site has an administrator by now."""
+
+
+def has_no_administrator() -> bool:
+    """Whether nobody can look after the site yet."""
+    return not User.objects.filter(
+        Q(is_staff=True) | Q(is_superuser=True), is_active=True
+    ).exists()
+
+
+def is_without_accounts() -> bool:
+    """Whether nobody has an account yet; people of a crowd have a place, and no account."""
+    return not User.objects.filter(email__isnull=False).exists()
+
+
+def first_key() -> str:
+    """A key for the page that makes the first administrator; whoever reads the terminal has it."""
+    return _SIGNER.sign("first")
+
+
+def is_first_key(key: str) -> bool:
+    """Whether this site made the key, and not too long ago."""
+    try:
+        return _SIGNER.unsign(key, max_age=LIFETIME) == "first"
+    except BadSignature:
+        return False
+
+
+def make_first(*, name: str, email: str, password: str) -> User:
+    """Make the first administrator; raises ``NotTheFirst``, or IntegrityError for a taken address.
+
+    Two at once both hold the key: whoever reads the terminal may make as many as they like.
+    """
+    with transaction.atomic():
+        if not has_no_administrator():
+            raise NotTheFirst
+        user = User.objects.create_superuser(email, password, name=name)
+        record(study=None, actor=user, verb="first_administrator", subject=str(user))
+    return user

@@ -1,0 +1,199 @@
+"""Run the site and its worker together until one is told to stop."""
+
+import http.client
+import signal
+import socket
+import subprocess
+import time
+from contextlib import closing, suppress
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.urls import reverse
+
+from cqa_site import leash
+from cqa_site.judging import packages
+from cqa_site.people.actions import first_key, has_no_administrator
+from cqa_site.preparing import prepare
+
+WORKER_RESTART_SECONDS = 2
+SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
+BEING_FETCHED = (
+    "Language packages and the model in the box are being fetched; what needs them begins by "
+    "itself when they are there."
+)
+FETCHED = "Language packages and the model in the box are there."
+# How often the processes are looked at; more often until the first page is there.
+LOOK_SECONDS, FIRST_LOOK_SECONDS = 0.5, 0.05
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where it answers, if it listens so
+
+
+class Command(BaseCommand):
+    help = "Run the web server and one background worker; Ctrl+C stops both."
+    # Asked by another command, while the web server starts, for lines about what is served.
+    stealth_options = ("about",)
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--workers", type=int, default=1, help="web processes")
+        parser.add_argument("--threads", type=int, default=4, help="threads per web process")
+        parser.add_argument("--no-worker", action="store_true", help="web server only")
+        parser.add_argument(
+            "--prepare", action="store_true", help="make tables and pack static files if need be"
+        )
+        parser.add_argument(
+            "--fetch", action="store_true", help="fetch missing language packages beside the site"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for name in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(name, _interrupt)
+        check_port(options["host"], options["port"])
+        if options["prepare"]:
+            prepare()
+        code = self._run(options)
+        if code not in (0, -signal.SIGTERM, -signal.SIGINT):
+            raise CommandError(_how_it_ended(code))
+
+    def _run(self, options: dict[str, Any]) -> int:
+        """Run both until one is told to stop; return how the web server ended."""
+        web = leash.start(_web_command(options))
+        worker = fetcher = None
+        try:
+            missing = options["fetch"] and bool(_missing())
+            about = options["about"]() if options.get("about") else []
+            if _is_served(web, options):
+                self._tell(options, [*about, f"Data lies in {settings.DATA_DIR}"])
+                self._tell_first(options)
+                if missing:
+                    self.stdout.write(BEING_FETCHED)
+                worker = None if options["no_worker"] else _start_worker()
+                fetcher = _start_fetching() if options["fetch"] else None
+            while web.poll() is None:
+                time.sleep(LOOK_SECONDS)
+                if worker is not None and worker.poll() is not None:
+                    self.stderr.write("The worker stopped; starting it again.")
+                    leash.stop(worker)
+                    time.sleep(WORKER_RESTART_SECONDS)
+                    worker = _start_worker()
+                if fetcher is not None and fetcher.poll() is not None:
+                    if missing:
+                        self.stdout.write("\n".join(map(str, _missing())) or FETCHED)
+                    fetcher = None
+        except KeyboardInterrupt:
+            self.stdout.write("Stopping.")
+        finally:
+            for process in filter(None, (fetcher, worker, web)):
+                leash.stop(process)
+        return web.returncode
+
+    def _tell(self, options: dict[str, Any], about: list[str]) -> None:
+        address = self.style.SUCCESS(f"\nCounterpoint: {_address(options)}")
+        self.stdout.write(f"{address}  (Ctrl+C stops it)\n")
+        for line in about:
+            self.stdout.write(line)
+
+    def _tell_first(self, options: dict[str, Any]) -> None:
+        try:
+            is_new = has_no_administrator()
+        except DatabaseError:  # without tables the pages say what is wrong
+            return
+        if is_new:
+            link = _address(options) + reverse("first_link", args=[first_key()])
+            self.stdout.write(
+                "Nobody can sign in yet. Make your account, which administers the site, here:\n"
+                f"  {self.style.SUCCESS(link)}\n"
+                "(for whoever reads this terminal only; the link works for seven days)"
+            )
+
+
+def _address(options: dict[str, Any]) -> str:
+    """Where a browser on this machine finds it."""
+    host = ANYWHERE.get(options["host"], options["host"])
+    return (
+        f"http://[{host}]:{options['port']}" if ":" in host else f"http://{host}:{options['port']}"
+    )
+
+
+def _interrupt(*args: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def check_port(host: str, port: int) -> None:
+    """Refuse a port somebody listens on: the web server would share it with an earlier one."""
+    try:
+        family, *_rest, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with closing(socket.socket(family)) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise CommandError(
+            f"The site cannot listen on {host}, port {port}: {error.strerror}. "
+            f"Choose another port: --port {port + 1}, or make demo PORT={port + 1}"
+        ) from error
+
+
+def _is_served(web: subprocess.Popen[bytes], options: dict[str, Any]) -> bool:
+    """Wait for the first page; False if the web server ends before."""
+    while not _answers(options["host"], options["port"]):
+        if web.poll() is not None:
+            return False
+        time.sleep(FIRST_LOOK_SECONDS)
+    return True
+
+
+def _answers(host: str, port: int) -> bool:
+    """Whether any answer comes; what it says is not asked."""
+    connection = http.client.HTTPConnection(ANYWHERE.get(host, host), port, timeout=5)
+    with closing(connection), suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/healthz")
+        return bool(connection.getresponse().status)
+    return False
+
+
+def _missing() -> list[packages.State]:
+    """Parts of the language packages that are not there."""
+    return [found for part in packages.Part if not (found := packages.state(part)).is_there]
+
+
+def _how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"The web server ended with code {code}; the lines above say why."
+    name = signal.Signals(-code).name
+    return f"The web server was ended by {name}: somebody ended it, or memory ran out."
+
+
+def _web_command(options: dict[str, Any]) -> list[str]:
+    return [
+        "granian", "cqa_site.wsgi:application",
+        "--interface", "wsgi",
+        "--host", options["host"],
+        "--port", str(options["port"]),
+        "--workers", str(options["workers"]),
+        "--blocking-threads", str(options["threads"]),
+        # One that was ended, by whatever, is replaced.
+        "--respawn-failed-workers",
+        "--log-level", "warning",
+        "--log-config", str(SERVER_LOG),
+    ]  # fmt: skip
+
+
+def _start_worker() -> subprocess.Popen[bytes]:
+    """Errors go to the terminal; what Celery says of itself does not.
+
+    This command has run Django's checks; in the worker they would load every page.
+    """
+    command = [
+        "celery", "--quiet", "-A", "cqa_site", "worker",
+        "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
+    ]  # fmt: skip
+    return leash.start(command, quiet=True, CELERY_SKIP_CHECKS="true")
+
+
+def _start_fetching() -> subprocess.Popen[bytes]:
+    return leash.start(
+        ["cqa_site.judging.fetching"], quiet=True, MODELS_DIR=str(settings.MODELS_DIR)
+    )

@@ -1,0 +1,309 @@
+"""Adapters of the account library: invitation only, and accounts from providers."""
+
+import logging
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import clear_authentication_records
+from allauth.account.utils import get_next_redirect_url
+from allauth.core import ratelimit
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
+from allauth.socialaccount.providers.base import AuthProcess
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from cqa_site.people.access import record, revoke_token
+from cqa_site.people.actions import InvitationSpent, accept_invitation, find_invitation
+from cqa_site.people.models import Invitation, User
+from cqa_site.people.views.studies import closed_door
+
+from ..access import memberships_of
+from .openid import bounded
+from .providers import OpenIDProvider
+from .roles import apply_groups, provider_to_ask, rules_for
+from .second_step import SHOWN_KEY, VOUCHED_KEY, has_second_step, is_recent, shown_at, vouches
+
+# How the account library behaves here.
+
+
+logger = logging.getLogger(__name__)
+
+
+class InvitationOnlyAdapter(DefaultAccountAdapter):
+    """Closes the public sign-up that the account library would offer."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Never: an invitation creates its account in its own view."""
+        return False
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Answer 429 with a page of its own once there were too many wrong passwords."""
+        try:
+            super().pre_authenticate(request, **credentials)
+        except ValidationError as error:
+            raise ImmediateHttpResponse(ratelimit.respond_429(request)) from error
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """One count for an address, under whichever name of the site it is tried."""
+        return str(credentials.get("email", "")).lower()
+
+    def pre_login(
+        self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
+    ) -> HttpResponse | None:
+        """Lead whoever has a role from a group to its provider, whatever else they have shown."""
+        answer: HttpResponse | None = super().pre_login(
+            request, user, signal_kwargs=signal_kwargs, **kwargs
+        )
+        if answer is not None:
+            return answer
+        came_by_one = "sociallogin" in (signal_kwargs or {})
+        if (provider := provider_to_ask(user, came_by_one=came_by_one)) is None:
+            return None
+        clear_authentication_records(request)  # nobody came in
+        return closed_door(
+            request,
+            status=403,
+            title=_("Your role here comes from %s") % provider.name,
+            text=_("Sign in there: it knows whether you still have it."),
+            providers=[provider],
+            next_page=get_next_redirect_url(request),
+        )
+
+    def post_login(
+        self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Remember where the provider took the second step, and when it asked who it is."""
+        sociallogin = (signal_kwargs or {}).get("sociallogin")
+        request.session[SHOWN_KEY] = shown_at(sociallogin)
+        if vouches(sociallogin):
+            request.session[VOUCHED_KEY] = True
+        answer: HttpResponse = super().post_login(
+            request, user, signal_kwargs=signal_kwargs, **kwargs
+        )
+        return answer
+
+    def send_notification_mail(
+        self,
+        template_prefix: str,
+        user: User,
+        context: dict[str, Any] | None = None,
+        email: str | None = None,
+    ) -> None:
+        """Tell a person, and the log, that a way to sign in changed: all changes pass here."""
+        record(study=None, actor=user, verb=template_prefix.rpartition("/")[2], subject=str(user))
+        try:
+            super().send_notification_mail(template_prefix, user, context, email)
+        except OSError as error:  # what changed has changed
+            logger.error("A mail about %s was not sent: %s", template_prefix, type(error).__name__)
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Ways to show once more that it is you, in the words of our pages."""
+        words = {
+            "reauthenticate": _("Use your password"),
+            "mfa_reauthenticate": _("Use a code"),
+            "mfa_reauthenticate:webauthn": _("Use your passkey"),
+        }
+        found = super().get_reauthentication_methods(user)
+        return [each | {"description": words[each["id"]]} for each in found]
+
+    def format_email_subject(self, subject: str) -> str:
+        """No prefix: the subject names the product itself."""
+        return subject
+
+    def get_logout_redirect_url(self, request: HttpRequest) -> str:
+        """People of a crowd link have no form to sign in by: they learn their way back."""
+        if not (isinstance(request.user, User) and request.user.is_participant):
+            return str(super().get_logout_redirect_url(request))
+        membership = memberships_of(request.user).first()
+        page = membership and reverse("study", args=[membership.study.public_id])
+        return f"{reverse('participation_back')}?{urlencode({'next': page or ''})}"
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """Back to the account page."""
+        return reverse("account")
+
+
+# Who comes in by a provider: the account they have, the one they get, or the words why not.
+
+
+INVITATION_KEY = "invitation"
+
+
+class ProviderAdapter(DefaultSocialAccountAdapter):
+    """Decides who a provider may let in."""
+
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        """Only the providers of the site's setting; rows of the library's table count for none."""
+        from allauth.socialaccount.adapter import _build_apps_from_settings
+
+        found = _build_apps_from_settings(provider=provider, client_id=client_id)
+        return [app for apps in found.values() for app in apps]
+
+    def get_requests_session(self) -> Any:
+        """Requests that end in time."""
+        return bounded(super().get_requests_session())
+
+    def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
+        """Back to the page of all ways to sign in."""
+        return reverse("mfa_index")
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: str | None = None,
+        exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:
+        """Say that it did not work, without a word of what the provider sent."""
+        why = type(exception).__name__ if exception else str(error)
+        logger.warning("Signing in by %s failed: %s", provider.sub_id, why)
+        raise refusal(
+            request,
+            401,
+            _("Signing in with %s did not work") % provider.name,
+            _("You did not sign in, and nothing has changed. Begin again on the sign-in page."),
+        )
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Refuse whoever may not come in; give the others what their groups give."""
+        provider = provider_of(sociallogin)
+        sociallogin.token = None  # nothing is asked for in the person's name later on
+        _require_address(request, sociallogin, provider)
+        _require_shown_again(request, sociallogin, provider)
+        connects = sociallogin.state.get("process") == AuthProcess.CONNECT
+        if connects or not sociallogin.is_existing:
+            return
+        user = sociallogin.user
+        if sociallogin._did_authenticate_by_email:
+            _join(request, user)
+        if user.is_active:
+            apply_groups(user=user, provider=provider, claims=sociallogin.claims)
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """An account for whoever was invited, is in a group that has a role, or as is set."""
+        provider = provider_of(sociallogin)
+        email = sociallogin.email_addresses[0].email
+        if User.objects.filter(email__iexact=email).exists():
+            raise refusal(
+                request,
+                409,
+                _("There is an account with this address"),
+                _("Sign in to it as you did before, then connect %s on the page of your account.")
+                % provider.name,
+            )
+        if provider.new_people == "anyone" or rules_for(provider, sociallogin.claims):
+            return True
+        if _invitation(request) is not None:
+            return True
+        raise refusal(
+            request,
+            403,
+            _("You have no account here"),
+            _("Ask an admin of your study for an invitation, and open its link first."),
+        )
+
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
+        """Make the account, with what the invitation and the groups give, or none of it."""
+        provider, user = provider_of(sociallogin), sociallogin.user
+        user.name = str(sociallogin.claims.get("name") or "")[:120]
+        user.email = sociallogin.email_addresses[0].email
+        user.set_unusable_password()
+        try:
+            with transaction.atomic():
+                sociallogin.save(request)
+                details = {"provider": provider.id}
+                record(study=None, actor=user, verb="account_made", subject=str(user), **details)
+                apply_groups(user=user, provider=provider, claims=sociallogin.claims)
+                self._accept(request, sociallogin)
+        except (IntegrityError, InvitationSpent):
+            raise refusal(
+                request,
+                409,
+                _("The account was not made"),
+                _("Somebody was faster: the invitation or the address is in use. Begin again."),
+            ) from None
+        return user
+
+    def _accept(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        invitation = _invitation(request)
+        if invitation is None:
+            return
+        if not invitation.study.memberships.filter(user=sociallogin.user).exists():
+            accept_invitation(invitation=invitation, user=sociallogin.user)
+        request.session.pop(INVITATION_KEY, None)
+        study = reverse("study", args=[invitation.study.public_id])
+        sociallogin.state["next"] = invitation.leads_to or study
+
+
+def provider_of(sociallogin: SocialLogin) -> OpenIDProvider:
+    """The provider of a sign-in, as the site's setting describes it."""
+    return settings.OIDC_PROVIDERS[sociallogin.account.provider]
+
+
+def refusal(request: HttpRequest, status: int, title: str, text: str) -> ImmediateHttpResponse:
+    """An answer that ends the sign-in, in words."""
+    return ImmediateHttpResponse(closed_door(request, status=status, title=title, text=text))
+
+
+def _require_address(
+    request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
+) -> None:
+    """Raise with the words why not, unless the person has an address that may come in."""
+    found = next((each for each in sociallogin.email_addresses if each.verified), None)
+    if found is None:
+        text = _("%s did not say that your email address is verified.") % provider.name
+    elif not found.email.isascii():  # letters that look or compare like those of another address
+        text = _("The site takes email addresses of plain letters, digits and signs only.")
+    elif provider.domains and found.email.rpartition("@")[2] not in provider.domains:
+        text = _("Your email address is of another domain than the site accepts.")
+    else:
+        return
+    raise refusal(request, 403, _("You cannot sign in with this address"), text)
+
+
+def _require_shown_again(
+    request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
+) -> None:
+    """Raise where the provider let a person through whom it was told to ask."""
+    was_told = (sociallogin.state.get("data") or {}).get("again")
+    if was_told and not is_recent(shown_at(sociallogin)):
+        title = _("%s did not ask who you are") % provider.name
+        text = _(
+            "It let you through, so ways to sign in stay as they are. Tell whoever looks after "
+            "the site: it has to say when you signed in there (auth_time)."
+        )
+        raise refusal(request, 403, title, text)
+
+
+def _join(request: HttpRequest, user: User) -> None:
+    """Open an account to whoever has its address, and close it to whoever made it.
+
+    Nobody proved the address when the account was made. The library takes the password and the
+    sessions; tokens go here. Where there is another way in, only its owner connects a provider.
+    """
+    if has_second_step(user) or SocialAccount.objects.filter(user=user).exists():
+        raise refusal(
+            request,
+            409,
+            _("Your account has another way to sign in"),
+            _("Sign in to it as you did before, then connect the provider on its page."),
+        )
+    for token in user.api_tokens.filter(revoked_at=None):
+        revoke_token(token=token, actor=user)
+    record(study=None, actor=user, verb="account_joined", subject=str(user))
+
+
+def _invitation(request: HttpRequest) -> Invitation | None:
+    """The invitation whose link this browser opened, while it can be used."""
+    found = find_invitation(request.session.get(INVITATION_KEY, ""))
+    return found if found is not None and found.is_open else None

@@ -1,0 +1,413 @@
+"""Snapshots of figures: kinds, freezing, publication, archives and verification."""
+
+import hashlib
+import io
+import json
+import uuid
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.db import models, transaction
+from django.db.models import Max
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+
+from .models import Snapshot, json_sha256, plain
+
+# What a kind of figures says about itself; how it is kept is the same for all.
+
+
+# More than these say nothing more of what is missing.
+MOST_UNMADE = 6
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What one run over the rows gave: the packed table, its sha256, marker, recipe, figures."""
+
+    rows: bytes
+    sha256: str
+    marker: str
+    recipe: dict[str, Any]
+    figures: dict[str, Any]
+
+
+class ResultKind(ABC):
+    """Figures that can be frozen; one object of each kind is registered.
+
+    Attributes
+    ----------
+    name
+        In manifests, and before ``_frozen``, ``_published``, ``_withdrawn`` in a study's history.
+    Model
+        The table of its snapshots.
+    version
+        Of its recipes; earlier ones made intervals and tests in other ways.
+    subject
+        The fields of which each combination has one live snapshot.
+    owner
+        The field whose row is the lock under which numbers are given out and snapshots freeze;
+        numbers count within it.
+    in_study
+        The path from a snapshot to its study.
+    what
+        What the figures are, in a word or two.
+    page
+        The name of the address of a snapshot, with (study, number).
+    unmade_says
+        What becomes of figures that are not there yet when somebody opens their page.
+    """
+
+    name: str
+    Model: type[Snapshot]
+    version: int
+    subject: tuple[str, ...]
+    owner: str = "study"
+    in_study: str = "study"
+    what: str | Promise
+    page: str
+    unmade_says: str | Promise = lazy("not computed yet: opening the page computes them")
+    # What `about` and `url` read beside a snapshot.
+    needed: tuple[str, ...] = ()
+
+    @abstractmethod
+    def place(self, subject: Any) -> dict[str, Any]:
+        """Fields of a snapshot that say what it is about, its owner among them."""
+
+    @abstractmethod
+    def marker(self, subject: Any) -> str:
+        """A cheap digest of everything the figures depend on."""
+
+    @abstractmethod
+    def compute(self, subject: Any) -> Computed:
+        """Read the rows once and compute every figure from what was read; stores nothing."""
+
+    @abstractmethod
+    def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
+        """The figures that plain rows give by a stored recipe; the parts that can be checked."""
+
+    def comparable(self, figures: dict[str, Any]) -> dict[str, Any]:
+        """What of the figures, stored or computed again, an earlier version had, too."""
+        return figures
+
+    def about(self, snapshot: Any) -> str:
+        """What a snapshot is about, for a study's history."""
+        return ""
+
+    def url(self, snapshot: Any) -> str:
+        """Where a snapshot is looked at."""
+        return reverse(self.page, args=[self.study_of(snapshot).public_id, snapshot.number])
+
+    def newest(self, study: Study) -> Any:
+        """Its computed snapshots in a study, newest first, without rows and figures."""
+        rows = self.Model._default_manager.filter(**{self.in_study: study})
+        computed = rows.filter(computed_at__isnull=False).select_related(*self.needed)
+        return computed.defer("rows", "figures", "changes").order_by("-computed_at", "-pk")
+
+    def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
+        """What has rows but no figures yet: name and address of the page; a query or two."""
+        return ()
+
+    def study_of(self, snapshot: Any) -> Study:
+        """The study in whose history it stands."""
+        study: Study = snapshot.study
+        return study
+
+    def changes(self, before: Any, after: Any) -> dict[str, Any]:
+        """What moved since the snapshot of the same subject that was frozen last, if any."""
+        return {}
+
+    def live(self, subject: Any) -> Any:
+        """The live snapshot of a subject, as a queryset of one row or none."""
+        return self.Model._default_manager.filter(**self.place(subject), frozen_at__isnull=True)
+
+    def more_files(self, snapshot: Any) -> dict[str, bytes]:
+        """What else stands in an archive."""
+        return {}
+
+
+KINDS: dict[str, ResultKind] = {}
+
+
+def register(kind: ResultKind) -> None:
+    """Make a kind known to the checks; in the app's ``ready()``."""
+    KINDS[kind.name] = kind
+
+
+# Snapshots through their lives: stored, frozen, shown to everybody, withdrawn.
+
+
+class SnapshotNotReady(Exception):
+    """The snapshot is not in the state that this asks for; the message says why."""
+
+
+def make(work: Any, kind: ResultKind, subject: Any) -> None:
+    """Handle a job: compute a subject's figures and store them together with the job's end."""
+    computed = kind.compute(subject)
+    with transaction.atomic():
+        work.finish()
+        store_live(kind, subject, computed)
+
+
+def refresh(kind: ResultKind, subject: Any) -> Any:
+    """Return the newest snapshot, computed anew at once if the rows moved on; takes seconds."""
+    newest = kind.Model._default_manager.filter(**kind.place(subject)).defer("rows").first()
+    if newest is not None and newest.marker == kind.marker(subject):
+        return newest
+    return store_live(kind, subject, kind.compute(subject))
+
+
+@transaction.atomic
+def store_live(kind: ResultKind, subject: Any, computed: Computed) -> Any:
+    """Write the figures into the live snapshot; frozen ones are never touched."""
+    fresh = kind.Model(**kind.place(subject))
+    owner = getattr(fresh, f"{kind.owner}_id")
+    _lock(kind, owner)
+    values = {
+        "rows": computed.rows,
+        "sha256": computed.sha256,
+        "marker": computed.marker,
+        "recipe": computed.recipe | {"figures_sha256": json_sha256(computed.figures)},
+        "figures": computed.figures,
+        "computed_at": timezone.now(),
+    }
+    live = kind.live(subject)
+    if live.update(**values):
+        return live.defer("rows").get()
+    taken = _owned(kind, owner).aggregate(last=Max("number"))
+    for name, value in values.items():
+        setattr(fresh, name, value)
+    fresh.number = (taken["last"] or 0) + 1
+    fresh.save(force_insert=True)
+    return fresh
+
+
+@transaction.atomic
+def freeze(
+    kind: ResultKind, *, owner: models.Model, number: int, note: str, actor: User, seen: str = ""
+) -> Any:
+    """Make a live snapshot immutable and write down what moved since the last frozen one.
+
+    ``seen`` is the seal of what somebody looked at; nothing else is frozen in its place. Raises
+    SnapshotNotReady.
+    """
+    _lock(kind, owner.pk)
+    rows = _owned(kind, owner.pk)
+    snapshot = rows.filter(
+        number=number, frozen_at__isnull=True, computed_at__isnull=False
+    ).first()
+    if snapshot is None:
+        raise SnapshotNotReady(_("Snapshot #%d is already frozen or has no figures yet.") % number)
+    if seen and seen != snapshot.seal:
+        raise SnapshotNotReady(
+            _("Snapshot #%d has other figures since you opened the page. Look at it once more.")
+            % number
+        )
+    snapshot.changes = kind.changes(_frozen_before(kind, snapshot), snapshot)
+    snapshot.frozen_at, snapshot.frozen_by, snapshot.note = timezone.now(), actor, note
+    snapshot.save(update_fields=["changes", "frozen_at", "frozen_by", "note"])
+    _record(kind, snapshot, actor, "frozen", reason=note, sha256=snapshot.sha256)
+    return snapshot
+
+
+@transaction.atomic
+def publish(kind: ResultKind, *, owner: models.Model, number: int, actor: User) -> Any:
+    """Give a frozen snapshot an address that anybody may read."""
+    snapshot = _frozen(kind, owner, number)
+    if snapshot.public_token is None:
+        snapshot.public_token = uuid.uuid4()
+        snapshot.save(update_fields=["public_token"])
+        _record(kind, snapshot, actor, "published")
+    return snapshot
+
+
+@transaction.atomic
+def withdraw(kind: ResultKind, *, owner: models.Model, number: int, actor: User) -> Any:
+    """Take the public address back; it never comes again."""
+    snapshot = _frozen(kind, owner, number)
+    if snapshot.public_token is not None:
+        snapshot.public_token = None
+        snapshot.save(update_fields=["public_token"])
+        _record(kind, snapshot, actor, "withdrawn")
+    return snapshot
+
+
+def _lock(kind: ResultKind, owner: int) -> None:
+    rows: models.QuerySet[models.Model] = getattr(kind.Model, kind.owner).get_queryset()
+    rows.select_for_update().get(pk=owner)
+
+
+def _owned(kind: ResultKind, owner: int) -> models.QuerySet[Snapshot]:
+    return kind.Model._default_manager.filter(**{kind.owner: owner})
+
+
+def _frozen_before(kind: ResultKind, snapshot: Any) -> Any:
+    same = {name: getattr(snapshot, name) for name in kind.subject}
+    return (
+        _owned(kind, getattr(snapshot, f"{kind.owner}_id"))
+        .filter(**same, frozen_at__isnull=False)
+        .first()
+    )
+
+
+def _frozen(kind: ResultKind, owner: models.Model, number: int) -> Any:
+    rows = _owned(kind, owner.pk).select_for_update(of=("self",)).defer("rows", "figures")
+    found = rows.filter(number=number, frozen_at__isnull=False).first()
+    if found is None:
+        raise SnapshotNotReady(_("Only a frozen snapshot can be made public."))
+    return found
+
+
+def _record(kind: ResultKind, snapshot: Any, actor: User, verb: str, **details: Any) -> None:
+    about = f"{kind.about(snapshot)} #{snapshot.number}".strip()
+    record(
+        study=kind.study_of(snapshot),
+        actor=actor,
+        verb=f"{kind.name}_{verb}",
+        subject=about,
+        **details,
+    )
+
+
+# Snapshots as files, and whether their figures follow from their rows.
+
+
+ROWS, FIGURES, MANIFEST = "rows.csv", "figures.json", "manifest.json"
+# Further digits may differ between machines.
+TOLERANCE = 1e-6
+MOST_DIFFERENCES = 20
+# What earlier versions made in other ways, so that it cannot be computed again.
+METHOD = {
+    "version", "recipe", "low", "high", "bounds", "interval", "reason", "n_pairable_items",
+    "n_raters", "n_values", "p", "p_holm", "p_best", "rank_low", "rank_high", "tie_group",
+    "detectable", "to_halve",
+}  # fmt: skip
+
+
+class NoSnapshotFile(ValueError):
+    """A file is no archive of a snapshot; the message says what is missing."""
+
+
+def find_violations() -> Iterator[str]:
+    """Yield frozen snapshots whose rows are not those of their hash."""
+    for kind in KINDS.values():
+        frozen = kind.Model._default_manager.filter(frozen_at__isnull=False)
+        for snapshot in frozen.only("rows", "sha256").iterator(10):
+            if hashlib.sha256(plain(snapshot.rows)).hexdigest() != snapshot.sha256:
+                yield f"{kind.name} snapshot {snapshot.pk} no longer matches its hash"
+
+
+def manifest_of(kind: ResultKind, snapshot: Snapshot) -> dict[str, Any]:
+    """What a snapshot is: hashes, seeds, packages, counts and recipe."""
+    recipe = dict(snapshot.recipe)
+    return {
+        "kind": _title(kind),
+        "id": str(snapshot.public_id),
+        "number": snapshot.number,
+        "note": snapshot.note,
+        "computed_at": snapshot.computed_at.isoformat() if snapshot.computed_at else None,
+        "frozen_at": snapshot.frozen_at.isoformat() if snapshot.frozen_at else None,
+        "figures": {"file": FIGURES, "sha256": recipe.pop("figures_sha256")},
+        "rows": {"file": ROWS, "sha256": snapshot.sha256, "count": recipe.get("sheets")},
+        "recipe": recipe,
+    }
+
+
+def archive_of(kind: ResultKind, snapshot: Snapshot) -> bytes:
+    """Rows, figures and manifest as one ZIP; the same snapshot gives the same bytes."""
+    files = {
+        MANIFEST: as_json(manifest_of(kind, snapshot)),
+        ROWS: plain(snapshot.rows),
+        FIGURES: as_json(snapshot.figures),
+        **kind.more_files(snapshot),
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def check_archive(path: Path) -> list[str]:
+    """What differs between an archive's rows and what it says of them; empty if all is well."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            rows = archive.read(ROWS)
+            manifest, figures = (json.loads(archive.read(name)) for name in (MANIFEST, FIGURES))
+        kind = next(each for each in KINDS.values() if _title(each) == manifest["kind"])
+        said = manifest["rows"]["sha256"], manifest["figures"]["sha256"], manifest["recipe"]
+    except (zipfile.BadZipFile, KeyError, ValueError, StopIteration) as error:
+        raise NoSnapshotFile(f"{path} is no archive of a snapshot: {error!r}") from error
+    return _differences(kind, rows, figures, *said)
+
+
+def check_snapshot(kind: ResultKind, snapshot: Snapshot) -> list[str]:
+    """What differs between a stored snapshot's rows and its figures."""
+    said = snapshot.sha256, snapshot.recipe["figures_sha256"], snapshot.recipe
+    return _differences(kind, plain(snapshot.rows), snapshot.figures, *said)
+
+
+def as_json(content: Any) -> bytes:
+    """Content as files hold it."""
+    return json.dumps(content, sort_keys=True, indent=1).encode()
+
+
+def _title(kind: ResultKind) -> str:
+    return f"Counterpoint {kind.name} snapshot"
+
+
+def _differences(
+    kind: ResultKind,
+    rows: bytes,
+    figures: dict[str, Any],
+    rows_sha256: str,
+    figures_hash: str,
+    recipe: dict[str, Any],
+) -> list[str]:
+    found = []
+    if hashlib.sha256(rows).hexdigest() != rows_sha256:
+        found.append("the rows are not those of the manifest (sha256)")
+    if json_sha256(figures) != figures_hash:
+        found.append("the figures are not those of the manifest (sha256)")
+    # As stored: keys that are text, lists for tuples.
+    computed = json.loads(as_json(kind.figures_of(rows, recipe)))
+    said = {name: figures.get(name) for name in computed}
+    if recipe["version"] < kind.version:
+        computed, said = (_values_alone(kind.comparable(each)) for each in (computed, said))
+    return [*found, *_unlike(said, computed, "")][:MOST_DIFFERENCES]
+
+
+def _values_alone(figures: Any) -> Any:
+    """Figures without intervals, tests and what is said of these."""
+    if isinstance(figures, list):
+        return [_values_alone(each) for each in figures]
+    if not isinstance(figures, dict):
+        return figures
+    return {key: _values_alone(value) for key, value in figures.items() if key not in METHOD}
+
+
+def _unlike(said: Any, computed: Any, path: str) -> list[str]:
+    """Every place at which two figures differ by more than the last digits."""
+    if isinstance(said, dict) and isinstance(computed, dict):
+        keys = [*computed, *(key for key in said if key not in computed)]
+        pairs = [(key, said.get(key), computed.get(key)) for key in keys]
+        return [each for key, a, b in pairs for each in _unlike(a, b, f"{path}.{key}".lstrip("."))]
+    if isinstance(said, list) and isinstance(computed, list) and len(said) == len(computed):
+        pairs = [(place, *both) for place, both in enumerate(zip(said, computed, strict=True))]
+        return [each for place, a, b in pairs for each in _unlike(a, b, f"{path}[{place}]")]
+    if isinstance(said, float) or isinstance(computed, float):
+        both = [each for each in (said, computed) if isinstance(each, (int, float))]
+        is_like = len(both) == 2 and abs(both[0] - both[1]) <= TOLERANCE
+    else:
+        is_like = said == computed
+    return [] if is_like else [f"{path}: stored {said!r:.60}, computed {computed!r:.60}"]

@@ -1,0 +1,379 @@
+"""Rounds in the REST interface: bodies, views and addresses for every kind."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, ClassVar
+
+from django import forms
+from django.db import transaction
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern
+from django_filters import FilterSet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from cqa_site.api.base import (
+    CREATE,
+    LIST,
+    ROW,
+    AnyRequest,
+    FormInput,
+    Input,
+    NothingInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    address,
+    body_field,
+    require_valid,
+)
+from cqa_site.web.rest.queries import conflict_on
+
+from .access import DECISIONS, EXCLUSIONS, LONGEST_REASON, decide_rater
+from .forms import PlanForm
+from .kind import RoundNotReady, TaskKind
+from .lifecycle import (
+    close_round,
+    correct_round,
+    delete_round,
+    locked_round,
+    open_round,
+    pause_round,
+    reopen_round,
+)
+from .models import Place, Round
+from .progress import Pace, items_of, paces_of, progress_of, rounds_of
+
+# What bodies of all kinds share: a round, its items and its people, and a decision.
+
+
+class ExclusionInput(Input):
+    """Whether somebody's work is taken out of the figures, or back into them, and why."""
+
+    decision = serializers.ChoiceField(list(EXCLUSIONS))
+    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True)
+
+
+class QualificationInput(ExclusionInput):
+    """The same, or whether somebody may work whatever the examples say."""
+
+    decision = serializers.ChoiceField(list(DECISIONS))
+
+
+class RoundSerializer(ReadSerializer):
+    """A round with its plan, and how far it is: ``done`` of ``wanted``.
+
+    A child names its form, and in ``Meta.fields`` what it shows beside the plan; a field that it
+    declares replaces the one that is made from the form.
+    """
+
+    form: ClassVar[type[PlanForm]]
+    wanted = serializers.IntegerField(read_only=True)
+    done = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        fields = ["id", "state", "wanted", "done", "created_at", "opened_at", "closed_at"]
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """The plan, and what the child shows."""
+        plan = {name: self._planned(name) for name in self.form.base_fields}
+        return plan | super().get_fields()
+
+    def _planned(self, name: str) -> serializers.Field[Any, Any, Any, Any]:
+        field, column = self.form.base_fields[name], self.form.column(name)
+        if column is None:
+            # A round that was not planned here keeps no plan: shown is what a form begins with.
+            return body_field(
+                field, read_only=True, source=f"recipe.{name}", default=lambda: _begun(field)
+            )
+        source: dict[str, Any] = {"source": f"{name}.public_id"} if column.is_relation else {}
+        return body_field(field, read_only=True, **source)
+
+
+def _begun(field: forms.Field) -> Any:
+    if field.initial is not None:
+        return field.initial
+    return field.to_python(None) if field.required else field.clean(None)
+
+
+class ItemSerializer(ReadSerializer):
+    """One thing of a round, with how many sheets it asks for and has."""
+
+    wanted = serializers.IntegerField(read_only=True)
+    done = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        fields = ["position", "wanted", "done"]
+
+
+class SkipsSerializer(serializers.Serializer[Any]):
+    """How much of what somebody did in the view's round they skipped."""
+
+    skipped = serializers.IntegerField(source="pace.skipped", read_only=True)
+    skipped_share = serializers.FloatField(
+        source="pace.skipped_share", read_only=True, allow_null=True
+    )
+    is_skipping = serializers.BooleanField(
+        source="pace.is_skipping",
+        read_only=True,
+        help_text="Whether that is more than the round's skip_share.",
+    )
+    # Whose row it is.
+    rater_pk: ClassVar[str] = "rater_id"
+
+    def to_representation(self, instance: Any) -> Any:
+        """With the pace of the row's rater; one query for all rows."""
+        root: Any = self.root
+        if not hasattr(root, "paces"):
+            root.paces = paces_of(self.context["view"].round)
+        vars(instance)["pace"] = root.paces.get(attrgetter(self.rater_pk)(instance), Pace())
+        return super().to_representation(instance)
+
+
+class PaceSerializer(SkipsSerializer):
+    """That, and how fast somebody was."""
+
+    seconds_each = serializers.FloatField(
+        source="pace.seconds", read_only=True, allow_null=True, help_text="On average."
+    )
+    is_hasty = serializers.BooleanField(
+        source="pace.is_hasty", read_only=True, help_text="Below a fifth of what is usual."
+    )
+
+
+class PersonSerializer(PaceSerializer):
+    """What one person has done in a round; ``id`` is the rater's."""
+
+    rater_pk = "place.rater_id"
+    id = serializers.UUIDField(source="rater.public_id", read_only=True)
+    name = serializers.CharField(source="rater.pseudonym", read_only=True)
+    sheets = serializers.IntegerField(read_only=True)
+    repeats = serializers.IntegerField(read_only=True)
+    extras = serializers.IntegerField(read_only=True)
+    begun = serializers.IntegerField(read_only=True)
+    minutes = serializers.IntegerField(read_only=True)
+    last_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    excluded_at = serializers.DateTimeField(
+        source="place.excluded_at", read_only=True, allow_null=True
+    )
+
+
+# Rounds of people at work in the REST interface, written once for kinds that need no more.
+#
+# A body is made from the page's form, which judges the values, too: page and program know the same
+# fields and the same rules.
+
+
+@dataclass(frozen=True)
+class RoundApi:
+    """What is special about the addresses of a kind's rounds.
+
+    ``plan`` is made from the form of the pages. The others are how a round, an item and a person
+    are shown, and a decision about a person; a kind may leave out the last three.
+    """
+
+    plan: type[FormInput]
+    shown: type[RoundSerializer]
+    item: type[serializers.Serializer[Any]] | None = None
+    person: type[serializers.Serializer[Any]] | None = None
+    decision: type[Input] = NothingInput
+    # What is read with a round to show it.
+    related: tuple[str, ...] = ()
+    filters: type[FilterSet] | None = None
+
+    @property
+    def form(self) -> type[PlanForm]:
+        """The form of the pages."""
+        return self.shown.form
+
+
+@dataclass(frozen=True)
+class RoundViews:
+    """The views of a kind: of its rounds, of whatever lies below one, of items and of people."""
+
+    kind: TaskKind
+    rounds: type[StudyViews]
+    part: type[StudyViews]
+    items: type[StudyViews]
+    people: type[StudyViews]
+
+
+def round_views(api: RoundApi, round_id: str) -> RoundViews:
+    """Make the views of a kind; ``round_id`` names a round's id in addresses below it."""
+    kind = api.form.kind
+
+    class Rounds(StudyViews):
+        """The rounds of a study."""
+
+        queryset = kind.Round._default_manager.none()
+        serializer_class = api.shown
+        filterset_class = api.filters
+
+        def rows(self) -> QuerySet[Any]:
+            """Newest first."""
+            return rounds_of(kind, self.study).select_related(*api.related)
+
+        @extend_schema(request=api.plan, responses={201: api.shown})
+        def create(self, request: Request, **kwargs: Any) -> Response:
+            """Make a draft, with its items where the plan draws them; 409 if that cannot be."""
+            given = self.read(api.plan)
+            return self.shown(self._plan(api.form.begun(self.study) | given), 201)
+
+        @extend_schema(request=api.plan, responses=api.shown)
+        @transaction.atomic
+        def partial_update(self, request: Request, public_id: uuid.UUID, **kw: Any) -> Response:
+            """Change a draft, drawing its items again, or what can change while people work."""
+            given = self.read(api.plan, partial=True)
+            # Locked, so that of two changes at once neither is written over.
+            with conflict_on(RoundNotReady):
+                row = locked_round(self._round(public_id), *Round.State)
+            form = api.form(study=self.study, round_=row)
+            if row.state == Round.State.DRAFT:
+                return self.shown(self._plan(form.stored() | given, row))
+            return self.shown(self._correct(form, given, row))
+
+        @extend_schema(responses={204: None})
+        def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+            """Remove a draft; 409 for a round that was opened."""
+            with conflict_on(RoundNotReady):
+                delete_round(round_=self._round(public_id), actor=request.user)
+            return Response(status=204)
+
+        @extend_schema(request=NothingInput, responses=api.shown)
+        def open(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+            """Open a draft, or go on after a pause; 409 with the reason why that cannot be."""
+            return self._move(open_round, public_id)
+
+        @extend_schema(request=NothingInput, responses=api.shown)
+        def pause(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+            """Stop serving for a while; work already on screens is still taken."""
+            return self._move(pause_round, public_id)
+
+        @extend_schema(request=NothingInput, responses=api.shown)
+        def close(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+            """Stop serving; what people have begun is kept."""
+            return self._move(close_round, public_id)
+
+        @extend_schema(request=NothingInput, responses=api.shown)
+        def reopen(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+            """Let people go on."""
+            return self._move(reopen_round, public_id)
+
+        def _round(self, public_id: uuid.UUID) -> Any:
+            return get_object_or_404(self.get_queryset(), public_id=public_id)
+
+        def _move(self, move: Callable[..., None], public_id: uuid.UUID) -> Response:
+            row = self._round(public_id)
+            self.read(NothingInput)
+            with conflict_on(RoundNotReady):
+                move(round_=row, actor=self.request.user)
+            return self.shown(self.rows().get(pk=row.pk))
+
+        def _correct(self, form: PlanForm, given: dict[str, Any], row: Any) -> Any:
+            with conflict_on(RoundNotReady):
+                if fixed := sorted(set(given) - set(form.correctable)):
+                    raise RoundNotReady(
+                        f"The round is {row.get_state_display()}: {', '.join(fixed)} cannot "
+                        f"change any more, only {', '.join(form.correctable)}."
+                    )
+                filled = api.form(form.stored() | given, study=self.study, round_=row)
+                filled.keep_correctable()
+                require_valid(filled)
+                values = {name: filled.cleaned_data[name] for name in given}
+                correct_round(round_=row, actor=self.request.user, values=values)
+            return self.rows().get(pk=row.pk)
+
+        def _plan(self, values: dict[str, Any], draft: Any = None) -> Any:
+            form = api.form(values, study=self.study, round_=draft)
+            require_valid(form)
+            with conflict_on(RoundNotReady):
+                planned = form.planned(
+                    study=self.study, plan=form.plan(), actor=self.request.user, round_=draft
+                )
+            return self.rows().get(pk=planned.pk)
+
+    class Part(StudyViews):
+        """Addresses below one round."""
+
+        round: Any
+
+        def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+            """Find the round inside the study."""
+            super().initial(request, *args, **kwargs)
+            rounds = kind.Round._default_manager.filter(study=self.study)
+            self.round = get_object_or_404(
+                rounds.select_related("study", *api.related), public_id=kwargs[round_id]
+            )
+
+    class Items(Part):
+        """What a round gives to people."""
+
+        queryset = kind.Item._default_manager.none()
+        serializer_class = api.item
+
+        def rows(self) -> QuerySet[Any]:
+            """In the order of the round."""
+            return items_of(self.round)
+
+    class People(Part):
+        """The people of a round: what they have done, and what is decided about them."""
+
+        queryset = Place.objects.none()
+        serializer_class = api.person
+        lookup_field = "rater_id"
+
+        def rows(self) -> QuerySet[Any]:
+            """In the order in which they came."""
+            places = Place.objects.filter(round=self.round.pk)
+            return places.select_related("round__study", "rater").order_by("pk")
+
+        def list(self, request: Request, **kwargs: Any) -> Response:
+            """A page of the people with their counts."""
+            return self.listed(progress_of(self.round))
+
+        @extend_schema(request=api.decision, responses=api.person)
+        def decide(self, request: Request, rater_id: uuid.UUID, **kwargs: Any) -> Response:
+            """Decide about one person; see the fields of the body."""
+            place = get_object_or_404(self.get_queryset(), rater__public_id=rater_id)
+            given = self.read(api.decision)
+            decide_rater(
+                place=place,
+                actor=request.user,
+                decision=given["decision"],
+                reason=given.get("reason", ""),
+            )
+            found = progress_of(self.round)
+            return self.shown(next(each for each in found if each.place.pk == place.pk))
+
+    return RoundViews(kind, Rounds, Part, Items, People)
+
+
+def round_addresses(
+    views: RoundViews, base: str, round_id: str, names: tuple[str, ...]
+) -> list[URLPattern]:
+    """The addresses of a kind's rounds; ``names``: one round, items, people, a decision."""
+    one, *parts = names
+    row = f"{base}<uuid:public_id>/"
+    below = f"{base}<uuid:{round_id}>/"
+    change = {"patch": "partial_update", "delete": "destroy"}
+    rounds = [
+        address(base, f"{one}s", views.rounds, **CREATE),
+        address(row, one, views.rounds, **ROW, **change),
+        *(
+            address(f"{row}{move}/", f"{one}_{move}", views.rounds, post=move)
+            for move in views.kind.moves
+        ),
+    ]
+    if not parts:
+        return rounds
+    items, people, decide = parts
+    return [
+        *rounds,
+        address(f"{below}items/", items, views.items, **LIST),
+        address(f"{below}people/", people, views.people, **LIST),
+        address(f"{below}people/<uuid:rater_id>/decide/", decide, views.people, post="decide"),
+    ]

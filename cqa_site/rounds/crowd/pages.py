@@ -1,0 +1,434 @@
+"""Pages of crowd links: the way in, the end, and the researchers' list."""
+
+import re
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from cqa_site.people.access import (
+    RESEARCHERS,
+    PersonRequest,
+    StudyRequest,
+    memberships_of,
+    study_page,
+)
+from cqa_site.people.models import Study, new_secret
+from cqa_site.people.views.sign_in import BACKEND
+from cqa_site.people.views.studies import closed_door
+from cqa_site.rounds.access import count_examples
+from cqa_site.rounds.kind import kind_of
+from cqa_site.rounds.models import Participant, ParticipantLink, Round
+from cqa_site.rounds.progress import paces_of, skips_paid
+
+from ..forms import FaultForm, ParticipantLinkForm
+from . import participants as actions
+from .participants import (
+    PlatformIds,
+    browser_secret,
+    find_link,
+    hold_place,
+    keep_browser_secret,
+    release_place,
+    require_entry,
+    take_part,
+)
+from .participation import (
+    NotReported,
+    completion_code,
+    confirm_fault,
+    finish_participation,
+    is_out,
+    lost_answer,
+    report_fault,
+    standing_of,
+    stop_participation,
+    work_address,
+)
+
+# Coming in by a crowd platform's link.
+#
+# Opening the link changes nothing: it checks the platform's ids, moves them
+# into the session and shows what awaits at a clean address. The button there
+# signs the participant in, so no foreign page can do it in their name, and binds
+# the place to the browser by a cookie.
+
+
+SESSION_KEY = "crowd_entry"
+PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}")
+
+
+@require_safe
+def join(request: HttpRequest, secret: str) -> HttpResponse:
+    """Check link and ids; go on at a clean address."""
+    link = find_link(secret)
+    if link is None:
+        return _unknown_link(request)
+    ids = _platform_ids(request, link)
+    if ids is None:
+        return _bad_ids(request, link)
+    if request.user.is_authenticated:
+        return _signed_in(request, link, ids)
+    request.session[SESSION_KEY] = [secret, ids.participant, ids.study, ids.session]
+    return redirect("join_start")
+
+
+def join_start(request: HttpRequest) -> HttpResponse:
+    """Say what awaits; a POST signs the participant in and opens the round."""
+    if SESSION_KEY not in request.session:
+        return _no_entry(request)
+    secret, *ids = request.session[SESSION_KEY]
+    link = find_link(secret)
+    if link is None:
+        return _unknown_link(request)
+    platform_ids = PlatformIds(*ids)
+    if request.user.is_authenticated:
+        return _signed_in(request, link, platform_ids)
+    browser = browser_secret(request)
+    try:
+        known = require_entry(link=link, ids=platform_ids, browser=browser)
+        free = 0 if known else kind_of(link.round).count_free(link.round)
+        if not known and not free:
+            return _nothing_left(request, link)
+        if request.method != "POST":
+            return _start_page(request, link, known, free)
+        browser = browser or new_secret()
+        participant = take_part(link=link, ids=platform_ids, browser=browser)
+    except actions.PlaceTaken:
+        return _place_taken(request, link)
+    except REFUSALS as refusal:
+        return _refused(request, link, refusal)
+    request.session.pop(SESSION_KEY, None)
+    login(request, participant.user, backend=BACKEND)  # gives the session a new key
+    return keep_browser_secret(_to_work(participant), browser)
+
+
+def _start_page(
+    request: HttpRequest, link: ParticipantLink, known: Participant | None, free: int
+) -> HttpResponse:
+    """What awaits somebody new, of whom no more can be asked than is there, or who comes back."""
+    kind, asked = kind_of(link.round), min(free, link.required_items)
+    context = {"link": link, "is_short": free < link.required_items, "known": known}
+    if known:
+        context["standing"] = standing_of(known)
+    else:
+        context |= {"asks": kind.asks(asked), "practice": count_examples(link.round)}
+        if link.round.skip_share is not None:
+            context["skips"] = skips_paid(link.round, link.required_items)
+    return render(request, "rounds/crowd/join.html", context)
+
+
+def _platform_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | None:
+    """The ids of the address, or None when one is missing, repeated, too long or odd."""
+    values = []
+    for name in (link.participant_param, link.study_param, link.session_param):
+        given = request.GET.getlist(name) if name else [""]
+        if len(given) != 1 or (name and not PLATFORM_ID.fullmatch(given[0])):
+            return None
+        values.append(given[0])
+    return PlatformIds(*values)
+
+
+def _signed_in(request: HttpRequest, link: ParticipantLink, ids: PlatformIds) -> HttpResponse:
+    participant = (
+        Participant.objects.select_related("study", "link__round")
+        .filter(user=request.user.pk, link=link, participant_id=ids.participant)
+        .first()
+    )
+    if participant is not None:
+        # The session proves the same as the cookie, which may have been deleted.
+        browser = browser_secret(request) or new_secret()
+        hold_place(participant=participant, browser=browser)
+        return keep_browser_secret(_to_work(participant), browser)
+    return closed_door(
+        request,
+        status=409,
+        title=_("You are signed in as somebody else"),
+        text=_("This browser is signed in as: %s.") % request.user,
+        advice=_("Sign out, then open the platform's link again."),
+        sign_out=True,
+    )
+
+
+def _to_work(participant: Participant) -> HttpResponse:
+    if participant.outcome != Participant.Outcome.RUNNING:
+        return redirect("participation_end")
+    return redirect(work_address(participant))
+
+
+def _unknown_link(request: HttpRequest) -> HttpResponse:
+    return closed_door(
+        request,
+        status=404,
+        title=_("This link does not exist"),
+        text=_("It may be incomplete. Open the study on the platform again."),
+    )
+
+
+def _no_entry(request: HttpRequest) -> HttpResponse:
+    """Somebody who has begun, or was away for long: the browser no longer knows the link."""
+    if getattr(request.user, "is_participant", False) or browser_secret(request):
+        return redirect("participation_back")
+    return closed_door(
+        request,
+        status=404,
+        title=_("Open the study from its platform"),
+        text=_("This page only works with the link of the platform, which this browser lacks."),
+        advice=_("Go to the study on the platform and open it again: its link leads here."),
+    )
+
+
+def _bad_ids(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
+    names = [link.participant_param, link.study_param, link.session_param]
+    return closed_door(
+        request,
+        status=400,
+        title=_("The link lacks your participant ID"),
+        text=_("The platform has to fill in these values: %s.")
+        % ", ".join(name for name in names if name),
+        advice=_("Open the study on the platform again. A preview or a copied link may fail."),
+    )
+
+
+def _place_taken(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
+    return closed_door(
+        request,
+        status=409,
+        title=_("This place belongs to another browser"),
+        text=_(
+            "Somebody started with this ID in another browser. "
+            "Their work cannot be seen or changed from here."
+        ),
+        advice=_(
+            "If it was you, open the study in that browser. If you no longer have it, "
+            "write to the researchers on %s: they can release your place."
+        )
+        % link.platform,
+    )
+
+
+REFUSALS = (
+    actions.LinkClosed,
+    actions.LinkFull,
+    actions.TookPartElsewhere,
+    actions.ParticipationEnded,
+)
+
+
+def _nothing_left(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
+    """Before anybody agrees to anything; nobody new is made."""
+    is_open = link.round.state == Round.State.OPEN
+    text = _("Other people have done all items or are working on them.")
+    return _no_room(
+        request,
+        link,
+        title=_("The study is full") if is_open else _("The study is not running"),
+        text=text if is_open else _("The researchers have paused or ended it."),
+        code=link.no_work_code,
+    )
+
+
+def _no_room(request: HttpRequest, link: ParticipantLink, **words: str) -> HttpResponse:
+    context = {"link": link, "address": link.address_for(words.get("code", "")), **words}
+    return render(request, "rounds/crowd/no_room.html", context, status=410)
+
+
+def _refused(request: HttpRequest, link: ParticipantLink, refusal: Exception) -> HttpResponse:
+    texts = {
+        actions.LinkClosed: _("The study no longer takes new participants."),
+        actions.LinkFull: _("All places of the study are taken."),
+        actions.TookPartElsewhere: _("You have already taken part in this study."),
+        actions.ParticipationEnded: _("The researchers ended your participation."),
+    }
+    is_full = isinstance(refusal, actions.LinkFull)
+    return _no_room(
+        request,
+        link,
+        title=_("The study is full") if is_full else _("You cannot take part"),
+        text=texts[type(refusal)],
+        code=link.no_work_code if is_full else "",
+    )
+
+
+# Where a participation ends: the code, or what is left to do, or what does not work.
+
+
+@login_required
+def participation_end(request: PersonRequest) -> HttpResponse:
+    """Show the completion code once the participation is over, else what is left to do."""
+    participant = _participant(request)
+    if participant.outcome != Participant.Outcome.RUNNING:
+        code = completion_code(participant)
+        address = participant.link.address_for(code)
+        context = {"participant": participant, "code": code, "address": address}
+        return render(request, "rounds/crowd/ended.html", context)
+    if request.method == "POST" and not finish_participation(participant=participant):
+        messages.info(request, _("You still have items to do."))
+    elif request.method == "POST":
+        return redirect("participation_end")
+    return _running_page(request, participant, FaultForm())
+
+
+@login_required
+def participation_stop(request: PersonRequest) -> HttpResponse:
+    """Ask whether the answers of somebody who stops here count; a POST says it."""
+    participant = _participant(request)
+    choice, standing = request.POST.get("choice"), standing_of(participant)
+    is_running = participant.outcome == Participant.Outcome.RUNNING
+    if is_running and choice in ("keep", "withdraw"):
+        stop_participation(participant=participant, withdraws=choice == "withdraw")
+    elif is_running and standing.left:
+        context = {"participant": participant, "standing": standing}
+        context["work"] = work_address(participant)
+        return render(request, "rounds/crowd/stop.html", context)
+    return redirect("participation_end")
+
+
+@login_required
+@require_POST
+def participation_fault(request: PersonRequest) -> HttpResponse:
+    """Take a report; it ends the participation if the server saw a fault, too."""
+    participant = _participant(request)
+    form = FaultForm(request.POST)
+    if not form.is_valid():
+        return _running_page(request, participant, form)
+    report_fault(
+        participant=participant,
+        comment=form.cleaned_data["comment"],
+        lost_answer=lost_answer(request),
+    )
+    return redirect("participation_end")
+
+
+def _participant(request: PersonRequest) -> Participant:
+    """The signed-in person's participation, as long as their membership counts."""
+    participant = get_object_or_404(
+        Participant.objects.select_related("study", "link__round", "user"), user=request.user
+    )
+    if not memberships_of(request.user).filter(study=participant.study).exists():
+        raise Http404
+    return participant
+
+
+def _running_page(
+    request: PersonRequest, participant: Participant, form: FaultForm
+) -> HttpResponse:
+    standing, has_to_end = standing_of(participant), is_out(participant)
+    may_work = standing.left > 0 and not (has_to_end or standing.is_out_of_items)
+    context = {
+        "participant": participant,
+        "standing": standing,
+        "is_out": has_to_end,
+        "may_work": may_work or (standing.is_over_skips and not has_to_end),
+        "work": work_address(participant),
+        "form": form,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "rounds/crowd/running.html", context, status=status)
+
+
+# The crowd links of a round, of whatever kind, and who came by them.
+
+
+PAGE_SIZE = 50
+SHOWN_LINKS = 100
+
+
+@study_page(*RESEARCHERS)
+def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
+    """List the links into a round and who came by them; a POST makes a link."""
+    round_ = _round(study, any_round_id)
+    kind = kind_of(round_)
+    asked: dict[str, Any] = {"most_items": kind.most_items(round_), "counted": kind.counted()}
+    form = ParticipantLinkForm(request.POST or None, **asked)
+    if request.method != "POST" or not form.is_valid():
+        status = 422 if form.errors else 200
+        return _links_page(request, round_, asked["most_items"], status=status, form=form)
+    link, secret = actions.create_link(round_=round_, actor=request.user, **form.link_fields())
+    address = request.build_absolute_uri(reverse("join", kwargs={"secret": secret}))
+    return _links_page(
+        request,
+        round_,
+        asked["most_items"],
+        form=ParticipantLinkForm(**asked),
+        new_link=link,
+        address=f"{address}?{actions.placeholders(link)}",
+    )
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def crowd_link_close(
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
+) -> HttpResponse:
+    """Let nobody new in by this link."""
+    link = get_object_or_404(actions.links_of(_round(study, any_round_id)), public_id=link_id)
+    actions.close_link(link=link, actor=request.user)
+    messages.success(request, _("Link closed. People who are in may finish."))
+    return redirect("crowd_links", study.public_id, any_round_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def participant_release(
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
+) -> HttpResponse:
+    """Let the next browser that comes with this person's id have the place."""
+    release_place(participant=_person(study, any_round_id, person_id), actor=request.user)
+    messages.success(request, _("Place released: the next browser with this id gets it."))
+    return redirect("crowd_links", study.public_id, any_round_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def participant_fault(
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
+) -> HttpResponse:
+    """Confirm what somebody reported: they see the code for faults."""
+    person = _person(study, any_round_id, person_id)
+    try:
+        confirm_fault(participant=person, actor=request.user)
+        messages.success(request, _("Fault confirmed. The person's page shows the code for it."))
+    except NotReported:
+        messages.error(request, _("This person reported no fault, or their work has ended."))
+    return redirect("crowd_links", study.public_id, any_round_id)
+
+
+def _round(study: Study, any_round_id: uuid.UUID) -> Round:
+    return get_object_or_404(actions.crowd_rounds(study), public_id=any_round_id)
+
+
+def _person(study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID) -> Participant:
+    people = actions.participants_of(_round(study, any_round_id))
+    return get_object_or_404(people, user__public_id=person_id)
+
+
+def _links_page(
+    request: StudyRequest, round_: Round, most: int, status: int = 200, **context: object
+) -> HttpResponse:
+    kind = kind_of(round_)
+    own = kind.own(round_)
+    page = Paginator(actions.participants_of(round_), PAGE_SIZE).get_page(request.GET.get("page"))
+    links = list(actions.links_of(round_)[:SHOWN_LINKS])
+    fixed = {
+        "study": round_.study,
+        "round": own,
+        # The head of a campaign's pages knows it by this name.
+        "campaign": own,
+        "kind": kind,
+        "home_name": kind.rounds_page,
+        "most_items": most,
+        "asks_too_much": any(link.is_open and link.required_items > most for link in links),
+        "links": links,
+        "page": page,
+        "paces": paces_of(own),
+    }
+    return render(request, "rounds/crowd/links.html", fixed | context, status=status)

@@ -1,0 +1,265 @@
+"""Drafts and submissions of sheets, and the order of saves."""
+
+import uuid
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from django.db import transaction
+from django.utils import timezone
+
+from .access import qualify
+from .kind import SheetNotValid, sheet_kind_of
+from .models import KeptDraft, Place, Round, Sheet
+from .queue import hold_slot, renew
+
+# Which of several saves of one sheet may follow which.
+#
+# A sheet knows the page that saved last (``client``), the number the page gave its save
+# (``sequence``), and the version that page began from (``since``): what a page sends on may be
+# based on any version since then, because all of them are its own.
+
+
+# Seconds that one save may add to the time of work.
+LONGEST_STRETCH = 600
+SAVED_FIELDS = ("version", "client", "sequence", "since", "active_seconds", "saved_at")
+
+
+class Save(Protocol):
+    """What a page says about a save."""
+
+    @property
+    def base_version(self) -> int: ...
+    @property
+    def client(self) -> str: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def active_seconds(self) -> int: ...
+
+
+def is_same_page(sheet: Any, save: Save) -> bool:
+    """Whether the page saved last itself."""
+    return bool(save.client) and save.client == sheet.client
+
+
+def is_overtaken(sheet: Any, save: Save) -> bool:
+    """Whether the page itself has sent a later content since."""
+    return is_same_page(sheet, save) and 0 < save.sequence < sheet.sequence
+
+
+def may_follow(sheet: Any, save: Save) -> bool:
+    """Whether the save is based on what is stored, or on an earlier save of its own."""
+    if save.base_version == sheet.version:
+        return True
+    # Its own earlier save, of which the page never got the answer.
+    is_own = is_same_page(sheet, save) and sheet.since <= save.base_version <= sheet.version
+    return bool(is_own and save.sequence > sheet.sequence)
+
+
+def note_save(sheet: Any, save: Save) -> None:
+    """Count the version up and remember who saved; the caller stores `SAVED_FIELDS`."""
+    sheet.since = sheet.since if is_same_page(sheet, save) else sheet.version
+    sheet.version += 1
+    sheet.client, sheet.sequence = save.client, save.sequence
+    sheet.active_seconds += _worked(sheet, save)
+    sheet.saved_at = timezone.now()
+
+
+def _worked(sheet: Any, save: Save) -> int:
+    """Seconds to add: what the page claims, but no more than passed since the last save."""
+    since = sheet.saved_at or sheet.served_at
+    passed = int((timezone.now() - since).total_seconds()) if since else LONGEST_STRETCH
+    return max(0, min(save.active_seconds, passed, LONGEST_STRETCH))
+
+
+# Drafts and submissions of people's sheets.
+#
+# A draft is saved while somebody works; what was submitted stays as it is until the next
+# submission. Content that comes too late, because another tab saved meanwhile, is kept aside.
+
+
+@dataclass(frozen=True)
+class DraftSubmission:
+    """A form as a page sent it; see `cqa_site.rounds.save_order`."""
+
+    content: Any
+    base_version: int
+    client: str = ""
+    sequence: int = 0
+    active_seconds: int = 0
+
+
+class RoundNotOpen(Exception):
+    """The round takes nothing now; what differed is kept aside."""
+
+
+class StaleDraft(Exception):
+    """Somebody saved meanwhile; ``kept`` is what came too late."""
+
+    def __init__(self, kept: KeptDraft) -> None:
+        super().__init__()
+        self.kept = kept
+
+
+def content_of(sheet: Sheet) -> Any:
+    """What stands on the form of a sheet: the draft, or what was submitted."""
+    return sheet_kind_of(sheet).content_of(sheet)
+
+
+def fresh(sheet: Any) -> Any:
+    """The sheet and its round as they are stored now, the sheet locked until the transaction ends.
+
+    What they are about was read with the sheet given and never changes.
+    """
+    rows = sheet_kind_of(sheet).Sheet._default_manager.select_for_update(of=("self",))
+    stored: Any = rows.select_related("round").get(pk=sheet.pk)
+    _lend(sheet, stored)
+    if sheet.round and stored.round:
+        _lend(sheet.round, stored.round)
+    return stored
+
+
+def _lend(read: Any, stored: Any) -> None:
+    """Give a row what another reading of it has read beside it already."""
+    for name, thing in read._state.fields_cache.items():
+        field = stored._meta.get_field(name)
+        if not field.concrete or thing is None or field.is_cached(stored):
+            continue
+        if getattr(stored, field.attname) == thing.pk:
+            field.set_cached_value(stored, thing)
+
+
+def is_changeable(sheet: Any) -> bool:
+    """Whether the form still takes anything: never after the key of an example was shown."""
+    is_seen_example = sheet.is_example and sheet.state == Sheet.State.SUBMITTED
+    return bool(sheet.round and sheet.round.state == Round.State.OPEN and not is_seen_example)
+
+
+def save_draft(*, sheet: Any, sent: DraftSubmission) -> Any:
+    """Store what stands on the form; raises RoundNotOpen or StaleDraft and keeps it even then."""
+    with transaction.atomic():
+        stored = fresh(sheet)
+        problem = _refusal(stored, sent)
+        if problem is None:
+            _put_draft(stored, sent)
+    # Raised outside, because what was kept aside must stay.
+    if problem is not None:
+        raise problem
+    return stored
+
+
+def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
+    """Submit what stands on the form; the same key with the same content submits nothing more.
+
+    Raises RoundNotOpen and StaleDraft as `save_draft` does, and SheetNotValid for a content that
+    the kind does not take; the draft is stored then.
+    """
+    with transaction.atomic():
+        place = _locked_place(sheet)
+        stored = fresh(sheet)
+        earlier = stored.submitted_at and stored.events.filter(client_key=key).first()
+        if earlier is not None and earlier.content == asdict(sent.content):
+            return stored
+        if stored.submitted_at and stored.draft is None and is_overtaken(stored, sent):
+            # Another verdict of the same page was submitted since, and this request came late.
+            return stored
+        # A page that a browser brought back sends its old key with what was changed since.
+        key = key if earlier is None else uuid.uuid4().hex
+        problem: Exception | None = _refusal(stored, sent)
+        if problem is None and not is_changeable(stored):
+            # A content that is stored already is refused by nothing else.
+            problem = RoundNotOpen()
+        if problem is None:
+            problem = _submit(stored, place, sent, key)
+    if problem is not None:
+        raise problem
+    return stored
+
+
+@transaction.atomic
+def take_kept(*, sheet: Any, kept: KeptDraft, is_wanted: bool) -> Any:
+    """Go on with a draft that was kept aside, or with the stored one; raises RoundNotOpen."""
+    stored = fresh(sheet)
+    if is_wanted:
+        if not is_changeable(stored):
+            raise RoundNotOpen
+        before = asdict(content_of(stored))
+        content = sheet_kind_of(stored).Content(**kept.content)
+        _put_draft(stored, DraftSubmission(content, stored.version))
+        # The other one is kept in turn: a wrong click loses nothing.
+        stored.kept.create(base_version=stored.version, content=before)
+    kept.delete()
+    return stored
+
+
+def _locked_place(sheet: Any) -> Place:
+    """The rater's place in the round, which is locked before sheets are."""
+    places = Place.objects.select_for_update(of=("self",))
+    return places.get(round=sheet.round_id, rater=sheet.rater_id)
+
+
+def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | None:
+    """Why the content cannot become the draft; it is kept aside then."""
+    if sent.content == content_of(stored) or is_overtaken(stored, sent):
+        return None
+    if not is_changeable(stored):
+        _keep_aside(stored, sent)
+        return RoundNotOpen()
+    if not may_follow(stored, sent):
+        return StaleDraft(_keep_aside(stored, sent))
+    return None
+
+
+def _keep_aside(stored: Any, sent: DraftSubmission) -> KeptDraft:
+    """Keep the content once, however often it comes."""
+    kept: KeptDraft
+    for kept in stored.kept.all():
+        if sheet_kind_of(stored).Content(**kept.content) == sent.content:
+            return kept
+    kept = stored.kept.create(base_version=sent.base_version, content=asdict(sent.content))
+    return kept
+
+
+def _put_draft(stored: Any, sent: DraftSubmission) -> None:
+    """Make the content the draft, unless it is there already or was overtaken."""
+    if _take(stored, sent):
+        stored.save(update_fields=("draft", *SAVED_FIELDS))
+        renew(stored)
+
+
+def _take(stored: Any, sent: DraftSubmission) -> bool:
+    """Whether the content is new; it is the draft of the sheet in memory then."""
+    if sent.content == content_of(stored) or is_overtaken(stored, sent):
+        return False
+    kind = sheet_kind_of(stored)
+    kind.keep_earlier(stored, sent)
+    note_save(stored, sent)
+    is_as_submitted = sent.content == kind.submitted(stored) and stored.submitted_at
+    stored.draft = None if is_as_submitted else asdict(sent.content)
+    return True
+
+
+def _submit(stored: Any, place: Place, sent: DraftSubmission, key: str) -> SheetNotValid | None:
+    """Submit the content; one that the kind does not take is stored as the draft, and says why."""
+    content = sent.content
+    problem = sheet_kind_of(stored).problem(stored, content)
+    if problem is not None:
+        _put_draft(stored, sent)
+        return problem
+    _take(stored, sent)
+    is_first = stored.submitted_at is None
+    # A later content of the same page may have come before this submission did.
+    stored.draft = None if content_of(stored) == content else stored.draft
+    sheet_kind_of(stored).settle(stored, content)
+    stored.state = Sheet.State.SUBMITTED
+    stored.submitted_at = timezone.now()
+    if place.is_excluded:
+        stored.is_extra = True
+    elif is_first and not stored.is_example and not stored.replicate:
+        hold_slot(stored)
+    stored.save()
+    about = sheet_kind_of(stored).event_fields(stored, content)
+    stored.events.create(client_key=key, content=asdict(content), **about)
+    if stored.is_example:
+        qualify(stored.round, place)
+    return None

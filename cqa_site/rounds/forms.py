@@ -1,0 +1,428 @@
+"""Forms of a round: its plan and extent, the saves of a sheet, crowd links."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from math import ceil
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from cqa_site.people.models import Study
+
+from .drafts import DraftSubmission
+from .kind import TaskKind
+from .models import ParticipantLink
+
+# How much work a plan makes, before anything is drawn: items, answers, time and money.
+
+
+MOST_PAY = 100_000
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a plan makes; ``people`` is how many it takes at least.
+
+    ``answers`` are all that are asked for, those to known items included; ``seconds`` is how long
+    one takes, where somebody can say.
+    """
+
+    items: int
+    answers: int
+    people: int
+    known: int = 0
+    seconds: float | None = None
+
+    @property
+    def each(self) -> int:
+        """Answers of one person, where as few people as can be share them."""
+        return ceil(self.answers / self.people) if self.people else 0
+
+    @property
+    def minutes_each(self) -> int | None:
+        """Minutes of one person."""
+        return None if self.seconds is None else ceil(self.each * self.seconds / 60)
+
+    @property
+    def hours(self) -> float | None:
+        """Hours of everybody together."""
+        return None if self.seconds is None else self.answers * self.seconds / 3600
+
+    def cost(self, pay: Decimal | None) -> Decimal | None:
+        """What the hours cost."""
+        if pay is None or self.hours is None:
+            return None
+        return (Decimal(self.hours) * pay).quantize(Decimal("0.01"))
+
+
+class PayForm(forms.Form):
+    """What an hour is paid, for the estimate alone: it is kept nowhere."""
+
+    pay = forms.DecimalField(
+        label=lazy("Pay for an hour"),
+        required=False,
+        min_value=Decimal(0),
+        max_value=MOST_PAY,
+        decimal_places=2,
+        help_text=lazy("For the estimate here, in your currency. It is not stored."),
+    )
+
+    @property
+    def given(self) -> Decimal | None:
+        """The pay, where one was given."""
+        found: Decimal | None = self.cleaned_data.get("pay") if self.is_valid() else None
+        return found
+
+
+# The form that every work page sends: the sheet's fields, and which save it is.
+
+
+# The largest integer that every database stores.
+LARGEST = 2**31 - 1
+
+
+class SaveForm(forms.Form):
+    """A sheet as a page sends it; with script the whole form travels as one text.
+
+    The text is what the fields of the form are when it is sent without script, so both are read
+    by the same code: a kind's ``read`` gives the content and what is wrong with it.
+    """
+
+    # So many characters at most, the longest texts encoded as three bytes of three included.
+    longest = 1_000_000
+
+    base_version = forms.IntegerField(min_value=0, max_value=LARGEST)
+    client = forms.CharField(max_length=36, required=False)
+    sequence = forms.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    active_seconds = forms.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    client_key = forms.CharField(max_length=64, required=False)
+
+    def __init__(self, data: QueryDict, sheet: Any) -> None:
+        super().__init__(data)
+        text = forms.CharField(required=False, strip=False, max_length=self.longest)
+        self.fields["text"] = text
+        self.wrong: dict[str, str] = {}
+        # What is wrong with a part of the content that may be stored as a draft all the same.
+        self.unready = ""
+        self.content = self.read(self.fields_of(data), sheet)
+
+    def fields_of(self, data: QueryDict) -> QueryDict:
+        """The fields of the form, out of the text if they travel as one."""
+        return QueryDict(data.get("text", "")[: self.longest]) if "text" in data else data
+
+    def read(self, data: QueryDict, sheet: Any) -> Any:
+        """The content of the fields; ``self.wrong`` takes what is wrong, by field."""
+        raise NotImplementedError
+
+    def clean(self) -> dict[str, Any] | None:
+        """What does not fit the sheet is refused, each with its place."""
+        for text in self.wrong.values():
+            self.add_error(None, text)
+        return super().clean()
+
+    def sent(self) -> DraftSubmission:
+        """The cleaned fields as the engine takes them."""
+        data = self.cleaned_data
+        return DraftSubmission(
+            content=self.content,
+            base_version=data["base_version"],
+            client=data["client"],
+            sequence=data["sequence"] or 0,
+            active_seconds=data["active_seconds"] or 0,
+        )
+
+
+# What every plan of a round decides, as a form; page, API and command line read the same.
+
+
+LONGEST_INSTRUCTIONS = 20_000
+# A legend, and rows of names of fields.
+Groups = tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]
+
+
+def skip_share_field() -> forms.FloatField:
+    """How much people of a crowd may skip, for plans of kinds with something to skip."""
+    return forms.FloatField(
+        label=lazy("Largest share of skipped items"),
+        required=False,
+        min_value=0,
+        max_value=1,
+        initial=0.2,
+        help_text=lazy(
+            "Between 0 and 1, of the items that a crowd participant is asked for; one is always "
+            "allowed, all are never. Participants who skip more get a code of its own. Members "
+            "are only flagged. Empty: no limit."
+        ),
+    )
+
+
+class PlanForm(forms.Form):
+    """A draft round; a kind adds what its items are drawn by, and ``plan()``.
+
+    ``planned`` stores a plan and draws its items. A field is kept in the round's column of that
+    name, if there is one, else in its recipe.
+    """
+
+    kind: ClassVar[TaskKind]
+    planned: ClassVar[Callable[..., Any]]
+    # Legend and rows of fields that stand beside each other; what is not named comes at the end.
+    groups: ClassVar[Groups] = ()
+    # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.advanced`.
+    advanced: tuple[str, ...] = (
+        "seed", "lease_minutes", "repeat_share", "skip_share", "instructions",
+    )  # fmt: skip
+    # What can change while people work, as columns of the round.
+    correctable: ClassVar[tuple[str, ...]] = ("name", "instructions", "skip_share")
+
+    name = forms.CharField(label=lazy("Name"), max_length=120)
+    repeat_share: forms.Field | None = forms.FloatField(
+        label=lazy("Share of own items that come a second time"),
+        min_value=0,
+        max_value=0.5,
+        initial=0,
+        help_text=lazy(
+            "Shows how far people agree with themselves. Nobody is told which items these are."
+        ),
+    )
+    lease_minutes: forms.Field | None = forms.IntegerField(
+        label=lazy("Minutes an item stays reserved"),
+        min_value=5,
+        max_value=1440,
+        initial=120,
+        help_text=lazy("Counted from the last change. Drafts are kept in any case."),
+    )
+    seed = forms.IntegerField(
+        label=lazy("Seed"),
+        min_value=0,
+        max_value=LARGEST,
+        initial=1,
+        help_text=lazy("The same seed and the same items give the same round again."),
+    )
+    instructions: forms.Field | None = forms.CharField(
+        label=lazy("Instructions"),
+        max_length=LONGEST_INSTRUCTIONS,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 10}),
+        help_text=lazy("Shown beside the form. Markdown."),
+    )
+
+    def __init__(self, *args: Any, study: Study, round_: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study, self.round = study, round_
+        # The plan's own fields stand between the name and what every round has.
+        common = [each for each in PlanForm.base_fields if each != "name"]
+        own = [each for each in self.fields if each not in PlanForm.base_fields]
+        self.order_fields(["name", *own, *common])
+
+    def keep_correctable(self) -> None:
+        """Ask for nothing but what can change while people work."""
+        for name in set(self.fields) - set(self.correctable):
+            del self.fields[name]
+        self.advanced = ()
+
+    @classmethod
+    def usual(cls, study: Study) -> dict[str, Any]:
+        """What a new plan begins with in this study, beside the fields' own initial values."""
+        return {}
+
+    @classmethod
+    def begun(cls, study: Study) -> dict[str, Any]:
+        """What a new plan begins with."""
+        fields = cls.base_fields.items()
+        initial = {name: field.initial for name, field in fields if field.initial is not None}
+        return initial | cls.usual(study)
+
+    @classmethod
+    def column(cls, name: str) -> Any:
+        """The round's column of that name; None for what its recipe keeps."""
+        columns = cls.kind.Round._meta.concrete_fields
+        return next((each for each in columns if each.name == name), None)
+
+    def stored(self) -> dict[str, Any]:
+        """The plan of the round, rows by their ids; what is gone is left out."""
+        return {name: _offered(field, self._kept(name)) for name, field in self.fields.items()}
+
+    def _kept(self, name: str) -> Any:
+        if self.column(name) is None:
+            return self.round.recipe.get(name, self.fields[name].initial)
+        value = getattr(self.round, name)
+        return getattr(value, "public_id", value)
+
+    @property
+    def sections(self) -> list[tuple[Any, list[list[forms.BoundField]]]]:
+        """The form as the page shows it, but for what is folded: legend, and rows of fields."""
+        named = {name for _legend, rows in self.groups for row in rows for name in row}
+        rest = [(name,) for name in self.fields if name not in {*named, "name"}]
+        shown = []
+        for legend, rows in (("", (("name",),)), *self.groups, ("", rest)):
+            fields = [[self[name] for name in row if name not in self.advanced] for row in rows]
+            if any(fields):
+                shown.append((legend, [row for row in fields if row]))
+        return shown
+
+    @classmethod
+    def next_name(cls, study: Study) -> str:
+        """A name that no round of the kind has yet, so that a new plan can stay as it is."""
+        rounds = cls.kind.Round._default_manager.filter(study=study)
+        taken = set(rounds.values_list("name", flat=True))
+        free = (_("Round %d") % number for number in range(1, len(taken) + 2))
+        return next(name for name in free if name not in taken)
+
+    def extent(self) -> Extent | None:
+        """How much work the plan makes, counted and not drawn; None while a field is wrong.
+
+        A name that is missing or taken changes nothing about that.
+        """
+        return None if set(self.errors) - {"name"} else self.measure()
+
+    def measure(self) -> Extent:
+        """As `extent`, of cleaned fields, in a few queries."""
+        raise NotImplementedError
+
+    @property
+    def picks_later(self) -> bool:
+        """Whether a new round begins without items, which are picked one by one."""
+        return False
+
+    def plan(self) -> Any:
+        """What was chosen, as the kind's rounds are planned."""
+        raise NotImplementedError
+
+    def clean_name(self) -> str:
+        """Keep names apart within the study."""
+        name: str = self.cleaned_data["name"]
+        others = self.kind.Round._default_manager.filter(study=self.study, name=name)
+        if self.round is not None:
+            others = others.exclude(pk=self.round.pk)
+        if others.exists():
+            raise ValidationError(_("Another round of this study has this name."))
+        return name
+
+
+def _offered(field: forms.Field, value: Any) -> Any:
+    """What of a stored value can still be chosen."""
+    rows: Any = getattr(field, "queryset", None)
+    if isinstance(field, forms.ModelMultipleChoiceField):
+        there = rows.filter(public_id__in=value or ())
+        return [str(each) for each in there.values_list("public_id", flat=True)]
+    if isinstance(field, forms.ModelChoiceField):
+        return value if value and rows.filter(public_id=value).exists() else None
+    if isinstance(field, forms.MultipleChoiceField):
+        return [each for each in value or () if field.valid_value(each)]
+    return value
+
+
+# A new crowd link, and what somebody says does not work.
+
+
+CODES = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
+OPTIONAL = ("skips_code", "stopped_code", "return_url")
+PARAMS = ("participant_param", "study_param", "session_param")
+
+
+class FaultForm(forms.Form):
+    """What went wrong."""
+
+    comment = forms.CharField(
+        label=lazy("What does not work?"),
+        max_length=1_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+
+class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no ModelForm[…]
+    """A new link for a crowd platform."""
+
+    days = forms.IntegerField(label=lazy("Days valid"), min_value=1, max_value=365, initial=30)
+    return_url = forms.URLField(
+        label=lazy("Address for the way back"),
+        required=False,
+        max_length=300,
+        assume_scheme="https",
+        help_text=lazy("Write {code} where the code belongs. Empty: known for Prolific alone."),
+    )
+
+    advanced = ("days", *OPTIONAL, *PARAMS)
+
+    class Meta:
+        model = ParticipantLink
+        fields = [
+            "platform",
+            "required_items",
+            "max_participants",
+            *CODES,
+            *OPTIONAL,
+            *PARAMS,
+        ]
+        labels = {
+            "participant_param": lazy("Parameter: participant"),
+            "study_param": lazy("Parameter: study"),
+            "session_param": lazy("Parameter: session"),
+        }
+        help_texts = {
+            "skips_code": lazy("Empty: the code for people who are screened out."),
+            "stopped_code": lazy("Also for people who withdraw. Empty: they get no code."),
+        }
+
+    def __init__(self, *args: Any, most_items: int, counted: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.most_items = most_items
+        self.fields["required_items"].help_text = counted
+        self.initial["required_items"] = usual_items(most_items)
+        self.fields["study_param"].required = self.fields["session_param"].required = False
+        vars(self.fields["required_items"]).update(min_value=1)
+        for name in ("required_items", "max_participants"):
+            self.fields[name].validators.append(_positive)
+
+    def clean_required_items(self) -> int:
+        """No more than the round has for one person, who could never finish otherwise."""
+        wanted: int = self.cleaned_data["required_items"]
+        if not self.most_items:
+            raise forms.ValidationError(
+                lazy("The round has nothing to work on yet. Choose its items, or open it first.")
+            )
+        if wanted > self.most_items:
+            text = ngettext(
+                "The round has %(most)s item for one person; ask for no more than that.",
+                "The round has %(most)s items for one person; ask for no more than that.",
+                self.most_items,
+            )
+            raise forms.ValidationError(text, params={"most": self.most_items})
+        return wanted
+
+    def clean(self) -> dict[str, Any]:
+        """One code per outcome, one name per parameter."""
+        data = super().clean() or {}
+        names = (*CODES, "skips_code", "stopped_code")
+        codes = [data.get(name) for name in names if data.get(name)]
+        if len(set(codes)) < len(codes):
+            self.add_error("completed_code", lazy("Each outcome needs a code of its own."))
+        params = [data.get(name) for name in PARAMS if data.get(name)]
+        if len(set(params)) < len(params):
+            self.add_error("participant_param", lazy("Each parameter needs a name of its own."))
+        return data
+
+    def link_fields(self) -> dict[str, Any]:
+        """The cleaned values as fields of a link."""
+        fields = dict(self.cleaned_data)
+        fields["expires_at"] = timezone.now() + timedelta(days=fields.pop("days"))
+        return fields
+
+
+def usual_items(most_items: int) -> int:
+    """How many items a link asks for where nothing else is said."""
+    usual: int = ParticipantLink._meta.get_field("required_items").default
+    return min(usual, most_items) or usual
+
+
+def _positive(value: int) -> None:
+    if value < 1:
+        raise forms.ValidationError(lazy("At least 1."))

@@ -1,0 +1,331 @@
+"""States of a round, its two serving policies, and its invariants."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+from django.db import transaction
+from django.db.models import Avg, Count, F, OuterRef, Q, Subquery, Value
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from cqa_site.people.access import record
+from cqa_site.people.models import Rater, User
+
+from .kind import RoundNotReady, SheetKind, kind_of, kinds
+from .models import ParticipantLink, Place, Round, Sheet
+from .progress import SUBMITTED, TO_DO, count_of, how_far
+from .queue import CHUNK, DONE, FREE, LEASED, OPEN, free_slots, hold_slot, next_sheet
+
+# A round's way: opened, paused, closed, opened again, corrected; a draft may be removed.
+
+
+# A round is a row of two tables. Without the shared one, which has the state, whoever waited for
+# the lock would go on with the state from before.
+WHOLE = ("self", "round_ptr")
+CORRECTABLE = (Round.State.OPEN, Round.State.PAUSED, Round.State.CLOSED)
+
+
+@transaction.atomic
+def open_round(*, round_: Round, actor: User) -> None:
+    """Make the slots and start serving, or go on after a pause; raises RoundNotReady."""
+    stored = locked_round(round_, Round.State.DRAFT, Round.State.PAUSED)
+    if stored.state == Round.State.DRAFT:
+        kind_of(stored).make_slots(stored)
+        stored.opened_at = timezone.now()
+    _move(stored, Round.State.OPEN, actor)
+
+
+@transaction.atomic
+def pause_round(*, round_: Round, actor: User) -> None:
+    """Stop serving for a while; raises RoundNotReady for kinds that do not pause."""
+    stored = locked_round(round_, Round.State.OPEN)
+    if not kind_of(stored).pauses:
+        raise RoundNotReady(_("Rounds of this kind do not pause: close it and open it again."))
+    _move(stored, Round.State.PAUSED, actor)
+
+
+@transaction.atomic
+def close_round(*, round_: Round, actor: User) -> None:
+    """Stop serving; what was submitted counts, drafts stay where they are."""
+    stored = locked_round(round_, Round.State.OPEN, Round.State.PAUSED)
+    stored.closed_at = timezone.now()
+    _move(stored, Round.State.CLOSED, actor)
+    kind = kind_of(stored)
+    kind.closed(stored, actor)
+    for follow in kind.after_closing:
+        follow(round_=stored, actor=actor)
+
+
+@transaction.atomic
+def reopen_round(*, round_: Round, actor: User) -> None:
+    """Let people go on; raises RoundNotReady for a round that its kind does not open again."""
+    stored = locked_round(round_, Round.State.CLOSED)
+    kind_of(stored).check_reopening(stored)
+    stored.closed_at = None
+    _move(stored, Round.State.OPEN, actor)
+
+
+@transaction.atomic
+def correct_round(*, round_: Round, actor: User, values: dict[str, Any]) -> bool:
+    """Store other values of a round's columns, False if none is; the study's history keeps both.
+
+    Raises RoundNotReady for a draft, and where the kind does not take a value.
+    """
+    stored = locked_round(round_, *CORRECTABLE)
+    before = {name: getattr(stored, name) for name in values}
+    before = {name: value for name, value in before.items() if value != values[name]}
+    if not before:
+        return False
+    after = {name: values[name] for name in before}
+    kind_of(stored).check_correction(stored, after)
+    for name, value in after.items():
+        setattr(stored, name, value)
+    stored.save(update_fields=list(after))
+    kind_of(stored).corrected(stored, before)
+    told = [{name: str(value) for name, value in each.items()} for each in (before, after)]
+    record(
+        study=stored.study,
+        actor=actor,
+        verb=kind_of(stored).audit.of_round("corrected"),
+        subject=stored.name,
+        before=told[0],
+        after=told[1],
+    )
+    return True
+
+
+@transaction.atomic
+def delete_round(*, round_: Round, actor: User) -> None:
+    """Remove a draft; nobody has worked on it yet. Raises RoundNotReady."""
+    stored = locked_round(round_, Round.State.DRAFT)
+    kind_of(stored).check_removal(stored)
+    verb = kind_of(stored).audit.of_round("deleted")
+    record(study=stored.study, actor=actor, verb=verb, subject=stored.name)
+    stored.delete()
+
+
+def locked_round(round_: Round, *states: str) -> Any:
+    """The round as stored, in one of the states until this transaction ends.
+
+    Raises RoundNotReady.
+    """
+    rounds = kind_of(round_).Round._default_manager
+    rows = rounds.select_for_update(of=WHOLE).select_related("study")
+    stored = rows.get(pk=round_.pk)
+    if stored.state not in states:
+        raise RoundNotReady(
+            _("The round is %s; that is not possible now.") % stored.get_state_display()
+        )
+    return stored
+
+
+def _move(stored: Any, state: str, actor: User) -> None:
+    before, stored.state = stored.state, state
+    stored.save(update_fields=["state", "opened_at", "closed_at"])
+    record(
+        study=stored.study,
+        actor=actor,
+        verb=kind_of(stored).audit.of_round(state),
+        subject=stored.name,
+        before=before,
+    )
+
+
+# Invariants of people's work, checked in the database; each finding is one sentence.
+
+
+FETCH = 1_000
+
+
+def find_violations() -> Iterator[str]:
+    """Yield every broken invariant of every kind; nothing when all is well."""
+    for kind in kinds():
+        yield from kind.check_work()
+        yield from kind.check()
+    yield from _links_into_other_studies()
+
+
+def sheet_violations(kind: SheetKind) -> Iterator[str]:
+    """What sheets, slots and submissions of a kind say against each other."""
+    yield from _slots_without_their_sheet(kind)
+    yield from _sheets_without_their_slot(kind)
+    yield from _sheets_unlike_their_history(kind)
+
+
+def _links_into_other_studies() -> Iterator[str]:
+    for pk in ParticipantLink.objects.exclude(study=F("round__study")).values_list(
+        "pk", flat=True
+    ):
+        yield f"crowd link {pk} leads into a round of another study"
+
+
+def _slots_without_their_sheet(kind: SheetKind) -> Iterator[str]:
+    holds = {
+        DONE: Q(sheet__state=Sheet.State.SUBMITTED),
+        LEASED: Q(sheet__state=Sheet.State.OPEN),
+        OPEN: Q(sheet__isnull=True),
+    }
+    for state, condition in holds.items():
+        slots = kind.Slot._default_manager.filter(state=state).exclude(condition)
+        for pk in slots.values_list("pk", flat=True):
+            yield f"{kind.name} slot {pk} is {state}, but its sheet says otherwise"
+
+
+def _submitted(kind: SheetKind) -> Any:
+    return kind.sheets().filter(state=Sheet.State.SUBMITTED, round__isnull=False)
+
+
+def _sheets_without_their_slot(kind: SheetKind) -> Iterator[str]:
+    stray = _submitted(kind).filter(
+        slot__isnull=True, is_extra=False, is_example=False, replicate=0
+    )
+    for pk in stray.values_list("pk", flat=True):
+        yield f"{kind.name} sheet {pk} counts but holds no slot"
+
+
+def _sheets_unlike_their_history(kind: SheetKind) -> Iterator[str]:
+    last = kind.Event._default_manager.filter(sheet=OuterRef("pk")).order_by("-pk")
+    rows = _submitted(kind).annotate(
+        event=Subquery(last.values("pk")[:1]), said=Subquery(last.values("content")[:1])
+    )
+    for sheet in rows.iterator(FETCH):
+        unlike = ["event"] if sheet.event is None else _unlike(kind, sheet, _read(sheet.said))
+        if unlike:
+            names = ", ".join(unlike)
+            yield f"{kind.name} sheet {sheet.pk} has other {names} than its last submission"
+
+
+def _unlike(kind: SheetKind, sheet: Any, said: dict[str, Any]) -> list[str]:
+    """Fields that would be others if the last submission were settled once more."""
+    stored = {name: getattr(sheet, name) for name in kind.settled}
+    kind.settle(sheet, kind.Content(**said))
+    return [name for name, value in stored.items() if getattr(sheet, name) != value]
+
+
+def _read(said: Any) -> dict[str, Any]:
+    """A subquery of a JSON column comes as text on SQLite."""
+    read: dict[str, Any] = json.loads(said) if isinstance(said, str) else said
+    return read
+
+
+# The two policies by which sheets are served: one by one, or all of them assigned.
+#
+# A kind with sheets is a child of one of them and says what is special about its sheets.
+
+
+class OneByOne(SheetKind):
+    """Each person's own random order, with blind repeats, after the examples."""
+
+    # Which of somebody's own sheets the first page counts.
+    own_count: ClassVar[Q] = SUBMITTED
+
+    def make_slots(self, round_: Any) -> None:
+        """As many for each item as it asks for sheets."""
+        items = self.Item._default_manager.filter(round=round_, key_points__isnull=True)
+        wanted = self.slots(round_, items.order_by("position").values_list("pk", flat=True))
+        if not wanted:
+            raise RoundNotReady(_("The round holds nothing to work on."))
+        self.check_opening(round_)
+        slots = (
+            self.Slot(round=round_, item_id=item, number=number)
+            for item, sheets in wanted.items()
+            for number in range(1, sheets + 1)
+        )
+        self.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
+
+    def counts(self) -> dict[str, Any]:
+        """Items without examples, the sheets they ask for, and those that are submitted."""
+        slots = self.Slot._default_manager.filter(round=OuterRef("pk"))
+        items = self.Item._default_manager.filter(round=OuterRef("pk"), key_points__isnull=True)
+        return {
+            "size": count_of(items),
+            "wanted": count_of(slots),
+            "done": count_of(slots.filter(state=DONE)),
+        }
+
+    def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
+        """Sheets without examples, whether figures use them or not."""
+        own = self.Sheet._default_manager.filter(
+            self.own_count, round__in=rounds, rater__user=user, is_example=False
+        )
+        return dict(own.order_by().values_list("round").annotate(Count("pk")))
+
+    def most_items(self, round_: Round) -> int:
+        """Every item comes to a person once, blind repeats on top; nobody gets any of a draft."""
+        if round_.state == Round.State.DRAFT:
+            return 0
+        items = self.Item._default_manager.filter(round=round_.pk)
+        return items.filter(key_points__isnull=True).count()
+
+    def count_free(self, round_: Round) -> int:
+        """Items of which a slot is free; none of a round that is not open."""
+        slots = self.Slot._default_manager.filter(FREE, round=round_.pk)
+        is_open = round_.state == Round.State.OPEN
+        return slots.values("item").distinct().count() if is_open else 0
+
+    def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
+        """Of submitted sheets, examples aside."""
+        skipped = Value(0) if self.skipped is None else Count("pk", filter=self.skipped)
+        own = self.Sheet._default_manager.filter(SUBMITTED, round=round_.pk, is_example=False)
+        rows: Any = own.filter(**where).order_by().values_list("rater")
+        yield from rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_seconds"))
+
+    def stop(self, place: Place, *, withdraws: bool) -> None:
+        """Begun sheets keep what stands on them; of submitted ones examples are void, too."""
+        sheets = self._sheets(place)
+        free_slots(self, sheets if withdraws else sheets.filter(state=Sheet.State.OPEN))
+        if withdraws:
+            sheets.filter(state=Sheet.State.SUBMITTED).update(state=Sheet.State.VOID)
+
+    def why_none(self, round_: Round, rater: Rater) -> str:
+        """What serving says."""
+        return next_sheet(round_=self.own(round_), rater=rater).reason
+
+    def is_done_by(self, round_: Round, place: Place) -> bool:
+        """As the work page counts."""
+        return not how_far(self.own(round_), place.rater).left
+
+    def leave_out(self, place: Place) -> int:
+        """No item stays short of sheets."""
+        sheets = self._sheets(place)
+        freed = free_slots(self, sheets)
+        sheets.filter(state=Sheet.State.SUBMITTED, is_example=False).update(is_extra=True)
+        return freed
+
+    def count_again(self, place: Place) -> int:
+        """Blind repeats always count, others where they find a slot."""
+        sheets = self._sheets(place).filter(state=Sheet.State.SUBMITTED, is_extra=True)
+        again: int = sheets.filter(replicate__gt=0, is_example=False).update(is_extra=False)
+        firsts = sheets.filter(replicate=0, is_example=False)
+        for sheet in firsts.select_related("round").order_by("pk"):
+            hold_slot(sheet)
+            sheet.save(update_fields=["slot", "is_extra"])
+            again += not sheet.is_extra
+        return again
+
+    def _sheets(self, place: Place) -> Any:
+        return self.Sheet._default_manager.filter(round=place.round_id, rater=place.rater_id)
+
+    def asks(self, items: int) -> str:
+        """How many sheets, and what there is to do."""
+        text = ngettext(
+            "You will fill in %(items)s sheet.", "You will fill in %(items)s sheets.", items
+        )
+        return f"{text % {'items': items}} {self.card(0).text}"
+
+    def counted(self) -> str:
+        """Sheets."""
+        return _("Submitted sheets, blind repeats included, examples not.")
+
+    def check_work(self) -> Iterable[str]:
+        """Sheets, slots and submissions."""
+        return sheet_violations(self)
+
+
+class Desk(OneByOne):
+    """Everybody's sheets are drawn with the round; each waits until its person submits it."""
+
+    is_assigned = True
+    own_count = TO_DO

@@ -1,0 +1,287 @@
+"""What is told of runs, their requests and what came back: evidence, never changed.
+
+Money is in millionths of a unit (``_micro``), times are in seconds.
+"""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from cqa_site.api.base import ReadSerializer, public_id
+from cqa_site.runs.api.bodies import MessageSerializer
+from cqa_site.runs.kinds import KINDS
+from cqa_site.runs.models import Attempt, Call, ProviderBatch, Reply, Run
+
+
+class ToldSerializer(ReadSerializer):
+    """What is told of all kinds, and ``parts`` of what each kind tells beside."""
+
+    parts: tuple[str, ...]
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """The fields of the kinds come last."""
+        fields = super().get_fields()
+        for kind in KINDS.values():
+            for part in self.parts:
+                fields |= getattr(kind.told(), part)().get_fields()
+        return fields
+
+
+class EstimateSerializer(serializers.Serializer[Any]):
+    """What a run would take; sampled where there are too many requests to write them all."""
+
+    requests = serializers.IntegerField()
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    cost_micro = serializers.IntegerField(help_text="Every request once, replies at their limit.")
+    most_micro = serializers.IntegerField(help_text="With every second try and paid retry.")
+    is_sampled = serializers.BooleanField()
+    passes_cap = serializers.BooleanField()
+
+
+class RunSerializer(ToldSerializer):
+    """One line of the list of runs."""
+
+    parts: tuple[str, ...] = ("run",)
+
+    endpoint = public_id("endpoint")
+    prompt = public_id("prompt")
+    model = serializers.CharField(source="spec.model", read_only=True)
+    done = serializers.IntegerField(read_only=True)
+    unscored = serializers.IntegerField(read_only=True)
+    cancelled = serializers.IntegerField(read_only=True)
+    spent_micro = serializers.IntegerField(source="budget.spent_micro", read_only=True)
+    cap_micro = serializers.IntegerField(
+        source="budget.cap_micro", read_only=True, allow_null=True
+    )
+    created_by = public_id("created_by", allow_null=True, default=None)
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "number",
+            "kind",
+            "name",
+            "endpoint",
+            "prompt",
+            "model",
+            "mode",
+            "state",
+            "pause_reason",
+            "planned",
+            "done",
+            "unscored",
+            "cancelled",
+            "spent_micro",
+            "cap_micro",
+            "ceiling",
+            "created_by",
+            "created_at",
+            "started_at",
+            "ended_at",
+        ]
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    """How far a run is; `limit` is how many requests may be in flight right now."""
+
+    planned = serializers.IntegerField()
+    done = serializers.IntegerField()
+    unscored = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    in_flight = serializers.IntegerField()
+    cancelled = serializers.IntegerField()
+    ended = serializers.IntegerField()
+    share = serializers.FloatField(help_text="Part of the planned requests that ended.")
+    coverage = serializers.FloatField(help_text="Part of the planned requests with a value.")
+    reasons = serializers.DictField(child=serializers.IntegerField())
+    limit = serializers.IntegerField()
+    refusals = serializers.IntegerField()
+    per_second = serializers.FloatField()
+    spent_micro = serializers.IntegerField()
+    reserved_micro = serializers.IntegerField()
+    cap_micro = serializers.IntegerField(allow_null=True)
+    saved_micro = serializers.IntegerField()
+    reused = serializers.IntegerField()
+    seconds_left = serializers.FloatField(allow_null=True)
+    oldest_seconds = serializers.FloatField(allow_null=True)
+    opens_in = serializers.FloatField(help_text="Seconds for which nothing is sent.")
+    last_failure = serializers.CharField(
+        help_text="Why nothing is sent, where the endpoint did not answer; else empty."
+    )
+
+
+class BatchSerializer(ReadSerializer):
+    """A file of requests at the provider's batch service."""
+
+    class Meta:
+        model = ProviderBatch
+        fields = ["id", "state", "remote_status", "message", "created_at"]
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with its progress, its pre-flight and everything that decides what is asked."""
+
+    parts = ("run", "run_detail")
+    message = serializers.CharField(read_only=True, help_text="The state in words.")
+    planning_error = serializers.CharField(
+        read_only=True, help_text="Why a draft could not be prepared; else empty."
+    )
+    progress = ProgressSerializer(read_only=True)
+    spec = serializers.DictField(read_only=True)
+    params = serializers.DictField(
+        read_only=True, help_text="What goes out now: the plan's, or the newest correction's."
+    )
+    amendments = serializers.ListField(
+        child=serializers.DictField(), read_only=True, help_text="Corrections, oldest first."
+    )
+    estimate = serializers.DictField(read_only=True)
+    preflight = serializers.DictField(read_only=True)
+    flags = serializers.DictField(read_only=True)
+    batches = BatchSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Run
+        fields = [
+            *RunSerializer.Meta.fields,
+            "message",
+            "planning_error",
+            "progress",
+            "spec",
+            "spec_hash",
+            "params",
+            "amendments",
+            "estimate",
+            "preflight",
+            "flags",
+            "webhook_url",
+            "batches",
+        ]
+
+
+class CallSerializer(ToldSerializer):
+    """One request of a run, with the arguments that it judges or the question it answers."""
+
+    parts: tuple[str, ...] = ("call",)
+
+    class Meta:
+        model = Call
+        fields = [
+            "id",
+            "position",
+            "replicate",
+            "is_canary",
+            "state",
+            "reason",
+            "tries",
+            "format_tries",
+            "throttles",
+            "losses",
+            "token_limit",
+            "tokens_estimated",
+            "finished_at",
+        ]
+
+
+class ReplySerializer(ReadSerializer):
+    """What the endpoint said, without the whole body."""
+
+    class Meta:
+        model = Reply
+        fields = [
+            "id",
+            "text",
+            "finish_reason",
+            "refusal",
+            "model",
+            "fingerprint",
+            "request_id",
+            "tokens_in",
+            "tokens_out",
+            "tokens_cached",
+            "milliseconds",
+            "at",
+        ]
+
+
+class WholeReplySerializer(ReplySerializer):
+    """What the endpoint said, verbatim."""
+
+    class Meta:
+        model = Reply
+        fields = [*ReplySerializer.Meta.fields, "body"]
+
+
+class AttemptSerializer(serializers.ModelSerializer[Attempt]):
+    """One time a request left; ``unusable`` says why its reply gave no value.
+
+    ``amendment`` is the number of corrections of the run's parameters before it.
+    """
+
+    number = serializers.IntegerField(source="fence", read_only=True)
+    reply = WholeReplySerializer(read_only=True, allow_null=True)
+
+    class Meta:
+        model = Attempt
+        fields = [
+            "number",
+            "amendment",
+            "outcome",
+            "failure",
+            "unusable",
+            "status",
+            "message",
+            "cost_micro",
+            "milliseconds",
+            "opened_at",
+            "closed_at",
+            "reply",
+        ]
+        read_only_fields = fields
+
+
+class CallReplySerializer(serializers.ModelSerializer[Attempt]):
+    """One reply of a run beside the request it answers."""
+
+    call = public_id("call")
+    replicate = serializers.IntegerField(source="call.replicate", read_only=True)
+    number = serializers.IntegerField(source="fence", read_only=True)
+    reply = ReplySerializer(read_only=True)
+
+    class Meta:
+        model = Attempt
+        fields = [
+            "call",
+            "replicate",
+            "number",
+            "amendment",
+            "outcome",
+            "unusable",
+            "cost_micro",
+            "reply",
+        ]
+        read_only_fields = fields
+
+
+class AskedSerializer(serializers.Serializer[Any]):
+    """A request written again from what is stored now; ``is_same`` if it is what left."""
+
+    messages = MessageSerializer(many=True, source="request.messages")
+    params = serializers.DictField(source="request.params")
+    schema = serializers.DictField(source="request.schema", allow_null=True)
+    tokens = serializers.IntegerField()
+    flags = serializers.ListField(child=serializers.CharField())
+    is_same = serializers.BooleanField()
+
+
+class CallDetailSerializer(CallSerializer):
+    """One request with its exact text, every attempt, every reply and every label."""
+
+    parts = ("call", "call_detail")
+    asked = AskedSerializer(read_only=True, allow_null=True)
+    attempts = AttemptSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Call
+        fields = [*CallSerializer.Meta.fields, "asked", "attempts"]

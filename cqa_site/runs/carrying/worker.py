@@ -1,0 +1,441 @@
+"""Worker loop that sends the calls of runs, its jobs, and webhooks."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+
+from django.conf import settings
+from django.db import Error, close_old_connections, connections
+
+from cqa_site.judging import packages
+from cqa_site.judging.chat import CallFailed, ChatClient, Failure
+from cqa_site.judging.packages import Part
+from cqa_site.runs import jobs as bell
+from cqa_site.runs.carrying import clients
+from cqa_site.runs.jobs import STOP
+from cqa_site.runs.ledger.lease import Outgoing
+from cqa_site.runs.ledger.replies import Finished, Read, read
+from cqa_site.runs.ledger.turns import Turn, is_waiting, take_turn
+from cqa_site.runs.models import Call, Endpoint, Run
+from cqa_site.runs.processes import worker_name
+from cqa_site.web.logging import around
+
+from ..actions.endpoints import probe
+from ..jobs import JobRefused, Work, handles, wait_for
+from ..ledger import gates as keys
+from ..planning import write_calls
+from ..progress import progress_of
+
+# Draining runs: one asyncio loop per process carries every request that may leave.
+#
+# The loop sends, a thread of its own does the database turns, and neither waits for the other
+# longer than a commit takes. Celery only starts it; see `cqa_site.runs.tasks`.
+
+
+log = logging.getLogger(__name__)
+ONE_DRAIN = threading.Lock()
+LARGEST_WINDOW = 512
+PAUSE = 0.02
+# From so many requests on the way on, a turn waits the whole pause for more to come back.
+MANY = 64
+# A turn stores a part of what is on the way: the places of the first are filled again while
+# the others are stored, where one turn for all would leave the endpoint idle for that long.
+WAVES = 4
+LEAST_TOGETHER = 16
+IDLE_PAUSE = 0.25
+TURN_TRIES = 3
+LONGEST_BEAT = 5.0
+
+
+@dataclass
+class EndpointSession:
+    """One endpoint inside a drain: its client, what is on its way, what waits for a turn."""
+
+    endpoint: Endpoint
+    client: ChatClient
+    worker: str
+    on_the_way: dict[asyncio.Task[None], int] = field(default_factory=dict)
+    finished: list[Finished] = field(default_factory=list)
+    readings: list[tuple[Run, Read]] = field(default_factory=list)
+    reaped_at: float = 0.0
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def drain_runs(max_seconds: float = 50.0) -> int:
+    """Carry calls until no run works or the time is up; return how many calls ended.
+
+    Only one drain runs in a process; a second caller returns at once.
+    """
+    if not ONE_DRAIN.acquire(blocking=False):
+        return 0
+    try:
+        if not has_work():
+            return 0
+        return asyncio.run(_drain(max_seconds))
+    finally:
+        ONE_DRAIN.release()
+
+
+def has_work() -> bool:
+    """Whether any run works or left something on its way."""
+    return bool(busy_endpoints())
+
+
+async def _drain(max_seconds: float) -> int:
+    loop = asyncio.get_running_loop()
+    # A thread of its own: Django's connections belong to threads, and one is enough.
+    database = ThreadPoolExecutor(1, "ledger")
+    ends_at = time.monotonic() + max_seconds
+    serving: dict[int, asyncio.Task[int]] = {}
+    total = 0
+    try:
+        while True:
+            if time.monotonic() < ends_at and not STOP.is_set():
+                for endpoint in await loop.run_in_executor(database, _endpoints_to_serve):
+                    if endpoint.pk not in serving:
+                        client = clients.client_or_refusal(endpoint)
+                        lane = EndpointSession(endpoint, client, worker_name())
+                        serving[endpoint.pk] = asyncio.create_task(_serve(lane, database, ends_at))
+            if not serving:
+                return total
+            await asyncio.wait(serving.values(), timeout=1.0, return_when=asyncio.FIRST_COMPLETED)
+            for key in [key for key, task in serving.items() if task.done()]:
+                total += _result(serving.pop(key))
+    finally:
+        await loop.run_in_executor(database, connections.close_all)
+        database.shutdown()
+
+
+def _result(task: asyncio.Task[int]) -> int:
+    """How many calls a lane ended; one that broke leaves the others alone."""
+    if error := task.exception():
+        log.error("an endpoint's lane broke", exc_info=error)
+        return 0
+    return task.result()
+
+
+def busy_endpoints() -> list[Endpoint]:
+    """Endpoints with working runs, or with calls that a worker left behind.
+
+    Runs of the model in the box wait while it is being fetched.
+    """
+    runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint__original")
+    if packages.state(packages.Part.MODEL).is_fetching:
+        runs = runs.exclude(endpoint__kind=Endpoint.Kind.EMBEDDED)
+    found = {run.endpoint_id: run.endpoint for run in runs if not is_waiting(run)}
+    left = Call.objects.filter(state__in=Call.LEFT).exclude(leased_by=Call.IN_BATCH)
+    rows = Endpoint.objects.select_related("original").exclude(pk__in=found)
+    rows = rows.filter(pk__in=left.values("run__endpoint"))
+    return [*found.values(), *rows]
+
+
+def _endpoints_to_serve() -> list[Endpoint]:
+    """`busy_endpoints`; none while the database is away, so that what is on its way goes on."""
+    try:
+        close_old_connections()
+        return busy_endpoints()
+    except Error:
+        log.warning("the database does not answer", exc_info=True)
+        connections.close_all()
+        return []
+
+
+async def _serve(lane: EndpointSession, database: ThreadPoolExecutor, ends_at: float) -> int:
+    """Take turns for one endpoint until nothing is left or the time is up."""
+    with around(endpoint=str(lane.endpoint.public_id), worker=lane.worker):
+        return await _take_turns(lane, database, ends_at)
+
+
+async def _take_turns(lane: EndpointSession, database: ThreadPoolExecutor, ends_at: float) -> int:
+    ended = 0
+    try:
+        while True:
+            may_claim = time.monotonic() < ends_at and not STOP.is_set()
+            turn = await _turn(lane, database, may_claim=may_claim)
+            ended += turn.ended
+            for outgoing in turn.outgoing:
+                _send(lane, outgoing)
+            is_over = not lane.on_the_way and not lane.finished and not lane.readings
+            if is_over and (turn.is_idle or not may_claim):
+                return ended
+            await _wait(lane, turn)
+    finally:
+        await lane.client.close()
+
+
+async def _turn(lane: EndpointSession, database: ThreadPoolExecutor, *, may_claim: bool) -> Turn:
+    """One database turn, tried again where the database was busy or away."""
+    lane.news.clear()
+    turn = Turn(may_claim=may_claim, on_the_way=set(lane.on_the_way.values()))
+    # Three beats in a lease: one may be late.
+    beat = min(LONGEST_BEAT, settings.CALL_LEASE.total_seconds() / 3)
+    turn.does_reap = time.monotonic() - lane.reaped_at > beat
+    most = max(LEAST_TOGETHER, (len(lane.on_the_way) + len(lane.finished)) // WAVES)
+    turn.finished, lane.finished = lane.finished[:most], lane.finished[most:]
+    turn.read, lane.readings = lane.readings, []
+    room = max(0, LARGEST_WINDOW - len(lane.on_the_way))
+    loop = asyncio.get_running_loop()
+    in_thread = partial(copy_context().run, _in_thread, lane, turn, room)
+    lane.readings = await loop.run_in_executor(database, in_thread)
+    if turn.does_reap:
+        lane.reaped_at = time.monotonic()
+    return turn
+
+
+def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, Read]]:
+    """The turn and, after its commit, reading what it stored."""
+    before = (list(turn.finished), list(turn.read))
+    for attempt in range(TURN_TRIES):
+        try:
+            take_turn(lane.endpoint, lane.worker, turn, room)
+            break
+        except Error:
+            # Rolled back as a whole; what came back is still in memory.
+            log.warning("the ledger's turn failed", exc_info=True)
+            connections.close_all()
+            turn.finished, turn.read = before
+            turn.outgoing, turn.to_read, turn.ended = [], [], 0
+            time.sleep(min(5.0, 0.5 * 2**attempt))
+    else:
+        return _keep_for_later(lane, turn, before)
+    return [(run, one) for run, calls in turn.to_read for one in read(run, calls)]
+
+
+def _keep_for_later(
+    lane: EndpointSession, turn: Turn, before: tuple[list[Finished], list[tuple[Run, Read]]]
+) -> list[tuple[Run, Read]]:
+    """The database is away: claim nothing, and bring the same things to the next turn."""
+    lane.finished = before[0] + lane.finished
+    turn.is_idle = turn.does_reap = False
+    return before[1]
+
+
+def _send(lane: EndpointSession, outgoing: Outgoing) -> None:
+    task = asyncio.create_task(_carry(lane, outgoing))
+    lane.on_the_way[task] = outgoing.call.pk
+    task.add_done_callback(lane.on_the_way.pop)
+
+
+async def _carry(lane: EndpointSession, outgoing: Outgoing) -> None:
+    """Carry one request; whatever happens becomes something to store."""
+    run, call = outgoing.run, outgoing.call
+    with around(
+        "call",
+        request=run.request_id,
+        run=str(run.public_id),
+        call=str(call.public_id),
+        study=str(run.study.public_id),
+    ):
+        done = await _ask(lane, outgoing)
+        log.info("call ended", extra={"fields": _how(done)})
+    lane.finished.append(done)
+    lane.news.set()
+
+
+def _how(done: Finished) -> dict[str, object]:
+    """How a request ended, for its line in the log."""
+    if done.reply:
+        reply = done.reply
+        return {
+            "milliseconds": reply.milliseconds,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+        }
+    assert done.failure is not None  # noqa: S101
+    failure = done.failure
+    return {"failure": failure.kind.value, "milliseconds": failure.milliseconds}
+
+
+async def _ask(lane: EndpointSession, outgoing: Outgoing) -> Finished:
+    if outgoing.planned_key != outgoing.call.content_key and not outgoing.call.token_limit:
+        changed = CallFailed(Failure.REQUEST, "The text changed after the run was planned.")
+        return Finished(outgoing, failure=changed)
+    assert outgoing.request is not None  # noqa: S101
+    try:
+        async with asyncio.timeout(outgoing.request.deadline + 5):
+            reply = await lane.client.complete(outgoing.request)
+        return Finished(outgoing, reply=reply)
+    except CallFailed as failure:
+        return Finished(outgoing, failure=failure)
+    except TimeoutError:
+        late = CallFailed(Failure.TIMEOUT, "No reply within the deadline.")
+        return Finished(outgoing, failure=late)
+    except Exception:
+        log.exception("a client broke its promise to raise only CallFailed")
+        broken = CallFailed(Failure.CONNECTION, "The request could not be carried.")
+        return Finished(outgoing, failure=broken)
+
+
+async def _wait(lane: EndpointSession, turn: Turn) -> None:
+    """Until there is something to bring to the next turn; then a moment for more of it."""
+    if lane.finished:
+        return
+    patience = PAUSE if lane.readings else IDLE_PAUSE
+    if 0 < turn.waits_until < 5 and not lane.on_the_way:
+        patience = min(turn.waits_until + 0.01, 2.0)
+    try:
+        async with asyncio.timeout(patience):
+            await lane.news.wait()
+    except TimeoutError:
+        return
+    await asyncio.sleep(PAUSE * min(1.0, len(lane.on_the_way) / MANY))
+
+
+def drain_inline() -> int:
+    """Carry everything in the caller's own thread and connection: for tests and commands."""
+    return sum(_serve_inline(endpoint) for endpoint in busy_endpoints())
+
+
+bell.INLINE.append(drain_inline)
+
+
+def _serve_inline(endpoint: Endpoint) -> int:
+    lane = EndpointSession(endpoint, clients.client_or_refusal(endpoint), worker_name())
+    ended = 0
+    while True:
+        turn = Turn(finished=lane.finished, read=lane.readings, does_reap=True)
+        take_turn(endpoint, lane.worker, turn, LARGEST_WINDOW)
+        ended += turn.ended
+        lane.finished = []
+        lane.readings = [(run, one) for run, calls in turn.to_read for one in read(run, calls)]
+        asyncio.run(_carry_all(lane, turn.outgoing))
+        if turn.is_idle and not lane.finished:
+            return ended
+        if not turn.outgoing and not lane.readings:
+            time.sleep(PAUSE)
+
+
+async def _carry_all(lane: EndpointSession, outgoing: list[Outgoing]) -> None:
+    await asyncio.gather(*(_carry(lane, one) for one in outgoing))
+
+
+def carry_on() -> None:
+    """Ring again if runs still work, so that one drain follows another without a gap.
+
+    Not while this process drains: its other thread would hear the bell at once and ring again.
+    """
+    if not STOP.is_set() and not ONE_DRAIN.locked() and has_work():
+        bell.ring()
+
+
+# The signed message that tells another program that a run ended.
+
+
+WAITS = (1, 5, 15)
+HEADER = "X-Counterpoint-Signature"
+
+
+def payload(run: Run) -> bytes:
+    """What is sent: numbers and ids, no judged text."""
+    progress = progress_of(run)
+    return json.dumps(
+        {
+            "event": "run_ended",
+            "study": str(run.study.public_id),
+            "run": str(run.public_id),
+            "number": run.number,
+            "state": run.state,
+            "planned": progress.planned,
+            "done": progress.done,
+            "unscored": progress.unscored,
+            "cancelled": progress.cancelled,
+            "spent_micro": progress.spent_micro,
+        }
+    ).encode()
+
+
+def signature(secret: str, at: int, body: bytes) -> str:
+    """``t=<unix seconds>,v1=<hex>``: HMAC-SHA256 over ``<seconds>.<body>``."""
+    digest = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={at},v1={digest}"
+
+
+def send(run: Run) -> None:
+    """Post the message through the guarded transport; raises JobRefused after four tries."""
+    body = payload(run)
+    try:
+        secret = keys.unseal(run.webhook_ciphertext)
+    except keys.KeyUnreadable as reason:
+        raise JobRefused(str(reason)) from None
+    for wait in (*WAITS, None):
+        # Signed anew, because receivers refuse an old time.
+        headers = {
+            "Content-Type": "application/json",
+            HEADER: signature(secret, int(time.time()), body),
+        }
+        if _is_accepted(run.webhook_url, body, headers):
+            return
+        if wait is not None:
+            time.sleep(wait)
+    raise JobRefused("The address did not accept the message.")
+
+
+def _is_accepted(url: str, body: bytes, headers: dict[str, str]) -> bool:
+    from cqa_site.judging.transport.egress import EgressFailed, fetch, parse_allowed
+
+    allowed = parse_allowed(settings.EGRESS_ALLOW)
+    try:
+        answer = asyncio.run(
+            fetch(url, method="POST", body=body, headers=headers, allowed=allowed)
+        )
+    except EgressFailed as failure:
+        if failure.kind in (Failure.BLOCKED, Failure.CERTIFICATE):
+            raise JobRefused(str(failure)) from None
+        return False
+    return 200 <= answer.status < 300
+
+
+# What workers do for runs besides carrying calls.
+
+
+@handles("plan_run", sends=True)
+def plan_run(work: Work) -> None:
+    """Write the calls of a draft; an endpoint nobody has asked before is probed first."""
+    run = Run.objects.select_related("endpoint", "prompt", "study", "budget").get(
+        public_id=work.payload["run"]
+    )
+    if run.state != Run.State.DRAFT:
+        return
+    _wait_for_model(run.endpoint)
+    if run.endpoint.probed_at is None:
+        try:
+            probe(run.endpoint)
+        except CallFailed:
+            # The pre-flight's own calls will say precisely what is wrong.
+            run.endpoint.capabilities = {}
+        run.spec["use_schema"] = run.endpoint.can("json_schema")
+    write_calls(run)
+
+
+@handles("probe_endpoint", sends=True)
+def probe_endpoint(work: Work) -> None:
+    """Find out what an endpoint can do."""
+    endpoint = Endpoint.objects.get(study=work.study, public_id=work.payload["endpoint"])
+    _wait_for_model(endpoint)
+    try:
+        probe(endpoint)
+    except CallFailed as failure:
+        raise JobRefused(f"{failure.kind}: {failure}") from None
+
+
+@handles("run_webhook", sends=True)
+def run_webhook(work: Work) -> None:
+    """Tell the address of a run that it ended."""
+    send(
+        Run.objects.select_related("study", "budget", "endpoint").get(
+            public_id=work.payload["run"]
+        )
+    )
+
+
+def _wait_for_model(endpoint: Endpoint) -> None:
+    if endpoint.kind == Endpoint.Kind.EMBEDDED:
+        wait_for(Part.MODEL)

@@ -1,0 +1,314 @@
+"""Plan of a run: its requests, their estimate, previews and repeated replies."""
+
+import random
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import asdict, astuple, dataclass, field
+from struct import Struct
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Model
+from django.db.models.functions import Now
+
+from cqa_site.judging.chat import ChatRequest
+from cqa_site.judging.endpoints import Estimate, estimate, estimate_messages
+from cqa_site.people.models import Study
+from cqa_site.runs.kinds import Subject, kind_of, run_kind_of
+from cqa_site.runs.models import PromptVersion
+
+from . import jobs as bell
+from .kinds import Question
+from .ledger.gates import insert_like, prices_of
+from .ledger.lease import key_of, planned_key, questions_for, request_of
+from .models import Call, Run
+
+# Planning a run: which requests it will make, what they will take, one ledger row each.
+#
+# Whatever the size of a run, planning holds one block of prompts, and some bytes for each call.
+
+
+CANARIES = 20
+AT_ONCE = 200
+SAMPLE = 1_000
+# Content key, tokens and price of one call: a hundred thousand of them take 4.4 MB.
+FIGURES = Struct("<32sIQ")
+COLUMNS = (
+    "public_id",
+    "subject",
+    "subject_ids",
+    "replicate",
+    "position",
+    "is_canary",
+    "content_key",
+    "tokens_estimated",
+    "reserve_micro",
+)
+
+
+@dataclass(slots=True)
+class Plan:
+    """What all calls of a run come to, and the figures of each in the order they are asked."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_micro: int = 0
+    most_micro: int = 0
+    flags: Counter[str] = field(default_factory=Counter)
+    figures: bytearray = field(default_factory=bytearray)
+
+    @property
+    def calls(self) -> int:
+        """How many calls there are."""
+        return len(self.figures) // FIGURES.size
+
+    def add(self, key: str, one: Estimate, flags: Sequence[str]) -> None:
+        """Count one more call."""
+        self.tokens_in += one.tokens_in
+        self.tokens_out += one.tokens_out
+        self.cost_micro += one.cost_micro
+        self.most_micro += one.most_micro
+        self.flags.update(flags)
+        self.figures += FIGURES.pack(
+            bytes.fromhex(key), one.tokens_in + one.tokens_out, one.cost_micro
+        )
+
+
+def estimate_run(run: Run) -> tuple[Estimate, bool]:
+    """Write the prompts of a run and count; nothing is stored.
+
+    Beyond a thousand subjects a seeded sample is written and scaled up; then the second
+    value is True.
+    """
+    subjects = kind_of(run).subjects(run)
+    sample = subjects
+    if len(subjects) > SAMPLE:
+        sample = random.Random(run.spec["seed"]).sample(subjects, SAMPLE)  # noqa: S311
+    call = Call(run=run)
+    requests = (request_of(run, call, question) for question in _questions(run, sample))
+    found = estimate(requests, **prices_of(run))
+    scale = run.spec["replicates"] * len(subjects) / max(1, len(sample))
+    return Estimate(*(round(value * scale) for value in astuple(found))), sample is not subjects
+
+
+def write_calls(run: Run) -> int:
+    """Write the ledger rows of a draft and start its pre-flight; return how many rows.
+
+    All rows and the change of state are one transaction, so a draft has no calls and
+    everything else has all of them. The prompts are written before it begins: on SQLite
+    nobody else can write while it lasts.
+    """
+    subjects = kind_of(run).subjects(run)
+    plan = _plan(run, subjects)
+    canaries = _canaries(run, len(subjects))
+    with transaction.atomic():
+        if not Run.objects.select_for_update().filter(pk=run.pk, state=Run.State.DRAFT).exists():
+            return 0
+        insert_like(Call(run=run), COLUMNS, _rows(run, subjects, plan, canaries))
+        run.estimate = asdict(
+            Estimate(plan.calls, plan.tokens_in, plan.tokens_out, plan.cost_micro, plan.most_micro)
+        )
+        run.planned = plan.calls
+        run.state = Run.State.CHECKING if canaries else Run.State.RUNNING
+        Run.objects.filter(pk=run.pk).update(
+            spec=run.spec,
+            flags={"texts": dict(plan.flags)} if plan.flags else {},
+            estimate=run.estimate,
+            planned=run.planned,
+            state=run.state,
+            started_at=Now(),
+        )
+        transaction.on_commit(bell.ring)
+    return run.planned
+
+
+def write_more(run: Run, subjects: Sequence[Subject]) -> None:
+    """Write ledger rows behind those that a planned run has; call under the gate's lock."""
+    plan = _plan(run, subjects)
+    rows = _rows(run, subjects, plan, set(), first=run.planned)
+    insert_like(Call(run=run), COLUMNS, rows)
+    run.planned += plan.calls
+    Run.objects.filter(pk=run.pk).update(planned=run.planned)
+
+
+def _plan(run: Run, subjects: Sequence[Subject]) -> Plan:
+    """Write every prompt once, whatever the number of replicates, and keep its figures."""
+    plan, prices = Plan(), prices_of(run)
+    calls = [Call(run=run, replicate=replicate) for replicate in range(run.spec["replicates"])]
+    for question in _questions(run, subjects):
+        requests = [request_of(run, call, question) for call in calls]
+        # Replicates differ in their seed alone, which takes no tokens.
+        one = estimate(requests[:1], **prices)
+        for call, request in zip(calls, requests, strict=True):
+            plan.add(key_of(run, call, request), one, question.flags)
+    return plan
+
+
+def _questions(run: Run, subjects: Sequence[Subject]) -> Iterator[Question]:
+    """What the app asks, written some hundreds at a time."""
+    for start in range(0, len(subjects), AT_ONCE):
+        yield from kind_of(run).questions(run, subjects[start : start + AT_ONCE])
+
+
+def _rows(
+    run: Run, subjects: Sequence[Subject], plan: Plan, canaries: set[int], first: int = 0
+) -> Iterator[tuple[Any, ...]]:
+    """Values of `COLUMNS` for every call in the order in which they are asked.
+
+    Replicates of one subject stand together: servers keep the beginning of a prompt.
+    """
+    replicates = run.spec["replicates"]
+    for position, (key, tokens, cost) in enumerate(FIGURES.iter_unpack(plan.figures)):
+        place, replicate = divmod(position, replicates)
+        if replicate == 0:
+            subject = subjects[place]
+        is_canary = replicate == 0 and place in canaries
+        yield (
+            uuid.uuid4(), subject.name, list(subject.ids), replicate, first + position, is_canary,
+            key.hex(), tokens, cost,
+        )  # fmt: skip
+
+
+def _canaries(run: Run, subjects: int) -> set[int]:
+    """Places of the subjects that are asked first."""
+    if run.spec["preflight"] == "off":
+        return set()
+    chooser = random.Random(run.spec["seed"])  # noqa: S311 - a reproducible sample
+    return set(chooser.sample(range(subjects), min(CANARIES, subjects)))
+
+
+# What a prompt makes of an item of the study: the messages as they would leave.
+#
+# Nothing is stored.
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Messages for some items, their size in tokens, what was noticed about the texts."""
+
+    items: list[Any]
+    messages: tuple[Mapping[str, str], ...]
+    tokens: int
+    flags: list[str]
+
+
+def preview_prompt(study: Study, version: PromptVersion, item: Model) -> Preview:
+    """Write the request about an item of the study; ``version`` may be unsaved."""
+    tried = run_kind_of(version.kind).tried_on
+    run, items = tried.draft(study, version, item)
+    subject = Subject("preview", tried.ids(items))
+    question = kind_of(run).questions(run, [subject])[0]
+    return Preview(
+        items,
+        question.messages,
+        estimate_messages(question.messages),
+        sorted(set(question.flags)),
+    )
+
+
+# A request of a run written again from what is stored now.
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenRequest:
+    """The request, its size in tokens, what was noticed, and whether it is what left."""
+
+    request: ChatRequest
+    flags: tuple[str, ...]
+    is_same: bool
+    tokens: int
+
+
+def asked_again(run: Run, call: Call) -> RewrittenRequest | None:
+    """The first request of a call as it would be written today; None if an item is gone."""
+    first = copy(call)
+    first.token_limit = 0
+    try:
+        question = questions_for(run, [first])[0]
+    except KeyError:
+        return None
+    request = request_of(run, first, question)
+    key = key_of(run, first, request)
+    is_same = planned_key(run, first, question, key) == call.content_key
+    return RewrittenRequest(request, question.flags, is_same, estimate_messages(request.messages))
+
+
+# What a handful of sample replies has in common: a value too often, a text again and again.
+#
+# The rule, on which pages and documents agree: a value *dominates* where at least ten were given
+# on
+# its scale and it makes up the share that its kind of run names (four in five, if it names none
+# else). For prose there is no scale: texts are *alike* where, of at least five, four in five share
+# four fifths of their different words with one of them.
+
+
+ENOUGH_VALUES = 10
+ENOUGH_TEXTS = 5
+MOST = 0.8
+SHARED_WORDS = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Dominant:
+    """A value that was given ``count`` times among the ``of`` values of its scale."""
+
+    label: str
+    count: int
+    of: int
+
+
+def dominant(values: Mapping[str, int]) -> Dominant | None:
+    """The most frequent value, where it stands furthest out of its scale; None without values.
+
+    Parameters
+    ----------
+    values
+        Value → how often it was given. Values of several scales carry the name of theirs before a
+        colon and a space, and are held against that scale alone.
+
+    Examples
+    --------
+    >>> dominant({"1": 19, "2": 1})
+    Dominant(label='1', count=19, of=20)
+    """
+    sizes: dict[str, int] = defaultdict(int)
+    for label, count in values.items():
+        sizes[_scale(label)] += count
+    found = [Dominant(label, count, sizes[_scale(label)]) for label, count in values.items()]
+    return max(found, key=lambda one: (one.count / one.of, one.of), default=None)
+
+
+def dominates(one: Dominant | None, share: float = MOST) -> bool:
+    """Whether that is too much of one value to go on without a look."""
+    return one is not None and one.of >= ENOUGH_VALUES and one.count >= share * one.of
+
+
+def alike(texts: Sequence[str]) -> int:
+    """How many texts are (nearly) the one that most others repeat; itself counts.
+
+    Examples
+    --------
+    >>> alike(["I cannot say.", "I cannot say!", "Tea, because it is warm."])
+    2
+    """
+    sets = [frozenset(_letters(text).split()) for text in texts]
+    return max((sum(_near(one, other) for other in sets) for one in sets), default=0)
+
+
+def are_alike(texts: Sequence[str]) -> bool:
+    """Whether a model that was asked different things wrote one text again and again."""
+    return len(texts) >= ENOUGH_TEXTS and alike(texts) >= MOST * len(texts)
+
+
+def _scale(label: str) -> str:
+    return label.rpartition(": ")[0]
+
+
+def _letters(text: str) -> str:
+    return "".join(each if each.isalnum() else " " for each in text.casefold())
+
+
+def _near(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= SHARED_WORDS * max(1, len(one | other))

@@ -1,0 +1,387 @@
+"""Pages of a run: control, progress, calls, jobs and packages."""
+
+import json
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, QuerySet
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from cqa_site.judging import packages
+from cqa_site.people.access import (
+    RESEARCHERS,
+    PersonRequest,
+    StudyRequest,
+    administrator_page,
+    study_page,
+)
+from cqa_site.people.models import Study
+from cqa_site.runs import jobs
+from cqa_site.runs.actions import runs as actions
+from cqa_site.runs.actions.corrections import correct_run, tight_limit
+from cqa_site.runs.forms.endpoints import CorrectionForm, LimitsForm, TokenLimitForm
+from cqa_site.runs.kinds import kind_of, prompt_kinds, unusable
+from cqa_site.runs.models import Attempt, Call, Job, Reply, Run
+from cqa_site.runs.planning import asked_again
+from cqa_site.runs.progress import Progress, can_be_corrected, planning_job, progress_of
+from cqa_site.web.rest.queries import chosen
+
+# The page of a run of any kind, steering it, and the fragment that shows how far it is.
+
+
+MOVES = {
+    "go-on": actions.go_on,
+    "pause": actions.pause_run,
+    "resume": actions.resume_run,
+    "cancel": actions.cancel_run,
+}
+
+
+@study_page(*RESEARCHERS)
+def run(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """One run, as its kind shows it."""
+    found = run_or_404(study, run_id)
+    return kind_of(found).page(request, study, found)
+
+
+@study_page(*RESEARCHERS)
+def run_progress(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Return the progress fragment; it polls only while something happens."""
+    run = run_or_404(study, run_id)
+    shown = progress_context(run)
+    response = render(request, "runs/_run.html", {"study": study, **shown})
+    if request.GET.get("seen") == "draft" and run.state != Run.State.DRAFT:
+        # Planning settled what the rest of the page says.
+        response["HX-Refresh"] = "true"
+    if not shown["is_polling"]:
+        response["HX-Trigger"] = "job-ended"
+    return response
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_move(request: StudyRequest, study: Study, run_id: uuid.UUID, move: str) -> HttpResponse:
+    """Go on after the pre-flight, pause, resume or cancel."""
+    run = run_or_404(study, run_id)
+    try:
+        MOVES[move](run=run, actor=request.user)
+    except actions.RunRefused as reason:
+        messages.error(request, str(reason))
+    return redirect("run", study.public_id, run.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_limits(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Change how much a run may spend and how many requests may be in flight."""
+    run = run_or_404(study, run_id)
+    form = LimitsForm(request.POST)
+    if not form.is_valid():
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label}: {errors[0]}")
+        return redirect("run", study.public_id, run.public_id)
+    cap, ceiling = form.cleaned_data["cap"], form.cleaned_data["ceiling"]
+    if cap != run.budget.cap_micro:
+        actions.set_cap(run=run, actor=request.user, cap_micro=cap)
+    if ceiling != run.ceiling:
+        actions.set_ceiling(run=run, actor=request.user, ceiling=ceiling)
+    messages.success(request, _("Saved."))
+    return redirect("run", study.public_id, run.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Change what a run sends whose endpoint refuses a parameter, and go on."""
+    run = run_or_404(study, run_id)
+    form_class = CorrectionForm if can_be_corrected(run) else TokenLimitForm
+    form = form_class(request.POST, run=run)
+    if not form.is_valid():
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label}: {errors[0]}")
+        return redirect("run", study.public_id, run.public_id)
+    try:
+        correct_run(run=run, actor=request.user, correction=form.correction)
+    except actions.RunRefused as reason:
+        messages.error(request, str(reason))
+    else:
+        messages.success(request, _("Corrected. The run goes on from where it was."))
+    return redirect("run", study.public_id, run.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Ask unscored calls again, all of them or those with the chosen reasons."""
+    run = run_or_404(study, run_id)
+    try:
+        count = actions.retry_unscored(
+            run=run, actor=request.user, reasons=request.POST.getlist("reason")
+        )
+    except actions.RunRefused as reason:
+        messages.error(request, str(reason))
+    else:
+        text = ngettext("%d request is asked again.", "%d requests are asked again.", count)
+        messages.success(request, text % count)
+    return redirect("run", study.public_id, run.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_again(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Start the same plan as a new run with fresh answers."""
+    run = run_or_404(study, run_id)
+    try:
+        run = actions.run_again(run=run, actor=request.user)
+    except actions.RunRefused as reason:
+        messages.error(request, str(reason))
+    return redirect("run", study.public_id, run.public_id)
+
+
+def run_or_404(study: Study, run_id: uuid.UUID) -> Run:
+    """One run of the study with what every page of it shows."""
+    runs = study.runs.select_related("endpoint", "prompt", "budget", "created_by")
+    return get_object_or_404(runs, public_id=run_id)
+
+
+def progress_context(run: Run) -> dict[str, Any]:
+    """What the progress fragment needs."""
+    progress = progress_of(run)
+    is_draft = run.state == Run.State.DRAFT
+    job = planning_job(run) if is_draft else None
+    run.planning_failed = job is not None and job.state == Job.State.FAILED
+    is_planned_now = is_draft and not run.planning_failed
+    is_polling = run.is_working or progress.in_flight > 0 or is_planned_now
+    return {
+        "run": run,
+        "kind": kind_of(run),
+        "progress": progress,
+        "planning": job,
+        "ahead": _ahead(run, progress) if is_polling else None,
+        "is_polling": is_polling,
+        "correction": CorrectionForm(run=run) if can_be_corrected(run) else None,
+        "tight": TokenLimitForm(run=run) if is_tight(run) else None,
+        "answered_since": answered_since(run),
+        "worker_alive": jobs.is_worker_alive() if is_polling else None,
+    }
+
+
+def is_tight(run: Run) -> bool:
+    """Whether raising the token limit is what would help the run."""
+    return not can_be_corrected(run) and bool(tight_limit(run))
+
+
+def _ahead(run: Run, progress: Progress) -> Run | None:
+    """The run that keeps the endpoint busy, where this one has sent nothing yet."""
+    if progress.in_flight or progress.ended or progress.opens_in:
+        return None
+    others = run.endpoint.runs.filter(study=run.study_id, state__in=Run.WORKING)
+    return others.exclude(pk=run.pk).order_by("pk").first()
+
+
+def answered_since(run: Run) -> dict[int, int]:
+    """Number of corrections before a reply → how many replies; nothing for an uncorrected run."""
+    if not run.amendments:
+        return {}
+    replied = Attempt.objects.filter(call__run=run, outcome=Attempt.Outcome.REPLIED)
+    return dict(replied.values_list("amendment").annotate(Count("pk")).order_by("amendment"))
+
+
+RUN = "judges/runs/<uuid:run_id>"
+run_urls = [
+    path(f"{RUN}/", run, name="run"),
+    path(f"{RUN}/progress/", run_progress, name="run_progress"),
+    *(
+        path(f"{RUN}/{move}/", run_move, {"move": move}, name=f"run_{move.replace('-', '_')}")
+        for move in MOVES
+    ),
+    path(f"{RUN}/limits/", run_limits, name="run_limits"),
+    path(f"{RUN}/correct/", run_correct, name="run_correct"),
+    path(f"{RUN}/retry/", run_retry, name="run_retry"),
+    path(f"{RUN}/again/", run_again, name="run_again"),
+]
+
+
+# What the pages of all kinds of runs show alike.
+
+
+BATCHES = 20
+
+
+def home_of(run: Run) -> dict[str, Any]:
+    """The section of a run, and the list that it is found in."""
+    home = kind_of(run).home
+    return {"home_name": home.route, "home_title": home.title}
+
+
+def run_context(study: Study, run: Run) -> dict[str, Any]:
+    """What the page of any run shows."""
+    return {
+        "study": study,
+        **home_of(run),
+        "kind_name": prompt_kinds()[run.prompt.kind].name,
+        "limits": LimitsForm.of(run),
+        "batches": run.batches.annotate(size=Count("calls")).order_by("-pk")[:BATCHES],
+        **progress_context(run),
+    }
+
+
+# The requests of a run: a table, and everything about one of them.
+
+
+PER_PAGE = 50
+SAMPLE = "sample"
+LONGEST_BODY = 100_000
+
+
+@study_page(*RESEARCHERS)
+def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """List the requests of a run with what they are about and what was read."""
+    run = run_or_404(study, run_id)
+    reasons = list(_reasons(run))
+    state = chosen(request, "state", (SAMPLE, *Call.State.values))
+    # One that no request has lists none: a link to failures outlives their repair.
+    reason = request.GET.get("reason", "")
+    calls = run.calls.order_by("position")
+    if state == SAMPLE:
+        calls = calls.filter(is_canary=True)
+    elif state:
+        calls = calls.filter(state=state)
+    if reason:
+        calls = calls.filter(reason=reason)
+    page = Paginator(calls, PER_PAGE).get_page(request.GET.get("page"))
+    _add_items(run, page)
+    context = {
+        "study": study,
+        **home_of(run),
+        "run": run,
+        "titles": kind_of(run).call_subjects.titles,
+        "page": page,
+        "state": state,
+        "states": _states(run),
+        "reason": reason,
+        "reasons": reasons,
+    }
+    return render(request, "runs/calls.html", context)
+
+
+@study_page(*RESEARCHERS)
+def run_call(
+    request: StudyRequest, study: Study, run_id: uuid.UUID, call_id: uuid.UUID
+) -> HttpResponse:
+    """One request: its items, its exact text, every attempt, raw replies, what was read."""
+    run = run_or_404(study, run_id)
+    call = get_object_or_404(run.calls, public_id=call_id)
+    call.run = run
+    attempts = list(call.attempts.select_related("reply"))
+    for attempt in attempts:
+        _cut_body(attempt.reply)
+    asked = asked_again(run, call)
+    context = {
+        "study": study,
+        **home_of(run),
+        "run": run,
+        "call": call,
+        "attempts": attempts,
+        "titles": kind_of(run).call_subjects.titles,
+        "items": kind_of(run).call_subjects.items(study, [call])[call.pk],
+        "asked": asked,
+        "params": _readable(asked.request.params) if asked else "",
+        "schema": _readable(asked.request.schema) if asked and asked.request.schema else "",
+    }
+    return render(request, "runs/call.html", context)
+
+
+def _states(run: Run) -> list[tuple[str, Any]]:
+    """Every state in the words of the run's kind, and the pre-flight's whatever became of it."""
+    words: dict[str, Any] = dict(Call.State.choices)
+    words[Call.State.UNSCORED] = unusable(run)
+    return [*words.items(), (SAMPLE, _("any, of the pre-flight"))]
+
+
+def _reasons(run: Run) -> QuerySet[Call, Any]:
+    rows = run.calls.exclude(reason="").order_by("reason").values_list("reason")
+    return rows.annotate(Count("pk"))
+
+
+def _add_items(run: Run, page: Page[Call]) -> None:
+    """Give each call its first ``item``, how many ``others`` it has, and what was read."""
+    found = kind_of(run).call_subjects.items(run.study, list(page))
+    for call in page:
+        items = found[call.pk]
+        vars(call).update(
+            item=items[0] if items else None,
+            others=len(items) - 1,
+            results=[item.value for item in items if item],
+        )
+
+
+def _cut_body(reply: Reply | None) -> None:
+    """A page shows the first 100,000 characters of a body."""
+    if reply is not None:
+        vars(reply).update(cut=max(0, len(reply.body) - LONGEST_BODY))
+        reply.body = reply.body[:LONGEST_BODY]
+
+
+def _readable(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+CALLS = "judges/runs/<uuid:run_id>/calls"
+
+
+call_urls = [
+    path(f"{CALLS}/", run_calls, name="run_calls"),
+    path(f"{CALLS}/<uuid:call_id>/", run_call, name="run_call"),
+]
+
+
+# Progress of background work.
+
+
+@study_page(*RESEARCHERS)
+def job_progress(request: StudyRequest, study: Study, job_id: uuid.UUID) -> HttpResponse:
+    """Return the progress fragment; it polls only while the job is active."""
+    return _progress(request, get_object_or_404(study.jobs, public_id=job_id), study=study)
+
+
+@administrator_page
+def site_job_progress(request: PersonRequest, job_id: uuid.UUID) -> HttpResponse:
+    """The same of work that the whole site asked for."""
+    return _progress(request, get_object_or_404(Job, study=None, public_id=job_id))
+
+
+def _progress(request: PersonRequest, job: Job, study: Study | None = None) -> HttpResponse:
+    context: dict[str, object] = {"job": job, "study": study}
+    if not job.is_active:
+        response = render(request, "runs/_job.html", context)
+        response["HX-Trigger"] = "job-ended"
+        return response
+    context |= {"worker_alive": jobs.is_worker_alive()}
+    return render(request, "runs/_job.html", context)
+
+
+of_site = [path("site/jobs/<uuid:job_id>/", site_job_progress, name="site_job_progress")]
+job_urls = [path("jobs/<uuid:job_id>/", job_progress, name="job_progress")]
+
+
+# How far packages are that features wait for.
+
+
+@study_page(*RESEARCHERS)
+def packages_state(request: StudyRequest, study: Study, part: str) -> HttpResponse:
+    """Return the notice; it polls only while they are being fetched."""
+    if part not in list(packages.Part):
+        raise Http404
+    state = packages.state(packages.Part(part))
+    return render(request, "runs/_packages.html", {"study": study, "state": state})
+
+
+package_urls = [path("packages/<slug:part>/", packages_state, name="packages_state")]

@@ -1,0 +1,311 @@
+"""The alternative annotator test: may a judge take the place of a human annotator?
+
+One human is left out at a time. On each item the judge and that human are scored by how close
+they come to the remaining humans; the judge wins against the human if it comes as close,
+after the human's higher cost is counted as epsilon.
+
+Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge,
+section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
+from cqa_site.stats.verdicts import (
+    benjamini_yekutieli,
+    most_of,
+    p_above,
+    p_below,
+    ratio_pseudo_values,
+)
+
+Closeness = Literal["scores", "labels"]
+
+# What the source advises: the dearer the human, the more a judge may fall short of them.
+EPSILON = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
+LEAST_ITEMS = 30
+LEAST_HUMANS = 2
+LEAST_CLUSTERS = 10
+ADVISED_HUMANS = 3
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatorTest:
+    """The judge against one human, both compared with the remaining humans.
+
+    Attributes
+    ----------
+    rater
+        The human.
+    n_items
+        Items rated by this human, the judge and at least one other human.
+    judge_advantage, human_advantage
+        Share of items on which the judge (the human) comes at least as close, 0 to 1; ties
+        count for both.
+    p, p_adjusted
+        That the human's edge is epsilon or more; and after Benjamini-Yekutieli.
+    is_beaten
+        Whether `p_adjusted` is at most the level.
+    n_clusters, p_closer, p_farther
+        Clusters of these items; that the human's edge is epsilon or more, and that it is epsilon
+        or less, over clusters.
+    reason
+        Why this human was not tested.
+    """
+
+    rater: str
+    n_items: int
+    judge_advantage: float | None = None
+    human_advantage: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    is_beaten: bool | None = None
+    n_clusters: int = 0
+    p_closer: float | None = None
+    p_farther: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlternativeAnnotator:
+    """Outcome of the test.
+
+    Attributes
+    ----------
+    passed
+        Whether `omega` is at least 0.5; None if undefined, with `reason`.
+    omega
+        Winning rate: share of tested humans the judge beats, 0 to 1.
+    rho
+        Mean advantage probability of the judge over the tested humans, 0 to 1. It does not
+        depend on epsilon: use it to compare judges.
+    epsilon, level, closeness
+        The settings.
+    humans
+        One entry for each human, also for those not tested.
+    n_items
+        Items rated by the judge and at least two humans.
+    n_clusters, p_passed, p_failed
+        Fewest clusters of a tested human. One-sided p values that the judge comes close enough
+        against fewer than half of the tested humans, and that it falls short against half of
+        them or fewer. Not `passed` is no failure: that takes a small `p_failed`.
+    caution
+        What weakens a defined outcome, in plain words; else empty.
+    reason
+        Why there is no outcome.
+    """
+
+    passed: bool | None = None
+    omega: float | None = None
+    rho: float | None = None
+    epsilon: float
+    level: float
+    closeness: Closeness
+    humans: tuple[AnnotatorTest, ...]
+    n_items: int
+    n_clusters: int = 0
+    p_passed: float | None = None
+    p_failed: float | None = None
+    caution: str = ""
+    reason: str = ""
+
+
+def alternative_annotator_test(
+    humans: Ratings,
+    judge: pd.Series,
+    *,
+    closeness: Closeness = "scores",
+    epsilon: float = 0.2,
+    level: float = 0.05,
+    least_items: int = LEAST_ITEMS,
+    clusters: Mapping[Hashable, Hashable] | None = None,
+) -> AlternativeAnnotator:
+    """Test whether the judge represents the humans as well as a left-out human does.
+
+    Parameters
+    ----------
+    humans
+        Their ratings; gaps are fine.
+    judge
+        The judge's value, indexed by item; missing where unscored.
+    closeness : {"scores", "labels"}
+        Minus the root mean squared difference to the remaining humans, or the share of them
+        with the same value (for values without an order).
+    epsilon
+        Allowed edge of the human, 0 to 1. 0.2 is the default of the source's code, meant for
+        experts; see `EPSILON` for others.
+    level
+        False discovery rate of the Benjamini-Yekutieli correction.
+    least_items
+        Humans with fewer items are not tested: the t test needs about 30.
+    clusters
+        Item → cluster, such as its question; by default every item alone. `p_passed` and
+        `p_failed` are over clusters and need `LEAST_CLUSTERS`; all else follows the source.
+
+    Returns
+    -------
+    AlternativeAnnotator
+        Undefined with fewer than two humans who can be tested. With two it only says which
+        of them the judge is closer to, which `caution` mentions.
+
+    Raises
+    ------
+    ValueError
+        Unknown closeness, or epsilon or level out of range.
+
+    Notes
+    -----
+    Per human, ``d = [human at least as close] - [judge at least as close]`` of each item;
+    one-sided t test of ``mean(d) < epsilon``. Without spread the mean decides. Over humans
+    `p_passed` and `p_failed` are partial conjunctions (Benjamini and Heller 2008).
+    """
+    _check(closeness, epsilon, level)
+    grid, own, names, items = _grid(humans, judge)
+    known = clusters or {}
+    codes = pd.factorize(pd.Index([known.get(item, item) for item in items]))[0]
+    comparisons = [
+        _left_out(place, name, grid, own, codes, closeness, epsilon, least_items)
+        for place, name in enumerate(names)
+    ]
+    comparisons = _corrected(comparisons, level)
+    tested = [each for each in comparisons if each.p is not None]
+    n_items = int(((~np.isnan(grid)).sum(axis=1) >= 2).sum())
+    reason = _why_undefined(names, tested, least_items)
+    omega = rho = p_passed = p_failed = None
+    if not reason:
+        omega = float(np.mean([bool(each.is_beaten) for each in tested]))
+        rho = float(np.mean([each.judge_advantage or 0.0 for each in tested]))
+        closer = [each.p_closer for each in tested if each.p_closer is not None]
+        farther = [each.p_farther for each in tested if each.p_farther is not None]
+        if len(closer) == len(tested):
+            p_passed = most_of(np.array(closer), (len(tested) + 1) // 2)
+            p_failed = most_of(np.array(farther), len(tested) // 2 + 1)
+    return AlternativeAnnotator(
+        passed=None if omega is None else omega >= 0.5,
+        omega=omega,
+        rho=rho,
+        epsilon=epsilon,
+        level=level,
+        closeness=closeness,
+        humans=tuple(comparisons),
+        n_items=n_items,
+        n_clusters=min((each.n_clusters for each in tested), default=0),
+        p_passed=p_passed,
+        p_failed=p_failed,
+        caution="" if reason else _caution(len(tested)),
+        reason=reason,
+    )
+
+
+def _check(closeness: str, epsilon: float, level: float) -> None:
+    if closeness not in ("scores", "labels"):
+        raise ValueError(f"closeness is 'scores' or 'labels', not {closeness!r}")
+    if not 0 <= epsilon <= 1 or not 0 < level < 1:
+        raise ValueError("epsilon lies between 0 and 1, and level strictly between them")
+
+
+def _grid(humans: Ratings, judge: pd.Series) -> tuple[FloatArray, FloatArray, list[str], pd.Index]:
+    """Humans' values of items the judge scored, NaN for gaps; the judge's; names; items."""
+    grid = np.full((humans.n_items, humans.n_raters), np.nan)
+    grid[humans.item_codes, humans.rater_codes] = humans.values
+    values = judge.dropna().astype(float)
+    place = pd.Index(values.index).get_indexer(humans.items)
+    both = place >= 0
+    names = [str(name) for name in humans.raters]
+    return grid[both], values.to_numpy()[place[both]], names, humans.items[both]
+
+
+def _left_out(
+    place: int,
+    name: str,
+    grid: FloatArray,
+    judge: FloatArray,
+    clusters: IntArray,
+    closeness: Closeness,
+    epsilon: float,
+    least_items: int,
+) -> AnnotatorTest:
+    human, others = grid[:, place], np.delete(grid, place, axis=1)
+    usable = ~np.isnan(human) & ~np.isnan(others).all(axis=1)
+    n = int(usable.sum())
+    if n < max(least_items, 2):
+        reason = f"only {n} answers of the judge and another person, too; {least_items} needed"
+        return AnnotatorTest(rater=name, n_items=n, reason=reason)
+    theirs = _closeness(human[usable], others[usable], closeness)
+    ours = _closeness(judge[usable], others[usable], closeness)
+    human_wins = (theirs >= ours - _ROUNDING).astype(float)
+    judge_wins = (ours >= theirs - _ROUNDING).astype(float)
+    codes = np.unique(clusters[usable], return_inverse=True)[1]
+    n_clusters = int(codes.max()) + 1
+    p_closer = p_farther = None
+    if n_clusters >= LEAST_CLUSTERS:
+        edges = np.asarray(np.bincount(codes, weights=human_wins - judge_wins), np.float64)
+        values = ratio_pseudo_values(edges, np.bincount(codes).astype(np.float64))
+        p_closer, p_farther = p_below(values, epsilon), p_above(values, epsilon)
+    return AnnotatorTest(
+        rater=name,
+        n_items=n,
+        judge_advantage=float(judge_wins.mean()),
+        human_advantage=float(human_wins.mean()),
+        p=_p_below(human_wins - judge_wins, epsilon),
+        n_clusters=n_clusters,
+        p_closer=p_closer,
+        p_farther=p_farther,
+    )
+
+
+def _closeness(values: FloatArray, others: FloatArray, closeness: Closeness) -> FloatArray:
+    if closeness == "labels":
+        same = np.where(np.isnan(others), np.nan, others == values[:, None])
+        return np.asarray(np.nanmean(same, axis=1))
+    return np.asarray(-np.sqrt(np.nanmean((others - values[:, None]) ** 2, axis=1)))
+
+
+def _p_below(differences: FloatArray, mark: float) -> float:
+    """One-sided p of the t test that the mean lies below `mark`."""
+    n = len(differences)
+    edge = float(differences.mean()) - mark
+    error = float(differences.std(ddof=1)) / n**0.5
+    if error < _ROUNDING:
+        return 0.0 if edge < -_ROUNDING else 1.0
+    return float(special.stdtr(n - 1, edge / error))
+
+
+def _corrected(comparisons: list[AnnotatorTest], level: float) -> list[AnnotatorTest]:
+    known = [each.p for each in comparisons if each.p is not None]
+    adjusted = iter(benjamini_yekutieli(np.array(known)).tolist())
+    return [
+        each
+        if each.p is None
+        else replace(each, p_adjusted=(own := next(adjusted)), is_beaten=own <= level)
+        for each in comparisons
+    ]
+
+
+def _why_undefined(names: list[str], tested: list[AnnotatorTest], least_items: int) -> str:
+    if len(names) < LEAST_HUMANS:
+        return f"the test needs {LEAST_HUMANS} people or more, there is {len(names)}"
+    if len(tested) < LEAST_HUMANS:
+        return (
+            f"fewer than {LEAST_HUMANS} people scored {least_items} answers that the judge and "
+            "another person scored"
+        )
+    return ""
+
+
+def _caution(n_humans: int) -> str:
+    if n_humans >= ADVISED_HUMANS:
+        return ""
+    return (
+        "with two people the test only says whether the judge is closer to one of them than "
+        f"the other is; {ADVISED_HUMANS} or more are advised"
+    )

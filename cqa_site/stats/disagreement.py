@@ -1,0 +1,401 @@
+"""Disagreement by item and label, confusion, and the majority of votes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import ceil, floor
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, Estimate
+from cqa_site.stats.intervals import (
+    LEAST_RATED,
+    clopper_pearson_interval,
+    estimated,
+    mean_interval,
+    too_few,
+)
+from cqa_site.stats.ratings import (
+    FloatArray,
+    IntArray,
+    Level,
+    Ratings,
+    check_level,
+    coincidence_matrix,
+    distances,
+    distinct_rows,
+    pairable_counts,
+    row_kinds,
+)
+
+# Percent agreement: how often two ratings of one item are equal.
+
+
+RECIPE = (
+    "share of equal pairs among all pairs of ratings of one item, then the mean over items "
+    "with two or more ratings; not corrected for chance"
+)
+INTERVAL = "t over items, corrected for skewness"
+
+
+def percent_agreement(ratings: Ratings, confidence: float = 0.95) -> Estimate:
+    """Mean over items of the share of agreeing pairs, in 0..1.
+
+    Each item counts once however many ratings it has. The interval is that of a mean over
+    items.
+    Undefined without ratings, with one rater, or when no item was rated twice; defined,
+    unlike the chance-corrected statistics, when only one value was used.
+    """
+    counts, _ = pairable_counts(ratings.counts(), ratings.categories())
+    about: dict[str, Any] = {
+        "statistic": "percent agreement",
+        "recipe": RECIPE,
+        "level": "nominal",
+        "confidence": confidence,
+        "n_items": ratings.n_items,
+        "n_pairable_items": len(counts),
+        **ratings.counts_on(ratings.values_per_item >= 2),
+    }
+    if len(counts) == 0:
+        return Estimate(value=None, reason=_why_no_pairs(ratings), **about)
+    rows, multiplicity = distinct_rows(counts)
+    shares = agreeing_pair_share(rows)
+    value = float(shares @ multiplicity) / len(counts)
+    interval = partial(mean_interval, shares, multiplicity, confidence)
+    return estimated(value, interval, about, how=INTERVAL, limits=(0.0, 1.0))
+
+
+def agreeing_pair_share(counts: IntArray) -> FloatArray:
+    """Share of equal pairs among the pairs of ratings of each item, shape (n_items,).
+
+    Every row of `counts` sums to at least 2.
+    """
+    n = counts.sum(axis=1)
+    return np.asarray((counts * (counts - 1)).sum(axis=1) / (n * (n - 1)), dtype=np.float64)
+
+
+def _why_no_pairs(ratings: Ratings) -> str:
+    if ratings.n_values == 0:
+        return NO_VALUES
+    return ONE_RATER if ratings.n_raters < 2 else NO_OVERLAP
+
+
+# Which values meet: between two groups of raters, and within the items of one group.
+
+
+Scale = Sequence[float] | FloatArray | None
+
+
+def confusion(
+    a: Ratings | pd.Series, b: Ratings | pd.Series, categories: Scale = None
+) -> pd.DataFrame:
+    """Count pairs of values, one from each side, on the items both sides rated.
+
+    Parameters
+    ----------
+    a, b
+        Ratings, or one rater's values as a Series indexed by item. With several ratings of
+        an item on a side every pair counts.
+    categories
+        The scale in ascending order; by default the values used on either side.
+
+    Returns
+    -------
+    DataFrame of ints, rows the values of `a`, columns the values of `b`.
+
+    Raises
+    ------
+    UnknownCategoryError
+        If a value lies outside `categories`.
+    """
+    left = a if isinstance(a, Ratings) else Ratings.from_series(a, "a")
+    right = b if isinstance(b, Ratings) else Ratings.from_series(b, "b")
+    used = np.union1d(left.values, right.values)
+    scale = used if categories is None else np.asarray(categories, dtype=float)
+    place = right.items.get_indexer(left.items)
+    shared = place >= 0
+    table = left.counts(scale)[shared].T @ right.counts(scale)[place[shared]]
+    return _labelled(table, scale)
+
+
+def coincidences(ratings: Ratings, categories: Scale = None) -> pd.DataFrame:
+    """Krippendorff's coincidence matrix: ordered pairs of values within items.
+
+    An item with n ratings adds n in all (each pair weighs 1 / (n - 1)), so the margins count
+    the pairable values. Symmetric; the diagonal is agreement.
+    """
+    scale = ratings.categories() if categories is None else np.asarray(categories, dtype=float)
+    counts, used = pairable_counts(ratings.counts(scale), scale)
+    within = coincidence_matrix(*distinct_rows(counts))
+    return _labelled(within, used).reindex(index=scale, columns=scale, fill_value=0.0)
+
+
+def _labelled(table: FloatArray | IntArray, scale: FloatArray) -> pd.DataFrame:
+    return pd.DataFrame(table, index=pd.Index(scale), columns=pd.Index(scale))
+
+
+# Where the disagreement sits: by item, and by label.
+
+
+def per_item_disagreement(ratings: Ratings, level: Level) -> pd.DataFrame:
+    """How far apart the ratings of each pairable item are.
+
+    Returns
+    -------
+    DataFrame indexed by item, the most disputed first (ties in the order of the items)
+        n : ratings of the item, at least 2
+        spread : largest minus smallest value
+        mean_distance : mean over its pairs of the squared difference at `level`
+            (nominal: 0 or 1; ordinal: in squared ranks of the pooled ratings)
+        relative : `mean_distance` divided by that of two ratings drawn at random from the
+            pooled ones, so 1 is chance; missing when only one value was used
+
+    Notes
+    -----
+    The mean of `relative` weighted by `n` is 1 - Krippendorff's alpha.
+    """
+    check_level(level)
+    categories = ratings.categories()
+    all_counts = ratings.counts(categories)
+    pairable = all_counts.sum(axis=1) >= 2
+    counts, used = pairable_counts(all_counts, categories)
+    n = counts.sum(axis=1)
+    margins = counts.sum(axis=0).astype(np.float64)
+    distance = distances(level, used, margins)
+    pairs = ((counts @ distance) * counts).sum(axis=1) / (n * (n - 1))
+    total = float(margins.sum())
+    expected = float(margins @ distance @ margins) / max(total * (total - 1), 1)
+    columns = {
+        "n": n,
+        "spread": _spread(ratings)[pairable],
+        "mean_distance": pairs,
+        "relative": pd.array(pairs / expected if expected else [pd.NA] * len(n), dtype="Float64"),
+    }
+    table = pd.DataFrame(columns, index=ratings.items[pairable])
+    return table.sort_values("mean_distance", ascending=False, kind="stable")
+
+
+def per_label_agreement(ratings: Ratings) -> pd.DataFrame:
+    """Specific agreement: a rater gave this label, so how likely did another one?
+
+    Returns
+    -------
+    DataFrame indexed by value
+        n_values : pairable ratings with this value
+        agreement : share of their pairs (each item weighing as in alpha) with the same value;
+            missing if the value occurs on unpairable items only
+        chance : that share if the ratings were dealt at random
+
+    Notes
+    -----
+    Cicchetti and Feinstein (1990) for two raters, 2a / (2a + b + c); here for any number.
+    """
+    scale = ratings.categories()
+    counts, used = pairable_counts(ratings.counts(scale), scale)
+    margins = counts.sum(axis=0)
+    agreeing = np.diag(coincidence_matrix(*distinct_rows(counts)))
+    columns = {
+        "n_values": margins,
+        "agreement": pd.array(agreeing / margins, dtype="Float64"),
+        "chance": pd.array((margins - 1) / max(int(margins.sum()) - 1, 1), dtype="Float64"),
+    }
+    table = pd.DataFrame(columns, index=pd.Index(used, name="value"))
+    table = table.reindex(pd.Index(scale, name="value"))
+    return table.assign(n_values=table["n_values"].fillna(0).astype(int))
+
+
+def _spread(ratings: Ratings) -> FloatArray:
+    highest = np.full(ratings.n_items, -np.inf)
+    lowest = np.full(ratings.n_items, np.inf)
+    np.maximum.at(highest, ratings.item_codes, ratings.values)
+    np.minimum.at(lowest, ratings.item_codes, ratings.values)
+    return np.asarray(highest - lowest, dtype=np.float64)
+
+
+# One label for each item from the ratings of many: majority vote, and how the votes split.
+
+
+Tie = Literal["higher", "lower"]
+
+
+def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
+    """Most frequent value of each item.
+
+    Parameters
+    ----------
+    ratings
+        One item is one row of the answer.
+    tie : {"higher", "lower"}
+        Which of several equally frequent values becomes the label.
+
+    Returns
+    -------
+    DataFrame indexed by item, in the order of `ratings.items`
+        label : the most frequent value
+        n : ratings of the item
+        votes : ratings equal to the label
+        share : votes / n
+        tied : whether another value is as frequent
+        spread : largest minus smallest value
+
+    Raises
+    ------
+    ValueError
+        For an unknown `tie`.
+    """
+    if tie not in ("higher", "lower"):
+        raise ValueError("a tie goes to the 'higher' or the 'lower' value")
+    scale = ratings.categories()
+    counts = ratings.counts(scale)
+    votes = counts.max(axis=1, initial=0)
+    top = counts == votes[:, None]
+    given = counts > 0
+    best = _last(top) if tie == "higher" else _first(top)
+    columns = {
+        "label": scale[best],
+        "n": counts.sum(axis=1),
+        "votes": votes,
+        "share": votes / counts.sum(axis=1),
+        "tied": top.sum(axis=1) > 1,
+        "spread": scale[_last(given)] - scale[_first(given)],
+    }
+    return pd.DataFrame(columns, index=ratings.items)
+
+
+def split_pattern(ratings: Ratings) -> pd.Series:
+    """How the votes of each item split, largest first, e.g. "3-0", "2-1", "1-1-1".
+
+    A unanimous item reads "3-0" (and a single vote "1-0"), whatever the value.
+    """
+    rows, kind = row_kinds(-np.sort(-ratings.counts(), axis=1))
+    patterns = np.array([_pattern(row) for row in rows], dtype=object)
+    return pd.Series(patterns[kind], index=ratings.items, name="split", dtype=object)
+
+
+def _pattern(row: IntArray) -> str:
+    votes = [str(count) for count in row if count > 0]
+    return "-".join(votes if len(votes) > 1 else [*votes, "0"])
+
+
+def _first(flags: NDArray[np.bool_]) -> IntArray:
+    """Position of the first True in each row."""
+    return np.asarray(flags.argmax(axis=1) if flags.size else [], dtype=np.int64)
+
+
+def _last(flags: NDArray[np.bool_]) -> IntArray:
+    """Position of the last True in each row."""
+    return np.asarray(flags.shape[1] - 1 - _first(flags[:, ::-1]))
+
+
+# What the majority would have been if one more rater had taken the place of one vote.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replacement:
+    """Majority labels (higher label on a tie) with one vote replaced, averaged over which one.
+
+    Attributes
+    ----------
+    n_items
+        Items with votes and a value of the other rater.
+    changed
+        Share of items whose majority label becomes another one, 0 to 1; None without items.
+    low, high
+        Interval of `changed` (exact binomial), or None with `reason`.
+    raised, lowered
+        Shares whose label goes up and down.
+    tied_before, tied_after
+        Shares of items with a tie.
+    reason
+        Why there is no interval.
+    """
+
+    n_items: int
+    changed: float | None = None
+    low: float | None = None
+    high: float | None = None
+    raised: float | None = None
+    lowered: float | None = None
+    tied_before: float | None = None
+    tied_after: float | None = None
+    reason: str = ""
+
+
+def replace_one_vote(ratings: Ratings, other: pd.Series, confidence: float = 0.95) -> Replacement:
+    """Recompute the majority with the other rater in the place of each vote in turn.
+
+    Parameters
+    ----------
+    ratings
+        People's votes.
+    other
+        The other rater's values, indexed by item.
+    confidence
+        Nominal coverage of the interval.
+
+    Notes
+    -----
+    Every vote of an item is as likely to be the one that is replaced; the shares are means
+    over items of means over votes, so they need no random draw.
+    """
+    values = other.dropna().astype(float)
+    place = pd.Index(values.index).get_indexer(ratings.items)
+    both = place >= 0
+    if not both.any():
+        return Replacement(n_items=0, reason="no item has both votes and this rater's label")
+    theirs = values.to_numpy()[place[both]]
+    scale = np.union1d(ratings.categories(), theirs)
+    counts = ratings.counts(scale)[both]
+    kinds, multiplicity = np.unique(
+        np.column_stack([counts, np.searchsorted(scale, theirs)]), axis=0, return_counts=True
+    )
+    table = np.array([_expected(kind[:-1], int(kind[-1])) for kind in kinds])
+    shares = multiplicity @ table / multiplicity.sum()
+    n = int(multiplicity.sum())
+    low, high, reason = _interval(float(shares[0]), n, confidence)
+    return Replacement(
+        n_items=n,
+        changed=float(shares[0]),
+        low=low,
+        high=high,
+        raised=float(shares[1]),
+        lowered=float(shares[2]),
+        tied_before=float(shares[3]),
+        tied_after=float(shares[4]),
+        reason=reason,
+    )
+
+
+def _expected(counts: IntArray, own: int) -> tuple[float, float, float, float, float]:
+    """Expected change, rise, fall, tie before and tie after for one item."""
+    before, tied_before = _majority(counts)
+    votes = counts.sum()
+    raised = lowered = tied = 0.0
+    for value in np.flatnonzero(counts):
+        replaced = counts.copy()
+        replaced[value] -= 1
+        replaced[own] += 1
+        after, is_tied = _majority(replaced)
+        share = counts[value] / votes
+        raised += share * (after > before)
+        lowered += share * (after < before)
+        tied += share * is_tied
+    return raised + lowered, raised, lowered, float(tied_before), tied
+
+
+def _majority(counts: IntArray) -> tuple[int, bool]:
+    top = np.flatnonzero(counts == counts.max())
+    return int(top[-1]), len(top) > 1
+
+
+def _interval(share: float, n: int, confidence: float) -> tuple[float | None, float | None, str]:
+    """Exact interval of a share of items, each of which counts in part: too wide, if anything."""
+    if n < LEAST_RATED:
+        return None, None, too_few(LEAST_RATED, "items")
+    ends = (clopper_pearson_interval(each(share * n), n, confidence) for each in (floor, ceil))
+    return next(ends).low, next(ends).high, ""

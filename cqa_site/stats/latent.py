@@ -1,0 +1,384 @@
+"""Latent labels from the votes of many raters: Dawid-Skene and MACE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cqa_site.stats.ratings import FloatArray, IntArray, Ratings, RatingsError
+
+# What the latent-label models share: votes sorted by item, and the shape of their answer.
+
+
+# Posteriors this close are a tie; the higher label wins it.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class LatentLabels:
+    """Labels inferred together with the quality of the raters.
+
+    Attributes
+    ----------
+    model : name of the model
+    labels : Series indexed by item; the most probable value, the higher one on a tie
+    posteriors : DataFrame, items × scale, rows sum to 1
+    raters : DataFrame indexed by rater
+        n : ratings given
+        accuracy : expected share of them that equal the inferred label, in 0..1
+        and the columns the model adds
+    iterations : EM steps taken (of the best restart)
+    converged : whether the log-likelihood settled before the limit of steps
+    log_likelihood : of the ratings given the parameters, natural logarithm
+    """
+
+    model: str
+    labels: pd.Series
+    posteriors: pd.DataFrame
+    raters: pd.DataFrame
+    iterations: int
+    converged: bool
+    log_likelihood: float
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Ratings on a scale of k categories, sorted by item.
+
+    Attributes
+    ----------
+    item, rater, label : int arrays, shape (n_values,)
+    starts : first vote of each item, shape (n_items,)
+    scale : the k categories, ascending
+    """
+
+    item: IntArray
+    rater: IntArray
+    label: IntArray
+    starts: IntArray
+    scale: FloatArray
+    items: pd.Index
+    raters: pd.Index
+
+    @classmethod
+    def from_ratings(cls, ratings: Ratings, categories: Sequence[float] | None) -> Votes:
+        """Sort; raises RatingsError without ratings, UnknownCategoryError off the scale."""
+        if ratings.n_values == 0:
+            raise RatingsError("there are no ratings to aggregate")
+        scale = ratings.categories() if categories is None else np.asarray(categories, dtype=float)
+        order = np.argsort(ratings.item_codes, kind="stable")
+        item = ratings.item_codes[order]
+        return cls(
+            item,
+            ratings.rater_codes[order],
+            ratings.value_codes(scale)[order],
+            np.searchsorted(item, np.arange(ratings.n_items)),
+            scale,
+            ratings.items,
+            ratings.raters,
+        )
+
+    @property
+    def cell(self) -> IntArray:
+        """Rater and label in one number, rater × k + label."""
+        return self.rater * len(self.scale) + self.label
+
+    def sum_by_item(self, rows: FloatArray) -> FloatArray:
+        """Sum the rows of each item's votes: (n_values, k) -> (n_items, k)."""
+        return np.asarray(np.add.reduceat(rows, self.starts, axis=0), dtype=np.float64)
+
+    def sum_by_cell(self, weights: FloatArray) -> FloatArray:
+        """Sum a weight of each vote by rater and label: (n_values,) -> (n_raters, k)."""
+        shape = (len(self.raters), len(self.scale))
+        sums = np.bincount(self.cell, weights=weights, minlength=shape[0] * shape[1])
+        return sums.reshape(shape).astype(np.float64)
+
+    def vote_shares(self) -> FloatArray:
+        """Share of each label among the votes of each item, shape (n_items, k)."""
+        counts = self.sum_by_item(np.eye(len(self.scale))[self.label])
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def answer(
+        self,
+        model: str,
+        posteriors: FloatArray,
+        *,
+        iterations: int,
+        converged: bool,
+        log_likelihood: float,
+        rater_columns: dict[str, FloatArray] | None = None,
+    ) -> LatentLabels:
+        """Name the rows and columns, and read labels and accuracies off the posteriors."""
+        near_top = posteriors >= posteriors.max(axis=1, keepdims=True) - _TIE
+        best = len(self.scale) - 1 - near_top[:, ::-1].argmax(axis=1)
+        n = np.bincount(self.rater, minlength=len(self.raters))
+        right = self.sum_by_cell(posteriors[self.item, self.label]).sum(axis=1)
+        columns = {"n": n, "accuracy": right / n, **(rater_columns or {})}
+        return LatentLabels(
+            model,
+            pd.Series(self.scale[best], index=self.items, name="label"),
+            pd.DataFrame(posteriors, index=self.items, columns=pd.Index(self.scale)),
+            pd.DataFrame(columns, index=self.raters),
+            iterations,
+            converged,
+            log_likelihood,
+        )
+
+
+def normalise(log_joint: FloatArray) -> tuple[FloatArray, float]:
+    """Posteriors by row, and the summed log of what was divided by.
+
+    Parameters
+    ----------
+    log_joint : shape (n_items, k)
+        Log of prior × likelihood. Its row maximum is taken out first: products of many
+        small probabilities underflow.
+    """
+    highest = log_joint.max(axis=1, keepdims=True)
+    scaled = np.exp(log_joint - highest)
+    total = scaled.sum(axis=1, keepdims=True)
+    return np.asarray(scaled / total), float((np.log(total) + highest).sum())
+
+
+# Dawid-Skene: labels and one confusion matrix for each rater, by expectation-maximisation.
+#
+# Source: Dawid and Skene (1979), Applied Statistics 28(1), 20-28. Departure: counts are
+# smoothed before they are normalised, so a rater with few ratings never gets a probability of 0.
+
+
+@dataclass(frozen=True, eq=False)
+class DawidSkene(LatentLabels):
+    """`LatentLabels` with the parameters of the model.
+
+    Attributes
+    ----------
+    class_shares : Series indexed by value; how frequent each true label is
+    confusions : DataFrame, rows (rater, true value), columns given value; rows sum to 1
+    """
+
+    class_shares: pd.Series
+    confusions: pd.DataFrame
+
+
+def dawid_skene(
+    ratings: Ratings,
+    *,
+    categories: Sequence[float] | None = None,
+    smoothing: float = 0.01,
+    max_iterations: int = 500,
+    tolerance: float = 1e-7,
+) -> DawidSkene:
+    """Infer labels with Dawid-Skene; deterministic, it starts from the vote shares.
+
+    Parameters
+    ----------
+    ratings
+        Any number of raters and gaps.
+    categories
+        The scale; by default the values used.
+    smoothing
+        Added to each cell of each rater's confusion counts; above 0.
+    max_iterations, tolerance
+        Stop when the log-likelihood for each rating gains less than `tolerance`.
+
+    Raises
+    ------
+    RatingsError
+        Without ratings, or with a value off the scale.
+    ValueError
+        If `smoothing` is not positive.
+    """
+    if smoothing <= 0:
+        raise ValueError("smoothing must be above 0")
+    votes = Votes.from_ratings(ratings, categories)
+    posteriors = votes.vote_shares()
+    previous, gain, step = -np.inf, np.inf, 0
+    while step < max_iterations and gain >= tolerance:
+        step += 1
+        confusions, shares = _likeliest_confusions(votes, posteriors, smoothing)
+        posteriors, log_likelihood = _expected_labels(votes, confusions, shares)
+        gain = abs(log_likelihood - previous) / len(votes.item)
+        previous = log_likelihood
+    confusions, shares = _likeliest_confusions(votes, posteriors, smoothing)
+    answer = votes.answer(
+        "Dawid-Skene",
+        posteriors,
+        iterations=step,
+        converged=gain < tolerance,
+        log_likelihood=previous,
+    )
+    return DawidSkene(
+        **vars(answer),
+        class_shares=pd.Series(shares, index=pd.Index(votes.scale), name="share"),
+        confusions=_named(votes, confusions),
+    )
+
+
+def _likeliest_confusions(
+    votes: Votes, posteriors: FloatArray, smoothing: float
+) -> tuple[FloatArray, FloatArray]:
+    """Confusions, shape (n_raters, k given, k true), and class shares, shape (k,)."""
+    by_vote = posteriors[votes.item]
+    counts = np.stack([votes.sum_by_cell(column) for column in by_vote.T], axis=2) + smoothing
+    # A category nobody is likely to have must keep a finite logarithm.
+    shares = posteriors.mean(axis=0) + 1e-12
+    return counts / counts.sum(axis=1, keepdims=True), shares / shares.sum()
+
+
+def _expected_labels(
+    votes: Votes, confusions: FloatArray, shares: FloatArray
+) -> tuple[FloatArray, float]:
+    log_confusions = np.log(confusions).reshape(-1, len(votes.scale))
+    return normalise(np.log(shares) + votes.sum_by_item(log_confusions[votes.cell]))
+
+
+def _named(votes: Votes, confusions: FloatArray) -> pd.DataFrame:
+    k = len(votes.scale)
+    rows = pd.MultiIndex.from_product([votes.raters, votes.scale], names=["rater", "true"])
+    given = confusions.transpose(0, 2, 1).reshape(-1, k)
+    return pd.DataFrame(given, index=rows, columns=pd.Index(votes.scale, name="given"))
+
+
+# MACE: each rater either knows the label or answers from a habit of their own.
+#
+# Source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), Learning Whom to Trust with MACE,
+# NAACL; plain expectation-maximisation with smoothing, the best of several seeded restarts.
+# True labels are uniform a priori. Departure: the first restart is deterministic.
+
+
+class _Parameters(NamedTuple):
+    competence: FloatArray  # shape (n_raters,): probability of knowing the label
+    habit: FloatArray  # shape (n_raters, k): answers when not knowing, rows sum to 1
+
+
+class _Fit(NamedTuple):
+    parameters: _Parameters
+    posteriors: FloatArray
+    log_likelihood: float
+    iterations: int
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Mace(LatentLabels):
+    """`LatentLabels` whose `raters` also have `competence`, the probability of knowing.
+
+    Attributes
+    ----------
+    restarts, seed : how the best fit was searched
+    """
+
+    restarts: int
+    seed: int
+
+
+def mace(
+    ratings: Ratings,
+    *,
+    categories: Sequence[float] | None = None,
+    restarts: int = 10,
+    max_iterations: int = 200,
+    tolerance: float = 1e-7,
+    smoothing: float | None = None,
+    seed: int = 0,
+) -> Mace:
+    """Infer labels with MACE.
+
+    Parameters
+    ----------
+    ratings
+        Any number of raters and gaps.
+    categories
+        The scale; by default the values used.
+    restarts, seed
+        Starting points, the first even, the others drawn; the most likely fit is returned.
+    max_iterations, tolerance
+        A fit stops when the log-likelihood for each rating gains less than `tolerance`.
+    smoothing
+        Added to expected counts, above 0; by default 0.01 / k as in the paper's program.
+
+    Raises
+    ------
+    RatingsError
+        Without ratings, or with a value off the scale.
+    ValueError
+        If `restarts` or `smoothing` is not positive.
+    """
+    votes = Votes.from_ratings(ratings, categories)
+    added = 0.01 / len(votes.scale) if smoothing is None else smoothing
+    if restarts < 1 or added <= 0:
+        raise ValueError("restarts and smoothing must be above 0")
+    generator = np.random.default_rng(seed)
+    starts = [_even_start(votes)] + [_random_start(votes, generator) for _ in range(restarts - 1)]
+    fits = [_fit(votes, start, added, max_iterations, tolerance) for start in starts]
+    best = max(fits, key=lambda fit: fit.log_likelihood)
+    answer = votes.answer(
+        "MACE",
+        best.posteriors,
+        iterations=best.iterations,
+        converged=best.converged,
+        log_likelihood=best.log_likelihood,
+        rater_columns={"competence": best.parameters.competence},
+    )
+    return Mace(**vars(answer), restarts=restarts, seed=seed)
+
+
+def _even_start(votes: Votes) -> _Parameters:
+    shape = (len(votes.raters), len(votes.scale))
+    return _Parameters(np.full(shape[0], 0.5), np.full(shape, 1 / shape[1]))
+
+
+def _random_start(votes: Votes, generator: np.random.Generator) -> _Parameters:
+    shape = (len(votes.raters), len(votes.scale))
+    habit = generator.uniform(1, 2.5, shape)
+    return _Parameters(
+        generator.uniform(0.3, 0.7, shape[0]), habit / habit.sum(axis=1, keepdims=True)
+    )
+
+
+def _fit(
+    votes: Votes, start: _Parameters, smoothing: float, max_iterations: int, tolerance: float
+) -> _Fit:
+    parameters = start
+    posteriors, previous = _expected_knowledge(votes, parameters)
+    gain, step = np.inf, 0
+    while step < max_iterations and gain >= tolerance:
+        step += 1
+        parameters = _likeliest_competence(votes, posteriors, parameters, smoothing)
+        posteriors, log_likelihood = _expected_knowledge(votes, parameters)
+        gain = abs(log_likelihood - previous) / len(votes.item)
+        previous = log_likelihood
+    return _Fit(parameters, posteriors, previous, step, bool(gain < tolerance))
+
+
+def _expected_knowledge(votes: Votes, parameters: _Parameters) -> tuple[FloatArray, float]:
+    by_habit = _habit_probability(votes, parameters)
+    k = len(votes.scale)
+    likelihood = np.repeat(by_habit[:, None], k, axis=1)
+    likelihood[np.arange(len(votes.label)), votes.label] += parameters.competence[votes.rater]
+    return normalise(votes.sum_by_item(np.log(likelihood)) - np.log(k))
+
+
+def _likeliest_competence(
+    votes: Votes, posteriors: FloatArray, old: _Parameters, smoothing: float
+) -> _Parameters:
+    known = old.competence[votes.rater]
+    # A rating that equals the label was known or guessed; any other was a guess.
+    right = posteriors[votes.item, votes.label]
+    knowing = right * known / (known + _habit_probability(votes, old))
+    by_knowing = votes.sum_by_cell(knowing).sum(axis=1) + smoothing
+    by_habit = votes.sum_by_cell(1 - knowing)
+    guessed = by_habit.sum(axis=1) + smoothing
+    habit = by_habit + smoothing
+    competence = by_knowing / (by_knowing + guessed)
+    return _Parameters(competence, habit / habit.sum(axis=1, keepdims=True))
+
+
+def _habit_probability(votes: Votes, parameters: _Parameters) -> FloatArray:
+    """Probability that the rater does not know and still gives this label, shape (n_values,)."""
+    guessing = 1 - parameters.competence[votes.rater]
+    return np.asarray(guessing * parameters.habit[votes.rater, votes.label])

@@ -1,0 +1,385 @@
+"""Means of clustered values and of paired differences, with corrected tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cqa_site.stats.arrays import FloatArray as arrays_FloatArray
+from cqa_site.stats.arrays import IntArray
+from cqa_site.stats.estimate import NO_VALUES, Estimate
+from cqa_site.stats.intervals import (
+    LEAST_CLUSTERS,
+    estimated,
+    jackknife_t_interval,
+    mean_bounds,
+    mean_p,
+    with_skewness,
+)
+from cqa_site.stats.verdicts import LEVEL, RULES, Bounds, Direction, holm
+
+if TYPE_CHECKING:
+    from cqa_site.stats.ratings import FloatArray
+
+
+# Means of values that come in clusters, such as answers to the same question.
+
+
+def clustered_mean(
+    clusters: Sequence[Hashable],
+    sums: Sequence[float],
+    counts: Sequence[int],
+    *,
+    confidence: float = 0.95,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+    unit: str = "questions",
+) -> Estimate:
+    """Mean over all values, with an interval over whole clusters.
+
+    Values of one cluster resemble each other, so an interval over single values would be too
+    narrow. The mean gives every value the same weight, whatever its cluster's size.
+
+    Parameters
+    ----------
+    clusters : length n
+        The cluster of each row; a cluster may have several rows.
+    sums, counts : length n
+        Sum and number of the values of each row; a row without values has the count 0.
+    confidence
+        Nominal coverage.
+    limits
+        The least and the largest value that a mean can take, such as 0 and 1 of a share; the
+        interval is cut there.
+    unit
+        What the clusters are called.
+
+    Returns
+    -------
+    Estimate
+        ``n_items`` clusters, ``n_pairable_items`` of them with a value, ``n_values`` values.
+        Without a value it is undefined; with values in fewer than 10 clusters it has no interval.
+
+    Notes
+    -----
+    The clusters are left out one at a time (`jackknife_t_interval`). Simulated in
+    `benchmarks.verdicts`.
+
+    Examples
+    --------
+    >>> found = clustered_mean("aab", [1.0, 2.0, 6.0], [1, 1, 2])
+    >>> found.value, found.n_items, found.n_values
+    (2.25, 2, 4)
+    """
+    totals, sizes = _per_cluster(clusters, sums, counts)
+    known = sizes > 0
+    n_values = int(sizes.sum())
+    about: dict[str, Any] = {
+        "statistic": "mean",
+        "recipe": f"sum of all values divided by their number; the interval is over {unit}",
+        "confidence": confidence,
+        "n_items": len(sizes),
+        "n_pairable_items": int(known.sum()),
+        "n_raters": 1,
+        "n_values": n_values,
+    }
+    if n_values == 0:
+        return Estimate(value=None, reason=NO_VALUES, **about)
+    value = float(totals.sum() / n_values)
+    n_known = int(known.sum())
+    # Without its only cluster a mean has no values; so few have no interval anyway.
+    others = np.maximum(n_values - sizes[known], 1)
+    left_out, once = (totals.sum() - totals[known]) / others, np.ones(n_known, dtype=np.int64)
+    interval = partial(
+        jackknife_t_interval, value, left_out, once, confidence, least=LEAST_CLUSTERS, unit=unit
+    )
+    how = f"t over {unit}, corrected for skewness"
+    return estimated(value, interval, about, how=how, limits=limits)
+
+
+def _per_cluster(
+    clusters: Sequence[Hashable], sums: Sequence[float], counts: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Sum and number of values of each cluster, shape (n_clusters,), in order of appearance."""
+    places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
+    rows = np.array([places[cluster] for cluster in clusters], dtype=np.int64)
+    totals = np.bincount(rows, weights=np.asarray(sums, dtype=float), minlength=len(places))
+    sizes = np.bincount(rows, weights=np.asarray(counts, dtype=float), minlength=len(places))
+    # With weights they are floats already; the types of numpy do not know.
+    return totals.astype(np.float64, copy=False), sizes.astype(np.float64, copy=False)
+
+
+# Which systems can be told apart: paired differences, Holm's correction, groups.
+#
+# Every difference is taken question by question, so what makes a question hard for all systems
+# drops out.
+#
+# Source: Miller (2024), Adding Error Bars to Evals, on paired differences over questions.
+
+
+_CHUNK_CELLS = 8_000_000
+# Points of each distribution that power is averaged over.
+_POINTS = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairDifference:
+    """One system minus another, over the common questions.
+
+    Attributes
+    ----------
+    first, second
+        Systems; `first` is not below `second` on the board.
+    mean, low, high
+        Mean paired difference and its interval, of this pair alone; None where there is none.
+    p, p_holm
+        Two-sided, of the paired test; and after Holm over all pairs compared.
+    is_separable
+        Whether `p_holm` lies below 1 - confidence, with enough questions for a verdict.
+    detectable
+        True difference that this many questions find with power .8 after the correction
+        (`smallest_detectable`); None where they can find none.
+    """
+
+    first: str
+    second: str
+    mean: float
+    low: float | None
+    high: float | None
+    p: float
+    p_holm: float
+    is_separable: bool
+    detectable: float | None
+
+
+def compare_pairs(
+    names: list[str], common: arrays_FloatArray, confidence: float
+) -> tuple[PairDifference, ...]:
+    """Difference of every two systems.
+
+    Parameters
+    ----------
+    names
+        Systems, best first.
+    common : shape (n_systems, n_questions)
+        Scores without gaps, at least 2 questions.
+    confidence
+        Of the intervals; 1 - confidence is the level of Holm's correction.
+    """
+    first, second = np.triu_indices(len(names), k=1)
+    if not len(first):
+        return ()
+    n, level = common.shape[1], 1 - confidence
+    columns: list[arrays_FloatArray] = []
+    for block in _blocks(len(first), n):
+        differences = (common[first[block]] - common[second[block]]).T
+        (low, high), p = mean_bounds(differences, confidence), mean_p(differences)
+        # Where few questions differ, flips of signs do not reject 0; so the interval holds it.
+        low, high = np.where(p >= level, [np.minimum(low, 0), np.maximum(high, 0)], [low, high])
+        sd = differences.std(axis=0, ddof=1)
+        columns.append(np.array([differences.mean(axis=0), low, high, p, sd]))
+    mean, low, high, p, sd = np.concatenate(columns, axis=1)
+    adjusted = holm(p)
+    is_enough = RULES["leader"].allows(n)
+    found = smallest_detectable(sd, n, level=level / len(first))
+    return tuple(
+        PairDifference(
+            first=names[first[place]],
+            second=names[second[place]],
+            mean=float(mean[place]),
+            low=_known(low[place], is_enough),
+            high=_known(high[place], is_enough),
+            p=float(p[place]),
+            p_holm=float(adjusted[place]),
+            is_separable=bool(is_enough and adjusted[place] < level),
+            detectable=_known(found[place], is_enough),
+        )
+        for place in range(len(first))
+    )
+
+
+def _known(value: float, is_enough: bool) -> float | None:
+    return float(value) if is_enough and math.isfinite(value) else None
+
+
+def tie_groups(separable: np.ndarray) -> IntArray:
+    """Group of each system, 1 first: no two systems of a group can be told apart.
+
+    Parameters
+    ----------
+    separable : bool, shape (n_systems, n_systems), symmetric
+        Systems in the order of the board.
+
+    Notes
+    -----
+    Each system joins the first group none of whose members it can be told from, or opens one.
+    So two systems of different groups need not be separable, and a system whose differences are
+    uncertain may belong to a higher group than one above it on the board.
+    """
+    groups: list[list[int]] = []
+    for system in range(len(separable)):
+        for members in groups:
+            if not separable[system, members].any():
+                members.append(system)
+                break
+        else:
+            groups.append([system])
+    found = np.zeros(len(separable), dtype=np.int64)
+    for number, members in enumerate(groups, start=1):
+        found[members] = number
+    return found
+
+
+def smallest_detectable(
+    sd: arrays_FloatArray, n_questions: int, *, level: float = 0.05, power: float = 0.8
+) -> arrays_FloatArray:
+    """True mean difference that a new study of as many questions finds with the given power.
+
+    Parameters
+    ----------
+    sd
+        Of the paired differences, estimated from as many questions.
+    n_questions, level, power
+        Of the two-sided test `mean_p`; for Holm over m pairs the level of its first step,
+        level / m. Infinite where no p of so few questions lies below the level.
+
+    Notes
+    -----
+    Averaged over what chance does to the estimated sd, to that of the new study and to its
+    skewness, for differences that are normal.
+
+    >>> smallest_detectable(np.array([2.0]), 100).round(2)
+    array([0.57])
+    """
+    if n_questions < 2 or 2.0 ** (1 - n_questions) >= level:
+        return np.full(np.shape(sd), np.inf)
+    return np.asarray(sd * _detectable_sds(n_questions, level, power))
+
+
+@lru_cache(maxsize=256)
+def _detectable_sds(n: int, level: float, power: float) -> float:
+    """The detectable difference in units of the estimated sd."""
+    from scipy import special  # costly to load, and pages name this module at start
+
+    quantiles = (np.arange(_POINTS) + 0.5) / _POINTS
+    sds = np.sqrt(2 * special.gammaincinv((n - 1) / 2, quantiles) / (n - 1))
+    pull = special.ndtri(quantiles) * (6 * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) ** 0.5
+    reach = np.full(_POINTS, special.stdtrit(n - 1, 1 - level / 2))
+    needed = np.maximum(reach, with_skewness(reach, pull))[:, None] * sds
+    low, high = 0.0, 2 * float(needed.max()) + 4
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        found = float(special.ndtr(middle * sds[:, None, None] - needed).mean())
+        low, high = (middle, high) if found < power else (low, middle)
+    return float(high / n**0.5)
+
+
+def _blocks(n: int, cells_each: int) -> Iterator[slice]:
+    size = max(1, _CHUNK_CELLS // cells_each)
+    return (slice(start, start + size) for start in range(0, n, size))
+
+
+# Means of paired differences tested together: which are shown, and how many units would tell.
+
+
+# A number of units that nobody plans with is not said.
+MOST_UNITS = 10_000
+POWER = 0.8
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedTest:
+    """The mean of paired differences over n units.
+
+    Attributes
+    ----------
+    n, value, low, high
+        Units, mean and its 95 % interval, of this mean alone.
+    p
+        After Holm over all means that are tested together; None without a test.
+    enough
+        Units that show a mean as large as this one with power .8 after the correction; None where
+        more than `MOST_UNITS`, or none, would.
+    """
+
+    n: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    enough: int | None = None
+
+    @property
+    def direction(self) -> Direction:
+        """What is shown of the mean at the corrected level."""
+        if self.p is None or self.p >= LEVEL:
+            return "not_shown"
+        return "above" if (self.value or 0) > 0 else "below"
+
+
+def paired_tests(
+    family: Sequence[Sequence[float] | arrays_FloatArray], rule: str = "paired means"
+) -> list[PairedTest]:
+    """Test means of differences against 0, corrected for all of them after Holm (1979).
+
+    Parameters
+    ----------
+    family
+        For each mean the differences of independent units, such as questions.
+    rule
+        Means of fewer units than it asks for are not tested.
+
+    Notes
+    -----
+    Student's t corrected for skewness (`skewed_means.mean_p`).
+    """
+    columns = [np.asarray(differences, dtype=np.float64) for differences in family]
+    is_enough = [RULES[rule].allows(len(each)) for each in columns]
+    tested = [each for each, enough in zip(columns, is_enough, strict=True) if enough]
+    p = iter(holm(np.array([float(mean_p(each[:, None])[0]) for each in tested])))
+    level = LEVEL / max(1, len(tested))
+    return [_test(*each, p, level) for each in zip(columns, is_enough, strict=True)]
+
+
+def _test(
+    values: arrays_FloatArray, is_enough: bool, p: Iterator[float], level: float
+) -> PairedTest:
+    n = len(values)
+    if not is_enough:
+        return PairedTest(n=n, value=float(values.mean()) if n else None)
+    value = float(values.mean())
+    low, high = (float(each[0]) for each in mean_bounds(values[:, None], 1 - LEVEL))
+    if not value or math.isnan(low):
+        return PairedTest(n=n, value=value, p=float(next(p)))
+    least = float(smallest_detectable(values.std(ddof=1, keepdims=True), n, level=level)[0])
+    # What n units find falls at least with the root of n.
+    times = (least / value) ** 2
+    enough = max(n + 1, math.ceil(n * times)) if n * times <= MOST_UNITS else None
+    return PairedTest(n=n, value=value, low=low, high=high, p=float(next(p)), enough=enough)
+
+
+def least_units(n_tests: int) -> int:
+    """Units from which any of so many means can be shown.
+
+    >>> [least_units(n) for n in (1, 100)]
+    [10, 12]
+    """
+    return max(RULES["paired means"].least, 2 + math.floor(math.log2(max(n_tests, 1) / LEVEL)))
+
+
+def units_that_tell(value: float, bounds: Bounds, n: int, level: float) -> int | None:
+    """Units with which a value would be shown with power .8, from its interval of n units.
+
+    ``level`` is that of the interval; None where more than `MOST_UNITS` would be needed.
+    """
+    from scipy import special
+
+    if not value or bounds.low is None or bounds.high is None:
+        return None
+    more = 1 + float(special.ndtri(POWER) / special.ndtri(1 - level / 2))
+    needed = n * (more * (bounds.high - bounds.low) / 2 / value) ** 2
+    return math.ceil(needed) if needed <= MOST_UNITS else None

@@ -1,0 +1,387 @@
+"""Binary formats of tables: workbooks read in a child process, and archives."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from .layout import Layout, lay_out
+from .shapes import (
+    DEFAULT_LIMITS,
+    Limits,
+    Problem,
+    ReadingLog,
+    Row,
+    UnreadableFile,
+    printable_name,
+    reject,
+)
+
+# Workbooks, read by a confined child process and streamed to the parent.
+
+
+_PROJECT = Path(__file__).resolve().parents[2]
+_PIPE_PIECE = 65_536
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """A filled row as it stands.
+
+    `sheet` counts from 0, `number` is the sheet row, `cells` end at the last
+    filled one, and `width` is that of the widest among the sheet's first rows.
+    """
+
+    sheet: int
+    number: int
+    cells: list[Any]
+    width: int
+    # Column and reason of a row that cannot be read.
+    problem: tuple[str, str] | None = None
+
+
+class WorkbookReader:
+    """One child process and its messages; `close` ends it at any time."""
+
+    def __init__(
+        self, file: BinaryIO, *, name: str, sheet: str | int | None, limits: Limits
+    ) -> None:
+        self._name = name
+        self._limits = limits
+        self._waited = 0.0
+        self._child = _start_child(file, sheet, limits)
+        self._output = cast(IO[bytes], self._child.stdout)
+        self._messages = self._read_messages()
+        try:
+            self.sheets: list[str] = self._expect_sheets()
+        except BaseException:
+            self.close()
+            raise
+
+    def rows(self, *, with_bad: bool = False) -> Iterator[SheetRow]:
+        """Filled rows of the chosen sheets, in order; the child is gone afterwards.
+
+        Raises UnreadableFile at a row that cannot be read, unless ``with_bad``.
+        """
+        sheet = width = 0
+        try:
+            for message in self._messages:
+                if message[0] == "sheet":
+                    sheet, width = message[1:]
+                elif message[0] == "bad":
+                    row = SheetRow(sheet, message[1], [], width, (message[2], message[3]))
+                    if not with_bad:
+                        raise UnreadableFile(
+                            self._name, message[3], row=message[1], column=message[2]
+                        )
+                    yield row
+                else:
+                    yield SheetRow(sheet, message[1], message[2], width)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        if self._child.poll() is None:
+            self._child.kill()
+        self._child.wait()
+        self._output.close()
+
+    def _expect_sheets(self) -> list[str]:
+        message = next(self._messages)
+        return [str(title) for title in message[1]]
+
+    def _read_messages(self) -> Iterator[list[Any]]:
+        for line in self._lines():
+            message = self._decoded(line)
+            if message[0] == "end":
+                return
+            if message[0] == "error":
+                _, row, column, reason = message
+                raise UnreadableFile(self._name, reason, row=row, column=column)
+            yield message
+        raise UnreadableFile(self._name, self._reason_for_silence())
+
+    def _decoded(self, line: bytes) -> list[Any]:
+        try:
+            message: list[Any] = json.loads(line)
+        except ValueError:
+            raise UnreadableFile(self._name, "could not be opened (garbled rows)") from None
+        return message
+
+    def _lines(self) -> Iterator[bytes]:
+        descriptor = self._output.fileno()
+        # A character takes at most six bytes as JSON; the rest is punctuation.
+        longest = 6 * self._limits.row_chars + _PIPE_PIECE
+        most = 4 * self._limits.xlsx_unpacked_bytes
+        held, total = b"", 0
+        while piece := self._piece(descriptor):
+            total += len(piece)
+            *lines, held = (held + piece).split(b"\n")
+            if len(held) > longest or total > most:
+                raise UnreadableFile(self._name, "unpacks to more text than is accepted")
+            yield from lines
+
+    def _piece(self, descriptor: int) -> bytes:
+        """The next bytes; only time spent waiting for the child is counted."""
+        started = time.monotonic()
+        left = self._limits.child_wait_seconds - self._waited
+        poller = select.poll()
+        poller.register(descriptor, select.POLLIN)
+        ready = poller.poll(max(left, 0) * 1000)
+        self._waited += time.monotonic() - started
+        if not ready:
+            seconds = self._limits.child_wait_seconds
+            raise UnreadableFile(self._name, f"took longer than {seconds:g} seconds to open")
+        return os.read(descriptor, _PIPE_PIECE)
+
+    def _reason_for_silence(self) -> str:
+        try:
+            status = self._child.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return "could not be opened (its reader fell silent)"
+        if status < 0:
+            return "took more processor time or memory than is accepted"
+        return f"could not be opened (reader stopped with status {status})"
+
+
+def _start_child(
+    file: BinaryIO, sheet: str | int | None, limits: Limits
+) -> "subprocess.Popen[bytes]":
+    file.seek(0)
+    task = json.dumps({"limits": asdict(limits), "sheet": sheet})
+    return subprocess.Popen(
+        [sys.executable, "-m", "cqa_site.tabular.xlsx_child", task],
+        stdin=file,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=_PROJECT,
+        # Nothing of the server's environment (keys, proxies) reaches the child.
+        env={"PYTHONPATH": str(_PROJECT), "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"},
+        close_fds=True,
+    )
+
+
+def check_size(file: BinaryIO, name: str, limits: Limits) -> None:
+    """Refuse a workbook above the size limit before a process is started for it."""
+    if file.seek(0, os.SEEK_END) > limits.xlsx_bytes:
+        raise UnreadableFile(name, f"is larger than {limits.xlsx_bytes:,} bytes")
+
+
+def read_sheet(
+    reader: WorkbookReader,
+    *,
+    name: str,
+    limits: Limits,
+    header_row: int | None = None,
+    log: ReadingLog | None = None,
+) -> tuple[Layout, int, Iterator[Row]]:
+    """The header and the rows below it, as `layout.lay_out` gives them.
+
+    Columns without a header that hold something within the first 1,000 rows
+    are named by their place.
+
+    Raises
+    ------
+    UnreadableFile
+        For an empty sheet and, without a log, for a row wider than all of the first ones.
+    """
+    records = _records(reader, name, log)
+    first = next(records, None)
+    if first is None:
+        raise UnreadableFile(name, "this sheet is empty")
+    rows = chain([first], records)
+    return lay_out(rows, name=name, limits=limits, header_row=header_row, log=log)
+
+
+def _records(
+    reader: WorkbookReader, name: str, log: ReadingLog | None
+) -> Iterator[tuple[int, list[Any]]]:
+    for row in reader.rows(with_bad=True):
+        if row.problem:
+            reject(log, Problem(name, row.number, *row.problem))
+            continue
+        missing = row.width - len(row.cells)
+        if missing < 0:
+            reason = f"a value in column {len(row.cells)}, which is empty in the rows above"
+            reject(log, Problem(name, row.number, None, reason))
+            continue
+        yield row.number, row.cells + [None] * missing
+
+
+# The few files of an archive that are wanted, unpacked under names of our own.
+#
+# An archive is somebody else's: names in it choose no place on the disk, what it unpacks to is
+# counted while it is read, and nothing in it is run or followed.
+
+
+_MEMBER_PIECE = 64 * 1024
+_ENCRYPTED = 0x1
+# Parts of workbooks, which are archives, too.
+_PACKAGES = ("[Content_Types].xml", "mimetype")
+_TABLES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".ods", ".xls")
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
+
+
+def folder_members(folder: Path, is_wanted: Callable[[str], bool]) -> dict[str, Path]:
+    """Wanted files that lie directly in a folder, by name."""
+    return {path.name: path for path in sorted(folder.iterdir()) if is_wanted(path.name)}
+
+
+def packed(folder: Path, archive: Path, *, is_wanted: Callable[[str], bool]) -> int:
+    """Pack the wanted files of a folder; the same files make the same bytes.
+
+    Returns
+    -------
+    int
+        How many there were; without any no archive is written.
+    """
+    members = folder_members(folder, is_wanted)
+    if members:
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+            for name, path in members.items():
+                made.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return len(members)
+
+
+def place_in(path: str) -> str:
+    """A member's path for people: its folders and its name, without what leads elsewhere.
+
+    >>> place_in("../judged/./cam.json")
+    'judged/cam.json'
+    """
+    parts = [each for each in path.replace("\\", "/").split("/") if each not in ("", ".", "..")]
+    return "/".join(map(printable_name, parts))
+
+
+@contextmanager
+def unpacked(
+    path: str | os.PathLike[str],
+    *,
+    name: str,
+    is_wanted: Callable[[str], bool],
+    called: Callable[[str], str] = printable_name,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[dict[str, Path]]:
+    """Unpack the wanted members of an archive into a folder that goes away afterwards.
+
+    Parameters
+    ----------
+    path, name
+        Where the archive lies, and what the person calls it.
+    is_wanted : callable
+        Says of a member's name whether it is needed.
+    called : callable
+        What a member's path is called: its last name, without folders, or see `place_in`.
+    limits : Limits
+        ``text_bytes`` bounds the unpacked size of all wanted members together, ``xlsx_members``
+        the number of members.
+
+    Yields
+    ------
+    dict
+        Name of each wanted member → where its bytes lie.
+
+    Raises
+    ------
+    UnreadableFile
+        For what is no archive, is damaged or encrypted, is too large, or has a wanted name twice.
+    """
+    shown = printable_name(name)
+    with tempfile.TemporaryDirectory(prefix="counterpoint-") as folder:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                members = _wanted_members(archive, shown, is_wanted, called, limits)
+                found = _unpack(archive, members, Path(folder), shown, limits)
+        except _DAMAGED as error:
+            raise UnreadableFile(shown, f"is no ZIP archive that can be read ({error})") from None
+        yield found
+
+
+@contextmanager
+def single_member(
+    path: str | os.PathLike[str], name: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[tuple[Path, str]]:
+    """Path and name of the one table of an archive, as survey programs pack it.
+
+    Any other file, and an archive of no table or several, is given as it is. What is unpacked
+    can be opened inside the ``with`` block and goes away after it.
+    """
+    is_archive = name.lower().endswith(".zip") and os.path.isfile(path)
+    tables = _tables_in(path) if is_archive else []
+    if len(tables) != 1:
+        yield Path(path), name
+        return
+    (member,) = tables
+    with unpacked(
+        path, name=name, is_wanted=member.__eq__, called=place_in, limits=limits
+    ) as found:
+        yield found[member], printable_name(member)
+
+
+def _tables_in(path: str | os.PathLike[str]) -> list[str]:
+    """Tables in an archive that is no workbook."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [place_in(each) for each in archive.namelist()[: DEFAULT_LIMITS.xlsx_members]]
+    except (*_DAMAGED, ValueError):
+        return []
+    if any(name in _PACKAGES for name in names):
+        return []
+    shown = (name for name in names if not name.startswith("__MACOSX"))
+    return [name for name in shown if name.lower().endswith(_TABLES)]
+
+
+def _wanted_members(
+    archive: zipfile.ZipFile,
+    shown: str,
+    is_wanted: Callable[[str], bool],
+    called: Callable[[str], str],
+    limits: Limits,
+) -> dict[str, zipfile.ZipInfo]:
+    listed = archive.infolist()
+    if len(listed) > limits.xlsx_members:
+        raise UnreadableFile(shown, f"holds more than {limits.xlsx_members} files")
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in listed:
+        name = called(info.filename)
+        if info.is_dir() or not is_wanted(name):
+            continue
+        if name in members:
+            raise UnreadableFile(shown, f"holds {name} twice")
+        if info.flag_bits & _ENCRYPTED:
+            raise UnreadableFile(shown, "is encrypted; save it without a password")
+        members[name] = info
+    return members
+
+
+def _unpack(
+    archive: zipfile.ZipFile,
+    members: dict[str, zipfile.ZipInfo],
+    folder: Path,
+    shown: str,
+    limits: Limits,
+) -> dict[str, Path]:
+    left = limits.text_bytes
+    found = {}
+    for number, (name, info) in enumerate(members.items()):
+        target = folder / f"{number}{os.path.splitext(name)[1]}"
+        with archive.open(info) as packed, target.open("wb") as file:
+            while piece := packed.read(_MEMBER_PIECE):
+                left -= len(piece)
+                if left < 0:
+                    reason = f"unpacks to more than {limits.text_bytes // 2**20} MB"
+                    raise UnreadableFile(shown, reason)
+                file.write(piece)
+        found[name] = target
+    return found

@@ -1,0 +1,398 @@
+"""Cells as text, numbers, truth values or dates, and strict JSON."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, NoReturn
+
+from .shapes import MEGABYTE, Value
+
+# JSON without the parts that break databases, screens or memory.
+#
+# Refused: more than one value, nesting beyond a depth, duplicate keys, NaN and
+# infinities, integers beyond 64 bits, NUL characters and lone surrogates in keys
+# or values, and documents above a size, which is checked before parsing.
+
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# Control characters but tab and line breaks.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_MOST_DIGITS, _SURE_DIGITS = 20, 19
+
+
+class StrictJsonError(ValueError):
+    """The text is JSON that is not accepted here, or no JSON at all.
+
+    ``end`` is the position behind a value that is refused as a whole, if it is known.
+    """
+
+    end: int | None = None
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise StrictJsonError(f"{text} is not a JSON number")
+
+
+class LenientNumbers:
+    """Takes NaN and infinities, which many programs write, for nothing, and counts them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.decoder = _decoder(self._missing)
+
+    def _missing(self, _text: str) -> None:
+        self.count += 1
+
+
+def _parse_int(text: str) -> int:
+    if len(text) < _SURE_DIGITS:
+        return int(text)
+    # The length is checked first: converting thousands of digits is slow.
+    if len(text) > _MOST_DIGITS or not _SMALLEST <= int(text) <= _LARGEST:
+        raise StrictJsonError(f"the integer {text[:12]}… does not fit into 64 bits")
+    return int(text)
+
+
+def _parse_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise StrictJsonError(f"the number {text[:12]} is too large")
+    return number
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise StrictJsonError(f"the key {twice[:80]!a} occurs twice in one object")
+    return result
+
+
+def _decoder(parse_constant: Callable[[str], Any], *, strict: bool = True) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        strict=strict,
+        object_pairs_hook=_unique_pairs,
+        parse_int=_parse_int,
+        parse_float=_parse_float,
+        parse_constant=parse_constant,
+    )
+
+
+_DECODER = _decoder(_refuse_constant)
+_LINES_DECODER = _decoder(_refuse_constant, strict=False)
+
+
+def decode_at(
+    text: str,
+    position: int,
+    *,
+    depth: int = 32,
+    numbers: LenientNumbers | None = None,
+    raw_lines: bool = False,
+) -> tuple[Value, int]:
+    """Decode the one value that starts at `position`.
+
+    ``raw_lines`` takes line breaks and tabs inside texts that are not escaped.
+
+    Returns
+    -------
+    value, end
+        The value and the position just after it.
+
+    Raises
+    ------
+    StrictJsonError
+        With a reason fit for the person who made the file.
+    """
+    try:
+        decoder = _LINES_DECODER if raw_lines else _DECODER
+        value, end = (numbers.decoder if numbers else decoder).raw_decode(text, position)
+    except json.JSONDecodeError as error:
+        raise StrictJsonError(f"not valid JSON ({error.msg})") from None
+    except RecursionError:
+        raise StrictJsonError(f"nested deeper than {depth} levels") from None
+    try:
+        if _nests_deeper(value, depth):
+            raise StrictJsonError(f"nested deeper than {depth} levels")
+        if raw_lines and _CONTROL.search(text, position, end):
+            raise StrictJsonError("a text contains a control character")
+        if _may_hold_unstorable(text, position, end):
+            _check_texts(value)
+    except StrictJsonError as error:
+        error.end = end
+        raise
+    return value, end
+
+
+def loads(
+    document: str | bytes,
+    *,
+    max_bytes: int = MEGABYTE,
+    depth: int = 32,
+    numbers: LenientNumbers | None = None,
+    raw_lines: bool = False,
+) -> Value:
+    """Parse one whole document; a UTF-8 byte order mark is accepted.
+
+    Examples
+    --------
+    >>> loads('{"a": [1, null]}')
+    {'a': [1, None]}
+    >>> loads('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ...
+    cqa_site.tabular.cells.StrictJsonError: the key 'a' occurs twice in one object
+    """
+    if len(document) > max_bytes:
+        raise StrictJsonError(f"larger than {max_bytes:,} bytes")
+    text = _text_of(document)
+    start = len(text) - len(text.lstrip(" \t\r\n"))
+    value, end = decode_at(text, start, depth=depth, numbers=numbers, raw_lines=raw_lines)
+    if text[end:].strip(" \t\r\n"):
+        raise StrictJsonError("something follows the end of the JSON value")
+    return value
+
+
+def _text_of(document: str | bytes) -> str:
+    if isinstance(document, str):
+        return document.removeprefix("\ufeff")
+    try:
+        return document.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StrictJsonError(f"byte {error.start} is not UTF-8") from None
+
+
+def _nests_deeper(value: Value, depth: int) -> bool:
+    level = [value] if isinstance(value, (list, dict)) else []
+    for _ in range(depth):
+        level = [
+            child
+            for each in level
+            for child in (each.values() if isinstance(each, dict) else each)
+            if isinstance(child, (list, dict))
+        ]
+    return bool(level)
+
+
+def _may_hold_unstorable(text: str, start: int, end: int) -> bool:
+    """Whether the source of a value says so; most do not, and looking at each text takes long."""
+    if text.find("\\u", start, end) >= 0:
+        return True
+    return not text.isascii() and _SURROGATE.search(text, start, end) is not None
+
+
+def _check_texts(value: Value) -> None:
+    left = [value]
+    while left:
+        current = left.pop()
+        if isinstance(current, str):
+            _check_text(current)
+        elif isinstance(current, list):
+            left.extend(current)
+        elif isinstance(current, dict):
+            left.extend(current)
+            left.extend(current.values())
+
+
+def _check_text(text: str) -> None:
+    found = _UNSTORABLE.search(text)
+    if found and found.group() == "\x00":
+        raise StrictJsonError("a text contains a NUL character")
+    if found:
+        raise StrictJsonError("a text contains half of a surrogate pair")
+
+
+# Cells of any table as text, number, truth or moment, whatever format they come from.
+#
+# A cell that does not fit raises ValueError with the reason.
+
+
+# Of what is kept of a column that is none of our fields, and how many such columns are kept.
+LONGEST_VALUE = 200
+MOST_ATTRIBUTES = 50
+# What programs write where nothing is known.
+MISSING_WORDS = frozenset(
+    "na n/a n.a. nan null none nil <na> #n/a #null! #value! #ref! - – — . .. ?".split()  # noqa: SIM905
+)
+# Beside white space, which includes no-break spaces: characters that no screen shows.
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+_TRUE = frozenset(
+    "true 1 yes wahr ja vrai oui verdadero si sí vero verdadeiro sim waar".split()  # noqa: SIM905
+)
+_FALSE = frozenset("false 0 no falsch nein faux non falso não nao onwaar nee".split())  # noqa: SIM905
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
+_COMMA = re.compile(r"[+-]?[0-9]{1,15},[0-9]{1,40}")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
+# As East Asian keyboards write digits, and the minus sign of typesetting.
+_FULL_WIDTH = {0xFF10 + digit: str(digit) for digit in range(10)} | {0x2212: "-"}
+# "Mon Mar 02 09:00:20 PST 2026": the abbreviation of a zone stands where strptime knows none.
+_ZONED = re.compile(r"(.*\d) ?([A-Z]{1,4})((?: \d{4})?)")
+_ZONES = {"UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
+_ZONES |= {"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
+_MOMENTS = (
+    "%a %b %d %H:%M:%S %Y",
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d %H:%M",
+    "%Y/%m/%d",
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%Y, %H:%M:%S",
+    "%d.%m.%Y, %H:%M",
+    "%d.%m.%Y",
+)
+# Under one of these an annotation tool keeps the one thing that was chosen.
+_CHOSEN = ("choices", "rating", "number", "value", "label")
+
+
+def trimmed(text: str) -> str:
+    """A text without white space, no-break spaces and invisible characters around it.
+
+    >>> trimmed("\\ufeffAnna\\xa0 ")
+    'Anna'
+    """
+    return text.strip().strip(_INVISIBLE).strip()
+
+
+def is_missing(value: Value) -> bool:
+    """Whether a cell says nothing: empty, an empty list, or a word such as NA, NaN or null.
+
+    >>> is_missing(" N/A "), is_missing([]), is_missing(0)
+    (True, True, False)
+    """
+    if isinstance(value, str):
+        text = trimmed(value).lower()
+        return not text or text in MISSING_WORDS
+    return value is None or value == [] or value == {}
+
+
+def single(value: Value) -> Value:
+    """What a list of one holds, or the one choice of an annotation tool; JSON text is read.
+
+    >>> single(["2"]), single('{"choices": ["0"]}'), single([])
+    ('2', '0', None)
+    """
+    if isinstance(value, str) and value.strip()[:1] in ("{", "["):
+        with suppress(StrictJsonError):
+            return single(loads(value))
+    if isinstance(value, list):
+        if len(value) > 1:
+            raise ValueError(f"holds {len(value)} values, one is expected")
+        return single(value[0]) if value else None
+    if isinstance(value, Mapping) and len(value) == 1 and next(iter(value)) in _CHOSEN:
+        return single(next(iter(value.values())))
+    return value
+
+
+def as_text(value: Value) -> str | None:
+    """Text as it is; a whole number as its digits; None for an empty cell or list."""
+    if isinstance(value, list):
+        value = single(value)
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    raise ValueError("is neither text nor a number")
+
+
+def as_words(value: Value) -> str:
+    """A cell as text: nothing for an empty one, JSON for a list or an object."""
+    if value is None or value == [] or value == {}:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_name(value: Value) -> str | None:
+    """A trimmed text; None where a cell says nothing."""
+    if is_missing(value):
+        return None
+    text = as_text(value)
+    return None if text is None else trimmed(text) or None
+
+
+def as_number(value: Value) -> float | None:
+    """A number, None for a cell that says nothing.
+
+    A comma is taken for the decimal point, unless it may stand between thousands.
+
+    Examples
+    --------
+    >>> as_number("2.0"), as_number("0,05"), as_number("+2"), as_number("２"), as_number("NA")
+    (2.0, 0.05, 2.0, 2.0, None)
+    """
+    if is_missing(value):
+        return None
+    number = math.nan
+    if isinstance(value, str):
+        text = trimmed(value).translate(_FULL_WIDTH)
+        if _COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text):
+            text = text.replace(",", ".")
+        if _NUMBER.fullmatch(text):
+            number = float(text)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{str(value)[:40]!a} is no number")
+    return number
+
+
+def as_whole(value: Value) -> int | None:
+    """A whole number, also if it is written 2.0; None for a cell that says nothing."""
+    number = as_number(value)
+    if number is not None and not number.is_integer():
+        raise ValueError(f"{str(value)[:40]!a} is no whole number")
+    return None if number is None else int(number)
+
+
+def as_flag(value: Value) -> bool | None:
+    """Yes or no, also in the languages that spreadsheets write them in.
+
+    >>> as_flag("FALSCH"), as_flag("VRAI"), as_flag(1), as_flag("n/a")
+    (False, True, True, None)
+    """
+    if isinstance(value, bool) or is_missing(value):
+        return value if isinstance(value, bool) else None
+    word = (as_name(value) or "").casefold()
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise ValueError(f"{str(value)[:40]!a} is neither true nor false")
+
+
+def as_moment(value: Value) -> datetime | None:
+    """A time in UTC, which it also is without a zone; None for a cell that says nothing.
+
+    Examples
+    --------
+    >>> as_moment("Mon Mar 02 09:00:20 PST 2026")
+    datetime.datetime(2026, 3, 2, 17, 0, 20, tzinfo=datetime.timezone.utc)
+    """
+    given = as_name(value)
+    if given is None:
+        return None
+    text, zone = given, UTC
+    if (found := _ZONED.fullmatch(given)) and found[2] in _ZONES:
+        text, zone = found[1] + found[3], timezone(timedelta(hours=_ZONES[found[2]]))
+    for form in ("", *_MOMENTS):
+        with suppress(ValueError, OverflowError):
+            moment = _read_moment(text, form)
+            moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment
+            return moment.astimezone(UTC)
+    raise ValueError(f"{given[:40]!a} is no date and time (write 2024-01-31T14:05)")
+
+
+def _read_moment(text: str, form: str) -> datetime:
+    """In a form of strptime, or as ISO 8601; its zone may be missing."""
+    if not form:
+        return datetime.fromisoformat(text)
+    return datetime.strptime(text, form)

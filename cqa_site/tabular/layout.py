@@ -1,0 +1,386 @@
+"""Layout of a table: its header, titles above it, and unique column names."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from .cells import as_moment, as_number, is_missing
+from .shapes import Limits, Problem, ReadingLog, Row, UnreadableFile, counted, reject
+
+# Column names from a header row: every column gets a name, and only one.
+
+
+def unique_headers(cells: Sequence[object]) -> list[str]:
+    """Name the columns so that repeated and empty headers stay visible.
+
+    Parameters
+    ----------
+    cells : sequence
+        The header row; None and blank cells are allowed.
+
+    Returns
+    -------
+    list of str
+        Outer white space removed, as many names as cells, all different.
+
+    Examples
+    --------
+    >>> unique_headers(["Label", "Label", "", "Label (2)"])
+    ['Label', 'Label (3)', 'Column 3', 'Label (2)']
+    """
+    wanted = [_name(cell, place) for place, cell in enumerate(cells, start=1)]
+    taken = set(wanted)
+    seen: set[str] = set()
+    result = []
+    for name in wanted:
+        free = name if name not in seen else _free_name(name, taken)
+        seen.add(free)
+        taken.add(free)
+        result.append(free)
+    return result
+
+
+def _name(cell: object, place: int) -> str:
+    text = "" if cell is None else str(cell).strip()
+    return text or f"Column {place}"
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    number = 2
+    while f"{name} ({number})" in taken:
+        number += 1
+    return f"{name} ({number})"
+
+
+# Where a table begins: its header, what stands above it, and further rows that belong to it.
+#
+# Survey programs and people put a title above the names of the columns, a line that names the
+# separator, or the full questions below the short names. None of these are data.
+
+
+Record = tuple[int, list[Any]]
+# Records that are looked at before the first one is given.
+BEGINNING = 100
+_MOST_ABOVE = 30
+_FEWEST_BELOW = 3
+_LONGEST_NAME = 100
+_TRUTH = ("true", "false", "wahr", "falsch", "vrai", "faux")
+_ROW_NAMES = "Row name"
+# Survey programs write {"ImportId":"QID1"} below every question.
+_IMPORT_ID = re.compile(r'\s*\{"ImportId":')
+# "Q00. What would you change?": short name and question in one heading.
+_NAMED_QUESTION = re.compile(r"([A-Za-z]\w{0,40}(?:\[\w{1,40}\])*)\. (\S.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """``header`` and ``below`` count records: where the names stand, further rows below them."""
+
+    header: int
+    below: int
+    columns: list[str]
+    titles: dict[str, str]
+    has_row_names: bool = False
+
+
+def lay_out(
+    records: Iterator[Record],
+    *,
+    name: str,
+    limits: Limits,
+    header_row: int | None,
+    log: ReadingLog | None,
+) -> tuple[Layout, int, Iterator[Row]]:
+    """Find the header among the first records, and give the rows below it.
+
+    Parameters
+    ----------
+    records : iterator of (number, cells)
+        Every row of the file with its number.
+    name : str
+        Of the file, for messages.
+    limits : Limits
+        For rows and columns.
+    header_row : int or None
+        The number of the row with the names; everything below it is then data. By default it is
+        found.
+    log : ReadingLog or None
+        Takes rows that cannot be read, and what was left out.
+
+    Returns
+    -------
+    layout, number, rows
+        The number is that of the header.
+
+    Raises
+    ------
+    UnreadableFile
+        For a file without rows, with too many columns, or without the header row asked for.
+    """
+    first = list(islice(records, BEGINNING))
+    if not first:
+        raise UnreadableFile(name, "holds no rows")
+    layout = _layout_of(first, header_row, name)
+    if len(layout.columns) > limits.columns:
+        reason = f"has {len(layout.columns)} columns, more than {limits.columns}"
+        raise UnreadableFile(name, reason)
+    header = first[layout.header]
+    if log is not None:
+        log.notes += _left_out(layout, first)
+    rest = chain(first[layout.header + layout.below + 1 :], records)
+    return layout, header[0], _rows(rest, layout, header[1], name, limits, log)
+
+
+def begins_below_title(first: Sequence[Record]) -> bool:
+    """Whether a table stands below lines that are no part of it."""
+    layout = _layout_of(first, None, "")
+    return layout.header > 0 and len(layout.columns) > 1
+
+
+def named_question(heading: str) -> tuple[str, str]:
+    """Short name and question of a heading that holds both; ("", "") of another one.
+
+    >>> named_question("Q00. What would you change?"), named_question("Comment")
+    (('Q00', 'What would you change?'), ('', ''))
+    """
+    found = _NAMED_QUESTION.fullmatch(heading)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def _layout_of(first: Sequence[Record], header_row: int | None, name: str) -> Layout:
+    if header_row is None:
+        place = _header_place(first)
+        below = _rows_below(first[place:])
+    else:
+        places = [at for at, (number, _cells) in enumerate(first) if number == header_row]
+        if not places:
+            raise UnreadableFile(name, "this row cannot be the header", row=header_row)
+        place, below = places[0], _marked_below(first[places[0] :])
+    cells = list(first[place][1])
+    data = [cells for _number, cells in first[place + below + 1 :]]
+    width = _common_width(data) if data else 0
+    is_narrow = len(cells) == width - 1 and all(map(_is_filled, cells))
+    has_row_names = is_narrow and _are_named(data, width)
+    if has_row_names:
+        cells = [_ROW_NAMES, *cells]
+    padded = [_extent(each) for each in data if len(each) <= len(cells)]
+    end = max([_extent(cells), *padded])
+    columns = unique_headers([*cells, *[None] * (end - len(cells))][:end])
+    titles = _titles(columns, first[place + 1][1] if below else [])
+    return Layout(place, below, columns, titles, has_row_names)
+
+
+def _header_place(first: Sequence[Record]) -> int:
+    """The first row that is wide enough, unless the next ones are rather the names."""
+    width = _common_width([cells for _number, cells in first])
+    if width < 2:
+        return 0
+    rows = [cells for _number, cells in first]
+    for place, cells in enumerate(rows[:_MOST_ABOVE]):
+        filled = _filled(cells)
+        if filled < 2 or filled < width / 2 or (place and not _may_be_names(cells)):
+            continue
+        full = [at for at in range(place + 1, place + 4) if at < len(rows) and _filled(rows[at])]
+        for later in full[:2] if filled < width else ():
+            if _filled(rows[later]) >= width and _stand_apart(rows[later], rows[later + 1 :]):
+                return later
+        return place
+    return 0
+
+
+def _stand_apart(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether a row looks like names, and in some column otherwise than all rows below it."""
+    if not _looks_like_names(names):
+        return False
+    for place, name in enumerate(names):
+        column = [
+            cells[place] for cells in rows if place < len(cells) and _is_filled(cells[place])
+        ]
+        if column and all(map(_is_typed, column)):
+            return True
+        if column and min(len(str(cell)) for cell in column) > 2 * len(str(name)):
+            return True
+    return False
+
+
+def _rows_below(first: Sequence[Record]) -> int:
+    """How many rows below the header belong to it."""
+    if marked := _marked_below(first):
+        return marked
+    rows = [cells for _number, cells in first]
+    below = 0
+    while below < 2 and _is_second_header(rows[0], rows[below + 1 :]):
+        below += 1
+    return below
+
+
+def _marked_below(first: Sequence[Record]) -> int:
+    for place, (_number, cells) in enumerate(first[1:4], start=1):
+        marks = sum(isinstance(cell, str) and bool(_IMPORT_ID.match(cell)) for cell in cells)
+        if marks and marks * 2 >= _filled(cells):
+            return place
+    return 0
+
+
+def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether the first of the rows has words where all further ones have numbers or dates.
+
+    Two such columns show it, or one where the words repeat the names; also an empty first cell
+    where all further rows have one.
+    """
+    if len(rows) <= _FEWEST_BELOW:
+        return False
+    row, data = rows[0], rows[1:]
+    apart = 0
+    for place in range(len(row)):
+        column = [cells[place] for cells in data if place < len(cells)]
+        column = [cell for cell in column if not is_missing(cell)]
+        if len(column) < _FEWEST_BELOW or is_missing(row[place]):
+            continue
+        if _is_typed(row[place]):
+            return False
+        apart += all(map(_is_typed, column))
+    repeated = sum(
+        _bare(one) == _bare(other) != "" for one, other in zip(names, row, strict=False)
+    )
+    is_headless = not _is_filled(row[0] if row else None) and _is_filled(names[0])
+    is_headless = is_headless and all(cells and _is_filled(cells[0]) for cells in data)
+    return apart > 1 or (apart > 0 and repeated * 2 >= _filled(row)) or is_headless
+
+
+def _titles(columns: Sequence[str], below: Sequence[Any]) -> dict[str, str]:
+    """What was asked, by column: from the row below, or from headings that hold both."""
+    given = zip(columns, below, strict=False)
+    titles = {column: " ".join(str(cell).split()) for column, cell in given if _is_filled(cell)}
+    if not titles:
+        parted = {column: named_question(column)[1] for column in columns}
+        named = {column: title for column, title in parted.items() if title}
+        titles = named if len(named) > 1 and len(named) * 2 > len(columns) else {}
+    return {column: title for column, title in titles.items() if title != column}
+
+
+def _rows(
+    records: Iterator[Record],
+    layout: Layout,
+    header: Sequence[Any],
+    name: str,
+    limits: Limits,
+    log: ReadingLog | None,
+) -> Iterator[Row]:
+    columns, width = layout.columns, len(layout.columns)
+    repeated: list[int] = []
+    empty = 0
+    for count, (number, cells) in enumerate(records, start=1):
+        if count > limits.rows:
+            raise UnreadableFile(name, f"has more than {limits.rows:,} rows", row=number)
+        if len(cells) != width:
+            if len(cells) > width and _extent(cells) <= width:
+                cells = cells[:width]
+            elif not _filled(cells):
+                continue
+            else:
+                reject(log, Problem(name, number, None, _ragged(cells, columns)))
+                continue
+        if log is not None and width > 1 and not _filled(cells):
+            empty += 1
+            continue
+        if log is not None and width > 1 and cells == header[:width]:
+            repeated.append(number)
+            continue
+        if problem := too_long(cells, columns, name, number, limits):
+            reject(log, problem)
+            continue
+        yield Row(number, dict(zip(columns, cells, strict=True)))
+    if log is not None and empty:
+        log.notes.append(f"{counted(empty, 'empty row', 'empty rows')} left out.")
+    if log is not None and repeated:
+        rows = counted(len(repeated), "row repeats", "rows repeat")
+        log.notes.append(f"{rows} the header, first row {repeated[0]}: left out.")
+
+
+def too_long(
+    cells: Sequence[Any], columns: Sequence[str], name: str, number: int, limits: Limits
+) -> Problem | None:
+    """That a text is longer than a cell may be."""
+    for column, cell in zip(columns, cells, strict=True):
+        if isinstance(cell, str) and len(cell) > limits.cell_chars:
+            reason = f"this cell is longer than {limits.cell_chars:,} characters"
+            return Problem(name, number, column[:80], reason)
+    return None
+
+
+def _ragged(cells: Sequence[Any], columns: Sequence[str]) -> str:
+    return (
+        f"this row has {counted(len(cells), 'cell', 'cells')} but the header has {len(columns)}; "
+        "a separator or quotation mark inside a cell may be unquoted"
+    )
+
+
+def _left_out(layout: Layout, first: Sequence[Record]) -> Iterator[str]:
+    number = first[layout.header][0]
+    if layout.header:
+        above = counted(layout.header, "row", "rows")
+        yield f"The header is taken from row {number}; {above} above it left out."
+    if layout.below:
+        below = counted(layout.below, "row", "rows")
+        yield f"Below the header, {below} of questions or descriptions: no data."
+    if layout.has_row_names:
+        yield f"Every row has one cell more than the header: the first is called “{_ROW_NAMES}”."
+
+
+def _common_width(rows: Sequence[Sequence[Any]]) -> int:
+    widths = Counter(width for cells in rows if (width := _extent(cells)))
+    return max(widths, key=lambda width: (widths[width], width), default=0)
+
+
+def _looks_like_names(cells: Sequence[Any]) -> bool:
+    """Different short texts without a gap."""
+    names = cells[: _extent(cells)]
+    return _may_be_names(names) and len(set(names)) == len(names) == _filled(names)
+
+
+def _may_be_names(cells: Sequence[Any]) -> bool:
+    """Whether what is there are short texts, and neither numbers nor dates."""
+    filled = [cell for cell in cells if _is_filled(cell)]
+    short = [cell for cell in filled if isinstance(cell, str) and len(cell) <= _LONGEST_NAME]
+    return len(short) == len(filled) and not any(map(_is_typed, short))
+
+
+def _is_typed(cell: Any) -> bool:
+    """A number, a date or a truth value; "no" may be the name of a column of numbers."""
+    if isinstance(cell, bool) or (isinstance(cell, str) and cell.strip().lower() in _TRUTH):
+        return True
+    return any(_reads(read, cell) for read in (as_number, as_moment))
+
+
+def _reads(read: Callable[[Any], object], cell: Any) -> bool:
+    try:
+        return read(cell) is not None
+    except ValueError:
+        return False
+
+
+def _is_filled(cell: Any) -> bool:
+    return cell is not None and not (isinstance(cell, str) and not cell.strip())
+
+
+def _filled(cells: Sequence[Any]) -> int:
+    return sum(map(_is_filled, cells))
+
+
+def _extent(cells: Sequence[Any]) -> int:
+    """Cells up to the last one that holds something."""
+    return next((at for at in range(len(cells), 0, -1) if _is_filled(cells[at - 1])), 0)
+
+
+def _are_named(rows: Sequence[Sequence[Any]], width: int) -> bool:
+    """Whether nearly all rows have so many cells and begin with a name of their own."""
+    names = [str(cells[0]) for cells in rows if _extent(cells) == width and _is_filled(cells[0])]
+    return 1 < len(names) == len(set(names)) and len(names) * 10 >= len(rows) * 9
+
+
+def _bare(cell: Any) -> str:
+    return "".join(char for char in str(cell or "").lower() if char.isalnum())

@@ -1,0 +1,414 @@
+"""Readers of uploaded files: a table of any format, or lines of plain text."""
+
+import contextlib
+import csv
+import itertools
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from .binary_formats import WorkbookReader, check_size, read_sheet, single_member
+from .detection import binary_family, check_agrees, json_kind, open_text, text_family
+from .layout import BEGINNING, begins_below_title, unique_headers
+from .shapes import (
+    DEFAULT_LIMITS,
+    Limits,
+    Preview,
+    ReadingLog,
+    Row,
+    Table,
+    UnreadableFile,
+    printable_name,
+)
+from .text_formats import read_delimited, read_records, sniff_delimiter
+
+# Open an uploaded file as a table, whatever of the five formats it is.
+
+
+_HEAD_BYTES = 65_536
+_SAMPLE_CHARS = 65_536
+_PREVIEW_ROWS = 20
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    *,
+    name: str,
+    kind: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+    header_row: int | None = None,
+    log: ReadingLog | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Table:
+    """Open a CSV, TSV, JSON, JSONL or XLSX file as columns and a stream of rows.
+
+    Parameters
+    ----------
+    path : path
+        Where the upload lies.
+    name : str
+        What the person called the file; its ending must fit the content, and
+        every message begins with it.
+    kind : {"csv", "tsv", "json", "jsonl", "xlsx"}, optional
+        Overrides the ending of the name, not the content.
+    encoding : str, optional
+        One of `encodings.ACCEPTED`; by default UTF-8, or UTF-16 with a mark.
+    sheet : str or int, optional
+        Title or position from 0 of a workbook's sheet; the first by default.
+    header_row : int, optional
+        The row with the names of the columns, as people number rows; found by default.
+    log : ReadingLog, optional
+        Takes the rows that cannot be read, which are then left out, and notes.
+    limits : Limits
+        What the file may cost.
+
+    Returns
+    -------
+    Table
+        With at least one row. Close it, or use it in a `with` block.
+
+    Raises
+    ------
+    UnreadableFile
+        Here for the file as a whole and its header, later, while iterating,
+        for a row that cannot be read where there is no log.
+    """
+    shown = printable_name(name)
+    how = _How(kind, encoding, sheet, header_row, log, limits)
+    with single_member(path, shown, limits) as (unpacked_path, unpacked_name):
+        file = _open_regular(unpacked_path, unpacked_name)
+        try:
+            table = _open_kind(file, unpacked_name, how)
+        except BaseException:
+            file.close()
+            raise
+    return _with_first_row(table)
+
+
+@dataclass(frozen=True)
+class _How:
+    """What `open_table` was told."""
+
+    kind: str | None
+    encoding: str | None
+    sheet: str | int | None
+    header_row: int | None
+    log: ReadingLog | None
+    limits: Limits
+
+    @property
+    def laying(self) -> dict[str, Any]:
+        """What a reader of rows without named values is told."""
+        return {"limits": self.limits, "header_row": self.header_row, "log": self.log}
+
+
+def preview(
+    path: str | os.PathLike[str],
+    *,
+    name: str,
+    kind: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+    header_row: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Preview:
+    """Kind, encoding, separator, sheets, columns and first 20 rows of a file.
+
+    Takes the arguments of `open_table` and raises what it raises; rows that
+    cannot be read do not show here.
+    """
+    with open_table(
+        path,
+        name=name,
+        kind=kind,
+        encoding=encoding,
+        sheet=sheet,
+        header_row=header_row,
+        log=ReadingLog(),
+        limits=limits,
+    ) as table:
+        return beginning(table)
+
+
+def beginning(table: Table) -> Preview:
+    """The same of a table that is open."""
+    return Preview(
+        name=table.name,
+        kind=table.kind,
+        encoding=table.encoding,
+        delimiter=table.delimiter,
+        sheets=table.sheets,
+        columns=table.columns,
+        rows=list(itertools.islice(table.rows, _PREVIEW_ROWS)),
+        titles=table.titles,
+        header_row=table.header_row,
+    )
+
+
+def open_workbook(
+    path: str | os.PathLike[str], *, name: str, limits: Limits = DEFAULT_LIMITS
+) -> WorkbookReader:
+    """All sheets of a workbook as bare rows, for formats with more than one header."""
+    shown = printable_name(name)
+    with _open_regular(path, shown) as file:
+        if binary_family(file.read(_HEAD_BYTES), shown) != "xlsx":
+            raise UnreadableFile(shown, "is no workbook")
+        check_size(file, shown, limits)
+        return WorkbookReader(file, name=shown, sheet=None, limits=limits)
+
+
+def _open_regular(path: str | os.PathLike[str], name: str) -> BinaryIO:
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise UnreadableFile(name, "is not a regular file")
+        return Path(path).open("rb")
+    except OSError as error:
+        raise UnreadableFile(name, f"cannot be opened ({error.strerror})") from None
+
+
+def _open_kind(file: BinaryIO, name: str, how: _How) -> Table:
+    if binary_family(file.read(_HEAD_BYTES), name) == "xlsx":
+        check_agrees("xlsx", name, how.kind)
+        return _open_workbook_sheet(file, name, how)
+    if how.kind == "xlsx":
+        raise UnreadableFile(name, "is no workbook")
+    return _open_text_kind(file, name, how)
+
+
+def _open_workbook_sheet(file: BinaryIO, name: str, how: _How) -> Table:
+    check_size(file, name, how.limits)
+    sheet = 0 if how.sheet is None else how.sheet
+    reader = WorkbookReader(file, name=name, sheet=sheet, limits=how.limits)
+    # The child has its own handle on the file by now.
+    file.close()
+    with contextlib.ExitStack() as on_error:
+        on_error.callback(reader.close)
+        try:
+            layout, number, rows = read_sheet(reader, name=name, **how.laying)
+        except UnreadableFile as error:
+            error.sheets = reader.sheets
+            raise
+        on_error.pop_all()
+    table = Table(name, "xlsx", layout.columns, rows, sheets=reader.sheets, close=reader.close)
+    table.titles, table.header_row = layout.titles, number
+    if how.log is not None and len(reader.sheets) > 1:
+        title = reader.sheets[sheet] if isinstance(sheet, int) else sheet
+        others = ", ".join(each for each in reader.sheets if each != title)
+        how.log.notes.append(f"Read from the sheet “{title}”. Not read: {others}.")
+    return table
+
+
+def _open_text_kind(file: BinaryIO, name: str, how: _How) -> Table:
+    stream = open_text(file, name=name, asked=how.encoding, limits=how.limits)
+    sample = stream.read(_SAMPLE_CHARS)
+    stream.seek(0)
+    family = text_family(sample, name)
+    check_agrees(family, name, how.kind)
+    encoding = stream.encoding.removesuffix("-sig")
+    if family == "json":
+        kind = json_kind(sample, name)
+        columns, records = read_records(
+            stream, name=name, kind=kind, limits=how.limits, log=how.log
+        )
+        return Table(name, kind, columns, records, encoding, close=stream.close)
+    mark = sniff_delimiter(stream, name, how.kind)
+    layout, number, rows = read_delimited(stream, name=name, delimiter=mark, **how.laying)
+    kind = "tsv" if mark == "\t" else "csv"
+    table = Table(name, kind, layout.columns, rows, encoding, mark, close=stream.close)
+    table.titles, table.header_row = layout.titles, number
+    return table
+
+
+def _with_first_row(table: Table) -> Table:
+    """Refuse a table without rows; a bad first row is then found at once, too."""
+    try:
+        first = next(table.rows, None)
+        if first is None:
+            reason = "has a header but no rows below it"
+            raise UnreadableFile(table.name, reason, sheets=table.sheets)
+    except BaseException:
+        table.close()
+        raise
+    table.rows = _closing(itertools.chain([first], table.rows), table)
+    return table
+
+
+def _closing(rows: Iterator[Row], table: Table) -> Iterator[Row]:
+    try:
+        yield from rows
+    finally:
+        table.close()
+
+
+# Plain text as a table of one column: a line is a row.
+
+
+# A separator as tables have it.
+_CLOSE = re.compile(r"[,;|]\S|\t")
+
+
+def is_lines(
+    path: str | os.PathLike[str],
+    *,
+    name: str,
+    encoding: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> bool:
+    """Whether a text file is one text a line rather than a table.
+
+    It is where its first line is prose, in which white space follows every separator, and its
+    lines are neither one cell each nor split alike by one separator. Of a file called .txt either
+    is enough.
+
+    Raises
+    ------
+    UnreadableFile
+        As `open_table`, for a file that cannot be read as text.
+    """
+    try:
+        stream = _text(path, printable_name(name), encoding, limits)
+    except _NoText:
+        return False
+    with stream:
+        if name.lower().endswith((".tsv", ".tab")) or _is_one_column(stream):
+            return False
+        stream.seek(0)
+        first = stream.readline(limits.row_chars)
+        stream.seek(0)
+        is_prose = _is_prose(first)
+        if name.lower().endswith(".txt"):
+            return is_prose or not _is_even(stream, name)
+        return is_prose and not _is_even(stream, name)
+
+
+def open_lines(
+    path: str | os.PathLike[str],
+    *,
+    name: str,
+    encoding: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Table:
+    """Lines of a text file as rows of one column, which the first line names.
+
+    Blank lines are left out; a line in quotation marks loses them. ``kind`` of the table is
+    ``lines``. Raises UnreadableFile as `open_table` does, also for a file of one line.
+    """
+    shown = printable_name(name)
+    try:
+        stream = _text(path, shown, encoding, limits)
+    except _NoText:
+        raise UnreadableFile(shown, "is no plain text") from None
+    found = _numbered(stream, shown, limits)
+    try:
+        _number, header = next(found)
+        (column,) = unique_headers([header])
+        first = next(found, None)
+    except BaseException:
+        stream.close()
+        raise
+    if first is None:
+        stream.close()
+        raise UnreadableFile(shown, "has a header but no rows below it")
+    rows = _rows(first, found, column)
+    shown_encoding = stream.encoding.removesuffix("-sig")
+    return Table(shown, "lines", [column], rows, shown_encoding, close=stream.close)
+
+
+def open_table_or_lines(
+    path: str | os.PathLike[str],
+    *,
+    name: str,
+    encoding: str | None = None,
+    header_row: int | None = None,
+    **how: Any,
+) -> Table:
+    """A table as `open_table` opens it, or the lines of a text that is none.
+
+    Where somebody says in which row the header is, it is a table.
+    """
+    if header_row is None and is_lines(path, name=name, encoding=encoding):
+        return open_lines(path, name=name, encoding=encoding)
+    return open_table(path, name=name, encoding=encoding, header_row=header_row, **how)
+
+
+class _NoText(Exception):
+    """The file is a workbook or holds JSON."""
+
+
+def _text(path: str | os.PathLike[str], name: str, encoding: str | None, limits: Limits) -> TextIO:
+    file = Path(path).open("rb")  # noqa: SIM115  closed with the stream around it
+    try:
+        if binary_family(file.read(_HEAD_BYTES), name) != "text":
+            raise _NoText
+        file.seek(0)
+        stream = open_text(file, name=name, asked=encoding, limits=limits)
+        if text_family(stream.read(_SAMPLE_CHARS), name) != "text":
+            raise _NoText
+    except BaseException:
+        file.close()
+        raise
+    stream.seek(0)
+    return stream
+
+
+def _is_even(stream: TextIO, name: str) -> bool:
+    """Whether one separator splits all lines of the beginning alike, perhaps below a title."""
+    mark = sniff_delimiter(stream, name, None)
+    sample = stream.read(_SAMPLE_CHARS)
+    lines = [line for line in sample.splitlines() if line.strip()]
+    if len(sample) == _SAMPLE_CHARS and len(lines) > 1:
+        # The last one may have been cut.
+        lines.pop()
+    try:
+        rows = list(csv.reader(lines, delimiter=mark, strict=True))
+    except csv.Error:
+        return False
+    widths = {len(row) for row in rows}
+    records = [(at, list(row)) for at, row in enumerate(rows[:BEGINNING], start=1)]
+    return (len(widths) == 1 and widths != {1}) or begins_below_title(records)
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line may be a sentence; names of columns stand close together."""
+    return not _CLOSE.search(line.strip())
+
+
+def _is_one_column(stream: TextIO) -> bool:
+    """Whether every record is one cell, however it is quoted."""
+    try:
+        return all(len(row) <= 1 for row in csv.reader(stream, strict=True))
+    except csv.Error:
+        return False
+
+
+def _numbered(stream: TextIO, name: str, limits: Limits) -> Iterator[tuple[int, str]]:
+    number = 0
+    while line := stream.readline(limits.cell_chars + 2):
+        number += 1
+        text = line.rstrip("\r\n")
+        if len(text) > limits.cell_chars:
+            reason = f"this line is longer than {limits.cell_chars:,} characters"
+            raise UnreadableFile(name, reason, row=number)
+        if number > limits.rows + 1:
+            raise UnreadableFile(name, f"has more than {limits.rows:,} rows", row=number)
+        if text.strip():
+            yield number, _unquoted(text)
+
+
+def _unquoted(text: str) -> str:
+    bare = text.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] == '"':
+        return bare[1:-1].replace('""', '"')
+    return text
+
+
+def _rows(first: tuple[int, str], rest: Iterator[tuple[int, str]], column: str) -> Iterator[Row]:
+    number, text = first
+    yield Row(number, {column: text})
+    for number, text in rest:
+        yield Row(number, {column: text})

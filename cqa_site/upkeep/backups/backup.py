@@ -1,0 +1,425 @@
+"""Make, list and restore backups by command or job, and move a database."""
+
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connections
+from django.utils import timezone
+
+from cqa_site import __version__
+from cqa_site.people.models import User
+from cqa_site.runs.actions.runs import PausedWork, hold_back
+from cqa_site.runs.jobs import JobRefused, Work, enqueue, handles, workers_alive
+from cqa_site.runs.models import Job
+from cqa_site.sealing import reseal
+from cqa_site.web.database import chore
+
+from .archive import FORMAT, Archive, Manifest, Say, Writer, quiet
+from .files import (
+    Keys,
+    all_or_none,
+    files_and_links,
+    files_in,
+    keys_here,
+    put_files,
+    read_passphrase,
+    refuse_small,
+    seal,
+    size_of,
+)
+from .tables import SQLITE, BackupRefused, Config, Contents, Table, Value, in_words, name_of
+from .transfer import Migrations, Snapshot, filled, load, migrate_on, refuse_full, snapshot
+
+# Making a backup while people work.
+
+
+UNFINISHED = ".part"
+
+
+def make_backup(
+    path: Path, *, keys: Keys | None = None, passphrase: str = "", say: Say = quiet
+) -> Manifest:
+    """Write a backup and read it again; `path` appears when it is whole and on disk, or never.
+
+    Without `keys` it holds none.
+    """
+    # First, so that a passphrase that is too short costs nobody an hour.
+    sealed = seal(keys, passphrase) if keys else b""
+    with in_words("The backup could not be written"):
+        _check_room_for_backup(path.parent)
+        with _unfinished(path) as unfinished:
+            manifest = _write(unfinished, sealed, say)
+            with Archive(unfinished) as archive:
+                archive.check(say)
+    return manifest
+
+
+def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
+    # Whatever was acknowledged before this moment is in the snapshot.
+    moment = timezone.now()
+    with path.open("wb") as target:
+        with snapshot() as taken, Writer(target, _about(taken, moment)) as writer:
+            _write_tables(writer, taken, say)
+            _write_files(writer, Path(settings.DATA_DIR), say)
+            if sealed:
+                writer.keys(sealed)
+        target.flush()
+        os.fsync(target.fileno())
+    return writer.manifest
+
+
+def _about(taken: Snapshot, moment: datetime) -> Manifest:
+    migrations = [list(each) for each in sorted(taken.migrations)]
+    engine = taken.connection.vendor
+    return Manifest(FORMAT, __version__, moment.isoformat(), engine, migrations)
+
+
+def _write_tables(writer: Writer, taken: Snapshot, say: Say) -> None:
+    for done, table in enumerate(taken.tables):
+        tell = partial(_tell_rows, say, done, len(taken.tables), table.name)
+        tell(0)
+        writer.table(table, taken.rows(table), tell)
+
+
+def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
+    say(done, total, f"{name}: {rows:,}" if rows else name)
+
+
+def _write_files(writer: Writer, folder: Path, say: Say) -> None:
+    """After the rows, so that every file a row knows was there already; one may go meanwhile."""
+    paths, links = files_and_links(folder)
+    writer.manifest.left_out.extend(link.relative_to(folder).as_posix() for link in links)
+    for done, path in enumerate(paths):
+        name = path.relative_to(folder).as_posix()
+        say(done, len(paths), name)
+        try:
+            source = path.open("rb")
+        except FileNotFoundError:
+            writer.manifest.vanished.append(name)
+            continue
+        with source:
+            writer.file(name, source)
+
+
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """A file beside the one that is wanted, which it becomes if nothing is raised."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Only the owner may read it, as mkstemp makes every file.
+    handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=UNFINISHED, dir=path.parent)
+    os.close(handle)
+    try:
+        yield Path(name)
+        Path(name).replace(path)
+        _sync_folder(path.parent)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _check_room_for_backup(folder: Path) -> None:
+    """Refuse before the first byte where all would not fit even without compression."""
+    data, database = Path(settings.DATA_DIR), _database_bytes()
+    needs = [(folder, size_of(files_in(data)) + database)]
+    if connections["default"].vendor == "sqlite":
+        # It is copied first.
+        needs.append((data, database))
+    refuse_small(needs, "A backup")
+
+
+def _database_bytes() -> int:
+    """What the database takes on disk."""
+    connection = connections["default"]
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            )
+        else:
+            cursor.execute("SELECT pg_database_size(current_database())")
+        return int(cursor.fetchone()[0])
+
+
+# The backups in the folder for them: which are there, which go, when the next one is due.
+
+
+# Only what the site named itself is listed, sent or thrown away.
+NAME = re.compile(r"counterpoint-(\d{8}T\d{6})Z\.zip")
+STAMP = "%Y%m%dT%H%M%S"
+# Nobody writes on a file for so long without adding to it.
+LEFTOVER_SECONDS = 60 * 60
+
+
+@dataclass(frozen=True)
+class StoredBackup:
+    """A backup in the folder, which is opened when somebody asks what it is."""
+
+    path: Path
+    made_at: datetime
+    bytes: int
+
+    @cached_property
+    def manifest(self) -> Manifest | None:
+        """What it is; None if it cannot be opened."""
+        try:
+            with Archive(self.path) as archive:
+                return archive.manifest
+        except BackupRefused:
+            return None
+
+    @property
+    def name(self) -> str:
+        """Of its file."""
+        return self.path.name
+
+
+def folder() -> Path:
+    """Where scheduled backups go."""
+    return Path(settings.BACKUP_DIR)
+
+
+def new_path() -> Path:
+    """Where the next one goes."""
+    return folder() / f"counterpoint-{timezone.now().astimezone(UTC):{STAMP}}Z.zip"
+
+
+def all_kept() -> list[StoredBackup]:
+    """Every backup in the folder, newest first; none of them is opened."""
+    if not folder().is_dir():
+        return []
+    found = filter(None, map(_kept, folder().iterdir()))
+    return sorted(found, key=lambda each: each.made_at, reverse=True)
+
+
+def newest(backups: Iterable[StoredBackup] | None = None) -> datetime | None:
+    """When the newest backup that is whole was made; None where there is none."""
+    found = all_kept() if backups is None else backups
+    return next((each.made_at for each in found if each.manifest), None)
+
+
+def is_due(last: datetime | None) -> bool:
+    """Whether the schedule asks for a backup now; `last` is what `newest` says."""
+    every = settings.BACKUP_EVERY_HOURS
+    return every > 0 and (last is None or timezone.now() - last >= timedelta(hours=every))
+
+
+def throw_away_old() -> list[str]:
+    """Delete what need not be kept any longer, and what a killed process left; return names."""
+    _remove_leftovers()
+    whole = [each for each in all_kept() if each.manifest]
+    wanted = {each.name for each in to_keep(whole)}
+    gone = [each for each in whole if each.name not in wanted]
+    for each in gone:
+        each.path.unlink(missing_ok=True)
+    return [each.name for each in gone]
+
+
+def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
+    """The newest of each of the last days that have one, and of each of the last weeks."""
+    newest_first = sorted(backups, key=lambda each: each.made_at, reverse=True)
+    days: dict[object, StoredBackup] = {}
+    weeks: dict[object, StoredBackup] = {}
+    for each in newest_first:
+        days.setdefault(each.made_at.date(), each)
+        weeks.setdefault(each.made_at.isocalendar()[:2], each)
+    daily = list(days.values())[: settings.BACKUP_KEEP_DAYS]
+    weekly = list(weeks.values())[: settings.BACKUP_KEEP_WEEKS]
+    kept = {each.name: each for each in [*newest_first[:1], *daily, *weekly]}
+    return list(kept.values())
+
+
+def _kept(path: Path) -> StoredBackup | None:
+    """A file of the folder; None if it is not one that the site named, or there no longer."""
+    if not (found := NAME.fullmatch(path.name)) or not path.is_file():
+        return None
+    # A day that no calendar has; or deleted just now.
+    with suppress(ValueError, FileNotFoundError):
+        made_at = datetime.strptime(found[1], STAMP).replace(tzinfo=UTC)
+        return StoredBackup(path, made_at, path.stat().st_size)
+    return None
+
+
+def _remove_leftovers() -> None:
+    for path in folder().glob(f"counterpoint-*{UNFINISHED}"):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > LEFTOVER_SECONDS:
+                path.unlink()
+
+
+# A backup into an empty installation: completely, or not at all.
+
+
+# Of the rows in a backup SQLite makes two files with indices, the first one beside the other.
+TIMES_ROWS = 4
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What a restore did; `unreadable` names what needs its key again."""
+
+    manifest: Manifest
+    unreadable: list[str]
+    held: PausedWork
+
+
+@dataclass(frozen=True)
+class _FromArchive:
+    archive: Archive
+
+    @property
+    def migrations(self) -> Migrations:
+        return {(app, name) for app, name in self.archive.manifest.migrations}
+
+    @property
+    def tables(self) -> list[Table]:
+        return [part.table for part in self.archive.manifest.tables]
+
+    def rows(self, table: Table) -> Iterator[list[Value]]:
+        return self.archive.rows(table)
+
+
+def restore_backup(
+    archive: Archive, config: Config, folder: Path, *, keys: Keys | None, say: Say = quiet
+) -> Restored:
+    """Fill the database and the folder from a backup that was checked.
+
+    Files lie in place before the rows count; whatever fails takes both back.
+    """
+    # Migrations take the rows of a crafted backup for their own, and may raise anything.
+    with in_words("The backup could not be restored", (Exception,)):
+        refuse_full(config)
+        _check_room_for_restore(archive.manifest, config, folder)
+        with all_or_none(folder, whose=name_of(config)), filled(config) as alias:
+            load(_FromArchive(archive), alias, say)
+            migrate_on(alias)
+            _count, unreadable = reseal(using=alias, older=keys["SECRETS_KEYS"] if keys else ())
+            held = hold_back(alias)
+            put_files(archive, folder, say)
+    return Restored(archive.manifest, unreadable, held)
+
+
+def _check_room_for_restore(manifest: Manifest, config: Config, folder: Path) -> None:
+    needs = [(folder, sum(part.bytes for part in manifest.files))]
+    if config["ENGINE"] == SQLITE:
+        rows = sum(part.bytes for part in manifest.tables)
+        needs.append((Path(config["NAME"]).parent, TIMES_ROWS * rows))
+    refuse_small(needs, "A restore")
+
+
+# The database of a site into another, empty one.
+
+
+STOP = "Stop all web servers and workers, and move again. Nothing was changed."
+
+
+def move_database(config: Config, *, say: Say = quiet) -> dict[str, Contents]:
+    """Fill another database with what this one holds now; map each table to what was moved.
+
+    Files stay where they are, and what was encrypted stays readable: it is the same site.
+    Refused while workers live, and where something was written until the other was full.
+    """
+    refuse_full(config)
+    _refuse_at_work()
+    with in_words("The database could not be moved"), filled(config) as alias:
+        with snapshot() as taken:
+            moved = load(taken, alias, say)
+        migrate_on(alias)
+        with snapshot() as later:
+            _refuse_written(later, moved)
+    return moved
+
+
+def _refuse_at_work() -> None:
+    if alive := workers_alive():
+        told = ", ".join(f"process {each.process_id} on {each.host}" for each in alive[:3])
+        raise BackupRefused(
+            f"The site is at work: {len(alive)} worker{'s' * (len(alive) > 1)} reported within "
+            f"the last minute ({told}). {STOP}"
+        )
+
+
+def _refuse_written(later: Snapshot, moved: dict[str, Contents]) -> None:
+    for table in later.tables:
+        now = Contents.of(table, later.rows(table))
+        if now.sha256 != moved[table.name].sha256:
+            raise BackupRefused(
+                f"Somebody wrote to {table.name} while it was moved: {now.rows:,} rows now, "
+                f"{moved[table.name].rows:,} before. {STOP}"
+            )
+
+
+# Backups that workers make and check: by schedule, or because somebody asked.
+
+
+BACKUP_JOB, CHECK_JOB = "backup", "check_backup"
+
+
+def ask_for_backup(actor: User | None = None) -> Job:
+    """Have a worker make a backup; never two at a time, whoever asks."""
+    return enqueue(study=None, kind=BACKUP_JOB, key="site", actor=actor)
+
+
+def ask_for_check(backup: StoredBackup, actor: User) -> Job:
+    """Have a worker read a backup from its first to its last byte."""
+    return enqueue(study=None, kind=CHECK_JOB, key=backup.name, actor=actor, name=backup.name)
+
+
+@handles(BACKUP_JOB, is_long=True)
+def back_up(work: Work) -> None:
+    """Make a backup, then throw away what need not be kept."""
+    file = settings.BACKUP_PASSPHRASE_FILE
+    try:
+        passphrase = read_passphrase(file) if file else ""
+        make_backup(
+            new_path(),
+            keys=keys_here() if file else None,
+            passphrase=passphrase,
+            say=_progress_of(work),
+        )
+    except BackupRefused as refusal:
+        raise JobRefused(str(refusal)) from refusal
+    throw_away_old()
+
+
+@handles(CHECK_JOB, is_long=True)
+def check(work: Work) -> None:
+    """Read a backup; the job fails with the name of the part that is damaged."""
+    found = {each.name: each for each in all_kept()}.get(work.payload["name"])
+    if found is None:
+        raise JobRefused("The backup is no longer there.")
+    try:
+        with Archive(found.path) as archive:
+            archive.check(_progress_of(work))
+    except BackupRefused as refusal:
+        raise JobRefused(str(refusal)) from refusal
+
+
+def _progress_of(work: Work) -> Say:
+    """Names of files may be longer than a job's note."""
+    return lambda done, total, note: work.progress(done, total, note[:200])
+
+
+@chore("scheduled backups")
+def back_up_if_due() -> int:
+    """Ask for a backup when the schedule does; return how many were asked for."""
+    if not is_due(newest()):
+        return 0
+    ask_for_backup()
+    return 1

@@ -1,0 +1,341 @@
+"""Tables in a backup: columns, checksums, databases, and reasons to refuse."""
+
+import base64
+import hashlib
+import json
+import math
+import re
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import dj_database_url
+from django.conf import settings
+from django.db import Error, connections
+from django.db.models import Field, Model
+
+# Why a backup cannot be made, read or restored: words for the person who asked.
+
+
+# What Django says of SQLite's rows, and PostgreSQL of what is copied into it, quotes values.
+MISSING = re.compile(r"invalid foreign key: (\S+) contains")
+COLUMN = re.compile(r"^COPY \S+, line \d+, column (\w+)")
+# What disks and databases raise.
+REFUSING = (OSError, sqlite3.Error, Error)
+# The class of PostgreSQL's errors whose messages quote a value.
+DATA = "22"
+
+
+class BackupRefused(Exception):
+    """What was asked for cannot be done; the message says why, and what to do."""
+
+
+class Damaged(BackupRefused):
+    """A backup is not what was written; `part` names where."""
+
+    def __init__(self, part: str, why: str = "") -> None:
+        self.part = part
+        named = repr(part[:200])[1:-1] or "a part without a name"
+        super().__init__(
+            f"The backup is damaged: {named}{f' ({why})' if why else ''}. "
+            "Nothing was restored from it; take another backup, or copy this one again."
+        )
+
+
+@contextmanager
+def in_words(what: str, kinds: tuple[type[Exception], ...] = REFUSING) -> Iterator[None]:
+    """Have what a disk or a database refuses told to the person who asked; `what` failed."""
+    try:
+        yield
+    except BackupRefused:
+        raise
+    except kinds as problem:
+        raise BackupRefused(f"{what}: {why(problem)}.") from problem
+
+
+def why(problem: Exception) -> str:
+    """What a disk or a database said; of a row at most the column, never what it holds."""
+    if isinstance(problem, OSError):
+        said = problem.strerror or str(problem)
+        return f"{problem.filename}: {said}" if problem.filename else said
+    if not isinstance(problem, sqlite3.Error | Error):
+        return f"its rows or migrations do not fit this version ({type(problem).__name__})"
+    if found := MISSING.search(str(problem)):
+        return f"{found[1]} names a row that is missing"
+    cause = problem.__cause__
+    about = getattr(cause, "diag", None)
+    if about is None or not about.sqlstate:
+        return str(problem).rstrip(".")
+    said = type(cause).__name__ if about.sqlstate.startswith(DATA) else about.message_primary
+    found = COLUMN.match(about.context or "")
+    column = about.column_name or (found[1] if found else "")
+    return f"{said} (column {column})" if column else str(said)
+
+
+# How values of every kind of column are written down, the same from and for every database.
+#
+# Rows are read and written without the models' own conversion, which would lose what a JSON text
+# looked like, and costs most of the time. A kind of field that is not known here stops a backup
+# before it begins; tests/upkeep asks about every field there is.
+
+
+Value = Any
+Convert = Callable[[Value], Value]
+# What is not a text in a backup; an infinite number is one.
+JSON_TYPES = {"integer": (int,), "boolean": (bool,), "float": (float, str)}
+KINDS = {
+    "AutoField": "integer",
+    "BigAutoField": "integer",
+    "SmallAutoField": "integer",
+    "IntegerField": "integer",
+    "BigIntegerField": "integer",
+    "SmallIntegerField": "integer",
+    "PositiveIntegerField": "integer",
+    "PositiveBigIntegerField": "integer",
+    "PositiveSmallIntegerField": "integer",
+    "BooleanField": "boolean",
+    "FloatField": "float",
+    "DecimalField": "decimal",
+    "CharField": "text",
+    "TextField": "text",
+    "SlugField": "text",
+    "FileField": "text",
+    "GenericIPAddressField": "text",
+    "DateTimeField": "time",
+    "DateField": "date",
+    "UUIDField": "uuid",
+    "BinaryField": "bytes",
+    "JSONField": "json",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, the kind of its values, and of decimals how many digits follow the point."""
+
+    name: str
+    kind: str
+    places: int = 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, its columns, and the one that rows are in order of."""
+
+    name: str
+    key: str
+    columns: tuple[Column, ...]
+
+
+def table_of(model: type[Model]) -> Table:
+    """What is to be read of a model's own table; a child's table has only what is its own."""
+    fields = [field for field in model._meta.local_concrete_fields if not field.generated]
+    columns = tuple(_column(field) for field in fields)
+    return Table(model._meta.db_table, str(model._meta.pk.column), columns)
+
+
+def _column(field: "Field[Any, Any]") -> Column:
+    shaped: Any = field
+    while shaped.is_relation:
+        shaped = shaped.target_field
+    kind = KINDS.get(shaped.get_internal_type())
+    if kind is None:
+        raise BackupRefused(f"Nobody has said how a backup keeps {field} ({type(field)}).")
+    return Column(str(field.column), kind, getattr(shaped, "decimal_places", 0) or 0)
+
+
+def readers(table: Table, vendor: str) -> list[Convert | None]:
+    """For each column what makes a value of a database one for JSON; None where it is one."""
+    return [_reader(column, vendor) for column in table.columns]
+
+
+def writers(table: Table, vendor: str) -> list[Convert | None]:
+    """For each column what makes a value from JSON one for a database; None where it is one."""
+    return [WRITERS[vendor].get(column.kind) for column in table.columns]
+
+
+def converted(row: tuple[Value, ...] | list[Value], converts: list[Convert | None]) -> list[Value]:
+    """The row with what is there converted."""
+    return [
+        convert(value) if convert and value is not None else value
+        for value, convert in zip(row, converts, strict=True)
+    ]
+
+
+def _reader(column: Column, vendor: str) -> Convert | None:
+    if column.kind == "decimal":
+        return lambda value: f"{Decimal(str(value)):.{column.places}f}"
+    return READERS[vendor].get(column.kind)
+
+
+def _float(value: float) -> float | str:
+    """JSON has no infinity."""
+    found = float(value)
+    return found if math.isfinite(found) else str(found)
+
+
+def _bytes(value: bytes | memoryview) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _utc(value: datetime) -> str:
+    moment = value.astimezone(UTC) if value.tzinfo else value
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _sqlite_time(value: str) -> str:
+    """As Django writes it, so that times compare as texts."""
+    return str(datetime.fromisoformat(value[:-1]))
+
+
+def _finite(decimal: str) -> str:
+    if not Decimal(decimal).is_finite():
+        raise ValueError("not a number")
+    return decimal
+
+
+EVERYWHERE: dict[str, Convert] = {
+    "float": _float,
+    "time": _utc,
+    "date": date.isoformat,
+    "bytes": _bytes,
+}
+READERS: dict[str, dict[str, Convert]] = {
+    "sqlite": EVERYWHERE | {"boolean": bool, "uuid": lambda text: str(uuid.UUID(text))},
+    "postgresql": EVERYWHERE | {"uuid": str},
+}
+WRITERS: dict[str, dict[str, Convert]] = {
+    "sqlite": {
+        "decimal": _finite,
+        "float": float,
+        "time": _sqlite_time,
+        "uuid": lambda text: uuid.UUID(text).hex,
+        "bytes": base64.b64decode,
+    },
+    "postgresql": {"decimal": _finite, "bytes": base64.b64decode},
+}
+
+
+# One hash for what a table holds, the same whichever database holds it.
+#
+# PostgreSQL keeps JSON with its keys in another order, and numbers in another notation; so a JSON
+# text counts by what it says.
+
+
+class Contents:
+    """The hash of rows in the order of their key, and their number."""
+
+    def __init__(self, table: Table) -> None:
+        self.rows = 0
+        self._hash = hashlib.sha256()
+        self._json = [at for at, each in enumerate(table.columns) if each.kind == "json"]
+
+    @classmethod
+    def of(cls, table: Table, rows: Iterable[list[Value]]) -> "Contents":
+        """What all these rows come to."""
+        found = cls(table)
+        for row in rows:
+            found.add(row)
+        return found
+
+    def add(self, row: list[Value], line: bytes = b"") -> None:
+        """Count one row; `line` is what `as_line` says of it, where it was asked already."""
+        self.rows += 1
+        if self._json:
+            row = row.copy()
+            for at in self._json:
+                row[at] = _said(row[at])
+            line = as_line(row)
+        self._hash.update(line or as_line(row))
+
+    def counted(self, rows: Iterable[list[Value]]) -> Iterator[list[Value]]:
+        """The same rows, each counted as it passes."""
+        for row in rows:
+            self.add(row)
+            yield row
+
+    @property
+    def sha256(self) -> str:
+        """Of all rows so far."""
+        return self._hash.hexdigest()
+
+
+def as_line(row: list[Value]) -> bytes:
+    """A row as one line of JSON."""
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _said(text: str | None) -> Value:
+    return None if text is None else json.dumps(_LOADER.decode(text), sort_keys=True)
+
+
+def _number(literal: str) -> float | int:
+    """PostgreSQL writes numbers out (1e+16 has 17 digits and no point) and knows no -0.0."""
+    value = float(literal) + 0.0
+    # OverflowError beyond what a float holds: 1e999999999 written out would fill the memory.
+    if value and value == int(value) and "e" in literal.lower():
+        return int(Decimal(literal))
+    return value
+
+
+_LOADER = json.JSONDecoder(parse_float=_number)
+
+
+# Databases beside the one that is configured: a copy to read, a target to fill.
+
+
+Config = dict[str, Any]
+SQLITE = "django.db.backends.sqlite3"
+POSTGRESQL = "django.db.backends.postgresql"
+
+
+def from_url(url: str) -> Config:
+    """The settings of a database that somebody named."""
+    try:
+        config: Config = dict(dj_database_url.parse(url))
+    except ValueError as problem:
+        raise BackupRefused(f"This is no address of a database: {problem}") from problem
+    if config["ENGINE"] not in (SQLITE, POSTGRESQL):
+        raise BackupRefused("An address of a database begins with sqlite:// or postgres://.")
+    return config
+
+
+def with_file(path: Path) -> Config:
+    """The settings of a SQLite file that only this process knows, and only while it lives."""
+    options = {
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA synchronous=OFF;PRAGMA journal_mode=MEMORY",
+    }
+    return {"ENGINE": SQLITE, "NAME": str(path), "OPTIONS": options}
+
+
+def configured() -> Config:
+    """The settings of the database of this site, without its pool."""
+    config = dict(settings.DATABASES["default"])
+    return config | {"OPTIONS": {k: v for k, v in config["OPTIONS"].items() if k != "pool"}}
+
+
+def name_of(config: Config) -> str:
+    """What tells a database from others; no password."""
+    return " ".join(str(config.get(each, "")) for each in ("ENGINE", "HOST", "PORT", "NAME"))
+
+
+@contextmanager
+def registered(name: str, config: Config) -> Iterator[str]:
+    """Let Django know a database for a while; yields the name it goes by."""
+    alias = f"{name}-{uuid4().hex}"
+    filled = connections.configure_settings({"default": dict(config)})["default"]
+    connections.settings[alias] = filled | {"CONN_MAX_AGE": 0}
+    try:
+        yield alias
+    finally:
+        connections[alias].close()
+        del connections[alias]
+        del connections.settings[alias]

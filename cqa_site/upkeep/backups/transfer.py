@@ -1,0 +1,398 @@
+"""Rows from one database to another: snapshot, empty target, load and proof."""
+
+import os
+import re
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+from django.apps import apps
+from django.apps.registry import Apps
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.color import no_style
+from django.db import Error, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.graph import MigrationGraph
+from django.db.migrations.loader import MigrationLoader
+from django.db.models import Model
+
+from cqa_site.runs.models import Job
+
+from .archive import Say
+from .tables import (
+    SQLITE,
+    BackupRefused,
+    Config,
+    Contents,
+    Table,
+    Value,
+    converted,
+    in_words,
+    readers,
+    registered,
+    table_of,
+    why,
+    with_file,
+    writers,
+)
+
+# A database as it was at one moment, read while people go on working.
+
+
+# Who is signed in and which workers live belongs to a machine, not to what a lab has.
+LEFT_OUT = {"django_session", "usersessions_usersession", "runs_workerbeat"}
+ROWS_AT_ONCE = 2000
+COPY = "backing-up-"
+Migrations = set[tuple[str, str]]
+
+
+class Snapshot:
+    """Tables and their rows at one moment, by the models that this database was made from."""
+
+    def __init__(self, connection: BaseDatabaseWrapper) -> None:
+        self.connection = connection
+        self.migrations = applied_in(connection)
+        self.tables = [table_of(model) for model in models_at(connection, self.migrations)]
+        self.tables = [table for table in self.tables if table.name not in LEFT_OUT]
+
+    def rows(self, table: Table) -> Iterator[list[Value]]:
+        """Rows in the order of their key, as JSON has them."""
+        return read_rows(self.connection, table)
+
+
+def read_rows(connection: BaseDatabaseWrapper, table: Table) -> Iterator[list[Value]]:
+    """Rows of a table in the order of its key; a cursor of the server keeps memory small."""
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(column.name) for column in table.columns)
+    order = quote(table.key)
+    kinds = {column.name: column.kind for column in table.columns}
+    if connection.vendor == "postgresql" and kinds[table.key] == "text":
+        order += ' COLLATE "C"'
+    converts = readers(table, connection.vendor)
+    with connection.chunked_cursor() as cursor:
+        # Names are those of our own models.
+        cursor.execute(f"SELECT {columns} FROM {quote(table.name)} ORDER BY {order}")  # noqa: S608
+        while rows := cursor.fetchmany(ROWS_AT_ONCE):
+            yield from (converted(row, converts) for row in rows)
+
+
+def applied_in(connection: BaseDatabaseWrapper) -> Migrations:
+    """The migrations a database has; none of them may be unknown here."""
+    loader = MigrationLoader(connection)
+    applied = set(loader.applied_migrations or ())
+    if unknown := sorted(applied - set(loader.disk_migrations or ())):
+        app, name = unknown[0]
+        raise BackupRefused(
+            f"The database has a migration that this version does not know ({app}.{name}). "
+            "Start the version that made it, or a later one."
+        )
+    return applied
+
+
+def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[type[Model]]:
+    """Every model with a table, as it was after these migrations."""
+    loader = MigrationLoader(connection)
+    then: Apps = loader.project_state(sorted(migrations)).apps
+    # An app without migrations has tables as its models are.
+    found = [
+        model
+        for there, is_asked in ((then, loader.migrated_apps), (apps, loader.unmigrated_apps))
+        for model in there.get_models(include_auto_created=True)
+        if model._meta.app_label in is_asked
+    ]
+    own = [each for each in found if each._meta.managed and not each._meta.proxy]
+    return sorted(own, key=lambda model: model._meta.db_table)
+
+
+@contextmanager
+def snapshot(alias: str = "default") -> Iterator[Snapshot]:
+    """What the database holds now; writers wait for as long as SQLite's file is copied."""
+    connection = connections[alias]
+    if connection.vendor == "sqlite":
+        with _copied(connection) as copy:
+            yield Snapshot(copy)
+    else:
+        with _one_moment(alias) as reader:
+            yield Snapshot(reader)
+
+
+@contextmanager
+def _copied(connection: BaseDatabaseWrapper) -> Iterator[BaseDatabaseWrapper]:
+    """A copy of a file, made in one step: in several, each write would begin it anew.
+
+    Writers wait for it; 100 MiB take a third of a second.
+    """
+    if connection.in_atomic_block:
+        # SQLite would wait for this very transaction.
+        raise RuntimeError("A snapshot is taken outside of any transaction.")
+    remove_old_copies()
+    with _own_file() as path:
+        connection.ensure_connection()
+        with closing(sqlite3.connect(path)) as copy:
+            copy.execute("PRAGMA synchronous=OFF")
+            copy.execute("PRAGMA journal_mode=OFF")
+            connection.connection.backup(copy)
+        with registered("copy", with_file(path)) as alias:
+            yield connections[alias]
+
+
+@contextmanager
+def _own_file() -> Iterator[Path]:
+    handle, name = tempfile.mkstemp(prefix=COPY, suffix=".sqlite3", dir=settings.DATA_DIR)
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def remove_old_copies(folder: Path | None = None, older_than: float = 24 * 60 * 60) -> None:
+    """Delete what a process left that was killed while it read a copy."""
+    for path in (folder or Path(settings.DATA_DIR)).glob(f"{COPY}*"):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > older_than:
+                path.unlink()
+
+
+@contextmanager
+def _one_moment(alias: str) -> Iterator[BaseDatabaseWrapper]:
+    """A transaction of its own that sees nothing of what others write meanwhile."""
+    config: dict[str, Any] = dict(connections.settings[alias])
+    config["OPTIONS"] = {k: v for k, v in config["OPTIONS"].items() if k != "pool"}
+    with registered("reading", config) as name, transaction.atomic(using=name):
+        with connections[name].cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield connections[name]
+
+
+# An empty database that is filled completely, or stays as it was.
+
+
+# Rows that are made with the tables.
+MADE_WITH_TABLES = {"django_content_type", "auth_permission", "django_site"} | LEFT_OUT
+BUILDING = "restoring-"
+# What SQLite keeps beside a file has its name and more.
+LEFTOVER = re.compile(BUILDING + r"[0-9a-f]{32}\.sqlite3(-journal|-wal|-shm)?")
+
+
+@contextmanager
+def filled(config: Config) -> Iterator[str]:
+    """The alias of a database to fill; what was done counts only if nothing is raised.
+
+    SQLite is filled in a file beside the target and copied in one step, because migrations want
+    transactions of their own there; in PostgreSQL all of it is one transaction.
+    """
+    if config["ENGINE"] == SQLITE:
+        with _file_beside(Path(config["NAME"])) as alias:
+            yield alias
+        return
+    with registered("target", config) as alias, transaction.atomic(using=alias):
+        yield alias
+        # Whatever refers to a row that is missing is found here, before anything counts.
+        connections[alias].check_constraints()
+        with connections[alias].cursor() as cursor:
+            # Planned as for empty tables, a query over 100,000 labels took minutes.
+            cursor.execute("ANALYZE")
+
+
+def refuse_full(config: Config) -> None:
+    """Refuse a database in which somebody has begun to work, and say what it holds."""
+    if config["ENGINE"] == SQLITE and not Path(config["NAME"]).exists():
+        return
+    with in_words("The database cannot be opened"), registered("asked", config) as alias:
+        held = _held_by(connections[alias])
+    if held:
+        told = ", ".join(f"{count:,} in {table}" for table, count in sorted(held.items())[:5])
+        more = f" and {len(held) - 5} more tables" if len(held) > 5 else ""
+        raise BackupRefused(
+            f"The database is not empty; it holds {sum(held.values()):,} rows ({told}{more}). "
+            "Nothing was changed. Name an empty database, or an installation nobody has used."
+        )
+
+
+def _held_by(connection: BaseDatabaseWrapper) -> dict[str, int]:
+    """Rows of each table that has some and that people or their work have filled."""
+    ours = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
+    with connection.cursor() as cursor:
+        there = set(connection.introspection.table_names(cursor)) & ours - MADE_WITH_TABLES
+        counts = {}
+        for table in there:
+            rows = connection.ops.quote_name(table)
+            # Work of the site itself is nobody's: any worker asks for a backup at once.
+            rows += " WHERE study_id IS NOT NULL" if table == Job._meta.db_table else ""
+            cursor.execute(f"SELECT count(*) FROM {rows}")  # noqa: S608
+            counts[table] = cursor.fetchone()[0]
+    return {table: count for table, count in counts.items() if count}
+
+
+@contextmanager
+def _file_beside(path: Path) -> Iterator[str]:
+    # A process that was killed left its own; nobody else fills this database at the same time.
+    for leftover in path.parent.glob(f"{BUILDING}*"):
+        if LEFTOVER.fullmatch(leftover.name):
+            leftover.unlink()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{BUILDING}{uuid4().hex}.sqlite3")
+    unfinished.touch(mode=0o600)
+    try:
+        if path.exists():
+            _copy(path, unfinished)
+        with registered("target", with_file(unfinished)) as alias:
+            yield alias
+            connections[alias].check_constraints()
+        _copy(unfinished, path)
+    finally:
+        for each in path.parent.glob(f"{unfinished.name}*"):
+            each.unlink()
+
+
+def _copy(source: Path, target: Path) -> None:
+    """In one transaction of the target's: a process that dies leaves what was there."""
+    target.touch(mode=0o600)
+    with closing(sqlite3.connect(source)) as read, closing(sqlite3.connect(target)) as written:
+        written.execute("PRAGMA synchronous=FULL")
+        read.backup(written)
+
+
+# Rows of one database into another, by the models they were written with, and the proof of it.
+
+
+class Source(Protocol):
+    """Where rows come from: a backup, or another database."""
+
+    @property
+    def migrations(self) -> Migrations:
+        """Those that made the tables."""
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables with rows to take over."""
+
+    def rows(self, table: Table) -> Iterator[list[Value]]:
+        """In the order of their key."""
+
+
+def load(source: Source, alias: str, say: Say) -> dict[str, Contents]:
+    """Make the tables as they were, fill them, and compare what they hold; contents by name."""
+    connection = connections[alias]
+    migrate_to(connection, source.migrations)
+    models = models_at(connection, source.migrations)
+    _refuse_others(source.tables, models)
+    loaded, total = {}, len(source.tables)
+    with connection.constraint_checks_disabled(), transaction.atomic(using=alias):
+        _empty(connection, [model._meta.db_table for model in models])
+        for done, table in enumerate(source.tables):
+            say(done, total, table.name)
+            loaded[table.name] = _load_table(connection, source, table)
+    for statement in connection.ops.sequence_reset_sql(no_style(), models):
+        _execute(connection, statement)
+    return loaded
+
+
+def _refuse_others(tables: list[Table], models: list[type[Model]]) -> None:
+    """Refuse all names but those of the models: a backup is a file that somebody may have made."""
+    known = {table.name: table for table in map(table_of, models)}
+    for table in tables:
+        if known.pop(table.name, None) != table:
+            raise BackupRefused(
+                f"The backup has a table that its migrations do not make, or not so: "
+                f"{table.name!r}. Nothing was restored from it."
+            )
+    if missing := sorted(known.keys() - LEFT_OUT):
+        raise BackupRefused(f"The backup lacks the table {missing[0]}. Nothing was restored.")
+
+
+def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
+    """Bring an empty database to exactly these migrations."""
+    executor = MigrationExecutor(connection)
+    if unknown := sorted(wanted - set(executor.loader.disk_migrations or ())):
+        app, name = unknown[0]
+        raise BackupRefused(
+            f"The backup needs a migration that is not here ({app}.{name}): it was made by "
+            "another version, or with an app that is not installed."
+        )
+    applied = set(executor.loader.applied_migrations or ())
+    if applied == wanted:
+        return
+    if applied - wanted:
+        executor.migrate([(app, None) for app in sorted({app for app, _name in applied})])
+        executor.loader.build_graph()
+    executor.migrate(_last_of_each_app(executor.loader.graph, wanted))
+
+
+def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[str, str]]:
+    """Those that no later one of the app stands on: Django takes back what follows a target."""
+    followed = {
+        parent.key
+        for each in wanted
+        for parent in graph.node_map[each].parents
+        if parent.key[0] == each[0]
+    }
+    return sorted(wanted - followed)
+
+
+def migrate_on(alias: str) -> None:
+    """Bring what was loaded to the newest migrations, with what Django makes after them."""
+    if connections[alias].vendor == "postgresql":
+        # It changes no table whose constraints are still to be checked.
+        _execute(connections[alias], "SET CONSTRAINTS ALL IMMEDIATE")
+    call_command("migrate", database=alias, interactive=False, verbosity=0)
+    call_command("createcachetable", database=alias, verbosity=0)
+
+
+def _load_table(connection: BaseDatabaseWrapper, source: Source, table: Table) -> Contents:
+    read = Contents(table)
+    try:
+        _write(connection, table, read.counted(source.rows(table)))
+        stored = Contents.of(table, read_rows(connection, table))
+    except Error as problem:
+        raise BackupRefused(
+            f"The database refuses the rows of {table.name}: {why(problem)}. Nothing was changed."
+        ) from problem
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as problem:
+        raise BackupRefused(
+            f"A row of {table.name} has a value of another kind than its column; nothing changed."
+        ) from problem
+    if stored.sha256 != read.sha256:
+        raise BackupRefused(
+            f"{table.name} holds something else after it was written ({stored.rows:,} rows, "
+            f"{stored.sha256[:12]}) than before ({read.rows:,} rows, {read.sha256[:12]})."
+        )
+    return stored
+
+
+def _write(connection: BaseDatabaseWrapper, table: Table, rows: Iterable[list[Value]]) -> None:
+    quote, converts = connection.ops.quote_name, writers(table, connection.vendor)
+    columns = ", ".join(quote(column.name) for column in table.columns)
+    ready = (converted(row, converts) for row in rows)
+    place = f"{quote(table.name)} ({columns})"
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            copying = cursor.copy(f"COPY {place} FROM STDIN")
+            with connection.wrap_database_errors, copying as copy:
+                for row in ready:
+                    copy.write_row(row)
+            return
+        marks = ", ".join(["%s"] * len(table.columns))
+        while several := list(islice(ready, ROWS_AT_ONCE)):
+            # Names are those of our own models; see `_refuse_others`.
+            cursor.executemany(f"INSERT INTO {place} VALUES ({marks})", several)  # noqa: S608
+
+
+def _empty(connection: BaseDatabaseWrapper, tables: list[str]) -> None:
+    """Take out what came with the tables; the rows to come have all of it."""
+    for statement in connection.ops.sql_flush(no_style(), tables):
+        _execute(connection, statement)
+
+
+def _execute(connection: BaseDatabaseWrapper, statement: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

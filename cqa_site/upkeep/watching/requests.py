@@ -1,0 +1,120 @@
+"""Request log: an id and a line for each request, and events of sign-in."""
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable
+from functools import partial
+
+from allauth.account import signals
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.core.exceptions import ImproperlyConfigured, PermissionDenied
+from django.dispatch import Signal
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import LazyObject
+
+from cqa_site.people.models import User
+from cqa_site.people.sign_in.second_step import network
+from cqa_site.web.logging import around, security
+
+from .counting import count_request
+
+# The outermost layer: each request gets an id, one line in the log, and is counted.
+
+
+HEADER = "X-Request-ID"
+# As proxies make them; anything else could forge parts of a line or be somebody's text.
+WELL_FORMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
+REFUSED = (401, 403, 429)
+log = logging.getLogger("counterpoint.access")
+
+
+class Follow:
+    """Wrap a request: what is logged inside names its id, its route and the person."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer with the id; write one line and count, whatever the answer is."""
+        began, name = time.perf_counter(), id_of(request)
+        with around(
+            request=name,
+            route=partial(route_of, request),
+            person=partial(person_of, request),
+            network=partial(network_of, request),
+        ):
+            response = self.get_response(request)
+            response.headers[HEADER] = name
+            _tell(request, response.status_code, time.perf_counter() - began)
+        return response
+
+
+def id_of(request: HttpRequest) -> str:
+    """The id that a proxy gave the request, if it looks like one; else a new one."""
+    given = request.headers.get(HEADER, "")
+    return given if WELL_FORMED.fullmatch(given) else secrets.token_hex(16)
+
+
+def route_of(request: HttpRequest) -> str:
+    """The name of the address, never the address: links with a secret are paths."""
+    if request.resolver_match is not None:
+        return request.resolver_match.view_name or "unnamed"
+    return "static" if request.path.startswith(settings.STATIC_URL) else "unknown"
+
+
+def person_of(request: HttpRequest) -> str:
+    """The public id of whoever is signed in, as far as anybody has asked."""
+    user = vars(request).get("user")
+    if isinstance(user, LazyObject):
+        user = vars(request).get("_cached_user")
+    return str(user.public_id) if user is not None and user.is_authenticated else ""
+
+
+def network_of(request: HttpRequest) -> str:
+    """Where a request comes from, without the last part."""
+    try:
+        return network(get_adapter().get_client_ip(request))
+    except (ValueError, PermissionDenied, ImproperlyConfigured):
+        return ""
+
+
+def _tell(request: HttpRequest, status: int, seconds: float) -> None:
+    method = request.method or ""
+    count_request(route_of(request), method, status, seconds)
+    fields = {"method": method, "status": status, "milliseconds": round(1000 * seconds, 1)}
+    log.info("request", extra={"fields": fields})
+    if status in REFUSED or (status == 404 and _names_an_object(request)):
+        security("refused", status=status)
+
+
+def _names_an_object(request: HttpRequest) -> bool:
+    return request.resolver_match is not None and bool(request.resolver_match.kwargs)
+
+
+# Who signs in, for the security log; the account library says it by signals.
+
+
+EVENTS: dict[str, Signal] = {
+    "signed_in": user_logged_in,
+    "signed_out": user_logged_out,
+    "sign_in_failed": user_login_failed,
+    "password_changed": signals.password_changed,
+    "password_reset": signals.password_reset,
+}
+
+
+def watch() -> None:
+    """Write a line for each; of a failed attempt nothing that was typed."""
+    for event, signal in EVENTS.items():
+        signal.connect(_writer(event), weak=False, dispatch_uid=f"watching-{event}")
+
+
+def _writer(event: str) -> Callable[..., None]:
+    def write(sender: object, user: User | None = None, **_: object) -> None:
+        security(event, **({"person": user.public_id} if user is not None else {}))
+
+    return write

@@ -1,0 +1,178 @@
+"""Prepared queries, database invariants and housekeeping chores."""
+
+import json
+import logging
+import uuid
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from django.db.models.query import ModelIterable
+from django.db.transaction import TransactionManagementError
+from django.utils import timezone
+
+# Queries that are asked at every label: their SQL is made once a process.
+#
+# Django takes longer to write a query of many joins than the database takes to answer it.
+
+
+# What stands for a value while the SQL is made; nothing else in a query is like it.
+_SAMPLES: dict[str, Callable[[int], Any]] = {
+    "UUIDField": lambda _place: uuid.uuid4(),
+    "BigAutoField": lambda place: 2_000_111_000 + place,
+}
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A compiled query; ``places`` are names of values, or None for a parameter that stays."""
+
+    compiler: Any
+    sql: str
+    params: tuple[Any, ...]
+    places: tuple[str | None, ...]
+
+
+class Prepared:
+    """A query with places for values.
+
+    Parameters
+    ----------
+    build
+        Makes the queryset from values by name.
+    fields
+        A model field for each name, which says how its values are written; UUIDs and keys.
+
+    Examples
+    --------
+    ``Prepared(lambda item: Assignment.objects.filter(public_id=item), item=UUIDField())`` is
+    called with ``item=…`` and returns a list of rows.
+    """
+
+    def __init__(
+        self, build: Callable[..., models.QuerySet[Any]], **fields: "models.Field[Any, Any]"
+    ) -> None:
+        self._build, self._fields = build, fields
+        self._made: dict[str, _Made] = {}
+
+    def __call__(self, **values: Any) -> list[Any]:
+        """The rows for these values, as the queryset would give them."""
+        connection: Any = connections[DEFAULT_DB_ALIAS]
+        made = self._made.get(connection.vendor)
+        if made is None:
+            made = self._made[connection.vendor] = self._make(connection)
+        if made.compiler.query.select_for_update and connection.get_autocommit():
+            raise TransactionManagementError("rows are locked inside a transaction only")
+        given = {
+            name: field.get_db_prep_value(values[name], connection)
+            for name, field in self._fields.items()
+        }
+        slots = zip(made.places, made.params, strict=True)
+        params = tuple(given[name] if name else fixed for name, fixed in slots)
+        compiler = copy(made.compiler)
+        compiler.connection = connection
+        compiler.as_sql = lambda *_args, **_kwargs: (made.sql, params)
+        query = SimpleNamespace(get_compiler=lambda **_about: compiler)
+        told = {"db": connection.alias, "query": query, "_known_related_objects": {}}
+        source: Any = SimpleNamespace(**told)
+        return list(ModelIterable(source))
+
+    def _make(self, connection: Any) -> _Made:
+        samples = {
+            name: _SAMPLES[field.get_internal_type()](place)
+            for place, (name, field) in enumerate(self._fields.items())
+        }
+        compiler = self._build(**samples).query.get_compiler(connection=connection)
+        sql, params = compiler.as_sql()
+        written = {
+            field.get_db_prep_value(samples[name], connection): name
+            for name, field in self._fields.items()
+        }
+        places = tuple(written.get(each) for each in params)
+        if set(places) - {None} != set(self._fields):
+            raise ValueError(f"a value of {sorted(self._fields)} does not reach the query")
+        return _Made(compiler, sql, tuple(params), places)
+
+
+# What must always hold in the database; every app says how to check its part.
+
+
+Check = Callable[[], Iterator[str]]
+_CHECKS: list[Check] = []
+
+
+def register(check: Check) -> None:
+    """Make known what yields one sentence for every broken invariant, and else nothing."""
+    if check not in _CHECKS:
+        _CHECKS.append(check)
+
+
+def find_violations() -> Iterator[str]:
+    """Every broken invariant of every app, and of the database file."""
+    for check in _CHECKS:
+        yield from check()
+    yield from _database_faults()
+
+
+def _database_faults() -> Iterator[str]:
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA integrity_check")
+        yield from (f"SQLite: {row[0]}" for row in cursor.fetchall() if row[0] != "ok")
+        cursor.execute("PRAGMA foreign_key_check")
+        yield from (f"SQLite: dangling reference in {row[0]}" for row in cursor.fetchall())
+
+
+# What has to be thrown away from time to time, by whichever app made it.
+#
+# An app registers its chores when it is loaded. Each may run at any time and any number of
+# times; workers do all of them, and so does ``manage.py housekeeping``.
+
+
+log = logging.getLogger(__name__)
+Chore = Callable[[], int]
+CHORES: dict[str, Chore] = {}
+
+
+def chore(name: str) -> Callable[[Chore], Chore]:
+    """Register ``function()``, which returns how many things it threw away."""
+
+    def register(function: Chore) -> Chore:
+        CHORES[name] = function
+        return function
+
+    return register
+
+
+def keep_house() -> dict[str, int | None]:
+    """Do every chore; map its name to what it returned, None if it failed (see the log)."""
+    done = {name: _try(name, function) for name, function in CHORES.items()}
+    _try("its record", lambda: kept_at().write_text(json.dumps(done), encoding="utf-8"))
+    return done
+
+
+def kept_at() -> Path:
+    """The file that says what was done last; it was written then."""
+    return Path(settings.DATA_DIR) / "housekeeping.json"
+
+
+def _try(name: str, function: Chore) -> int | None:
+    try:
+        return function()
+    except Exception:
+        # One odd file, or one mistake, keeps nobody from the rest.
+        log.exception("housekeeping: %s failed", name)
+        return None
+
+
+@chore("sessions that ran out")
+def clear_sessions() -> int:
+    """What Django's ``clearsessions`` does, counted."""
+    return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]

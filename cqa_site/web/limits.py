@@ -1,0 +1,126 @@
+"""Limits on what comes in: uploads, JSON bodies, and the rate of API requests."""
+
+import hashlib
+import os
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.cache.backends.locmem import LocMemCache
+from django.http import HttpRequest
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.throttling import UserRateThrottle
+
+from cqa_site.tabular.cells import StrictJsonError, loads
+
+# Bytes that come in from outside: on disk under a name of ours, within the size limit.
+
+
+class TooLarge(Exception):
+    """The upload is above the size limit."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An upload as it lies on disk."""
+
+    stored_as: str
+    size: int
+    sha256: str
+
+
+def path_of(folder: str, stored_as: str) -> Path:
+    """Where the bytes lie; the name on disk is ours, never the client's."""
+    return settings.MEDIA_ROOT / folder / stored_as
+
+
+def write_upload(folder: str, chunks: Iterable[bytes]) -> Stored:
+    """Stream an upload to disk under a random name; raises TooLarge above the limit."""
+    target = path_of(folder, uuid.uuid4().hex)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        return _write(target, chunks)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def _write(target: Path, chunks: Iterable[bytes]) -> Stored:
+    size, digest = 0, hashlib.sha256()
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        for chunk in chunks:
+            size += len(chunk)
+            if size > settings.MAX_UPLOAD_BYTES:
+                raise TooLarge
+            digest.update(chunk)
+            file.write(chunk)
+    return Stored(target.name, size, digest.hexdigest())
+
+
+# Uploads too large to be taken: noticed before their body is read.
+
+
+FORM_SLACK = 1024 * 1024
+MOST_DRAINED = 4 * 64 * 1024 * 1024
+
+
+def is_too_large(request: HttpRequest) -> bool:
+    """Whether the size alone refuses the body; it is read away then, for the answer to show."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) <= settings.MAX_UPLOAD_BYTES + FORM_SLACK:
+        return False
+    _drain(request)
+    return True
+
+
+def _drain(request: HttpRequest) -> None:
+    """Read the body away, within bounds, so that the browser shows the answer."""
+    left = MOST_DRAINED
+    while left > 0 and (piece := request.read(65_536)):
+        left -= len(piece)
+
+
+# The API's JSON parser: refuses what databases and readers later choke on.
+
+
+MAX_BYTES = 1_048_576
+MAX_DEPTH = 32
+
+
+class StrictJSONParser(BaseParser):
+    """UTF-8 JSON up to 1 MB and 32 levels: no NaN, NUL, lone surrogate or repeated key."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Parse one request body; raises ``ParseError`` (400) with the reason."""
+        body = stream.read(MAX_BYTES + 1)
+        if len(body) > MAX_BYTES:
+            raise ParseError("The body is larger than 1 MB.")
+        try:
+            return loads(body, max_bytes=MAX_BYTES, depth=MAX_DEPTH)
+        except StrictJsonError as error:
+            raise ParseError(f"Not acceptable JSON: {error}.") from error
+
+
+# A courtesy limit for API clients that loop; no security measure.
+
+
+class CourtesyThrottle(UserRateThrottle):
+    """600 requests a minute and person, counted in each process by itself.
+
+    The shared cache may be the database, where counting would cost every read
+    a write.
+    """
+
+    rate = "600/min"
+    cache = LocMemCache("api-throttle", {})

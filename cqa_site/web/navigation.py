@@ -1,0 +1,404 @@
+"""Navigation of a study: menu, paths, search and tour."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+# The menu of a study: groups that follow the work, and what stands in them.
+#
+# Every app says which of its pages belong there. Which entry a page belongs to follows from the
+# addresses: the longest one that the page's address begins with.
+
+
+# Stands for a study while addresses are cut into what comes before and after it.
+ANY_STUDY = UUID(int=0)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Entries under one heading.
+
+    ``icon`` is a name in the site's sprite, ``help`` a file of `docs` without its ending.
+    """
+
+    key: str
+    title: Promise
+    icon: str
+    help: str
+
+
+GROUPS = (
+    Group("data", _("Data"), "database", "data-formats"),
+    Group("label", _("Label"), "tag", "quickstart"),
+    Group("answers", _("Answers"), "message", "answers"),
+    Group("score", _("Score"), "trophy", "scoring"),
+    Group("key_points", _("Key points"), "list", "key-points"),
+    Group("judges", _("Judges"), "cpu", "judging"),
+    Group("study", _("Study"), "settings", "deploy"),
+)
+# Who sees an entry, as the roles of members are stored.
+RESEARCHERS = frozenset({"researcher", "admin"})
+EXPERTS = RESEARCHERS | {"expert"}
+ADMINS = frozenset({"admin"})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the menu.
+
+    Parameters
+    ----------
+    page
+        The name of its address, which takes the study alone.
+    place
+        Small numbers come first in the group.
+    under
+        Where else pages live that belong to it, as addresses begin inside a study.
+    waits
+        How many things wait there for somebody who runs the study; asked after the page is there.
+    tour
+        What the page is for, where the tour of a study stops at it.
+    also
+        Other words that people look for it with, for the search box.
+    """
+
+    group: str
+    title: str | Promise
+    page: str
+    place: int = 50
+    roles: frozenset[str] = RESEARCHERS
+    under: tuple[str, ...] = ()
+    waits: Callable[[Any], int] | None = None
+    tour: str | Promise = ""
+    also: str | Promise = ""
+
+    @property
+    def path(self) -> str:
+        """Its address inside a study."""
+        return _inside(self.page)
+
+
+@dataclass(frozen=True)
+class VisibleEntry:
+    """An entry as one member of a study sees it."""
+
+    entry: Entry
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class VisibleGroup:
+    """A group with the entries that a member may open; others than needed stand behind *More*."""
+
+    group: Group
+    entries: tuple[VisibleEntry, ...]
+    is_needed: bool = True
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the page at hand belongs here."""
+        return any(each.is_current for each in self.entries)
+
+
+@dataclass(frozen=True)
+class Breadcrumb:
+    """Where a page stands: its group, and the page of the menu above it unless it is that one."""
+
+    group: str
+    title: str = ""
+    url: str = ""
+
+
+Source = Callable[[], Iterable[Entry]]
+_SOURCES: list[Source] = []
+
+
+def add_entries(source: Source) -> None:
+    """Have entries in the menu; called from an app's ``ready()``, asked at the first request."""
+    _SOURCES.append(source)
+    entries.cache_clear()
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Everything in the menu, by group and place.
+
+    A page that several sources name stands where the first place is, and what waits is counted.
+    """
+    order = [each.key for each in GROUPS]
+    named = sorted((entry for source in _SOURCES for entry in source()), key=lambda e: e.place)
+    found: dict[str, Entry] = {}
+    for each in named:
+        first = found.get(each.page, each)
+        found[each.page] = replace(first, waits=first.waits or each.waits)
+    return tuple(sorted(found.values(), key=lambda each: (order.index(each.group), each.place)))
+
+
+def menu_of(
+    study_id: UUID, role: str, here: str, needed: frozenset[str] = frozenset()
+) -> list[VisibleGroup]:
+    """The groups of a member; ``here`` is the address of a page inside the study.
+
+    ``needed`` are the keys of the groups that the study's question needs, empty for all.
+    """
+    allowed = [each for each in entries() if role in each.roles]
+    current = entry_at(here, allowed)
+    begin = _begin().replace(str(ANY_STUDY), str(study_id))
+    shown = [VisibleEntry(each, begin + each.path, each is current) for each in allowed]
+    groups = [
+        VisibleGroup(
+            group,
+            tuple(each for each in shown if each.entry.group == group.key),
+            is_needed=not needed or group.key in needed,
+        )
+        for group in GROUPS
+    ]
+    return [each for each in groups if each.entries]
+
+
+def place_of(address: str, study_id: UUID, groups: Iterable[VisibleGroup]) -> Breadcrumb | None:
+    """Where the page of this address stands; nothing for a study's first page."""
+    for shown in groups:
+        for each in shown.entries:
+            if each.is_current and each.url == address:
+                return Breadcrumb(str(shown.group.title))
+            if each.is_current:
+                return Breadcrumb(str(shown.group.title), str(each.entry.title), each.url)
+    overview = reverse("study", args=[study_id])
+    return None if address == overview else Breadcrumb("", gettext("Overview"), overview)
+
+
+def entry_at(here: str, among: Iterable[Entry]) -> Entry | None:
+    """The entry whose address the page's own begins with, the longest one."""
+    fits = [
+        (len(path), entry)
+        for entry in among
+        for path in (entry.path, *entry.under)
+        if here.startswith(path)
+    ]
+    return max(fits, key=lambda each: each[0])[1] if fits else None
+
+
+def inside(address: str) -> str:
+    """What comes after the study in the address of one of its pages."""
+    return address.removeprefix(_begin()[: -len(f"{ANY_STUDY}/")])[len(f"{ANY_STUDY}/") :]
+
+
+@cache
+def _begin() -> str:
+    return reverse("study", args=[ANY_STUDY])
+
+
+@cache
+def _inside(page: str) -> str:
+    return reverse(page, args=[ANY_STUDY]).removeprefix(_begin())
+
+
+# What a study can find out, and the steps that lead there; every paper says its own.
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a study, with where it stands and the page where it is done."""
+
+    title: str
+    text: str
+    button: str
+    url: str
+    is_done: bool
+    # Another page where the step can be done: the words of its link, and its address.
+    other: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Path:
+    """A question that people open a study with.
+
+    ``steps(study)`` looks up how far the study is; each step is done only when it is. ``groups``
+    are those of the menu that it leads through: the menu shows the others behind *More*.
+    """
+
+    key: str
+    question: str | Promise
+    about: str | Promise
+    steps: Callable[[Any], list[Step]]
+    groups: frozenset[str] = frozenset()
+    place: int = 50
+    # Words of the glossary that somebody new to it may want to look up.
+    terms: tuple[str, ...] = ()
+
+    def terms_in(self, shown: Sequence[Step]) -> tuple[str, ...]:
+        """Those of its words that stand in what it says now."""
+        said = [str(self.about)]
+        for each in shown:
+            said += [each.title, each.text, each.button, each.other[0] if each.other else ""]
+        text = " ".join(said).casefold()
+        return tuple(each for each in self.terms if gettext(each).casefold() in text)
+
+
+_PATHS: dict[str, Path] = {}
+
+
+def add_paths(*paths: Path) -> None:
+    """Offer paths; called from an app's ``ready()``."""
+    _PATHS.update({each.key: each for each in paths})
+
+
+def paths() -> list[Path]:
+    """All of them, in the order in which they are offered."""
+    return sorted(_PATHS.values(), key=lambda each: each.place)
+
+
+def path_of(key: str) -> Path:
+    """The path of that name; the first one where there is none, or not any more."""
+    return _PATHS.get(key) or paths()[0]
+
+
+def needed_groups(goal: str) -> frozenset[str]:
+    """Groups of the menu that a study with this goal needs; empty where it needs all."""
+    return _PATHS[goal].groups if goal in _PATHS else frozenset()
+
+
+def step(
+    study: Any,
+    *,
+    title: str,
+    text: str,
+    button: str,
+    page: str,
+    is_done: bool,
+    of: Any = None,
+    other: tuple[str, str] | None = None,
+) -> Step:
+    """A step whose button leads to a page of the study, or of one thing in it.
+
+    ``other`` is a second page of the study: the words of its link, and its name. A query may
+    follow a name, as in ``imports?kind=answers``.
+    """
+    ids = [study.public_id] if of is None else [study.public_id, of.public_id]
+    second = other and (other[0], _page_address(other[1], [study.public_id]))
+    return Step(title, text, button, _page_address(page, ids), is_done, second)
+
+
+def _page_address(page: str, ids: list[Any]) -> str:
+    name, mark, query = page.partition("?")
+    return f"{reverse(name, args=ids)}{mark}{query}"
+
+
+# Things of a study by their names, for the search box: every app says what it has.
+
+
+# So many of each kind.
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Finder:
+    """One kind of thing.
+
+    ``rows`` are those of a study in the order in which they are shown, ``fields`` what the words
+    are looked for in, and ``page`` where a row leads.
+    """
+
+    kind: str | Promise
+    rows: Callable[[Any], QuerySet[Any]]
+    fields: tuple[str, ...]
+    # The name of an address that takes the study and the row; the study alone if ``is_listed``.
+    page: str | Callable[[Any], str]
+    roles: frozenset[str] = RESEARCHERS
+    is_listed: bool = False
+    name: Callable[[Any], str] = str
+
+    def url(self, study: Any, row: Any) -> str:
+        """Where a row leads."""
+        page = self.page if isinstance(self.page, str) else self.page(row)
+        ids = [study.public_id] if self.is_listed else [study.public_id, row.public_id]
+        return reverse(page, args=ids)
+
+
+_FINDERS: list[Finder] = []
+
+
+def add_finders(*finders: Finder) -> None:
+    """Have things found; called from an app's ``ready()``."""
+    _FINDERS.extend(finders)
+
+
+def find(study: Any, role: str, words: list[str]) -> list[dict[str, str]]:
+    """Rows of every kind that hold all words: one query a kind."""
+    return [
+        {"kind": str(finder.kind), "name": finder.name(row)[:120], "url": finder.url(study, row)}
+        for finder in _FINDERS
+        if role in finder.roles
+        for row in finder.rows(study).filter(_holding(finder.fields, words))[:SHOWN]
+    ]
+
+
+def _holding(fields: tuple[str, ...], words: list[str]) -> Q:
+    condition = Q()
+    for word in words:
+        anywhere = Q()
+        for field in fields:
+            anywhere |= Q(**{f"{field}__icontains": word})
+        condition &= anywhere
+    return condition
+
+
+# A tour of a study: the pages of the menu that say what they are for, one after the other.
+
+
+# Of an address: that its page is a stop.
+TOUR = "tour"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One page of a tour; ``back`` and ``on`` are empty where there is none."""
+
+    number: int
+    stops: int
+    title: str
+    says: str
+    back: str = ""
+    on: str = ""
+
+
+def first_stop(groups: Iterable[VisibleGroup]) -> str:
+    """The address at which a tour begins; empty for whoever has none."""
+    return next((_stop_address(each) for each in _stops(groups)), "")
+
+
+def stop_at(groups: Iterable[VisibleGroup], here: str) -> Stop | None:
+    """The stop at a page's address; none where a tour does not stop."""
+    stops = _stops(groups)
+    at = next((at for at, each in enumerate(stops) if each.url == here), None)
+    if at is None:
+        return None
+    around = {place: _stop_address(stops[place]) for place in (at - 1, at + 1)
+              if 0 <= place < len(stops)}  # fmt: skip
+    entry = stops[at].entry
+    return Stop(
+        at + 1,
+        len(stops),
+        str(entry.title),
+        str(entry.tour),
+        back=around.get(at - 1, ""),
+        on=around.get(at + 1, ""),
+    )
+
+
+def _stops(groups: Iterable[VisibleGroup]) -> list[VisibleEntry]:
+    return [each for shown in groups for each in shown.entries if each.entry.tour]
+
+
+def _stop_address(shown: VisibleEntry) -> str:
+    return f"{shown.url}?{TOUR}=1"

@@ -1,0 +1,252 @@
+"""Health check, and replies while the database is away."""
+
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    InterfaceError,
+    OperationalError,
+    connections,
+)
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
+from django.views.defaults import server_error
+
+from cqa_site.web.pages import wants_json
+
+# The health check: does the process answer, and does it reach its database within a second?
+
+
+DEADLINE = 0.8
+# A question that got no answer for so long is given up, and another one asked.
+GIVEN_UP = 10.0
+
+
+class Question:
+    """One question to the database, asked in a thread because no driver promises a deadline."""
+
+    def __init__(self) -> None:
+        self.asked_at = time.monotonic()
+        self.done = threading.Event()
+        self.is_reached = False
+        threading.Thread(target=self._ask, daemon=True, name="health").start()
+
+    def _ask(self) -> None:
+        try:
+            ask_database()
+            self.is_reached = True
+        except DatabaseError:
+            pass
+        finally:
+            self.done.set()
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether an answer may still come."""
+        return not self.done.is_set() and time.monotonic() - self.asked_at < GIVEN_UP
+
+
+class Pulse:
+    """Asks one question at a time, so that checks cannot pile up while the database hangs."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.question: Question | None = None
+
+    def reaches_database(self) -> bool:
+        """Whether the database answers within the deadline."""
+        with self.lock:
+            if self.question is None or not self.question.is_pending:
+                self.question = Question()
+            question = self.question
+        # Who comes later waits for the same answer, and no longer.
+        question.done.wait(max(0.0, question.asked_at + DEADLINE - time.monotonic()))
+        return question.is_reached
+
+
+pulse = Pulse()
+
+
+def ask_database() -> None:
+    """Open a connection beside the pool, which may be busy, and ask for one row."""
+    usual = connections[DEFAULT_DB_ALIAS]
+    values = deepcopy(usual.settings_dict)
+    values["OPTIONS"].pop("pool", None)
+    probe = type(usual)(values, alias="health")
+    try:
+        with probe.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    finally:
+        probe.close()
+
+
+def health(request: HttpRequest) -> JsonResponse:
+    """Say that the web process answers and reaches its database; 503 if it does not."""
+    if pulse.reaches_database():
+        return JsonResponse({"status": "ok"})
+    return JsonResponse({"status": "database away"}, status=503, headers={"Retry-After": "5"})
+
+
+# Free threads that wait for a PostgreSQL server that accepts connections but never answers.
+#
+# No driver promises a deadline for an answer, and packets that the other machine's kernel
+# acknowledges keep time-outs of TCP from running. So while a request takes long the health check's
+# question is asked; if that gets no answer either, the sockets of all requests are shut, and they
+# end as they do where the server is gone.
+
+
+log = logging.getLogger(__name__)
+LOOK_SECONDS = 0.25
+# A request that takes longer may be waiting for the database.
+LONG_SECONDS = 0.5
+
+
+class Watch:
+    """Requests in progress by thread, with the connection of each."""
+
+    def __init__(self) -> None:
+        self._begun: dict[int, tuple[float, Any]] = {}
+        self._lock = threading.Lock()
+        self._process = 0
+
+    @contextmanager
+    def over(self) -> Iterator[None]:
+        """A request of this thread."""
+        connection = connections[DEFAULT_DB_ALIAS]
+        if connection.vendor != "postgresql":
+            yield
+            return
+        self._start()
+        me = threading.get_ident()
+        self._begun[me] = (time.monotonic(), connection)
+        try:
+            yield
+        finally:
+            self._begun.pop(me, None)
+
+    def _start(self) -> None:
+        """One thread a process, also behind a fork."""
+        if self._process == os.getpid():
+            return
+        with self._lock:
+            if self._process != os.getpid():
+                self._process = os.getpid()
+                self._begun = {}
+                threading.Thread(target=self._look, daemon=True, name="stalled").start()
+
+    def _look(self) -> None:
+        silent = 0
+        while True:
+            time.sleep(LOOK_SECONDS)
+            now = time.monotonic()
+            begun = list(self._begun.values())
+            is_long = any(now - at > LONG_SECONDS for at, _connection in begun)
+            silent = silent + 1 if is_long and not pulse.reaches_database() else 0
+            # One answer that is late is that of a busy machine.
+            if silent > 1:
+                self._shut()
+
+    def _shut(self) -> None:
+        waiting = [connection for _at, connection in list(self._begun.values())]
+        log.warning("the database answers nothing; %d requests are ended", len(waiting))
+        for connection in waiting:
+            with suppress(Exception):
+                copy = socket.socket(fileno=os.dup(connection.connection.fileno()))
+                with copy:
+                    copy.shutdown(socket.SHUT_RDWR)
+
+
+watch = Watch()
+
+
+# What the site answers while its database is away: 503, and when to come again.
+#
+# Every view is covered by one middleware and one handler, the API by its own error document. Only
+# errors of the connection and of the server's room count; a wrong statement stays a 500.
+
+
+RETRY_SECONDS = 5
+CAREFUL_SECONDS = 15.0
+# What says how the site is goes on to answer.
+ALWAYS = ("/healthz", "/metrics")
+# Connection, rollback by the server, resources, shutdown, input and output, lock not granted.
+AWAY_STATES = ("08", "25P", "40", "53", "55P03", "57", "58")
+# Busy, locked, no memory, read only, input and output, full, cannot open, protocol.
+REDIS_AWAY = {"ConnectionError", "TimeoutError"}
+AWAY_CODES = {5, 6, 7, 8, 10, 13, 14, 15}
+
+
+def is_away(error: BaseException | None) -> bool:
+    """Whether an error says that database or cache cannot be reached or cannot store just now."""
+    # By their names: the package is loaded only where a site uses it.
+    if type(error).__module__ == "redis.exceptions":
+        return not REDIS_AWAY.isdisjoint(each.__name__ for each in type(error).__mro__)
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    cause = error.__cause__ or error
+    if isinstance(error, InterfaceError):
+        return "connection" in str(cause)
+    if (code := getattr(cause, "sqlite_errorcode", None)) is not None:
+        return code & 0xFF in AWAY_CODES
+    # Without a state the server never spoke: refused, cut, timed out.
+    state = getattr(cause, "sqlstate", None)
+    return state is None or state.startswith(AWAY_STATES)
+
+
+class Unavailable:
+    """Answer 503 instead of 500 where a view met a database that is away.
+
+    For a while after that, requests ask the health check first: each would otherwise hold a
+    thread until the connection pool gives up, and the health check would wait for one.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+        self.careful_until = 0.0
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on, unless the database is known to be still away."""
+        is_careful = time.monotonic() < self.careful_until and request.path_info not in ALWAYS
+        if is_careful and not pulse.reaches_database():
+            return unavailable(request)
+        if request.path_info in ALWAYS:
+            return self.get_response(request)
+        with watch.over():
+            return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Take errors of the connection; leave every other to Django."""
+        if not is_away(error):
+            return None
+        self.careful_until = time.monotonic() + CAREFUL_SECONDS
+        log.warning("the database did not answer", exc_info=error)
+        return unavailable(request)
+
+
+def error_500(request: HttpRequest) -> HttpResponse:
+    """The last resort, also for what happened outside of views: 503 or 500."""
+    error = sys.exc_info()[1]
+    return unavailable(request) if is_away(error) else server_error(request)
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """Say without the database that nothing was stored and the same may be sent again."""
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    if wants_json(request):
+        detail = _("The site cannot store anything just now. It is sent again by itself.")
+        data = {"error": "unavailable", "detail": detail}
+        return JsonResponse(data, status=503, headers=headers)
+    page = Path(settings.BASE_DIR, "templates", "503.html").read_text(encoding="utf-8")
+    return HttpResponse(page, status=503, headers=headers)

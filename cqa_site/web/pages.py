@@ -1,0 +1,207 @@
+"""Parts of every page: headers, errors, downloads, choices, glossary, context."""
+
+import re
+from collections.abc import Callable, ItemsView
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any, TypeVar
+
+from django.conf import settings
+from django.forms import BaseForm, ChoiceField, ModelChoiceField
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from django.utils.text import slugify
+from django.views.debug import SafeExceptionReporterFilter
+from django.views.defaults import page_not_found
+
+# What code below the views says of a thing that was named and is not there; it becomes a 404.
+
+
+class NotThere(LookupError):
+    """The thing that was named does not exist, or no longer; the message is for people."""
+
+
+class NotFound:
+    """Answer 404 on pages; the interface has its own, `cqa_site.web.rest.problems`."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The page that says so, and why."""
+        if not isinstance(error, NotThere):
+            return None
+        vars(request).update(not_there=str(error))
+        return page_not_found(request, error)
+
+
+# What a developer's error page shows: where it broke, and no value of anything.
+
+
+class NoValues(SafeExceptionReporterFilter):
+    """Leaves variables and form fields out of error pages.
+
+    Django hides what is marked as sensitive, and only without DEBUG. An API key passes through
+    frames of forms and libraries that nobody can mark, and error pages get copied into issues.
+    """
+
+    def is_active(self, request: HttpRequest | None) -> bool:
+        """Hide marked values with DEBUG, too."""
+        return True
+
+    def get_traceback_frame_variables(
+        self, request: HttpRequest | None, tb_frame: FrameType
+    ) -> ItemsView[str, Any]:
+        """No variable of any frame."""
+        none: dict[str, Any] = {}
+        return none.items()
+
+    def get_post_parameters(self, request: HttpRequest | None) -> dict[str, str]:
+        """The names of the fields that were sent."""
+        return dict.fromkeys(getattr(request, "POST", ()), self.cleansed_substitute)
+
+
+# What every answer of the site has in common: its headers, and a connection that goes on.
+
+
+PERMISSIONS_POLICY = "camera=(), microphone=(), geolocation=(), payment=()"
+
+MOST_READ, PIECE = 1024 * 1024, 64 * 1024
+
+
+class UnreadBodies:
+    """Read what a refusal left unread of a body, or close the connection after the answer.
+
+    The web server drops a connection with an unread body without a word, and the next request on
+    it is lost.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer, with ``Connection: close`` where more than 1 MiB was left."""
+        response = self.get_response(request)
+        # Other servers would wait for bytes that never come; Django's own reads bodies itself.
+        if request.META.get("wsgi.input_terminated") and not _read_rest(
+            request.META["wsgi.input"]
+        ):
+            response.headers["Connection"] = "close"
+        return response
+
+
+def _read_rest(body: IO[bytes]) -> bool:
+    """Whether the body ends within the limit."""
+    return any(not body.read(PIECE) for _piece in range(MOST_READ // PIECE + 1))
+
+
+class PrivateResponses:
+    """Keep pages of signed-in people out of every cache and switch browser features off."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Add the headers; a view that set its own Cache-Control keeps it."""
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
+        patch_vary_headers(response, ["Cookie", "HX-Request"])
+        return response
+
+
+# In which form a view replies.
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether a script asks; a form without script wants a page."""
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+# Files of the site as downloads, never as pages.
+
+
+Sent = TypeVar("Sent", bound=HttpResponseBase)
+
+
+def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
+    """Stream a file to be saved under ``name`` (RFC 6266); no browser runs or guesses it."""
+    return guarded(
+        FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type=content_type)
+    )
+
+
+def guarded(response: Sent) -> Sent:
+    """A response that no browser runs or guesses."""
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+def as_file(content: str | bytes, *, name: str, content_type: str) -> HttpResponse:
+    """What was made for this request, to be saved under ``name``."""
+    response = HttpResponse(content, content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+# What fields of a form choose among, where that is known only when the form is made.
+
+
+def offer(form: BaseForm, **offered: Any) -> None:
+    """Let fields choose among rows, or among pairs of a value and its words."""
+    for name, among in offered.items():
+        match form.fields[name]:
+            case ModelChoiceField() as field:
+                field.queryset = among
+            case ChoiceField() as field:
+                field.choices = among
+            case _:
+                raise TypeError(f"{name} is no field to choose in")
+
+
+# The glossary: words with the sentence that `docs/glossary.md` has for each.
+#
+# A word is known by its name there, or by one of several in a row (*run, call, attempt*).
+
+
+ROW = re.compile(r"^\| (?!term \|)(.+?) \| (.+) \|$", re.M)
+# What makes Markdown of plain text.
+MARKS = re.compile(r"[*`]")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A row: the word or words, what they mean, and the row's name on the page."""
+
+    words: str
+    text: str
+    anchor: str
+
+
+@cache
+def glossary() -> dict[str, Meaning]:
+    """Every word with its meaning, read once a process."""
+    text = (settings.BASE_DIR / "docs" / "glossary.md").read_text(encoding="utf-8")
+    rows = [Meaning(head, MARKS.sub("", said), slugify(head)) for head, said in ROW.findall(text)]
+    return {word: row for row in rows for word in {row.words, *row.words.split(", ")}}
+
+
+# What every template may use.
+
+
+def site(request: HttpRequest) -> dict[str, object]:
+    """Name of the product, whether the debug pages exist, and see ``SETTLE_MS``."""
+    return {
+        "site_name": "Counterpoint",
+        "debug_pages": settings.DEBUG,
+        "settle_ms": settings.SETTLE_MS,
+    }

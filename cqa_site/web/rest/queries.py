@@ -1,0 +1,331 @@
+"""Strict queries, filters and pagination, and errors as problem+json."""
+
+import json
+import logging
+import re
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.forms import ChoiceField, ModelChoiceField
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django_filters.filters import TypedChoiceFilter
+from django_filters.rest_framework import DjangoFilterBackend
+from django_filters.rest_framework import FilterSet as AnyFilterSet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView, exception_handler
+
+from ..outages import RETRY_SECONDS, is_away
+from ..pages import NotThere
+
+# Errors of the API as ``application/problem+json`` (RFC 9457), without internals.
+
+
+log = logging.getLogger(__name__)
+MEDIA_TYPE = "application/problem+json"
+# Of refusals from outside the views; the others say their reason themselves.
+DETAILS = {
+    400: "The request cannot be read.",
+    403: "This is not allowed.",
+    404: "Not found.",
+    500: "The site failed. Its log holds the reason, under this X-Request-ID.",
+    503: "The site cannot do this just now; try again in a moment.",
+}
+
+
+class Conflict(APIException):
+    """What was asked does not fit the present state."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_detail = "That is not possible now."
+    default_code = "conflict"
+
+
+class Busy(APIException):
+    """The database did not answer in time."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_detail = "The database is busy; try again in a moment."
+    default_code = "busy"
+    wait = RETRY_SECONDS
+
+
+class ProblemDocuments:
+    """Answer every refusal below ``/api/`` with a problem document, also those made elsewhere.
+
+    Django, its middleware and the pages of outages know people only.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Replace the body of a refusal; status and other headers stay."""
+        response = self.get_response(request)
+        is_page = response.headers.get("Content-Type") != MEDIA_TYPE
+        if response.status_code >= HTTPStatus.BAD_REQUEST and is_page and _is_api(request):
+            _make_problem(response)
+        return response
+
+
+class ProblemSerializer(serializers.Serializer):
+    """One error: title and status always, detail in words, errors by field."""
+
+    type = serializers.CharField(default="about:blank")
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    errors = serializers.DictField(required=False)  # type: ignore[assignment]  # a field here
+
+
+@contextmanager
+def conflict_on(*refusals: type[Exception]) -> Iterator[None]:
+    """Turn the named refusals of an action into 409 with their message."""
+    try:
+        yield
+    except refusals as refusal:
+        raise Conflict(str(refusal) or Conflict.default_detail) from refusal
+
+
+@contextmanager
+def invalid_on(field: str, *refusals: type[Exception]) -> Iterator[None]:
+    """Turn the named refusals of an action into 400 at the field they are about."""
+    try:
+        yield
+    except refusals as refusal:
+        raise ValidationError({field: [str(refusal)]}) from refusal
+
+
+def problem(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Render an API error; anything unexpected stays Django's bare 500 and its log line."""
+    if is_away(error):
+        log.warning("the database did not answer", exc_info=error)
+        error = Busy()
+    elif isinstance(error, NotThere):
+        error = NotFound(str(error) or None)
+    response = exception_handler(error, context)
+    if response is None:
+        return None
+    response.data = body(response.status_code, response.data)
+    response.content_type = MEDIA_TYPE
+    return response
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return f"{request.path_info}/".startswith("/api/")
+
+
+def _make_problem(response: HttpResponse) -> None:
+    code = HTTPStatus(response.status_code)
+    data = body(code, {"detail": DETAILS.get(code, code.description)})
+    response.content = json.dumps(data)
+    del response.headers["Content-Encoding"]
+    response.headers["Content-Type"] = MEDIA_TYPE
+    response.headers["Content-Length"] = str(len(response.content))
+
+
+def body(code: int, data: Any) -> dict[str, Any]:
+    """The problem document of an error DRF described by a detail, a list or a dict."""
+    filled = {"type": "about:blank", "title": HTTPStatus(code).phrase, "status": code}
+    if isinstance(data, dict) and set(data) == {"detail"}:
+        return filled | {"detail": str(data["detail"])}
+    errors = data if isinstance(data, dict) else {"non_field_errors": data}
+    return filled | {"detail": "Some values are not acceptable.", "errors": errors}
+
+
+# One reader for the query of every address, of pages and of the API.
+#
+# Whatever a view reads from an address has passed here: text that databases store and screens
+# show, of a sensible length. What a value may mean is up to the view; ``chosen`` is for those that
+# know a list of values.
+
+
+LONGEST_NAME, LONGEST_VALUE = 100, 2_000
+MOST_VALUES = 500
+# NUL and lone surrogates, which databases refuse; other control characters but tab and newlines,
+# which nobody types into an address.
+UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+class StrictQuery:
+    """Refuse a query with parts that nothing behind could store or look up."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer 400 with the names that are wrong, or pass the request on."""
+        errors = wrong_parameters(request)
+        if not errors:
+            return self.get_response(request)
+        if request.path_info.startswith("/api/"):
+            return JsonResponse(body(400, errors), status=400, content_type=MEDIA_TYPE)
+        return render(request, "400.html", {"names": list(errors)}, status=400)
+
+
+def wrong_parameters(request: HttpRequest) -> dict[str, list[str]]:
+    """What is wrong with the query, by parameter."""
+    found: dict[str, list[str]] = {}
+    count = 0
+    for name, values in request.GET.lists():
+        count += len(values)
+        for text, longest in ((name, LONGEST_NAME), *((each, LONGEST_VALUE) for each in values)):
+            if len(text) > longest:
+                found[_shown(name)] = [_("At most %s characters.") % longest]
+            elif UNSTORABLE.search(text):
+                found[_shown(name)] = [_("There is a character in it that no text has.")]
+    if count > MOST_VALUES:
+        found["query"] = [_("At most %s values.") % MOST_VALUES]
+    return found
+
+
+def chosen(request: HttpRequest, name: str, known: Collection[str]) -> str:
+    """The value of a parameter if it is a known one, else an empty text: everything."""
+    value = request.GET.get(name, "")
+    return value if value in known else ""
+
+
+def whole_number(text: str | None) -> int | None:
+    """The number from 0 on that a text is, small enough for every column; None for any other."""
+    is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= 9
+    return int(text or 0) if is_number else None
+
+
+def id_from(text: str | None) -> uuid.UUID | None:
+    """The id that a text is; None for any other text."""
+    try:
+        return uuid.UUID(text or "")
+    except ValueError:
+        return None
+
+
+def _shown(name: str) -> str:
+    return UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", name[:LONGEST_NAME])
+
+
+# Pages of API lists.
+
+
+MAX_PAGE = 1_000_000
+
+
+class Pages(PageNumberPagination):
+    """50 rows a page by default, at most 200; a page beyond the last one is a 404."""
+
+    page_size = 50
+    page_size_query_param = "page_size"
+    max_page_size = 200
+
+    def get_page_size(self, request: Request) -> int:
+        """Read ``page_size``; raises 400 unless it lies between 1 and 200."""
+        given = request.query_params.get("page_size")
+        return self.page_size if given is None else _whole(given, "page_size", self.max_page_size)
+
+    def get_page_number(self, request: Request, paginator: Paginator) -> Any:
+        """Read ``page``; raises 400 unless it is a whole number from 1 on."""
+        return _whole(request.query_params.get("page", "1"), "page", MAX_PAGE)
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """Both parameters with their bounds."""
+        bounds = {"page": MAX_PAGE, "page_size": self.max_page_size}
+        parameters = super().get_schema_operation_parameters(view)
+        for parameter in parameters:
+            parameter["schema"] |= {"minimum": 1, "maximum": bounds[parameter["name"]]}
+        return parameters
+
+
+def _whole(text: str, name: str, largest: int) -> int:
+    number = whole_number(text)
+    if number is None or not 1 <= number <= largest:
+        raise ValidationError({name: [f"A whole number from 1 to {largest:,}."]})
+    return number
+
+
+# Query parameters of API lists: only declared ones, anything else is a 400.
+
+
+PAGING = {"page", "page_size"}
+# Longer lists are the description's.
+MOST_NAMED = 60
+
+
+class FilterSet(AnyFilterSet):
+    """What the parameters of lists are declared in."""
+
+
+@extend_schema_field(OpenApiTypes.BOOL)
+class TrueFalseFilter(TypedChoiceFilter):
+    """true or false; anything else is a 400 instead of being ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        choices = (("true", "true"), ("false", "false"))
+        super().__init__(*args, choices=choices, coerce=_is_true, **kwargs)
+
+
+def one_of(values: Iterable[Any]) -> str:
+    """What a wrong choice could have been."""
+    return "Must be one of: " + ", ".join(map(str, values)) + "."
+
+
+def _is_true(text: str) -> bool:
+    return text == "true"
+
+
+class StrictFilterBackend(DjangoFilterBackend):
+    """Refuse unknown parameters, so that no lookup can reach a field nobody listed."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet, view: APIView) -> QuerySet:
+        """Filter by the view's ``filterset_class``; raises 400 for a parameter it lacks."""
+        filterset = getattr(view, "filterset_class", None)
+        refuse_unknown(request, PAGING | set(filterset.base_filters if filterset else ()))
+        return super().filter_queryset(request, queryset, view)
+
+    def get_filterset(self, request: Request, queryset: QuerySet, view: APIView) -> Any:
+        """The filters, which say at a wrong choice which there are."""
+        filterset = super().get_filterset(request, queryset, view)
+        for field in filterset.form.fields.values() if filterset else ():
+            # The choices of rows would be a query.
+            if not isinstance(field, ChoiceField) or isinstance(field, ModelChoiceField):
+                continue
+            choices: Any = field.choices
+            values = [value for value, _label in choices if value]
+            if 0 < len(values) <= MOST_NAMED:
+                words = f"“%(value)s” is not known. {one_of(values)}"
+                field.error_messages["invalid_choice"] = words
+        return filterset
+
+
+def refuse_undeclared(request: Request, declared: Sequence[OpenApiParameter]) -> None:
+    """Raise 400 for parameters that were not declared, and for values outside a declared list."""
+    refuse_unknown(request, {parameter.name for parameter in declared})
+    wrong = {
+        each.name: [one_of(each.enum)]
+        for each in declared
+        if each.enum and request.query_params.get(each.name, each.enum[0]) not in each.enum
+    }
+    if wrong:
+        raise ValidationError(wrong)
+
+
+def refuse_unknown(request: Request, allowed: set[str]) -> None:
+    """Raise 400 for parameters that are not allowed, and for one given twice."""
+    wrong: dict[str, Any] = {
+        name: ["Unknown parameter."] for name in request.query_params if name not in allowed
+    }
+    for name, values in request.query_params.lists():
+        if len(values) > 1:
+            wrong.setdefault(name, ["Given more than once."])
+    if wrong:
+        raise ValidationError(wrong)

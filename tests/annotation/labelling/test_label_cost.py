@@ -1,0 +1,38 @@
+"""What one label asks of the database."""
+
+import uuid
+
+import pytest
+from django.urls import reverse
+
+from annotation.labelling.models.campaigns import Assignment
+from tests.annotation.voting import opened
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_label_takes_nine_statements(django_assert_num_queries):
+    study = make_study()
+    campaign = opened(study, ordinary=200, controls=30)
+    client = sign_in(make_member(study, "annotator"))
+    ids = [study.public_id, campaign.public_id]
+    assert client.get(reverse("label", args=ids)).status_code == 200
+    waiting = Assignment.objects.filter(campaign=campaign, state="served")
+    rows = list(waiting.order_by("block", "position"))
+    assert len(rows) > 20
+
+    def send(row):
+        fields = {"item": row.public_id, "client_key": uuid.uuid4().hex, "label": 2}
+        reply = client.post(
+            reverse("label_answer", args=ids),
+            fields | {"has_enough": "on"},
+            headers={"Accept": "application/json"},
+        )
+        assert reply.json()["saved"] == {"id": str(row.public_id), "label": 2}
+
+    send(rows[0])
+    # Session, person, two for the transaction, place, what is held, slot, answer, event.
+    with django_assert_num_queries(9):
+        send(rows[1])
+    assert waiting.count() >= 20

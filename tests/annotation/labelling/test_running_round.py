@@ -1,0 +1,221 @@
+"""A label round that people work on is changed: items in and out, more votes, another wording."""
+
+import itertools
+
+import pytest
+from django.urls import reverse
+
+from annotation.consensus.reports import vote_table
+from annotation.exports.reports.tables import Source, votes
+from annotation.figures.actions import CAMPAIGNS
+from annotation.labelling.actions import answering, campaigns, serving
+from annotation.labelling.actions.blocks import retire_item
+from annotation.labelling.actions.campaigns import add_items
+from annotation.labelling.models.campaigns import Assignment
+from annotation.labelling.reports import label_violations, skipped_by_all
+from cqa_site.people.models import AuditEvent
+from cqa_site.results import snapshots
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.lifecycle import close_round, correct_round, open_round, reopen_round
+from tests.cast import make_arguments, make_campaign, make_member, sign_in
+
+pytestmark = pytest.mark.django_db
+KEYS = itertools.count()
+
+
+@pytest.fixture
+def boss(study):
+    return make_member(study, "researcher")
+
+
+@pytest.fixture
+def campaign(study, boss):
+    made = make_campaign(study, ordinary=8, controls=3, votes_per_item=2)
+    open_round(round_=made, actor=boss)
+    made.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def people(study, campaign):
+    return [
+        serving.member_place(
+            campaign=campaign, membership=make_member(study, "annotator").memberships.get()
+        )
+        for _each in range(4)
+    ]
+
+
+def work(place):
+    place.round.refresh_from_db()
+    return serving.next_work(campaign=place.round, place=place)
+
+
+def give(place, row, label=2):
+    skip = {} if label is not None else {"skip_reason": "unclear"}
+    given = answering.Answer(client_key=f"key-{next(KEYS)}", label=label, **skip)
+    return answering.answer(rater=place.rater, assignment=row, given=given)
+
+
+def label(places, most=1_000):
+    """Everybody labels in turn until nothing is left, or so many labels are given."""
+    given = 0
+    while given < most:
+        before = given
+        for place in places:
+            if todo := work(place).assignments[:1]:
+                give(place, todo[0])
+                given += 1
+        if given == before:
+            return given
+    return given
+
+
+def reworded(campaign, boss):
+    return campaigns.save_version(
+        study=campaign.study,
+        title="Clearer",
+        body="Read twice.",
+        levels=campaign.guideline.levels,
+        actor=boss,
+    )
+
+
+def is_full(campaign):
+    campaign.refresh_from_db()
+    counted = vote_table(campaign, item__control_label__isnull=True).groupby("item").size()
+    wanted = campaign.items.filter(control_label=None, is_retired=False)
+    assert set(counted.index) == set(wanted.values_list("pk", flat=True))
+    return set(counted) == {campaign.votes_per_item}
+
+
+def test_four_people_work_while_everything_changes(study, campaign, people, boss):
+    label(people, 12)
+    on_screen = work(people[0]).assignments[0]
+    out = next(row.item for row in work(people[1]).assignments if not row.item.is_control)
+    retire_item(campaign=campaign, item=out, is_retired=True, actor=boss)
+    added = make_arguments(study, 3)
+    assert add_items(campaign=campaign, argument_ids=[row.pk for row in added]) == 3
+    label(people, 6)
+    give(people[0], Assignment.objects.get(pk=on_screen.pk))
+    correct_round(round_=campaign, actor=boss, values={"votes_per_item": 3})
+    label(people, 6)
+    newer = campaigns.save_version(
+        study=study,
+        title="Clearer",
+        body="Read twice.",
+        levels=campaign.guideline.levels,
+        actor=boss,
+    )
+    correct_round(round_=campaign, actor=boss, values={"guideline": newer})
+    close_round(round_=campaign, actor=boss)
+    reopen_round(round_=campaign, actor=boss)
+    label(people)
+    assert is_full(campaign)
+    assert list(label_violations()) == []
+    retire_item(campaign=campaign, item=out, is_retired=False, actor=boss)
+    label(people)
+    assert is_full(campaign)
+    assert list(label_violations()) == []
+    verbs = AuditEvent.objects.filter(study=study).values_list("verb", flat=True)
+    assert {"item_retired", "item_taken_back", "label_round_corrected"} <= set(verbs)
+
+
+def test_each_vote_says_which_wording_its_annotator_had(study, campaign, people, boss):
+    given = label(people, 5)
+    first = campaign.guideline
+    newer = reworded(campaign, boss)
+    correct_round(round_=campaign, actor=boss, values={"guideline": newer})
+    label(people)
+    campaign.refresh_from_db()
+    snapshot = snapshots.refresh(CAMPAIGNS, campaign)
+    table = votes(Source(snapshot, b"salt"))
+    at = list(table.types).index("guideline")
+    numbers = [row[at] for row in table.rows]
+    assert numbers.count(first.number) == given
+    assert set(numbers) == {first.number, newer.number}
+
+
+def test_an_answer_to_an_item_that_was_retired_meanwhile_is_kept(campaign, people, boss):
+    row = next(row for row in work(people[0]).assignments if not row.item.is_control)
+    retire_item(campaign=campaign, item=row.item, is_retired=True, actor=boss)
+    kept = give(people[0], row)
+    assert (kept.label, kept.is_extra) == (2, True)
+    assert not vote_table(campaign, item=row.item).size
+    assert row.item_id not in {each.item_id for each in work(people[0]).assignments}
+
+
+def test_what_cannot_change_while_people_work(study, campaign, boss):
+    other = campaigns.save_version(
+        study=study,
+        title="Two levels",
+        body="",
+        levels=[{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}],
+        actor=boss,
+    )
+    for values, words in (
+        ({"votes_per_item": 1}, "only be raised"),
+        ({"guideline": other}, "Only the wording"),
+    ):
+        with pytest.raises(RoundNotReady, match=words):
+            correct_round(round_=campaign, actor=boss, values=values)
+    control = campaign.items.exclude(control_label=None).first()
+    with pytest.raises(RoundNotReady, match="Quality"):
+        retire_item(campaign=campaign, item=control, is_retired=True, actor=boss)
+    close_round(round_=campaign, actor=boss)
+    with pytest.raises(RoundNotReady, match="Closed"):
+        add_items(campaign=campaign, argument_ids=[make_arguments(study, 1)[0].pk])
+
+
+def test_an_imported_round_is_renamed_and_never_opened(study, boss):
+    files = make_campaign(study, name="Files", ordinary=1, state="closed", origin="imported")
+    assert correct_round(round_=files, actor=boss, values={"name": "Crowd 2024"})
+    for act in (
+        lambda: reopen_round(round_=files, actor=boss),
+        lambda: correct_round(round_=files, actor=boss, values={"votes_per_item": 9}),
+    ):
+        with pytest.raises(RoundNotReady, match="imported"):
+            act()
+
+
+class TestPages:
+    @pytest.fixture
+    def client(self, boss):
+        return sign_in(boss)
+
+    def address(self, name, campaign, *more):
+        return reverse(name, args=[campaign.study.public_id, campaign.public_id, *more])
+
+    def test_what_everybody_skipped_is_shown_and_retired(self, client, campaign, people):
+        item = campaign.items.filter(control_label=None).first()
+        for place in people[:2]:
+            while not (row := place.rater.assignments.filter(item=item).first()):
+                give(place, work(place).assignments[0])
+            give(place, row, None)
+        assert list(skipped_by_all(campaign)) == [item]
+        page = client.get(self.address("campaign_items", campaign), {"only": "skipped"}).text
+        assert "1 item was skipped by everybody who had it." in " ".join(page.split())
+        assert item.argument.text in page
+        retire = self.address("campaign_item_retire", campaign, item.external_id)
+        reply = client.post(retire, {"is_retired": "on", "skipped": ""}, follow=True)
+        assert "Nobody gets the item any more." in reply.text
+        assert not skipped_by_all(campaign)
+        client.post(retire)
+        item.refresh_from_db()
+        assert not item.is_retired
+
+    def test_name_votes_and_wording_change_on_one_page(self, client, campaign):
+        page = self.address("campaign_correct", campaign)
+        asked = client.get(page).context["form"]
+        assert list(asked.fields) == ["name", "guideline", "votes_per_item", "skip_share"]
+        values = {name: asked[name].value() or "" for name in asked.fields}
+        reply = client.post(
+            page, values | {"name": "Second try", "votes_per_item": 4}, follow=True
+        )
+        assert "The history of the study has both." in reply.text
+        campaign.refresh_from_db()
+        assert (campaign.name, campaign.votes_per_item) == ("Second try", 4)
+        assert campaign.slots.count() == 32
+        refused = client.post(page, values | {"votes_per_item": 1})
+        assert refused.status_code == 422
+        assert "can only be raised" in refused.text

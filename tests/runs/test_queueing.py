@@ -1,0 +1,182 @@
+"""Whose job is claimed next: people take turns, and quick jobs go before long ones."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from cqa_site.people.models import User
+from cqa_site.runs import jobs
+from cqa_site.runs.models import Job
+from cqa_site.runs.queueing import LONG
+from tests.cast import make_study
+
+pytestmark = pytest.mark.django_db
+BACKLOG = 5_000
+
+
+@pytest.fixture(autouse=True)
+def kinds(monkeypatch):
+    """A quick kind and a long one."""
+    monkeypatch.setattr(jobs, "HANDLERS", {})
+    monkeypatch.setattr(jobs, "WEIGHTS", {})
+    jobs.handles("quick")(lambda work: None)
+    jobs.handles("long", is_long=True)(lambda work: None)
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def ask(study):
+    """Ask for jobs of a person, named by a letter; "" is the site itself."""
+    asked = {}
+
+    def ask(name, count=1, kind="quick"):
+        actor = name and User.objects.get_or_create(email=f"{name}@test.example")[0]
+        for _ in range(count):
+            asked[name] = asked.get(name, 0) + 1
+            key = f"{name}{asked[name]}"
+            jobs.enqueue(study=study, kind=kind, key=key, actor=actor or None)
+
+    return ask
+
+
+def claimed(count=1, state="done"):
+    """Claim and end jobs; return their keys in that order, without the kind."""
+    keys = []
+    for _ in range(count):
+        job = jobs.claim()
+        Job.objects.filter(pk=job.pk).update(state=state, lease_until=None)
+        keys.append(job.key.partition(":")[2])
+    return keys
+
+
+def test_people_take_turns_however_many_jobs_each_has(ask):
+    ask("a", 6)
+    ask("b", 2)
+    ask("c")
+    assert claimed(9) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4", "a5", "a6"]
+
+
+def test_somebody_new_does_not_wait_for_what_others_asked_before(ask):
+    ask("a", 100)
+    claimed(50)
+    ask("b", 2)
+    assert claimed(3) == ["b1", "a51", "b2"]
+    ask("")
+    assert claimed(2) == ["1", "a52"]
+
+
+def test_nobody_starves_while_others_ask_for_one_after_another(ask):
+    ask("a", 20)
+    for name in "bcd":
+        ask(name)
+    keys = []
+    for _ in range(40):
+        (key,) = claimed()
+        keys.append(key)
+        if key[0] != "a":
+            ask(key[0])
+    assert len([key for key in keys if key[0] == "a"]) == 10
+
+
+def test_an_empty_queue_gives_nobody_credit(ask):
+    """Who asked for little so far has no right to all the turns that others had."""
+    ask("b")
+    ask("a", 50)
+    claimed(51)
+    ask("b", 3)
+    ask("a", 2)
+    assert claimed(5) == ["b2", "b3", "a51", "b4", "a52"]
+
+
+@pytest.mark.parametrize("state", ["done", "failed"])
+def test_how_jobs_end_changes_no_turn(ask, state):
+    ask("a", 4)
+    claimed(2, state)
+    ask("b")
+    assert claimed(2) == ["b1", "a3"]
+
+
+def test_a_cancelled_job_moves_nobody_back(ask):
+    ask("a", 4)
+    Job.objects.filter(key="quick:a4").update(state="failed")
+    ask("b")
+    assert claimed(2) == ["a1", "b1"]
+
+
+def test_quick_jobs_go_first_also_before_long_ones_of_their_own_person(ask):
+    ask("a", 3, "long")
+    ask("b", 2, "long")
+    assert claimed() == ["a1"]
+    ask("b", 3)
+    ask("c", 2)
+    assert claimed(5) == ["b3", "c1", "b4", "c2", "b5"]
+    assert claimed(4) == ["b1", "a2", "b2", "a3"]
+
+
+def test_long_jobs_have_their_turn_while_quick_ones_keep_coming(ask):
+    ask("a", 2, "long")
+    ask("b", 3 * LONG)
+    keys = claimed(3 * LONG)
+    assert [keys.index("a1"), keys.index("a2")] == [LONG - 1, 2 * LONG]
+
+
+def test_a_job_that_waits_for_packages_keeps_nobody_waiting(ask):
+    ask("a", 3)
+    jobs._put_back(jobs.claim(), "3 of 13 packages")
+    ask("b")
+    Job.objects.update(run_after=Now())
+    assert claimed(4) == ["b1", "a2", "a3", "a1"]
+
+
+def test_a_lost_job_comes_before_all_that_wait(ask):
+    ask("a", 2)
+    job = jobs.claim()
+    ask("b")
+    Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert jobs.claim() == job
+    assert claimed(2) == ["b1", "a2"]
+
+
+def uses(queries, *indexes):
+    """Whether the database reads jobs by these indexes."""
+    explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
+    lines = []
+    with connection.cursor() as cursor:
+        for query in queries:
+            if query["sql"].startswith("SELECT") and "runs_job" in query["sql"]:
+                cursor.execute(f"{explain} {query['sql']}")
+                lines += [str(row[-1]) for row in cursor.fetchall()]
+    assert not [line for line in lines if "job_ready" in line]
+    return all(any(index in line for line in lines) for index in indexes)
+
+
+def test_a_long_queue_makes_neither_asking_nor_claiming_dearer(ask, study):
+    """Also after as many jobs that ended."""
+    ask("a")
+    person = Job.objects.get().created_by
+    fields = {"study": study, "kind": "quick", "created_by": person, "weight": 1}
+    for state, fence in (("done", 1), ("ready", 0)):
+        places = range(BACKLOG * (1 - fence), BACKLOG * (2 - fence))
+        Job.objects.bulk_create(
+            Job(position=place, key=f"quick:x{place}", state=state, fence=fence, **fields)
+            for place in places
+        )
+    # What a database does by itself from time to time.
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE runs_job")
+    with CaptureQueriesContext(connection) as asking:
+        ask("a")
+    assert uses(asking, "job_clock", "job_person")
+    ask("b")
+    with CaptureQueriesContext(connection) as claiming:
+        assert claimed(3) == ["a1", "b1", f"x{BACKLOG}"]
+    assert uses(claiming, "job_next")
+    assert len([query for query in claiming if "runs_job" in query["sql"]]) == 3 * 6

@@ -1,0 +1,134 @@
+"""A form shows what somebody has to decide; what has a usual value is one step away."""
+
+import pytest
+from django.urls import reverse
+from lxml import html
+
+from annotation.labelling.forms import CampaignForm
+from cqa_site.web.templatetags.advanced import advanced
+from tests.cast import sign_in
+from tests.flat import flat
+
+from .matrix import STUDY_ROUTES
+
+pytestmark = pytest.mark.django_db
+
+MOST = 8
+# A field for each criterion, level or key point.
+AS_MANY_AS_THERE_ARE = {"guideline_new", "score_trial", "scoring_example", "count_trial"}
+
+
+@pytest.fixture
+def admin(own):
+    return sign_in(own.people["d"])
+
+
+def in_sight(form):
+    """Fields of a form by name, but for those in something folded inside it."""
+    found = {}
+    for field in form.xpath(".//input | .//select | .//textarea"):
+        folds = [each for each in field.iterancestors("details") if form in each.iterancestors()]
+        is_folded = any(each.get("open") is None for each in folds)
+        if field.get("type") != "hidden" and field.get("hidden") is None and not is_folded:
+            found[field.get("name")] = field
+    return found
+
+
+def forms_of(own, admin, name):
+    reply = admin.get(reverse(name, kwargs=own.kwargs(name)))
+    content = b"".join(reply)
+    return (
+        html.fromstring(content).xpath("//main//form") if content.startswith(b"<!doctype") else []
+    )
+
+
+def test_no_form_opens_with_more_than_eight_fields(own, admin):
+    long, seen = [], 0
+    for name in sorted({*STUDY_ROUTES} - AS_MANY_AS_THERE_ARE):
+        for form in forms_of(own, admin, name):
+            fields = in_sight(form)
+            if name.endswith("_edit"):
+                # A draft shows which of its settings are not the usual ones.
+                for field in form.xpath(".//details[contains(@class, 'advanced')]//*[@name]"):
+                    fields.pop(field.get("name"), None)
+            seen += len(fields) > 3
+            long += [(name, list(fields))] if len(fields) > MOST else []
+    assert long == []
+    assert seen > 20
+
+
+def is_empty(field):
+    """Whether somebody has to fill in a field before a browser sends it."""
+    if field.tag == "select":
+        chosen = field.xpath(".//option[@selected]") or field.xpath(".//option")
+        return not (chosen and chosen[0].get("value"))
+    return not (field.text if field.tag == "textarea" else field.get("value"))
+
+
+def test_what_has_to_be_filled_in_is_never_folded(own, admin):
+    """A browser refuses such a form and cannot show where."""
+    hidden, seen = [], 0
+    for name in sorted(STUDY_ROUTES):
+        for form in forms_of(own, admin, name):
+            for field in form.xpath(".//details[not(@open)]//*[@required]"):
+                seen += 1
+                hidden += [(name, field.get("name"))] if is_empty(field) else []
+    assert hidden == []
+    assert seen > 20
+
+
+def test_a_fault_or_a_change_in_what_is_folded_opens_it(own, admin):
+    page = reverse("campaign_new", kwargs=own.kwargs("campaign_new"))
+    form = html.fromstring(admin.get(page).content).xpath("//form[contains(@class, 'round')]")[0]
+    assert "seed" not in in_sight(form)
+    assert "Advanced" in flat(html.tostring(form).decode())
+    usual = dict(form.form_values())
+    for given, is_open in (
+        ({}, False),
+        ({"lease_minutes": "0"}, True),
+        ({"block_size": "7"}, True),
+    ):
+        # Without a name it comes back, whatever else was given.
+        again = admin.post(page, usual | {"name": ""} | given | {"then": "draft"})
+        form = html.fromstring(again.content).xpath("//form[contains(@class, 'round')]")[0]
+        assert ("seed" in in_sight(form)) == is_open, given
+
+
+def test_a_draft_says_which_setting_is_its_own(own, admin):
+    """Beside the seed, which each round draws; nothing is folded that somebody chose."""
+    draft = own.rows.draft
+    page = reverse("campaign_edit", kwargs=own.kwargs("campaign_edit"))
+
+    def form():
+        content = admin.get(page).content
+        return html.fromstring(content).xpath("//form[contains(@class, 'round')]")[0]
+
+    names = ("block_size", "lease_minutes", "skip_share")
+    usual = {name: CampaignForm.base_fields[name].initial for name in names}
+    type(draft).objects.filter(pk=draft.pk).update(**usual, seed=77)
+    assert "seed" not in in_sight(form())
+    type(draft).objects.filter(pk=draft.pk).update(lease_minutes=60)
+    assert "seed" in in_sight(form())
+    said = flat(form().xpath(".//details[@class='advanced ']/summary")[0].text_content()).strip()
+    assert said.endswith("Changed from the default: Minutes an item stays reserved")
+
+
+def test_an_endpoint_with_limits_of_its_own_shows_them(own, admin):
+    endpoint = own.endpoint
+    page = reverse("endpoint", kwargs=own.kwargs("endpoint"))
+
+    def form():
+        return html.fromstring(admin.get(page).content).xpath("//form[.//input[@name='key']]")[0]
+
+    assert "requests_per_minute" not in in_sight(form())
+    type(endpoint).objects.filter(pk=endpoint.pk).update(requests_per_minute=60)
+    assert "requests_per_minute" in in_sight(form())
+    assert "Changed from the default: Requests per minute" in flat(form().text_content())
+
+
+def test_a_fault_at_a_folded_field_that_nobody_changed_opens_it(own):
+    round_form = CampaignForm({"seed": "1"}, study=own.study, initial={"seed": 1})
+    round_form.advanced = ("seed",)
+    assert advanced(round_form)["unusual"] == []
+    round_form.add_error("seed", "It does not fit the other fields.")
+    assert [field.name for field in advanced(round_form)["unusual"]] == ["seed"]
