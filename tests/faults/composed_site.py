@@ -10,6 +10,22 @@ from benchmarks.http_annotator import Annotator
 from tests.faults.fault_site import FaultSite, wait_until
 
 
+class WaitingAnnotator(Annotator):
+    """Pauses after some labels until the site is down, so that somebody meets the outage.
+
+    Without the pause, people are done before a slow judge lets the drill get that far.
+    """
+
+    def __init__(self, port: int, base: str, seed: int, *, pause_after: int) -> None:
+        super().__init__(port, base, seed)
+        self.pause_after, self.outage = pause_after, threading.Event()
+
+    def _label(self, *arguments) -> tuple[list[dict], str]:
+        if len(self.acknowledged.labels) >= self.pause_after:
+            self.outage.wait(300)
+        return super()._label(*arguments)
+
+
 @dataclass
 class ComposedSite(FaultSite):
     """Fills the database of an installation and asks it; the nursery starts no worker here."""
@@ -39,10 +55,13 @@ class ComposedSite(FaultSite):
         """That of the web server."""
         return self.composed.environment("web") | {"DJANGO_SETTINGS_MODULE": self.settings}
 
-    def annotators(self) -> list[Annotator]:
+    def annotators(self) -> list[WaitingAnnotator]:
         """Everybody, signed in; what a proxy says is said by them."""
-        host = self.composed.host
-        people = [Annotator(self.composed.port, self.work, seed=n) for n in range(self.people)]
+        host, half = self.composed.host, self.items * self.votes // self.people // 2
+        people = [
+            WaitingAnnotator(self.composed.port, self.work, seed=number, pause_after=half)
+            for number in range(self.people)
+        ]
         for number, person in enumerate(people):
             person.headers = {
                 "Host": host,
@@ -92,6 +111,8 @@ def live_through(site: ComposedSite, *, kills: int = 1, downs: int = 1) -> Lived
         for _number in range(downs):
             _carried(stub, 16)
             asked.append(composed.down())
+            for person in people:
+                person.outage.set()
             left = site.leases() - in_flight
             assert not left, f"a worker that was asked to end left {left}"
             composed.up()
