@@ -32,17 +32,17 @@ RUBRICS = Finder(
 def score_entries() -> Iterator[Entry]:
     """The leaderboard first, then what it stands on."""
     tour = lazy(
-        "Which system writes the best answers, and how sure each place is. Try another judge, or "
-        "another column."
+        "Which system writes the best answers, and how certain each rank is. Try another judge "
+        "or another column."
     )
     export = lazy("export download")
-    yield Entry("score", lazy("Leaderboard of scores"), "scores", 10, tour=tour, also=export)
-    tour = lazy("Whether a language model can replace a person, and what would tell.")
-    yield Entry("score", lazy("Replace people?"), "score_replace", place=25, tour=tour)
+    yield Entry("score", lazy("Score leaderboard"), "scores", 10, tour=tour, also=export)
+    tour = lazy("Whether a language model can replace a person, and which data are still missing.")
+    yield Entry("score", lazy("Replace annotators?"), "score_replace", place=25, tour=tour)
     yield Entry("score", lazy("Rubrics"), "rubrics", place=60)
-    yield Entry("score", lazy("Snapshots of scores"), "boards", place=70)
+    yield Entry("score", lazy("Score snapshots"), "boards", place=70)
     yield Entry("score", lazy("Training data"), "distillation", place=80)
-    yield Entry("judges", lazy("Leaderboard of judges"), "score_judges", place=60)
+    yield Entry("judges", lazy("Judge leaderboard"), "score_judges", place=60)
 
 
 # From questions to the systems that answer them best.
@@ -75,10 +75,10 @@ def steps(study: Study) -> list[Step]:
         _answers(study, systems),
         step(
             study,
-            title=_("Choose who scores"),
+            title=_("Choose raters"),
             text=_(
-                "People in a round, blind to who wrote what, or a language model by the same "
-                "rubric. Scores that were given elsewhere can be imported."
+                "Have people score in a round, without seeing who wrote the answers, or a "
+                "language model with the same rubric. You can also import existing scores."
             ),
             button=_("People"),
             page="scoring_rounds",
@@ -87,17 +87,17 @@ def steps(study: Study) -> list[Step]:
         ),
         step(
             study,
-            title=_("Let them score"),
+            title=_("Collect scores"),
             text=_sheets_in(counts["sheets"], counts["systems"], shared),
             button=_("Scoring rounds"),
             page="scoring_rounds",
-            other=(_("Runs of judges"), "scoring_runs"),
+            other=(_("Judge runs"), "scoring_runs"),
             is_done=is_enough,
         ),
         step(
             study,
             title=_("Read the leaderboard"),
-            text=_("Ranks with their intervals, and which differences the questions can show."),
+            text=_("Ranks with intervals, and the differences that these questions can show."),
             button=_("Leaderboard"),
             page="scores",
             # It is computed when somebody opens it.
@@ -107,18 +107,20 @@ def steps(study: Study) -> list[Step]:
 
 
 def _questions(study: Study, count: int) -> Step:
-    found = ngettext("%(count)s question is here", "%(count)s questions are here", count)
+    found = ngettext(
+        "%(count)s question in this study", "%(count)s questions in this study", count
+    )
     text = found % {"count": f"{count:,}"}
     needed = _("; telling two systems apart takes at least %(n)s that both answered") % {
         "n": LEAST
     }
     asked = _(
-        "Comparisons of two things, with an aspect if you like: type them or import them. A "
-        "sample of score sheets on the imports page goes all the way to a leaderboard."
+        "Type or import comparisons of two objects, with an optional aspect. To see a finished "
+        "leaderboard, import the sample of score sheets on the imports page."
     )
     return step(
         study,
-        title=_("Have questions"),
+        title=_("Add questions"),
         text=(f"{text}." if count >= LEAST else f"{text}{needed}.") if count else asked,
         button=_("Questions"),
         page="questions",
@@ -129,15 +131,15 @@ def _questions(study: Study, count: int) -> Step:
 
 def _answers(study: Study, systems: int) -> Step:
     named = ngettext(
-        "%(count)s system answered. A second one makes a comparison: import what it wrote, or let "
-        "a model write here.",
+        "%(count)s system answered. To compare, import answers of a second one, or let a model "
+        "write them here.",
         "%(count)s systems answered.",
         systems,
     )
-    asked = _("Import what systems wrote, or let models write here, with one prompt for all.")
+    asked = _("Import answers, or let models write them here, all with the same prompt.")
     return step(
         study,
-        title=_("Have answers of two systems or more"),
+        title=_("Add answers from at least two systems"),
         text=named % {"count": systems} if systems else asked,
         button=_("Generate answers"),
         page="generations",
@@ -148,18 +150,18 @@ def _answers(study: Study, systems: int) -> Step:
 
 def _sheets_in(sheets: int, systems: int, shared: int) -> str:
     """How many, and what a difference that can be shown still needs."""
-    text = ngettext("%(count)s sheet is in", "%(count)s sheets are in", sheets) % {
+    text = ngettext("%(count)s sheet submitted", "%(count)s sheets submitted", sheets) % {
         "count": f"{sheets:,}"
     }
     if not sheets or shared >= LEAST:
         return f"{text}."
     if systems < FEWEST:
-        return text + _(", all of one system; a ranking needs a second one.")
+        return text + _(", all for one system; a ranking needs a second one.")
     more = ngettext(
-        "; %(shared)s question has sheets of two systems, and telling them apart takes at least "
+        "; %(shared)s question has sheets for two systems, and telling them apart takes at least "
         "%(n)s.",
-        "; %(shared)s questions have sheets of two systems, and telling them apart takes at least "
-        "%(n)s.",
+        "; %(shared)s questions have sheets for two systems, and telling them apart takes at "
+        "least %(n)s.",
         shared,
     )
     return text + more % {"shared": shared, "n": LEAST}
@@ -168,7 +170,7 @@ def _sheets_in(sheets: int, systems: int, shared: int) -> str:
 ANSWERS = Path(
     "answers",
     lazy("Who writes the best answers?"),
-    lazy("Systems answer the same questions; people or judges score them by a rubric."),
+    lazy("Systems answer the same questions; people or judges score the answers with a rubric."),
     steps,
     groups=frozenset(("data", "answers", "score", "judges", "study")),
     place=20,

@@ -73,8 +73,8 @@ class PairsForm(forms.Form):
             "counted below."
         ),
     )
-    systems = SystemsField(label=lazy("Only answers of"), to_field_name="public_id", help_text="")
-    scenarios = ScenariosField(label=lazy("Only scenarios"), help_text="")
+    systems = SystemsField(label=lazy("Systems"), to_field_name="public_id", help_text="")
+    scenarios = ScenariosField(label=lazy("Scenarios"), help_text="")
     conditions = ConditionsField()
     validation = forms.FloatField(
         label=lazy("Share for validation"),

@@ -121,7 +121,7 @@ class Training:
     def conditions(self) -> str:
         """Under which conditions the answers were written, in words."""
         if ALL in self.rules.conditions:
-            return "all of them"
+            return "all"
         return "; ".join(names_of(self.rubric.study, self.rules.conditions)) or "plain ones only"
 
     @property

@@ -155,7 +155,7 @@ NONE_USABLE = lazy(
     "None of its score sheets can be used: they are kept as unscored, each with its reason, and "
     "are in no figure."
 )
-SCORES_PAGE = ("scores", lazy("Leaderboard of scores"))
+SCORES_PAGE = ("scores", lazy("Score leaderboard"))
 
 
 def has_no_usable_sheet(file: ImportFile) -> bool:

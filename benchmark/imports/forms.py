@@ -70,7 +70,7 @@ def rubric_choices(study: Study) -> list[tuple[str, Any]]:
 class ScoredByForm(forms.Form):
     """By which version of which rubric the points were given."""
 
-    rubric = forms.ChoiceField(label=_("Scored by the rubric"), required=False)
+    rubric = forms.ChoiceField(label=_("Rubric"), required=False)
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
         super().__init__(*args, **kwargs)

@@ -57,7 +57,7 @@ class ScoringRunForm(PlanForm):
         label=lazy("Rubric"), queryset=None, empty_label=None
     )
     choice = forms.ChoiceField(
-        label=lazy("Which answers"),
+        label=lazy("Answers"),
         choices=[
             ("all", lazy("All of the study")),
             ("scored", lazy("Those that people scored by this rubric")),

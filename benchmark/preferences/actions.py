@@ -86,7 +86,7 @@ def controls_of(
     left = size - len(found)
     if left > len(known):
         raise RoundNotReady(
-            _("%(wanted)d control pairs are wanted, but only %(n)d differ by %(gap)g points.")
+            _("%(wanted)d control pairs were requested, but only %(n)d differ by %(gap)g points.")
             % {"wanted": size, "n": len(found) + len(known), "gap": gap}
         )
     drawn = {(each.left, each.right) for each in draw_controls(known, max(left, 0), seed=seed)}
@@ -123,8 +123,9 @@ def _given_controls(
         if not _can_meet(two):
             raise RoundNotReady(
                 _(
-                    "%(one)s and %(other)s are no answers of two systems to one question under "
-                    "one scenario and condition of this plan."
+                    "%(one)s and %(other)s cannot be compared: they must be answers of two "
+                    "systems to the same question, under the same scenario and condition of this "
+                    "plan."
                 )
                 % {"one": better, "other": worse}
             )
@@ -270,7 +271,7 @@ def plan_round(
     except PlanError as reason:
         raise RoundNotReady(str(reason)) from reason
     if not drawn.pairs:
-        raise RoundNotReady(_("All pairs are in other rounds already."))
+        raise RoundNotReady(_("All pairs are already in other rounds."))
     ordinary = _two_keys(drawn)
     controls = controls_of(
         study,

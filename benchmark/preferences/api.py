@@ -41,7 +41,7 @@ class PreferenceRoundInput(FormInput):
         child=serializers.ListField(child=serializers.UUIDField(), min_length=2, max_length=2),
         max_length=MOST_CONTROLS,
         required=False,
-        help_text="Pairs of answers whose verdict is known, the better answer first.",
+        help_text="Pairs of answers with a known verdict, the better answer first.",
     )
 
 
@@ -254,7 +254,7 @@ class PreferenceViews(StudyViews):
         choices = reports.choices_of(self.study)
         choice = reports.chosen_of(choices, request.query_params.get("by", ""))
         if choice is None and "by" in request.query_params:
-            raise ValidationError({"by": ["Nobody of this name said anything in this study."]})
+            raise ValidationError({"by": ["No rater of this name gave a verdict in this study."]})
         results = reports.results_of(self.study, choice) if choice else None
         found = {"by": choice and choice.name, "choices": choices}
         return Response(PreferencesSerializer(found | _results(results)).data)

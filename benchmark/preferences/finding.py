@@ -39,8 +39,8 @@ def _by_judge(results: Results, choice: Choice) -> list[str]:
     """How much a judge said, and how far it held to it with the sides exchanged."""
     frame = results.merged.frame
     text = ngettext(
-        "%(n)s verdict of %(judge)s on %(pairs)s pairs of %(questions)d questions.",
-        "%(n)s verdicts of %(judge)s on %(pairs)s pairs of %(questions)d questions.",
+        "%(n)s verdict by %(judge)s on %(pairs)s pairs of %(questions)d questions.",
+        "%(n)s verdicts by %(judge)s on %(pairs)s pairs of %(questions)d questions.",
         results.n_verdicts,
     ) % {
         "n": f"{results.n_verdicts:,}",
@@ -53,7 +53,7 @@ def _by_judge(results: Results, choice: Choice) -> list[str]:
     return [
         text,
         _(
-            "With the sides exchanged it contradicted itself on %(n)s of %(both)s pairs, which "
+            "With the sides swapped, it contradicted itself on %(n)s of %(both)s pairs; these "
             "count as ties."
         )
         % {"n": f"{results.n_made_ties:,}", "both": f"{results.n_again:,}"},
@@ -82,8 +82,8 @@ def _leader(ranking: PreferenceRanking) -> str:
         )
         return text % {**said, "n": len(ranking.standings) - 1}
     text = _(
-        "%(system)s has the highest strength of %(n)d systems; these data cannot tell it from "
-        "%(others)s."
+        "%(system)s has the highest strength of %(n)d systems; these data cannot tell it apart "
+        "from %(others)s."
     )
     return text % {**said, "others": listed(level)}
 
@@ -117,7 +117,7 @@ def _without_limit(ranking: PreferenceRanking) -> list[str]:
 def _tests(ranking: PreferenceRanking) -> list[str]:
     """The p of the lead, or why it is not shown and what would show it."""
     if not ranking.pairs:
-        return [_("No test of the order: %s.") % ranking.reason]
+        return [_("The order was not tested: %s.") % ranking.reason]
     level = level_with_first(ranking)
     if not level:
         p = max(pair.p_holm for pair in ranking.pairs[: len(ranking.standings) - 1])
@@ -125,8 +125,8 @@ def _tests(ranking: PreferenceRanking) -> list[str]:
     said = []
     if ranking.detectable is not None:
         text = _(
-            "With 80 %% power these questions can detect a win rate of %(rate)s %% of one system "
-            "against another."
+            "With 80 %% power, these questions can detect a win rate of %(rate)s %% of one "
+            "system against another."
         )
         said.append(text % {"rate": text_of(100 * ranking.detectable, 0)})
     first = next(pair for pair in ranking.pairs if pair.second == level[0])
@@ -142,8 +142,8 @@ def _tests(ranking: PreferenceRanking) -> list[str]:
 def _how_many(results: Results) -> str:
     frame = results.merged.frame
     return ngettext(
-        "%(n)s verdict of %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
-        "%(n)s verdicts of %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
+        "%(n)s verdict by %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
+        "%(n)s verdicts by %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
         results.n_verdicts,
     ) % {
         "n": f"{results.n_verdicts:,}",
@@ -159,8 +159,8 @@ def _beside(results: Results) -> list[str]:
         return []
     return [
         _(
-            "Beside the mean points: Spearman %(rho)s; in the other order: %(n)d of %(all)d pairs "
-            "of systems."
+            "Compared with the mean points: Spearman %(rho)s; %(n)d of %(all)d pairs of systems "
+            "are in the opposite order."
         )
         % {
             "rho": in_words(beside.spearman),
@@ -200,7 +200,7 @@ def _draw(results: Results, size: str) -> Spec:
 
 def _alt(results: Results) -> str:
     parts = "; ".join(f"{row['name']}: {row['value']:.2f}" for row in _rows(results))
-    return _("Systems by log strength, the preferred first. %s.") % parts
+    return _("Systems by log strength, most preferred first. %s.") % parts
 
 
 CHARTS = {"ranking": Chart(_draw, _alt, _rows)}

@@ -55,9 +55,11 @@ class PairsField(forms.CharField):
         lines = [line.split() for line in super().clean(self.prepare_value(value)).splitlines()]
         pairs = [tuple(id_from(each) for each in line) for line in lines if line]
         if any(None in pair or len(set(pair)) != 2 or len(pair) != 2 for pair in pairs):
-            raise ValidationError(_("Each line has the ids of two answers and nothing else."))
+            raise ValidationError(
+                _("Each line must contain the IDs of two answers and nothing else.")
+            )
         if len({frozenset(pair) for pair in pairs}) < len(pairs):
-            raise ValidationError(_("A pair stands there twice."))
+            raise ValidationError(_("A pair is listed twice."))
         return tuple((one, other) for one, other in pairs if one and other)
 
 
@@ -72,7 +74,7 @@ class RoundForm(PlanForm):
     )  # fmt: skip
     groups = (
         (
-            lazy("Which pairs"),
+            lazy("Pairs"),
             (
                 ("systems", "scenarios"),
                 ("conditions",),
@@ -82,11 +84,11 @@ class RoundForm(PlanForm):
             ),
         ),
         (
-            lazy("Pairs whose verdict is known"),
+            lazy("Control pairs"),
             (("control_share", "control_gap"), ("controls",)),
         ),
         (
-            lazy("How they are compared"),
+            lazy("Comparison"),
             (
                 ("raters", "lease_minutes"),
                 ("repeat_share",),
@@ -97,63 +99,65 @@ class RoundForm(PlanForm):
     )
 
     systems = SystemsField(
-        label=lazy("Only answers of"),
+        label=lazy("Systems"),
         to_field_name="public_id",
         help_text=lazy("At least two. None chosen means all."),
     )
     scenarios = ScenariosField(
-        label=lazy("Only scenarios"),
+        label=lazy("Scenarios"),
         help_text=lazy(
-            "None chosen means all. Two answers meet only if they were written under the same "
-            "scenario and condition, unless they may be mixed."
+            "None chosen means all. Answers are paired only within a scenario and condition, "
+            "unless mixing is allowed."
         ),
     )
     conditions = ConditionsField()
     size = forms.IntegerField(
-        label=lazy("How many pairs"),
+        label=lazy("Number of pairs"),
         min_value=1,
         max_value=MOST_PAIRS,
         initial=100,
         help_text=lazy(
-            "First pairs that link all systems with each other, then those that tell most: of "
-            "systems that are close, or little compared so far."
+            "The first pairs link all systems; the next tell most, from systems that are close "
+            "or have few comparisons so far."
         ),
     )
     is_mixed = forms.BooleanField(
-        label=lazy("Let answers meet that were written under different scenarios or conditions"),
+        label=lazy("Pair answers across scenarios and conditions"),
         required=False,
         help_text=lazy(
-            "Answers of people or of a search have no scenario: they meet those of models only so."
+            "Needed to compare models with people or a search engine, whose answers have no "
+            "scenario."
         ),
     )
     leave_out_used = forms.BooleanField(
-        label=lazy("Leave out pairs that another round holds"), required=False, initial=True
+        label=lazy("Leave out pairs already in another round"), required=False, initial=True
     )
     raters = forms.IntegerField(
-        label=lazy("People who compare each pair"), min_value=1, max_value=20, initial=2
+        label=lazy("People per pair"), min_value=1, max_value=20, initial=2
     )
     control_share = forms.FloatField(
-        label=lazy("Share of pairs with a known verdict"),
+        label=lazy("Share of control pairs"),
         min_value=0,
         max_value=0.5,
         initial=0,
         help_text=lazy(
-            "Controls look like any other pair and rank no system; the page of the round says how "
-            "many of them each person met. They are drawn from answers with known points."
+            "Control pairs look like any other pair and do not affect the ranking; the round's "
+            "page shows how many each person judged correctly. They are drawn from answers with "
+            "known points."
         ),
     )
     control_gap = forms.FloatField(
-        label=lazy("Points between the two answers of a control"),
+        label=lazy("Point difference in a control pair"),
         min_value=0.5,
         max_value=100,
         initial=5,
     )
     controls = PairsField(
-        label=lazy("Controls of your own"),
+        label=lazy("Your own control pairs"),
         required=False,
         max_length=MOST_CONTROLS * 75,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=lazy("A line for each: the ids of two answers, the better one first."),
+        help_text=lazy("One pair per line: the IDs of two answers, the better one first."),
     )
     asks_reason = forms.BooleanField(
         label=lazy("Ask for an optional reason"), required=False, initial=True
@@ -200,7 +204,7 @@ class PreferForm(SaveForm):
         """Sides become the pair's own first and second here, and nowhere else."""
         said = data.get("verdict", "")
         if said and said not in OUTCOME_OF:
-            self.wrong["verdict"] = _("A verdict is left, right, tie or both_bad.")
+            self.wrong["verdict"] = _("The verdict must be left, right, tie or both_bad.")
             said = ""
         reason = plain_lines(data.get("comment", ""))
         if len(reason) > LONGEST_REASON or "\x00" in reason:
@@ -221,11 +225,11 @@ class PreferringRunForm(plan_PlanForm):
     asks = ("choice", "preference_round", "sample")
 
     choice = forms.ChoiceField(
-        label=lazy("Which pairs"),
+        label=lazy("Pairs"),
         choices=[
-            ("all", lazy("All that rounds hold")),
-            ("judged", lazy("Those that people compared")),
-            ("round", lazy("Those of one round")),
+            ("all", lazy("All pairs in rounds")),
+            ("judged", lazy("Pairs compared by people")),
+            ("round", lazy("Pairs of one round")),
             ("sample", lazy("A random sample")),
         ],
         initial="all",
@@ -236,7 +240,7 @@ class PreferringRunForm(plan_PlanForm):
         queryset=None,
         required=False,
         empty_label=lazy("none"),
-        help_text=lazy("Only for the pairs of one round. A draft that nobody sees will do."),
+        help_text=lazy("Only for the pairs of one round. A draft round is enough."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -246,21 +250,21 @@ class PreferringRunForm(plan_PlanForm):
         vars(self.fields["replicates"]).update(max_value=1)
         self.fields["replicates"].widget = forms.HiddenInput()
         self.fields["max_tokens"].help_text = lazy(
-            "Room for a reason of two sentences and a verdict, more for models that think aloud. "
-            "A cut reply is asked for once more with twice as many."
+            "Enough for a two-sentence reason and a verdict; reasoning models need more. A "
+            "truncated reply is requested once more with twice as many."
         )
 
     def clean_replicates(self) -> int:
         """One reply in each order."""
         if self.cleaned_data["replicates"] != 1:
-            raise forms.ValidationError(_("Each pair is asked about once in each order."))
+            raise forms.ValidationError(_("Each pair is compared once in each order."))
         return 1
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
         data = super().clean()
         if data.get("choice") == "round" and not data.get("preference_round"):
-            self.complain("preference_round", _("Say which round."))
+            self.complain("preference_round", _("Choose a round."))
         return data
 
     @property

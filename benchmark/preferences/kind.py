@@ -92,8 +92,8 @@ class Preferring(OneByOne):
     words = Words(
         rounds=lazy("Preference rounds"),
         about=lazy(
-            "People see two answers to one question side by side, blind to who wrote them, and "
-            "say which is better."
+            "People see two answers to a question side by side, without knowing who wrote them, "
+            "and choose the better one."
         ),
         things=lazy("Pairs"),
         results=lazy("Preferences"),
@@ -158,7 +158,9 @@ class Preferring(OneByOne):
         """A verdict is needed, a reason is not."""
         if content.verdict:
             return None
-        return SheetNotValid(_("Say which answer is better, or that neither is."), ["verdict"])
+        return SheetNotValid(
+            _("Choose the better answer, or choose that neither is better."), ["verdict"]
+        )
 
     def settle(self, sheet: PreferenceSheet, content: PreferenceContent) -> None:
         """As given."""
@@ -178,8 +180,8 @@ class Preferring(OneByOne):
     def card(self, done: int) -> Card:
         """Words for a person's first page."""
         return Card(
-            text=_("Say which of two answers is better, one pair at a time, by one key."),
-            button=_("Go on comparing") if done else _("Start comparing"),
+            text=_("Choose the better of two answers, one pair at a time, with one key."),
+            button=_("Continue comparing") if done else _("Start comparing"),
             badge=ngettext("%d compared by you", "%d compared by you", done) % done
             if done
             else "",
@@ -231,7 +233,7 @@ SCHEMA = {
 LAYOUT = Layout((), ("question", "aspect", "answer_a", "answer_b"))
 PROMPTS = {
     PROMPT: PromptKind(
-        lazy("Which of two answers is better"),
+        lazy("Comparison of two answers"),
         LAYOUT,
         Path(__file__).parent / "prompts" / "preference.md",
     )
@@ -275,7 +277,7 @@ class PreferringKind:
     def begin(self, run: Run) -> None:
         """Refuse what would say the same thing several times."""
         if run.spec["replicates"] != 1:
-            raise RunRefused(_("Each pair is asked about once in each order."))
+            raise RunRefused(_("Each pair is compared once in each order."))
         rater_of(run)
 
     def subjects(self, run: Run) -> list[Subject]:

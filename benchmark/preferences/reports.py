@@ -386,8 +386,8 @@ def beside_table(results: Results) -> TableData:
     """Systems with both places, the preferred first; no row without scores of all of them."""
     columns = [
         _("System"),
-        _("Place by preference"),
-        _("Place by points"),
+        _("Rank by preference"),
+        _("Rank by points"),
         _("Log strength"),
         _("Mean points"),
     ]
@@ -408,8 +408,8 @@ def beside_recipe(results: Results) -> str:
     by = _("people") if results.scored_by == PEOPLE_NAME else _("judges")
     n = results.beside.n_questions if results.beside else 0
     text = ngettext(
-        "Mean points by %(by)s, %(rubric)s, over %(n)d question with a score of every system.",
-        "Mean points by %(by)s, %(rubric)s, over %(n)d questions with a score of every system.",
+        "Mean points by %(by)s, %(rubric)s, over %(n)d question with a score for every system.",
+        "Mean points by %(by)s, %(rubric)s, over %(n)d questions with a score for every system.",
         n,
     )
     return text % {"by": by, "rubric": results.rubric, "n": n}
@@ -440,13 +440,13 @@ def state_of(results: Results) -> str:
 def checks(results: Results) -> list[tuple[str, int, Estimate]]:
     """How far ranking and points agree, and how steady the verdicts are: name, n, figure."""
     rows = [
-        (_("Verdicts that found both bad"), len(results.merged), results.ranking.both_bad),
+        (_("“Both bad” verdicts"), len(results.merged), results.ranking.both_bad),
         (
-            _("Same verdict when a pair came again, sides exchanged"),
+            _("Same verdict when a pair was repeated with sides swapped"),
             results.n_again,
             results.consistency,
         ),
-        (_("Decided verdicts for the left answer"), results.left.n_values, results.left),
+        (_("Decided verdicts in favour of the left answer"), results.left.n_values, results.left),
     ]
     if results.same is not None:
         rows.append(
@@ -459,9 +459,9 @@ def checks(results: Results) -> list[tuple[str, int, Estimate]]:
     return [
         (_("Spearman’s rank correlation with the points"), n, beside.spearman),
         (_("Kendall’s tau-b with the points"), n, beside.kendall),
-        (_("Pairs of systems that contradict"), by_systems.n_decided, by_systems.share),
+        (_("Contradicting pairs of systems"), by_systems.n_decided, by_systems.share),
         (
-            _("Pairs of systems on single questions that contradict"),
+            _("Contradicting pairs of systems on single questions"),
             by_questions.n_decided,
             by_questions.share,
         ),

@@ -97,16 +97,16 @@ def _drawn(round_: PreferenceRound) -> list[tuple[Any, Any]]:
         (_("Systems"), ", ".join(recipe["system_names"]) or _("all")),
         (_("Conditions"), "; ".join(recipe["condition_names"]) or others),
         (_("Scenarios and conditions mixed"), _("yes") if recipe["is_mixed"] else _("no")),
-        (_("Answers that matched"), recipe["answers"]),
-        (_("Pairs wanted"), recipe["size"]),
-        (_("People for each pair"), round_.raters),
+        (_("Matching answers"), recipe["answers"]),
+        (_("Pairs requested"), recipe["size"]),
+        (_("People per pair"), round_.raters),
     ]
     if recipe["controls"] or recipe["control_share"]:
-        rows.append((_("Controls of your own"), len(recipe["controls"])))
-        rows.append((_("Share of pairs with a known verdict"), f"{recipe['control_share']:g}"))
-        rows.append((_("Points between their answers"), f"{recipe['control_gap']:g}"))
+        rows.append((_("Your own control pairs"), len(recipe["controls"])))
+        rows.append((_("Share of control pairs"), f"{recipe['control_share']:g}"))
+        rows.append((_("Point difference of their answers"), f"{recipe['control_gap']:g}"))
     if recipe["fewer_because"]:
-        rows.append((_("Why there are fewer"), recipe["fewer_because"]))
+        rows.append((_("Reason for fewer pairs"), recipe["fewer_because"]))
     return rows
 
 
@@ -145,20 +145,20 @@ def _written(item: PreferenceItem) -> str:
 ROUNDS = RoundPages(
     form=RoundForm,
     is_ready=lambda study: study.answers.exists(),
-    needs=lazy("Import or generate answers first. A round then draws pairs of them."),
+    needs=lazy("Import or generate answers first. A round then draws pairs from them."),
     people=(
         Column(lazy("A (left)"), _figure("left"), css="number"),
         Column(lazy("B (right)"), _figure("right"), css="number"),
         Column(lazy("Equal"), _figure("tie"), css="number"),
         Column(lazy("Both bad"), _figure("both_bad"), css="number"),
-        Column(lazy("Controls met"), _controls, css="number nowrap"),
+        Column(lazy("Controls correct"), _controls, css="number nowrap"),
     ),
     things=(
         Column(lazy("Question"), lambda item: item.pair.question, css="question"),
-        Column(lazy("One system"), lambda item: item.pair.first.system),
-        Column(lazy("The other"), lambda item: item.pair.second.system),
+        Column(lazy("First system"), lambda item: item.pair.first.system),
+        Column(lazy("Second system"), lambda item: item.pair.second.system),
         Column(lazy("Condition"), _written),
-        Column(lazy("Known to be better"), _better),
+        Column(lazy("Known better"), _better),
     ),
     drawn=_drawn,
     decisions=EXCLUSIONS,
@@ -200,15 +200,15 @@ def _figures(study: Study, choice: reports.Choice, results: reports.Results) -> 
             data=_ranking(results.ranking),
             files=files,
             is_wide=True,
-            more=[(_("Every verdict (CSV)"), verdicts)],
+            more=[(_("All verdicts (CSV)"), verdicts)],
             **chart_of(CHARTS, "ranking", results),
         ),
         Figure(
             slug="matrix",
-            title=_("Who beats whom"),
+            title=_("Head-to-head results"),
             recipe=_(
-                "Share of verdicts that row won against column, equal ones and both bad as half; "
-                "below it won – equal – lost."
+                "Share of verdicts that the row's system won against the column's; equal and "
+                "both bad count half. Below: won – equal – lost."
             ),
             table=reports.matrix_table(results),
             body="benchmark/preferences/_matrix.html",
@@ -222,7 +222,7 @@ def _figures(study: Study, choice: reports.Choice, results: reports.Results) -> 
         made.append(
             Figure(
                 slug="beside",
-                title=_("Beside the points"),
+                title=_("Comparison with points"),
                 recipe=reports.beside_recipe(results),
                 table=beside,
                 files=files,
@@ -232,7 +232,7 @@ def _figures(study: Study, choice: reports.Choice, results: reports.Results) -> 
     made.append(
         Figure(
             slug="checks",
-            title=_("Checks of the ranking"),
+            title=_("Ranking checks"),
             recipe=reports.checks_recipe(results),
             table=reports.checks_table(results),
             files=files,
@@ -246,14 +246,16 @@ def _recipe(found: PreferenceRanking) -> str:
     """How the ranking was made; why it has no intervals where it has none."""
     recipe = [_("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")]
     if found.strengths.is_penalized:
-        recipe.append(_("Penalized: half a win and half a loss more for each system."))
-    recipe.append(_("Win rate: wins and half the ties, of all its verdicts."))
+        recipe.append(_("Penalized: half a win and half a loss are added for each system."))
+    recipe.append(
+        _("Win rate: wins plus half the ties, as a share of all verdicts on the system.")
+    )
     if found.reason:
         recipe.append(_("Strengths without intervals: %s.") % found.reason)
     if found.pairs:
         sure = _(
-            "Tests of every two systems leave out one of %(n)d questions at a time and are "
-            "corrected by Holm; places and groups follow from them."
+            "All pairs of systems are tested by leaving out one of %(n)d questions at a time, "
+            "with Holm's correction; ranks and groups follow from these tests."
         )
         recipe.append(sure % {"n": found.n_questions})
     return " ".join(recipe)
@@ -328,14 +330,14 @@ urlpatterns = [
 def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
     """How many pairs there are, and requests about them."""
     pairs = requests // len(ORDERS)
-    return RunScope([(lazy("Pairs"), pairs), (lazy("Requests, one for each order"), requests)])
+    return RunScope([(lazy("Pairs"), pairs), (lazy("Requests, one per order"), requests)])
 
 
 RUN_PAGES = RunPages(
     kind=KIND,
     name="preference",
     form=PreferringRunForm,
-    heading=lazy("What is compared"),
+    heading=lazy("Scope"),
     rows=(("choice",), ("preference_round", "sample")),
     has_things=lambda study: study.pairs.exists(),
     taken=_taken,
@@ -343,12 +345,14 @@ RUN_PAGES = RunPages(
         "Language models compare the pairs of answers that people compare, each in both orders. "
         "Two different verdicts on a pair count as a tie."
     ),
-    new=lazy("Let a judge compare"),
+    new=lazy("Compare with a judge"),
     lead=lazy(
-        "A model reads what people read: the question and two answers, and nothing about who "
-        "wrote them. Each pair is asked about in both orders."
+        "The model sees what people see: the question and two answers, but not who wrote them. "
+        "Each pair is compared in both orders."
     ),
-    nothing=lazy("A judge compares the pairs of preference rounds. Draw some; a draft will do."),
+    nothing=lazy(
+        "A judge compares the pairs of preference rounds. Create a round first; a draft is enough."
+    ),
 )
 
 

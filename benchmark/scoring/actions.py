@@ -49,11 +49,11 @@ class Scoring(OneByOne):
     words = Words(
         rounds=lazy("Scoring rounds"),
         about=lazy(
-            "People score answers by a rubric, blind to who wrote them: some answers go to "
-            "several people, the others to one."
+            "People score answers with a rubric, without seeing who wrote them. Some answers go "
+            "to several people, the others to one."
         ),
         things=lazy("Answers"),
-        results=lazy("Agreement of scores"),
+        results=lazy("Score agreement"),
     )
     section = "score"
     results_page = "score_agreement"
@@ -101,7 +101,7 @@ class Scoring(OneByOne):
             if key not in content.points and key not in content.unable
         ]
         if missing:
-            text = _("Without points: %s. Set them, or say that you cannot judge.")
+            text = _("Criteria without points: %s. Give points, or choose “I cannot judge this”.")
             return SheetNotValid(text % ", ".join(missing), missing)
         unexplained = [
             key
@@ -109,7 +109,7 @@ class Scoring(OneByOne):
             if code == ScoreSheet.Unable.OTHER and not content.notes.get(key)
         ]
         if unexplained:
-            text = _("Write a note that says why you cannot judge: %s.")
+            text = _("Explain in a note why you cannot judge: %s.")
             return SheetNotValid(text % ", ".join(unexplained), unexplained)
         return None
 
@@ -136,7 +136,7 @@ class Scoring(OneByOne):
         for item in round_.items.filter(key_points__isnull=False):
             if set(item.key_points or ()) != keys:
                 raise RoundNotReady(
-                    _("The key of example %d does not fit the rubric; set it again.")
+                    _("The key of example %d does not match the rubric. Set it again.")
                     % item.position
                 )
 
@@ -144,9 +144,9 @@ class Scoring(OneByOne):
         """Words for a person's first page."""
         return Card(
             text=_(
-                "Score answers by a rubric, one at a time. Every point is saved as you set it."
+                "Score answers with a rubric, one at a time. Points are saved as you give them."
             ),
-            button=_("Go on scoring") if done else _("Start scoring"),
+            button=_("Continue scoring") if done else _("Start scoring"),
             badge=ngettext("%d scored by you", "%d scored by you", done) % done if done else "",
         )
 
@@ -241,10 +241,10 @@ def plan_round(
     strata = {pk: (system, cell) if plan.is_balanced else 0 for pk, system, cell in rows}
     drawn = draw_answers(strata, plan.size, seed=plan.seed)
     if not drawn:
-        raise RoundNotReady(_("No answer matches."))
+        raise RoundNotReady(_("No answers match."))
     if len(drawn) > MOST_ANSWERS:
         raise RoundNotReady(
-            _("%(found)d answers match; a round takes %(most)d at most. Draw a sample.")
+            _("%(found)d answers match, but a round can have at most %(most)d. Draw a sample.")
             % {"found": len(drawn), "most": MOST_ANSWERS}
         )
     for name in SETTINGS:

@@ -59,7 +59,7 @@ class RoundForm(PlanForm):
     )  # fmt: skip
     groups = (
         (
-            lazy("Which answers"),
+            lazy("Answers"),
             (
                 ("systems", "scenarios"),
                 ("conditions",),
@@ -70,7 +70,7 @@ class RoundForm(PlanForm):
             ),
         ),
         (
-            lazy("How they are scored"),
+            lazy("Scoring"),
             (
                 ("rubric",),
                 ("overlap_share", "overlap_raters"),
@@ -88,8 +88,8 @@ class RoundForm(PlanForm):
         to_field_name="public_id",
         empty_label=None,
     )
-    systems = SystemsField(label=lazy("Only answers of"), to_field_name="public_id")
-    scenarios = ScenariosField(label=lazy("Only scenarios"))
+    systems = SystemsField(label=lazy("Systems"), to_field_name="public_id")
+    scenarios = ScenariosField(label=lazy("Scenarios"))
     conditions = ConditionsField()
     aspect = forms.ChoiceField(
         label=lazy("Questions"),
@@ -97,64 +97,66 @@ class RoundForm(PlanForm):
         required=False,
     )
     choice = forms.IntegerField(
-        label=lazy("Only choice number"),
+        label=lazy("Choice number"),
         required=False,
         min_value=1,
         max_value=32_767,
-        help_text=lazy("Where a system answered several times. Empty means any."),
+        help_text=lazy("For systems that answered several times. Leave empty for any."),
     )
     leave_out_used = forms.BooleanField(
-        label=lazy("Leave out answers that another round holds"), required=False
+        label=lazy("Leave out answers already in another round"), required=False
     )
     size = forms.IntegerField(
-        label=lazy("How many answers"),
+        label=lazy("Number of answers"),
         required=False,
         min_value=1,
         max_value=MOST_ANSWERS,
         help_text=lazy(
-            "Empty takes all that match. A number draws them at random and keeps the chance each "
-            "of them had, so that a leaderboard can be calibrated by it."
+            "Leave empty for all that match. A number draws a random sample and stores each "
+            "answer's chance of being drawn, so that a leaderboard can be calibrated with it."
         ),
     )
     is_balanced = forms.BooleanField(
-        label=lazy("Draw the same number from every system under every condition"),
+        label=lazy("Draw the same number from each system and condition"),
         required=False,
         initial=True,
     )
     overlap_share = forms.FloatField(
-        label=lazy("Share of answers that several people score"),
+        label=lazy("Share of answers scored by several people"),
         min_value=0,
         max_value=1,
         initial=0.2,
-        help_text=lazy("From 0 to 1. Without overlap there is no agreement to look at."),
+        help_text=lazy(
+            "From 0 to 1. Default: 0.2. Without overlap, agreement cannot be computed."
+        ),
     )
     overlap_raters = forms.IntegerField(
-        label=lazy("People for each of these"), min_value=2, max_value=20, initial=2
+        label=lazy("People for each of them"), min_value=2, max_value=20, initial=2
     )
     skip_share = skip_share_field()
     shows_hints = forms.BooleanField(
-        label=lazy("Show what code can count, as a hint"),
+        label=lazy("Show automatic counts as hints"),
         required=False,
         initial=True,
-        help_text=lazy("Sentences, repetitions, citations. People decide, not the hint."),
+        help_text=lazy("Counts of sentences, repetitions and citations. The rater decides."),
     )
     shows_arguments = forms.BooleanField(
         label=lazy("Show cited arguments"),
         required=False,
         initial=True,
         help_text=lazy(
-            "The numbered arguments an answer was written from stand beside it, without labels "
-            "and sources."
+            "Shows the numbered arguments that the answer was written from, without labels and "
+            "sources."
         ),
     )
     pass_mark = forms.FloatField(
-        label=lazy("Pass mark of the qualification"),
+        label=lazy("Qualification pass mark"),
         min_value=0,
         max_value=1,
         initial=0.7,
         help_text=lazy(
-            "Share of the examples' criteria that must agree with their key. Without examples "
-            "nobody is asked to qualify."
+            "Share of the examples' criteria that must match the key. Default: 0.7. Without "
+            "examples there is no qualification."
         ),
     )
 
@@ -213,7 +215,7 @@ class ScoreForm(SaveForm):
             elif given in {str(level.points) for level in criterion.levels}:
                 points[key] = int(given)
             elif given:
-                self.wrong[key] = _("%(key)s takes 0 to %(most)d points.") % {
+                self.wrong[key] = _("%(key)s allows 0 to %(most)d points.") % {
                     "key": key,
                     "most": criterion.maximum,
                 }
@@ -255,7 +257,9 @@ class KeyForm(forms.Form):
                 choices=[("", _("Choose")), *levels],
             )
             self.fields[f"note-{criterion.key}"] = forms.CharField(
-                label=_("Why, for %s") % criterion.key, required=False, max_length=LONGEST_NOTE
+                label=_("Explanation for %s") % criterion.key,
+                required=False,
+                max_length=LONGEST_NOTE,
             )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -289,26 +293,26 @@ class SheetExportForm(forms.Form):
     """Which sheets, in which format."""
 
     rubric = forms.ModelChoiceField(
-        label=lazy("Scored by the rubric"),
+        label=lazy("Rubric"),
         queryset=RubricVersion.objects.none(),
         to_field_name="public_id",
         empty_label=None,
     )
     sheets = forms.ChoiceField(
-        label=lazy("Which sheets"),
+        label=lazy("Sheets"),
         choices=[
-            ("counted", lazy("Those that count")),
-            ("all", lazy("All that were submitted, also void, extra and example ones")),
+            ("counted", lazy("Counted sheets")),
+            ("all", lazy("All submitted sheets, including void, extra and example sheets")),
         ],
     )
     conditions = ConditionsField(
-        label=lazy("Only of answers under"), help_text=lazy("None chosen means all.")
+        label=lazy("Conditions of the answers"), help_text=lazy("None chosen means all.")
     )
     format = forms.ChoiceField(label=lazy("Format"), choices=list(FORMATS.items()))
     with_texts = forms.BooleanField(
-        label=lazy("With the texts of the answers"),
+        label=lazy("Include the answers' texts"),
         required=False,
-        help_text=lazy("Needed only to import the file into another study."),
+        help_text=lazy("Only needed to import the file into another study."),
     )
     is_raw = forms.BooleanField(
         label=lazy("CSV without protection against formulas in spreadsheets"), required=False

@@ -227,8 +227,8 @@ def _drawn(scoring_round: ScoringRound) -> list[tuple[Any, Any]]:
     people = ngettext("%d person each", "%d people each", n) % n
     return [
         (_("Rubric"), scoring_round.rubric),
-        (_("Answers that matched"), recipe.get("found")),
-        (_("Taken"), _taken(recipe)),
+        (_("Matching answers"), recipe.get("found")),
+        (_("Drawn"), _taken(recipe)),
         (_("Systems"), ", ".join(recipe.get("system_names", [])) or _("all")),
         (_("Conditions"), _conditions(recipe)),
         (_("Scored by several people"), f"{several} · {people}"),
@@ -239,7 +239,7 @@ def _drawn(scoring_round: ScoringRound) -> list[tuple[Any, Any]]:
 
 def _taken(recipe: dict[str, Any]) -> str:
     if not recipe.get("size"):
-        return _("all of them")
+        return _("all")
     if recipe.get("is_balanced"):
         return _("%d at random, balanced over systems and conditions") % recipe["size"]
     return _("%d at random") % recipe["size"]
@@ -285,7 +285,9 @@ ROUND_PAGES = RoundPages(
     form=RoundForm,
     initial=_initial_plan,
     is_ready=lambda study: study.answers.exists(),
-    needs=lazy("Import or generate answers first. A round then says which of them are scored."),
+    needs=lazy(
+        "Import or generate answers first, then choose in a round which of them are scored."
+    ),
     related=("rubric",),
     columns=(Column(lazy("Rubric"), lambda row: row.rubric),),
     people=(
@@ -296,7 +298,7 @@ ROUND_PAGES = RoundPages(
         Column(lazy("Question"), lambda item: item.answer.question, _address, "question"),
         Column(lazy("System"), lambda item: item.answer.system),
         Column(lazy("Condition"), lambda item: item.answer.condition),
-        Column(lazy("Drawn with probability"), _probability, css="number"),
+        Column(lazy("Probability of being drawn"), _probability, css="number"),
     ),
     drawn=_drawn,
     examples_page="scoring_examples",

@@ -251,7 +251,7 @@ SIMULATIONS: tuple[Simulation, ...] = (
         rule="interval",
     ),
     _simulation(
-        "with 80 % power these questions can detect a win rate of …",
+        "with 80 % power, these questions can detect a win rate of …",
         "two systems with that win rate, 3 verdicts each",
         "found",
         finds_what_it_says(3),

@@ -21,17 +21,17 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs(study, client)
     answers = make_scored_answers(study, questions=1)
     rater = make_rater(study, "Somebody")
     make_sheets(study, [each for each in answers if each.system.name == "Alpha"], [rater])
-    assert "1 sheet is in, all of one system; a ranking needs a second one." in said(study)
+    assert "1 sheet submitted, all for one system; a ranking needs a second one." in said(study)
     make_sheets(study, [each for each in answers if each.system.name == "Beta"], [rater])
     found = snapshots.refresh(BOARDS, default_rubric(study))
     assert found.number == 1
     assert [each.is_done for each in steps(study)] == [False, True, True, False, False]
     assert (
-        "1 question is here; telling two systems apart takes at least 10 that both answered."
+        "1 question in this study; telling two systems apart takes at least 10 that both answered."
     ) in said(study)
     assert (
-        "2 sheets are in; 1 question has sheets of two systems, and telling them apart takes at "
-        "least 10."
+        "2 sheets submitted; 1 question has sheets for two systems, and telling them apart takes "
+        "at least 10."
     ) in said(study)
     page = client.get(reverse("scores", args=[study.public_id]))
     assert page.context["finding"].sure == (

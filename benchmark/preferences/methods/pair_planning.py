@@ -38,7 +38,7 @@ from cqa_site.stats.ratings import FloatArray
 
 
 LINKS, UNCERTAIN = "links systems", "uncertain"
-FEWER = "no further pairs of answers to one question by two systems are left"
+FEWER = "no more pairs of answers by two systems to the same question are left"
 # Before anything is known all systems are equal and a third of comparisons tie.
 _UNKNOWN_LOG_NU = 0.0
 
@@ -126,7 +126,7 @@ def plan_pairs(
     answers = AnswerPairs(candidates, asked, rng)
     n = len(answers.systems)
     if n < 2:
-        raise PlanError("preferences need answers of at least two systems to one question")
+        raise PlanError("preferences need answers from at least two systems to the same question")
     design = _Design(answers, strengths)
     tree = _tree(answers, design)
     if len(tree) > size:

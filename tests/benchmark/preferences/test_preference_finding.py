@@ -27,9 +27,9 @@ def test_who_leads_is_told_apart_from_every_other():
 def test_who_is_only_first_is_not_said_to_lead():
     found = found_in(drawn(n=600, n_questions=30))
     assert found.says == (
-        "s0 has the highest strength of 5 systems; these data cannot tell it from s1."
+        "s0 has the highest strength of 5 systems; these data cannot tell it apart from s1."
     )
-    assert "With 80 % power these questions can detect a win rate of 68 %" in found.sure
+    assert "With 80 % power, these questions can detect a win rate of 68 %" in found.sure
     assert "If s0 and s1 differ as much as here, about 89 questions would show it." in found.sure
     assert found.mark == ""
 
@@ -50,5 +50,5 @@ def test_a_system_that_was_never_beaten_is_shown_with_its_win_rate():
 def test_few_questions_have_no_verdict_and_say_how_many_are_needed():
     found = found_in(verdicts(*times(5, "a", "b", "first")))
     assert found.says == "a has the highest strength of 2 systems."
-    assert "No test of the order: verdicts on fewer than 10 questions" in found.sure
+    assert "The order was not tested: verdicts on fewer than 10 questions" in found.sure
     assert found.mark == "warn"

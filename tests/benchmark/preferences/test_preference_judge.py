@@ -107,7 +107,7 @@ def test_a_reply_without_a_verdict_is_unscored_with_its_reason(lab, reply, reaso
     (choice,) = choices_of(lab.study)
     assert (choice.sheets, choice.unscored) == (0, 16)
     assert results_of(lab.study, choice) is None
-    assert "16 replies had no verdict" in lab.page("preferences")
+    assert "16 replies had no usable verdict" in lab.page("preferences")
     assert list(find_violations()) == []
 
 
@@ -164,7 +164,7 @@ def test_which_pairs_are_compared(lab):
     assert not pairs_of(lab.study, target).exists()
     estimate = address("preference_run_estimate", lab.study)
     told = sign_in(lab.researcher).post(estimate, {"choice": "round"})
-    assert "Say which round." in told.text
+    assert "Choose a round." in told.text
 
 
 def test_several_replies_in_one_order_are_refused(lab):
@@ -183,9 +183,9 @@ def test_people_and_judges_are_ranked_apart(lab):
     assert "tie" not in set(mine.merged.frame["outcome"])
     assert (mine.same.value, mine.same.n_values) == (0, 4)
     page = lab.page("preferences", by=judge.name)
-    assert "16 verdicts of stub-1" in page
+    assert "16 verdicts by stub-1" in page
     assert "Same verdict as a person on the pair" in page
-    assert "4 verdicts of 1" in lab.page("preferences")
+    assert "4 verdicts by 1" in lab.page("preferences")
     kinds = [row[9] for row in verdicts_table(lab.study).rows]
     assert sorted(set(kinds)) == ["model", "person"]
 

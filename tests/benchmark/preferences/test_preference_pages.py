@@ -72,9 +72,9 @@ def test_the_ranking_says_what_people_said_and_leads_to_their_rows(
     study = lab.study
     with django_assert_max_num_queries(16):
         page = client.get(address("preferences", study)).text
-    assert "24 verdicts of 2 people on 12 pairs of 4 questions." in page
+    assert "24 verdicts by 2 people on 12 pairs of 4 questions." in page
     assert "Alpha has the highest strength of 3 systems." in page
-    assert "No test of the order: verdicts on fewer than 10 questions" in page
+    assert "The order was not tested: verdicts on fewer than 10 questions" in page
     assert "possible" not in page
     assert "Not ranked" not in page
     ranking = rows_of(client, study, "ranking")
@@ -104,7 +104,7 @@ def test_points_stand_beside_preferences_and_contradict_them(lab, client):
         sheets.update(points=given, total=rubric.rubric.total(given))
     page = client.get(address("preferences", study)).text
     assert "Mean points by people" in page
-    assert "Spearman −0.87; in the other order: 2 of 2 pairs of systems" in page
+    assert "Spearman −0.87; 2 of 2 pairs of systems are in the opposite order" in page
     ranking = {row["system"]: row for row in rows_of(client, study, "ranking")}
     assert float(ranking["Gamma"]["mean_points"]) == 15
 

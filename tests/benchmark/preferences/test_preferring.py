@@ -98,7 +98,7 @@ def test_the_own_list_and_a_conflict_say_the_verdict_in_words(lab, annotator):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({}, "Say which answer is better"),
+        ({}, "Choose the better answer"),
         ({"verdict": "first"}, "left, right, tie or both_bad"),
         ({"verdict": "left", "comment": "x" * 2_001}, "longer than 2000"),
     ],

@@ -167,7 +167,7 @@ def test_hints_are_shown_only_where_the_round_says_so(lab, client):
         client.get(lab.address("score_form", lab.begin(client, round_).public_id)).text
         for round_ in (lab.round, bare)
     ]
-    assert ["Hints, counted by code" in page for page in pages] == [True, False]
+    assert ["Automatic counts:" in page for page in pages] == [True, False]
 
 
 def test_the_arguments_an_answer_cites_stand_beside_it_unless_the_round_says_no(study, researcher):
