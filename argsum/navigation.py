@@ -20,16 +20,14 @@ def steps(study: Study) -> list[Step]:
     # The newest first; one that is under way is not read yet, and still nothing to start again.
     newest = Analysis.objects.filter(study=study).first()
     done = Analysis.objects.filter(study=study, state=Analysis.State.DONE).first()
-    found = ngettext("%(count)s dataset is here.", "%(count)s datasets are here.", datasets)
+    found = ngettext("%(count)s dataset imported.", "%(count)s datasets imported.", datasets)
     return [
         step(
             study,
             title=_("Import the comments"),
             text=found % {"count": datasets}
             if datasets
-            else _(
-                "A table or a text with a comment in each row is enough; it becomes a dataset."
-            ),
+            else _("Import a table or text file with one comment per row. It becomes a dataset."),
             button=_("Datasets") if datasets else _("Import comments"),
             page="datasets" if datasets else "imports?kind=comments",
             is_done=datasets > 0,
@@ -37,10 +35,10 @@ def steps(study: Study) -> list[Step]:
         _finding(study, newest, done),
         step(
             study,
-            title=_("Read them, and report them"),
+            title=_("Read and report them"),
             text=_(
-                "How many comments stand behind each key point, and every one of them; rename, "
-                "merge, compare groups, and take the report along."
+                "See how many comments support each key point and read them. Rename and merge "
+                "key points, compare groups, and download the report."
             ),
             button=_("Report") if done else _("Key point analysis"),
             page="analysis_report" if done else "analyses",
@@ -51,7 +49,10 @@ def steps(study: Study) -> list[Step]:
 
 
 def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> Step:
-    text = _("It groups what says the same and names each group; it runs on this machine.")
+    text = _(
+        "Statements with the same meaning are grouped and each group is named. Runs on "
+        "this machine."
+    )
     if newest is None:
         return step(
             study,
@@ -65,8 +66,8 @@ def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> St
     return step(
         study,
         title=_("Find the key points"),
-        text=_("A worker is at it.") if done is None and newest.is_active else text,
-        button=_("Key points") if done else _("See how far it is"),
+        text=_("In progress.") if done is None and newest.is_active else text,
+        button=_("Key points") if done else _("View progress"),
         page="analysis",
         of=shown,
         is_done=done is not None,
@@ -75,8 +76,8 @@ def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> St
 
 COMMENTS = Path(
     "comments",
-    lazy("What do all these comments say?"),
-    lazy("Comments are grouped into key points, with how many comments make each."),
+    lazy("What do these comments say?"),
+    lazy("Group comments into key points and count the comments behind each."),
     steps,
     groups=frozenset(("data", "key_points", "study")),
     place=40,
@@ -95,13 +96,15 @@ DATASETS = Finder(
 def key_point_entries() -> Iterator[Entry]:
     """Datasets, what systems make of them, and how good that is."""
     about = lazy("comments themes topics clusters groups trends")
-    tour = lazy("What all these comments say, how many say it, and every one of them.")
+    tour = lazy("What comments say, how many say it, and each comment in full.")
     yield Entry("key_points", lazy("Key point analysis"), "analyses", 2, also=about, tour=tour)
     cells, also = ("key-points/cells/",), lazy("comments export download")
     yield Entry("key_points", lazy("Datasets"), "datasets", 5, under=cells, also=also)
-    tour = lazy("Systems that sum up a debate, by how much they cover and how little they repeat.")
-    yield Entry("key_points", lazy("Leaderboard of key points"), "key_points", place=10, tour=tour)
-    yield Entry("key_points", lazy("Metrics of key points"), "summary_metrics", place=15)
+    tour = lazy(
+        "Systems that summarize debates, ranked by how much they cover and how little they repeat."
+    )
+    yield Entry("key_points", lazy("Key point leaderboard"), "key_points", place=10, tour=tour)
+    yield Entry("key_points", lazy("Key point metrics"), "summary_metrics", place=15)
     yield Entry("key_points", lazy("Count sheets"), "counting_sheets", place=35)
     yield Entry("key_points", lazy("Match scorers"), "scorers", place=60)
-    yield Entry("key_points", lazy("Snapshots of key points"), "key_point_boards", place=70)
+    yield Entry("key_points", lazy("Key point snapshots"), "key_point_boards", place=70)

@@ -24,9 +24,9 @@ class Writing(writing.WritingKind, RunKind):
     """A language model writes key points for a run of a system."""
 
     name = writing.KIND
-    title = lazy("Key points written")
-    unusable = lazy("Not usable")
-    home = Home("key_points", "system_runs", lazy("Runs of systems"))
+    title = lazy("Key point writing")
+    unusable = lazy("Unusable")
+    home = Home("key_points", "system_runs", lazy("System runs"))
     prompts = writing_prompts.PROMPTS
     tried_on = writing.WRITING
     call_subjects = written_calls.WRITING
@@ -42,8 +42,8 @@ class PointWriting(point_writing.PointWritingKind, RunKind):
     """A language model writes the key points of an analysis."""
 
     name = point_writing.KIND
-    title = lazy("Key points of an analysis written")
-    unusable = lazy("Not usable")
+    title = lazy("Key point writing for an analysis")
+    unusable = lazy("Unusable")
     home = Home("key_points", "analyses", lazy("Key point analysis"))
     prompts = point_writing.PROMPTS
     tried_on = point_writing.POINT_WRITING

@@ -94,7 +94,9 @@ class CountForm(SaveForm):
         chosen = {each: self.given.get(f"group-{each}", "") for each in places}
         for each, name in chosen.items():
             if name and name != EMPTY and name not in names:
-                self.wrong[f"group-{each}"] = _("Summary %d has no such letter.") % (each + 1)
+                self.wrong[f"group-{each}"] = _("The letter of summary %d is not valid.") % (
+                    each + 1
+                )
         used = sorted({names[name] for name in chosen.values() if name in names})
         groups = tuple(
             tuple(each for each in places if names.get(chosen[each]) == number) for number in used
@@ -113,7 +115,7 @@ class CountForm(SaveForm):
         try:
             check_marks(marks, self.sheet.references, self.sheet.summaries)
         except MarksError:
-            self.wrong["marks"] = _("The marks do not fit this set; load the page again.")
+            self.wrong["marks"] = _("The marks do not match this set. Reload the page.")
             return Marks()
         return marks
 
@@ -124,7 +126,9 @@ class CountForm(SaveForm):
             if level in POINTS:
                 levels[each] = level
             elif level:
-                self.wrong[f"level-{each}"] = _("Reference %d has no such mark.") % (each + 1)
+                self.wrong[f"level-{each}"] = _("The mark of reference %d is not valid.") % (
+                    each + 1
+                )
         return levels
 
     def _by(self, levels: dict[int, str]) -> dict[int, tuple[int, ...]]:
@@ -145,7 +149,9 @@ class CountForm(SaveForm):
         except ValueError:
             value = -1.0
         if not is_half_step(value, most):
-            text = _("“%(given)s” is no count: it goes from 0 to %(most)d in half steps.")
+            text = _(
+                "“%(given)s” is not a count. Enter a number from 0 to %(most)d in steps of 0.5."
+            )
             self._texts[name] = given[:LONGEST_COUNT]
             self.unready += text % {"given": self._texts[name], "most": most} + " "
             return None
@@ -165,8 +171,8 @@ class CountForm(SaveForm):
 
 
 PER_CELL = [
-    (ONE, lazy("One of every system and cell, drawn among its settings")),
-    (ALL, lazy("Every set that matches")),
+    (ONE, lazy("One per system and cell, with a random setting")),
+    (ALL, lazy("All matching sets")),
 ]
 
 
@@ -188,7 +194,7 @@ class RoundForm(PlanForm):
             ),
         ),
         (
-            lazy("How they are judged"),
+            lazy("Judging"),
             (("raters", "lease_minutes"), ("repeat_share",), ("instructions",)),
         ),
     )
@@ -206,34 +212,34 @@ class RoundForm(PlanForm):
         required=False,
     )
     systems = forms.MultipleChoiceField(
-        label=lazy("Only sets of"),
+        label=lazy("Systems"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all systems."),
+        help_text=lazy("Default: all systems."),
     )
     setting = forms.CharField(
-        label=lazy("Only settings that contain"),
+        label=lazy("Setting contains"),
         max_length=200,
         required=False,
-        help_text=lazy("For example “threshold=0.5”. Empty means any."),
+        help_text=lazy("For example “threshold=0.5”. Default: any setting."),
     )
     per_cell = forms.ChoiceField(label=lazy("Which sets"), choices=PER_CELL, initial=ONE)
     size = forms.IntegerField(
-        label=lazy("How many sets"),
+        label=lazy("Number of sets"),
         required=False,
         min_value=1,
         max_value=MOST_SETS,
-        help_text=lazy("Empty takes all of these; a number draws so many of them at random."),
+        help_text=lazy("Random sample (leave empty for all)."),
     )
     leave_out_used = forms.BooleanField(
-        label=lazy("Leave out sets that another round holds"), required=False
+        label=lazy("Leave out sets in other rounds"), required=False
     )
     raters = forms.IntegerField(
-        label=lazy("People who judge each set"),
+        label=lazy("People per set"),
         min_value=1,
         max_value=20,
         initial=3,
-        help_text=lazy("With one there is no agreement to look at."),
+        help_text=lazy("Agreement needs at least two."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -284,8 +290,8 @@ class CountingRunForm(plan_PlanForm):
         label=lazy("Which sets"),
         choices=[
             ("all", lazy("All with key points and references")),
-            ("judged", lazy("Those that people judged")),
-            ("sample", lazy("A random sample")),
+            ("judged", lazy("Judged by people")),
+            ("sample", lazy("Random sample")),
         ],
         initial="all",
         widget=forms.RadioSelect,
@@ -302,23 +308,23 @@ class CountingRunForm(plan_PlanForm):
         label=lazy("Systems"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
+        help_text=lazy("Default: all systems."),
     )
 
-    replicates = differing("replicates", label=lazy("Replies for each set"), initial=REPLIES)
+    replicates = differing("replicates", label=lazy("Replies per set"), initial=REPLIES)
     temperature = differing(
         "temperature",
         initial=TEMPERATURE,
         help_text=lazy(
-            "At 0 all replies are alike and their mean says little more than one of them."
+            "At 0, all replies are alike, so their mean says little more than a single reply."
         ),
     )
     max_tokens = differing(
         "max_tokens",
         initial=MOST_TOKENS,
         help_text=lazy(
-            "Room for a few words about each reference before the count. A cut reply is asked "
-            "for once more with twice as many."
+            "Allow a few words about each reference before the count. A truncated reply is "
+            "requested once more with twice as many."
         ),
     )
 
@@ -348,24 +354,24 @@ class CountImportForm(forms.Form):
     """Dataset and rater."""
 
     dataset = forms.CharField(
-        label=lazy("Name of the dataset"),
+        label=lazy("Dataset name"),
         max_length=LONGEST_NAME,
         help_text=lazy(
-            "Topics are found in it by their text and stance. A dataset that does not exist is "
-            "made, with the topics and references of the file and without arguments."
+            "Topics are matched by text and stance. If the dataset does not exist, it is "
+            "created with the topics and references of the file, without arguments."
         ),
     )
     rater = forms.CharField(
-        label=lazy("Whose counts"),
+        label=lazy("Rater"),
         max_length=LONGEST_NAME,
-        help_text=lazy("A short name that says nothing about the person, such as A1."),
+        help_text=lazy("A short name that does not identify the person, such as A1."),
     )
     references = forms.ChoiceField(
-        label=lazy("References worded otherwise than in the dataset"),
+        label=lazy("References with different wording"),
         required=False,
         choices=[
-            ("", lazy("Taken where it is clear which is which; the dry run names them")),
-            ("same", lazy("Refused")),
-            ("order", lazy("Taken in the order of the file: the first for the first")),
+            ("", lazy("Import clear matches (the dry run lists them)")),
+            ("same", lazy("Refuse")),
+            ("order", lazy("Match in file order (the first with the first)")),
         ],
     )

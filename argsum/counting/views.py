@@ -233,9 +233,9 @@ def _drawn(counting_round: CountingRound) -> list[tuple[Any, Any]]:
     return [
         (_("Dataset"), _joined(dataset)),
         (_("Systems"), _joined(systems)),
-        (_("Sets that matched"), recipe.get("found")),
-        (_("Taken"), _joined(taken)),
-        (_("People for each"), counting_round.raters),
+        (_("Matching sets"), recipe.get("found")),
+        (_("Included"), _joined(taken)),
+        (_("People per set"), counting_round.raters),
     ]
 
 
@@ -259,11 +259,11 @@ def _mean_column(name: str) -> Any:
 ROUND_PAGES = RoundPages(
     form=RoundForm,
     is_ready=lambda study: study.summary_sets.exists(),
-    needs=lazy("Run a system or import people's counts first. A round then says what is judged."),
+    needs=lazy("Run a system or import people's counts first. A round defines what is judged."),
     decisions=EXCLUSIONS,
-    columns=(Column(lazy("People for each"), lambda row: row.raters, css="number"),),
+    columns=(Column(lazy("People per set"), lambda row: row.raters, css="number"),),
     people=(
-        Column(lazy("With an “unsure”"), lambda each: each.figures["unsure"], css="number"),
+        Column(lazy("With unsure counts"), lambda each: each.figures["unsure"], css="number"),
         Column(lazy("Mean coverage"), _mean_column("coverage"), css="number"),
         Column(lazy("Mean redundancy"), _mean_column("redundancy"), css="number"),
     ),
@@ -285,32 +285,29 @@ urlpatterns += round_urls(ROUND_PAGES, "key-points/rounds/", "counting_id")
 def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
     """How many sets there are, and requests about them."""
     sets = requests // form.cleaned_data["replicates"]
-    return RunScope(
-        [(lazy("Sets"), sets), (lazy("Requests, one for each set and reply"), requests)]
-    )
+    return RunScope([(lazy("Sets"), sets), (lazy("Requests (one per set and reply)"), requests)])
 
 
 RUN_PAGES = RunPages(
     kind=KIND,
     name="counting",
     form=CountingRunForm,
-    heading=lazy("What is counted"),
+    heading=lazy("Scope"),
     rows=(("choice",), ("sample",)),
     has_things=lambda study: scorable_sets(study, Choice()).exists(),
     taken=_taken,
     about=lazy(
-        "Language models count covered references and unique key points, several times for each "
-        "set. Coverage and redundancy are means over these replies."
+        "Language models count covered references and unique key points, several times per set. "
+        "Coverage and redundancy are means over these replies."
     ),
-    new=lazy("Let a judge count"),
+    new=lazy("New counting run"),
     lead=lazy(
-        "A model reads what people read: topic, side, references and key points, and nothing "
-        "about the system. The prompt decides what it counts; a run for coverage and one for "
-        "redundancy make a weighted score."
+        "A model reads the same texts as people: topic, side, references and key points, but "
+        "nothing about the system. The prompt defines what it counts. A weighted score needs "
+        "one run for coverage and one for redundancy."
     ),
     nothing=lazy(
-        "A judge counts sets of key points whose topic has references. Run a system, or import "
-        "sets first."
+        "A judge counts key points of topics with references. Run a system or import sets first."
     ),
 )
 

@@ -159,7 +159,7 @@ class Migration(migrations.Migration):
                     name='CountingRound',
                     fields=[
                         ('round_ptr', models.OneToOneField(auto_created=True, on_delete=django.db.models.deletion.CASCADE, parent_link=True, primary_key=True, serialize=False, to='rounds.round')),
-                        ('raters', models.PositiveSmallIntegerField(default=3, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(20)], verbose_name='people who judge each set')),
+                        ('raters', models.PositiveSmallIntegerField(default=3, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(20)], verbose_name='people per set')),
                     ],
                     bases=('rounds.round',),
                 ),

@@ -29,8 +29,8 @@ def test_the_way_leads_over_the_key_points_to_the_report(
     fill(cell)
     assert client.get(steps(study)[1].url).context["form"].initial["cell"] == cell
     waiting = start_analysis(study=study, actor=researcher, cell=cell)
-    assert pages()[1:] == [("See how far it is", False), ("Key point analysis", False)]
-    assert steps(study)[1].text == "A worker is at it."
+    assert pages()[1:] == [("View progress", False), ("Key point analysis", False)]
+    assert steps(study)[1].text == "In progress."
     jobs.drain()
     assert pages() == [("Datasets", True), ("Key points", True), ("Report", True)]
     assert str(waiting.public_id) in steps(study)[2].url

@@ -179,7 +179,7 @@ METRICS = {
     CountReply.Dimension.UNIQUENESS: LLM_REDUNDANCY,
 }
 SAID = ["count", "reason", "fence", "at"]
-NOTHING_READ = "no reply could be read"
+NOTHING_READ = "no usable reply"
 
 
 class CountingKind:
@@ -318,11 +318,11 @@ def _wrong_scores(run: Run) -> list[str]:
     stored = dict(run.metric_scores.values_list("summary_set", "value"))
     made = {each.summary_set_id: each.value for each in scores_of(run, stored)}
     counted = set(run.count_replies.values_list("summary_set", flat=True))
-    problems = [f"set {key} has replies and no score" for key in sorted(counted - set(stored))]
+    problems = [f"set {key} has replies but no score" for key in sorted(counted - set(stored))]
     for key, value in stored.items():
         said = made.get(key)
         if (value is None) != (said is None) or abs((value or 0) - (said or 0)) > 1e-9:
-            problems.append(f"the score of set {key} is not what its replies say")
+            problems.append(f"the score of set {key} does not match its replies")
     return problems
 
 

@@ -70,11 +70,11 @@ class Counting(OneByOne):
     words = Words(
         rounds=lazy("Counting rounds"),
         about=lazy(
-            "People compare the key points of a system with references, blind to who wrote them: "
-            "how many references are covered, how many statements are different."
+            "People compare a system's key points with references without knowing who wrote "
+            "them: how many references are covered, and how many statements are different."
         ),
         things=lazy("Sets"),
-        results=lazy("Agreement of counts"),
+        results=lazy("Agreement on counts"),
     )
     section = "key_points"
     results_page = "summary_people"
@@ -130,11 +130,14 @@ class Counting(OneByOne):
             missing += [f"summary-{each}" for each in summaries]
             partly = set(marks.partly)
             if not missing and marks.groups and all(partly.intersection(g) for g in marks.groups):
-                text = _("At least one statement has to count in full: nothing else is repeated.")
+                text = _(
+                    "At least one statement must count in full: they cannot all repeat "
+                    "another one."
+                )
                 return SheetNotValid(text, [f"summary-{each}" for each in sorted(partly)])
         if not missing:
             return None
-        text = _("Still undecided: %s. Mark them, type the count, or say that you are unsure.")
+        text = _("Not marked yet: %s. Mark them, type the count, or mark it as unsure.")
         return SheetNotValid(text % ", ".join(_shown(each) for each in missing), missing)
 
     def settle(self, sheet: CountSheet, content: CountContent) -> None:
@@ -153,7 +156,7 @@ class Counting(OneByOne):
         """Words for a person's first page."""
         return Card(
             text=_("Compare key points with references, one set at a time. Every mark is saved."),
-            button=_("Go on judging") if done else _("Start judging"),
+            button=_("Continue judging") if done else _("Start judging"),
             badge=ngettext("%d judged by you", "%d judged by you", done) % done if done else "",
         )
 
@@ -230,8 +233,8 @@ Then tick the summaries in which you found the point. One summary may cover seve
 
 ### 2. How many different things do the summaries say?
 
-Give summaries that say the same the same letter; a summary with a point of its own gets a letter
-of its own. It does not matter whether the point is among the references.
+Give summaries that say the same thing the same letter; a summary with a point of its own gets its
+own letter. It does not matter whether the point is among the references.
 
 - Tick **partly** where a statement repeats another one in part and adds something of its own. Tick
   it for one of the two, never for both: it then counts one half.
@@ -321,10 +324,10 @@ def plan_round(
     planned = planned or CountingRound(study=study, created_by=actor)
     drawn, found = drawn_sets(study=study, plan=plan, round_=round_)
     if not drawn:
-        raise RoundNotReady(_("No set with key points and references matches."))
+        raise RoundNotReady(_("No sets with key points and references match."))
     if len(drawn) > MOST_SETS:
         raise RoundNotReady(
-            _("%(found)d sets match; a round takes %(most)d at most. Draw a sample.")
+            _("%(found)d sets match, but a round holds at most %(most)d. Draw a random sample.")
             % {"found": len(drawn), "most": MOST_SETS}
         )
     for name in SETTINGS:

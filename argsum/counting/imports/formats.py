@@ -105,8 +105,8 @@ def _notes(found: CountFile) -> Iterator[Note]:
     aside = sum(each.is_left_out for each in found.sets)
     if aside:
         text = ngettext(
-            "%(n)s set is of a system called %(name)s, which the paper leaves out.",
-            "%(n)s sets are of systems called %(name)s, which the paper leaves out.",
+            "%(n)s set is from a system called %(name)s, which the paper leaves out.",
+            "%(n)s sets are from systems called %(name)s, which the paper leaves out.",
             aside,
         )
         yield Note(text % {"n": aside, "name": LEFT_OUT})
@@ -120,9 +120,11 @@ def _remarks(counted: CountedSet) -> Iterator[Flag]:
     )
     for column, count, share, most in pairs:
         if share is None:
-            yield Flag(counted.row, column, _("Unsure; kept as such and in no figure."))
+            yield Flag(
+                counted.row, column, _("Unsure: stored as such and left out of all figures.")
+            )
         elif count is not None and abs(count - share * most) > 1e-6:
-            text = _("Says %(count)g, but the share gives %(meant)g, which is taken.")
+            text = _("States %(count)g, but the share gives %(meant)g. The share is used.")
             yield Flag(counted.row, column, text % {"count": count, "meant": share * most})
 
 
@@ -137,7 +139,7 @@ class AskingCounts(AskingDataset):
     """Dataset and rater."""
 
     title = lazy("Counts of one person")
-    heading = lazy("Whose counts, and which dataset?")
+    heading = lazy("Rater and dataset")
 
     def form(self, data: Any) -> CountImportForm:
         """The only dataset of the study is the likely one."""
@@ -163,8 +165,8 @@ def register_count_imports() -> None:
             "references",
             longest=10,
             hint=(
-                "Of counts whose references are worded otherwise than the dataset's: blank takes "
-                "those that are clear, same takes none, order takes the first for the first."
+                "For references worded differently from the dataset's: blank imports clear "
+                "matches, same refuses them, order matches the first with the first."
             ),
         )
     )
@@ -182,7 +184,7 @@ def register_count_imports() -> None:
             holds=lazy(
                 "One row per set: topic, stance, reference, prediction, n_covered, n_unique, "
                 "coverage, redundancy, file_name. Coverage and redundancy are read from their "
-                "own columns; -2 is a set not judged, -1 an unsure count."
+                "own columns; -2 means not judged, -1 an unsure count."
             ),
         )
     )

@@ -52,7 +52,7 @@ def references_of(options: Mapping[str, Any]) -> str:
     """What was said of references that are worded otherwise; raises ImportRefused."""
     asked = str(options.get("references") or "").strip()
     if asked not in ("", ONLY_SAME, BY_ORDER):
-        raise ImportRefused(_("References are “same” or in “order”, not “%s”.") % asked[:40])
+        raise ImportRefused(_("References must be “same” or “order”, not “%s”.") % asked[:40])
     return asked
 
 
@@ -254,7 +254,7 @@ class SetFinder:
         if (key, taken.given) in self._told:
             return
         self._told.add((key, taken.given))
-        said = _("“%(given)s” is taken for “%(known)s”") % {
+        said = _("“%(given)s” is matched with “%(known)s”") % {
             "given": taken.given,
             "known": taken.known,
         }
@@ -267,7 +267,10 @@ class SetFinder:
     def _new_cell(self, key: CellKey) -> Cell:
         if not self.is_new and self.dataset.system_runs.exists():
             raise NotThisSet(
-                _("the dataset has no such topic and was summarized; choose another dataset")
+                _(
+                    "the dataset lacks this topic and has system runs, so no topic can be added; "
+                    "choose another dataset"
+                )
             )
         topic, stance = key
         last = max((each.position for each in self._cells.values()), default=0)
@@ -281,7 +284,7 @@ class SetFinder:
         """The file's references are those of the cell; a cell without any gets them."""
         hashes = {text_key(text) for text in texts}
         if len(hashes) < len(texts):
-            raise NotThisSet(_("a reference stands twice"))
+            raise NotThisSet(_("a reference appears twice"))
         known = self._references.get(key)
         if not known:
             self._references[key] = list(texts)
@@ -295,7 +298,7 @@ class SetFinder:
 
     def _match(self, key: CellKey, texts: Sequence[str], known: Sequence[str]) -> None:
         """Tell which references are taken for which; raises NotThisSet where that is not clear."""
-        refusal = _("its references are not those that the dataset has for this topic")
+        refusal = _("its references differ from the dataset's for this topic")
         if self.how == ONLY_SAME:
             raise NotThisSet(refusal)
         try:

@@ -101,7 +101,7 @@ def check_marks(marks: Marks, references: int, summaries: int) -> None:
     _check_places(members, summaries)
     _check_places(marks.partly, summaries)
     if set(marks.partly) & set(marks.empty):
-        raise MarksError("a summary that says nothing repeats nothing")
+        raise MarksError("a summary that says nothing cannot repeat another")
     if not all(marks.groups):
         raise MarksError("a group without summaries")
 
@@ -175,7 +175,7 @@ def _check_places(places: Iterable[int], summaries: int) -> None:
         if not 0 <= place < summaries:
             raise MarksError(f"there is no summary {place + 1}")
         if place in seen:
-            raise MarksError(f"summary {place + 1} stands twice")
+            raise MarksError(f"summary {place + 1} appears twice")
         seen.add(place)
 
 
@@ -356,7 +356,7 @@ def weighted_score(coverage: float, redundancy: float, weight: float = WEIGHT) -
         If the weight does not lie between 0 and 1.
     """
     if not 0 <= weight <= 1:
-        raise ValueError("A weight lies between 0 and 1.")
+        raise ValueError("A weight must be between 0 and 1.")
     return weight * coverage + (1 - weight) * (1 - redundancy)
 
 

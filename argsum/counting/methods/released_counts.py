@@ -118,11 +118,11 @@ def numbered_texts(cell: str) -> tuple[str, ...]:
         if int(found[1][:9]) == len(starts) + 1:
             starts.append((found.start(), found.end()))
     if not starts or cell[: starts[0][0]].strip():
-        raise ValueError("is no list of texts numbered from 1")
+        raise ValueError("is not a list of texts numbered from 1")
     ends = [start for start, _ in starts[1:]] + [len(cell)]
     texts = tuple(cell[start:end].strip() for (_, start), end in zip(starts, ends, strict=True))
     if not all(texts):
-        raise ValueError("is a list of texts numbered from 1 in which one is empty")
+        raise ValueError("has an empty text in its list numbered from 1")
     return texts
 
 
@@ -154,14 +154,14 @@ def _number(row: Row, column: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BadRow(column, f"{text[:40]!r} is no number") from None
+        raise BadRow(column, f"{text[:40]!r} is not a number") from None
 
 
 def _share(row: Row, column: str) -> float:
     value = _number(row, column)
     if value in (NOT_DONE, UNSURE) or 0 <= value <= 1:
         return value
-    raise BadRow(column, f"{value:g} lies not between 0 and 1, and is neither -1 nor -2")
+    raise BadRow(column, f"{value:g} is not between 0 and 1, and is neither -1 nor -2")
 
 
 def _count(row: Row, column: str, most: int) -> float | None:
@@ -171,7 +171,7 @@ def _count(row: Row, column: str, most: int) -> float | None:
     if value == UNSURE:
         return None
     if not 0 <= value <= most or (2 * value) % 1:
-        raise BadRow(column, f"{value:g} is no count in half steps from 0 to {most}")
+        raise BadRow(column, f"{value:g} is not a count in half steps from 0 to {most}")
     return value
 
 
@@ -299,7 +299,7 @@ def same_references(given: Sequence[str], known: Sequence[str]) -> list[Referenc
     ['Buses are safe.']
     """
     if len(given) != len(known):
-        raise OtherReferences(f"{len(given)} references, and the dataset has {len(known)}")
+        raise OtherReferences(f"{len(given)} references, but the dataset has {len(known)}")
     found, left, there = [], [], list(known)
     for text in given:
         if text in there:
@@ -320,7 +320,7 @@ def same_references(given: Sequence[str], known: Sequence[str]) -> list[Referenc
 def by_order(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
     """The first of the file for the first of the dataset, and so on, because somebody said so."""
     if len(given) != len(known):
-        raise OtherReferences(f"{len(given)} references, and the dataset has {len(known)}")
+        raise OtherReferences(f"{len(given)} references, but the dataset has {len(known)}")
     pairs = zip(given, known, strict=True)
     return [ReferenceMatch(one, two, _shared(one, two)) for one, two in pairs if one != two]
 
@@ -335,10 +335,10 @@ def _by_words(given: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch
     for row, column in zip(rows, columns, strict=True):
         own = float(shared[row, column])
         if own < FLOOR:
-            raise OtherReferences(f"no reference is like “{given[row]}”")
+            raise OtherReferences(f"no reference matches “{given[row]}”")
         beside = [*np.delete(shared[row], column), *np.delete(shared[:, column], row)]
         if max(beside, default=0.0) > own - MARGIN:
-            raise OtherReferences(f"several references are like “{given[row]}”")
+            raise OtherReferences(f"several references match “{given[row]}”")
         found.append(ReferenceMatch(given[row], known[column], own))
     return found
 

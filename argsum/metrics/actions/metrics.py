@@ -196,7 +196,7 @@ def request_metrics(*, study: Study, plan: MetricPlan, choice: Choice, actor: Us
         If no set matches, or the study computes other metrics now.
     """
     if not scorable_sets(study, choice).exists():
-        raise MetricsRefused(_("No set with key points and references matches."))
+        raise MetricsRefused(_("No sets with key points and references match."))
     payload = {"plan": plan.as_payload(), "choice": choice.as_payload()}
     job = enqueue(study=study, kind=JOB, key=str(study.pk), actor=actor, **payload)
     if job.payload != payload:

@@ -51,7 +51,7 @@ def test_a_file_makes_dataset_cells_sets_and_sheets(study, run):
     rater = Rater.objects.get()
     assert (rater.kind, rater.external_id, str(rater), rater.user) == ("person", "A1", "A1", None)
     # The count column says 2, redundancy .5 of three summaries gives 1.5.
-    assert "n_unique: Says 2, but the share gives 1.5, which is taken." in said
+    assert "n_unique: States 2, but the share gives 1.5. The share is used." in said
 
 
 def test_a_corrected_file_may_have_one_more_row_at_the_top(study, run):
@@ -94,9 +94,9 @@ def test_references_worded_otherwise_are_taken_for_those_of_the_dataset(study, r
     first, second = REFERENCES[0]
     worded = [f"{second.upper()}.", "Night buses keep all people safer"]
     said = run(row(references=worded), row(system="beta.csv", references=worded), dry_run=True)
-    assert f"reference: “{worded[0]}” is taken for “{second}”." in said
-    assert f"“{worded[1]}” is taken for “{first}” (shared words: 73%)" in said
-    assert said.count("is taken for") == 2
+    assert f"reference: “{worded[0]}” is matched with “{second}”." in said
+    assert f"“{worded[1]}” is matched with “{first}” (shared words: 73%)" in said
+    assert said.count("is matched with") == 2
     assert not SummarySet.objects.exists()
     run(row(references=worded))
     assert CountSheet.objects.get().references == 2
@@ -109,17 +109,17 @@ def test_references_with_other_words_need_somebody_to_say_so(study, run, capsys)
     make_dataset(study)
     others = ["Nobody walks alone", "Nurses get home"]
     said = run(row(references=others), dry_run=True)
-    assert "its references are not those that the dataset has for this topic: no refer" in said
+    assert "its references differ from the dataset's for this topic: no refer" in said
     said = run(row(references=others), references="order")
-    assert f"“{others[0]}” is taken for “{REFERENCES[0][0]}” (shared words: 0%)" in said
+    assert f"“{others[0]}” is matched with “{REFERENCES[0][0]}” (shared words: 0%)" in said
     said = run(row(references=others), name="A2.csv", references="mine")
-    assert "References are “same” or in “order”" in said
+    assert "References must be “same” or “order”" in said
 
 
 def test_a_topic_in_another_case_is_the_one_that_is_there(study, run):
     dataset = make_dataset(study)
     said = run(row().replace(TOPIC, f"{TOPIC.upper()}."))
-    assert f"is taken for “{TOPIC}”." in said
+    assert f"is matched with “{TOPIC}”." in said
     assert dataset.cells.count() == 2
 
 

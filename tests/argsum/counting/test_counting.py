@@ -113,7 +113,7 @@ def test_what_is_typed_unsure_or_not_marked_changes_counts(
 def test_a_typed_count_outside_the_half_steps_is_refused(annotator, sheet, given):
     reply = submit(annotator, sheet, covered=given)
     assert reply.status_code == 422
-    assert "half steps" in reply.json()["detail"]
+    assert "steps of 0.5" in reply.json()["detail"]
     assert not CountSheet.objects.filter(state="submitted").exists()
 
 
@@ -121,7 +121,7 @@ def test_a_count_that_is_none_keeps_nothing_else_from_being_stored(annotator, sh
     fields = marked_form(covered="2 of 5", unique="1.5", comment="Close call.")
     reply = save(annotator, sheet, fields)
     assert (reply.status_code, reply.json()["version"]) == (422, 1)
-    assert "“2 of 5” is no count" in reply.json()["detail"]
+    assert "“2 of 5” is not a count" in reply.json()["detail"]
     sheet.refresh_from_db()
     stored = content_of(sheet)
     assert (stored.comment, stored.covered, stored.unique) == ("Close call.", None, 1.5)

@@ -68,7 +68,7 @@ def test_replies_without_a_count_are_in_no_mean(lab):
     run = lab.count(says("I cannot tell."), target={"split": "test"}, replicates=1)
     score = MetricScore.objects.filter(run=run).first()
     assert score.value is None
-    assert score.reason == "no reply could be read"
+    assert score.reason == "no usable reply"
     assert clipped_and_unparsable(run)["unparsable"] == 2
     assert set(run.count_replies.values_list("reason", flat=True)) == {"no_count"}
     assert list(find_violations()) == []

@@ -227,17 +227,17 @@ def test_other_words_are_taken_for_the_reference_that_shares_most():
 @pytest.mark.parametrize(
     ("given", "known", "reason"),
     [
-        (KNOWN[:2], KNOWN, "2 references, and the dataset has 3"),
-        ([*KNOWN[:2], "Needles scare children"], KNOWN, "no reference is like “Needles"),
+        (KNOWN[:2], KNOWN, "2 references, but the dataset has 3"),
+        ([*KNOWN[:2], "Needles scare children"], KNOWN, "no reference matches “Needles"),
         (
             ["Buses at night are safe", "Loud"],
             ["Buses at night are slow", "Trams hurt"],
-            "no reference is like “Loud”",
+            "no reference matches “Loud”",
         ),
         (
             ["Buses at night are safe", "Buses at night are slow"],
             ["Buses at night are loud", "Buses at night are dear"],
-            "several references are like “Buses at night are safe”",
+            "several references match “Buses at night are safe”",
         ),
     ],
 )

@@ -71,7 +71,7 @@ def test_sets_are_sorted_by_topic_stance_and_system_and_some_are_left_out(tmp_pa
     [
         (row(stance="0"), "stance", "neither 1 nor -1"),
         (row(topic=" "), "topic", "is empty"),
-        (row(numbers="1,1,much,0"), "coverage", "'much' is no number"),
+        (row(numbers="1,1,much,0"), "coverage", "'much' is not a number"),
         (row(numbers="1,1,nan,0"), "coverage", "between 0 and 1"),
         (row(numbers="1,1,1.2,0"), "coverage", "between 0 and 1"),
         (row(numbers="1,1,0.5,-3"), "redundancy", "between 0 and 1"),
