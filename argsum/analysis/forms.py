@@ -47,26 +47,26 @@ class AnalysisForm(forms.Form):
 
     advanced = ("match_scorer", "quality_scorer", "setting")
 
-    cell = CellField(label=_("Comments on"), queryset=Cell.objects.none(), empty_label=None)
+    cell = CellField(label=_("Topic"), queryset=Cell.objects.none(), empty_label=None)
     match_scorer = forms.ModelChoiceField(
         label=_("Match scorer"),
         queryset=Scorer.objects.none(),
         required=False,
-        empty_label=_("the usual one"),
-        help_text=_("Says which comments mean the same."),
+        empty_label=_("default"),
+        help_text=_("Decides which comments mean the same."),
     )
     quality_scorer = forms.ModelChoiceField(
         label=_("Quality scorer"),
         queryset=Scorer.objects.none(),
         required=False,
-        empty_label=_("the usual one"),
-        help_text=_("Says which statement puts it well enough to be the key point."),
+        empty_label=_("default"),
+        help_text=_("Decides which statement is good enough to be the key point."),
     )
     setting = forms.CharField(
         label=_("Setting"),
         required=False,
         max_length=LONGEST_SETTING,
-        help_text=_("Empty: the rule chooses one, and the page says which ones are beside it."),
+        help_text=_("Default: chosen automatically. The analysis page lists the alternatives."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -167,21 +167,21 @@ class PointWritingForm(PlanForm):
         label=_("Analysis"), queryset=None, empty_label=None, widget=forms.HiddenInput
     )
     words = forms.IntegerField(
-        label=_("Most words in a key point"), initial=WORDS, min_value=3, max_value=60
+        label=_("Maximum words per key point"), initial=WORDS, min_value=3, max_value=60
     )
     most_statements = forms.IntegerField(
-        label=_("Most statements shown"),
+        label=_("Maximum statements shown"),
         initial=STATEMENTS,
         min_value=3,
         max_value=100,
-        help_text=_("Of each key point, those that match it best."),
+        help_text=_("Per key point, best matches first."),
     )
     max_tokens = differing(
         "max_tokens",
         initial=300,
         help_text=_(
-            "Enough for one sentence; more for models that think aloud. A cut reply is asked for "
-            "once more with twice as many."
+            "Enough for one sentence; allow more for models that reason first. A truncated "
+            "reply is requested once more with twice as many."
         ),
     )
 
@@ -203,7 +203,7 @@ class PointWritingForm(PlanForm):
         """What several fields decide together."""
         data = super().clean()
         if data.get("replicates") != 1:
-            self.complain("replicates", gettext("One reply is asked for."))
+            self.complain("replicates", gettext("Only one reply per request is possible."))
         return data
 
     @property

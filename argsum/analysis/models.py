@@ -169,11 +169,11 @@ class WrittenPoint(models.Model):
     class Verdict(models.TextChoices):
         """What became of the text."""
 
-        UNCHECKED = "unchecked", _("To be checked")
+        UNCHECKED = "unchecked", _("Not checked yet")
         TAKEN = "taken", _("Written")
-        SAME = "same", _("As it was")
+        SAME = "same", _("Unchanged")
         REFUSED = "refused", _("Nearer to another key point")
-        CHANGED = "changed", _("Changed meanwhile")
+        CHANGED = "changed", _("Edited in the meantime")
 
     run = models.ForeignKey(
         "runs.Run", models.CASCADE, related_name="written_points", db_index=False
@@ -217,7 +217,7 @@ class PointChange(models.Model):
         SHOWN = "shown", _("Shown again")
         MOVED = "moved", _("Moved")
         ADDED = "added", _("Added")
-        TAKEN = "taken", _("Taken")
+        TAKEN = "taken", _("Accepted")
         DECLINED = "declined", _("Declined")
         # By a language model that somebody chose.
         WRITTEN = "written", _("Written by a language model")

@@ -349,7 +349,7 @@ class CommentFilter(filters.FilterSet):
         given = self.form.cleaned_data
         column, value = given.get("attribute"), given.get("value")
         if bool(column) != bool(value):
-            raise ValidationError({"attribute": ["A column and its value come together."]})
+            raise ValidationError({"attribute": ["Give a column together with its value."]})
         rows = super().filter_queryset(queryset)
         return having(rows, column, value) if column else rows
 

@@ -43,7 +43,7 @@ class WritingForm(PlanForm):
         label=lazy("Most key points"), required=False, min_value=1, max_value=MOST_KEY_POINTS
     )
     words = forms.IntegerField(
-        label=lazy("Most words in a key point"), initial=WORDS, min_value=3, max_value=60
+        label=lazy("Maximum words per key point"), initial=WORDS, min_value=3, max_value=60
     )
     most_arguments = forms.IntegerField(
         label=lazy("Most arguments shown"),

@@ -113,12 +113,12 @@ def _values(rows: Iterable[dict[str, str]]) -> dict[str, list[tuple[str, int]]]:
 def require_vectors(scorer: Scorer) -> None:
     """Raises ScorerRefused unless the scorer is ready and reads one text at a time."""
     if scorer.task != Scorer.Task.MATCH:
-        raise ScorerRefused(_("“%s” scores something else.") % scorer.name)
+        raise ScorerRefused(_("“%s” is not a match scorer.") % scorer.name)
     if scorer.state != Scorer.State.READY:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
     if scorer.kind != Scorer.Kind.BI_ENCODER:
         raise ScorerRefused(
-            _("“%s” reads two texts together, which takes too long here: choose a bi-encoder.")
+            _("“%s” reads two texts together, which is too slow here. Choose a bi-encoder.")
             % scorer.name
         )
 
@@ -276,7 +276,7 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
     cells = list(dataset.cells.order_by("position")[: MOST_CELLS + 1])
     if len(cells) > MOST_CELLS:
         raise AnalysisRefused(
-            _("One click starts at most %d analyses: choose one topic after the other.")
+            _("At most %d analyses can be started at once. Choose one topic at a time.")
             % MOST_CELLS
         )
     made, reasons = [], []
@@ -303,7 +303,7 @@ def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
         state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
     )
     if not changed and not ended:
-        raise AnalysisRefused(_("Nothing of this analysis is under way."))
+        raise AnalysisRefused(_("This analysis is not in progress."))
     record(
         study=analysis.study,
         actor=actor,
@@ -326,7 +326,8 @@ def resume_analysis(*, analysis: Analysis, actor: User) -> None:
     if not rows.update(state=State.WAITING, error=""):
         analysis.refresh_from_db(fields=["state"])
         raise AnalysisRefused(
-            _("The analysis is in the state “%s”.") % analysis.get_state_display().lower()
+            _("The analysis cannot be resumed in the state “%s”.")
+            % analysis.get_state_display().lower()
         )
     analysis.state, analysis.error = State.WAITING, ""
     record(
@@ -341,7 +342,7 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
     if is_at_work(analysis):
         raise AnalysisRefused(_("Stop the analysis first."))
     if run := writing_now(analysis):
-        raise AnalysisRefused(_("Cancel run #%d first: it writes for the analysis.") % run.number)
+        raise AnalysisRefused(_("Stop run #%d first: it writes for this analysis.") % run.number)
     record(
         study=analysis.study, actor=actor, verb="analysis_deleted", subject=subject_of(analysis)
     )
@@ -397,7 +398,7 @@ def _refuse_unfit(study: Study, cell: Cell, scorer: Scorer, setting: str) -> Non
     if cell.dataset.study_id != study.pk or scorer.study_id != study.pk:
         raise AnalysisRefused(_("Comments and scorers belong to the study."))
     if len(setting) > LONGEST_SETTING:
-        raise AnalysisRefused(_("There is no such setting."))
+        raise AnalysisRefused(_("This setting does not exist."))
     try:
         require_vectors(scorer)
     except ScorerRefused as reason:
@@ -410,6 +411,6 @@ def _refuse_unfit(study: Study, cell: Cell, scorer: Scorer, setting: str) -> Non
         )
     if number > MOST_STATEMENTS:
         raise AnalysisRefused(
-            _("%(n)s statements on one topic: at most %(most)s are possible.")
+            _("The topic has %(n)s statements; at most %(most)s are possible.")
             % {"n": f"{number:,}", "most": f"{MOST_STATEMENTS:,}"}
         )

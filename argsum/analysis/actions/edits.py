@@ -60,7 +60,7 @@ def editing(analysis: Analysis) -> Iterator[Analysis]:
         held = Analysis.objects.select_for_update(of=("self",)).select_related("cell", "study")
         row = held.get(pk=analysis.pk)
         if row.state != Analysis.State.DONE:
-            raise EditRefused(_("The analysis is not done yet."))
+            raise EditRefused(_("The analysis is not finished yet."))
         yield row
     analysis.revision = row.revision
 
@@ -80,7 +80,7 @@ def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list
     for each in points:
         row = rows.get(each.pk)
         if row is None:
-            raise EditRefused(_("There is no such key point in this analysis."))
+            raise EditRefused(_("This analysis does not have that key point."))
         if row.revision > seen:
             raise EditConflict(_told(analysis, row))
         if row.state not in FoundPoint.ALIVE:
@@ -98,8 +98,10 @@ def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequenc
     if missing:
         raise EditConflict(
             ngettext(
-                "%(n)d of the statements is elsewhere by now: nothing was moved, choose again.",
-                "%(n)d of the statements are elsewhere by now: nothing was moved, choose again.",
+                "%(n)d of the statements was moved in the meantime. Nothing was changed; choose "
+                "again.",
+                "%(n)d of the statements were moved in the meantime. Nothing was changed; "
+                "choose again.",
                 missing,
             )
             % {"n": missing}
@@ -177,9 +179,9 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
     with editing(analysis) as held:
         row = PointChange.objects.select_related("point").get(analysis=held, pk=change.pk)
         if row.verb == Verb.PLACED:
-            raise EditRefused(_("Placing new comments cannot be undone: move them instead."))
+            raise EditRefused(_("Placing new comments cannot be undone. Move them instead."))
         if row.undone_by_id is not None:
-            raise EditRefused(_("This edit was undone before."))
+            raise EditRefused(_("This edit has already been undone."))
         _require_untouched(held, row)
         edit = Edit(
             Verb.UNDONE,
@@ -195,7 +197,7 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
 
 def _require_untouched(analysis: Analysis, change: PointChange) -> None:
     """Raises EditRefused unless everything is as the edit left it."""
-    later = _("A later edit touched the same key points or statements: undo that one first.")
+    later = _("A later edit changed the same key points or statements. Undo that edit first.")
     wanted = change.after.get("points", {})
     rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([int(pk) for pk in wanted])
     for pk, fields in wanted.items():
@@ -248,24 +250,23 @@ def _require_nothing_lost(touched: Collection[int]) -> None:
     lost = rows.exclude(state__in=FoundPoint.ALIVE).first()
     if lost is not None:
         raise EditRefused(
-            _("Statements would be left behind “%s”, which is no more: move them first.")
-            % lost.text
+            _("“%s” would be removed but still has statements. Move them first.") % lost.text
         )
 
 
 def _told(analysis: Analysis, point: FoundPoint) -> str:
     change = analysis.changes.filter(revision=point.revision).select_related("actor").first()
     if change is None:
-        return _("“%s” was changed meanwhile. Nothing was stored: look at it, and try again.") % (
+        return _("“%s” was changed in the meantime. Nothing was saved. Check and try again.") % (
             point.text
         )
     return _(
-        "“%(text)s” was changed meanwhile (%(verb)s, %(name)s). Nothing was stored: look at it, "
+        "“%(text)s” was changed in the meantime (%(verb)s, %(name)s). Nothing was saved. Check "
         "and try again."
     ) % {
         "text": point.text,
         "verb": change.get_verb_display().lower(),
-        "name": change.actor or _("by the machine"),
+        "name": change.actor or _("automatic"),
     }
 
 
@@ -401,7 +402,7 @@ def move_statements(
     if not statements:
         raise EditRefused(_("Choose at least one statement."))
     if (point.pk if point else None) == (to.pk if to else None):
-        raise EditRefused(_("They are there already: choose another key point."))
+        raise EditRefused(_("They are already there. Choose another key point."))
     with editing(analysis) as held:
         target = alive(held, [to], seen)[0] if to else None
         require_at(held, point, statements)
@@ -435,13 +436,13 @@ def _free_text(
     """The text on one line; raises EditRefused if it is empty, too long, or another one's."""
     text = " ".join(text.split())
     if not text:
-        raise EditRefused(_("Write what the key point says."))
+        raise EditRefused(_("Enter the text of the key point."))
     if len(text) > LONGEST_TEXT:
-        raise EditRefused(_("A key point has at most %d characters.") % LONGEST_TEXT)
+        raise EditRefused(_("A key point can have at most %d characters.") % LONGEST_TEXT)
     others = analysis.points.filter(text=text, state__in=FoundPoint.ALIVE)
     others = others.exclude(pk__in=[each.pk for each in (*([but] if but else []), *gone)])
     if others.exists():
-        raise EditRefused(_("There is a key point of this text: merge the two instead."))
+        raise EditRefused(_("A key point with this text already exists. Merge the two instead."))
     return text
 
 
@@ -449,4 +450,4 @@ def _require_some(points: Sequence[FoundPoint]) -> None:
     if not points:
         raise EditRefused(_("Choose at least one key point."))
     if len(points) > MOST_POINTS:
-        raise EditRefused(_("Too many key points at once: choose at most %d.") % MOST_POINTS)
+        raise EditRefused(_("Choose at most %d key points at once.") % MOST_POINTS)

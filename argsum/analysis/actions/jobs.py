@@ -100,13 +100,13 @@ def make_analysis(work: Work) -> None:
     except StaleWorker:
         raise
     except Exception:
-        _fail(analysis, _("An unexpected error; the server's log has the details."))
+        _fail(analysis, _("Unexpected error. See the server log for details."))
         raise
 
 
 def in_words(problem: Exception) -> str:
     """What a person reads about it."""
-    return str(problem) or _("There are too many statements for the memory of this machine.")
+    return str(problem) or _("There are too many statements for this machine's memory.")
 
 
 def said_by(keys: list[int]) -> list[int]:
@@ -136,7 +136,7 @@ def _make(analysis: Analysis, work: Work) -> None:
         if not setting:
             raise
         raise AnalysisRefused(
-            _("There is no setting “%s” for these comments.") % setting
+            _("Setting “%s” is not available for these comments.") % setting
         ) from None
     work.step(99, 100, _("storing"))
     with transaction.atomic():
@@ -219,9 +219,9 @@ def new_comments(analysis: Analysis) -> int:
 def place_new_comments(*, analysis: Analysis, actor: User | None) -> Job:
     """Have a worker place what came since; raises AnalysisRefused if nothing did."""
     if analysis.state != Analysis.State.DONE:
-        raise AnalysisRefused(_("The analysis is not done yet."))
+        raise AnalysisRefused(_("The analysis is not finished yet."))
     if not new_statements(analysis) and not new_comments(analysis):
-        raise AnalysisRefused(_("No comment has come since."))
+        raise AnalysisRefused(_("There are no new comments."))
     record(
         study=analysis.study, actor=actor, verb="comments_placing", subject=subject_of(analysis)
     )
@@ -336,7 +336,9 @@ def ask_to_split(*, analysis: Analysis, actor: User, point: FoundPoint, seen: in
     """Have a worker split a key point; raises EditRefused if there is too little behind it."""
     row = alive(analysis, [point], seen)[0]
     if row.statements < FEWEST_STATEMENTS:
-        raise EditRefused(_("There are too few statements to split: choose some by hand."))
+        raise EditRefused(
+            _("There are too few statements to split automatically. Choose some by hand.")
+        )
     return enqueue_for(analysis, SPLIT, actor, point=row.pk, seen=seen)
 
 
@@ -373,7 +375,7 @@ def _parts(analysis: Analysis, point: FoundPoint, work: Work) -> list[tuple[str,
     ]
     made.sort(key=lambda each: -len(each[1]))
     if len(made) < 2:
-        raise EditRefused(_("No parts were found in it: choose some statements by hand."))
+        raise EditRefused(_("No separate parts were found. Choose some statements by hand."))
     return made[1:]
 
 

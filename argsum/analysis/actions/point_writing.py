@@ -230,13 +230,13 @@ class PointWritingKind:
 def refuse_unfit(analysis: Analysis, run: Run) -> None:
     """Raise `RunRefused` where no language model can write for an analysis now."""
     if analysis.state != Analysis.State.DONE:
-        raise RunRefused(_("The analysis is not done yet."))
+        raise RunRefused(_("The analysis is not finished yet."))
     if run.spec["replicates"] != 1:
-        raise RunRefused(_("One reply is asked for."))
+        raise RunRefused(_("Only one reply per request is possible."))
     if earlier := writing_now(analysis):
-        raise RunRefused(_("Run #%d still writes for it.") % earlier.number)
+        raise RunRefused(_("Run #%d is still writing for this analysis.") % earlier.number)
     if is_at_work(analysis):
-        raise RunRefused(_("A worker still changes this analysis: wait until it is done."))
+        raise RunRefused(_("This analysis is still being updated. Wait until it is finished."))
 
 
 def _best(analysis: Analysis, points: Sequence[int], target: dict[str, Any]) -> dict[int, list]:
@@ -380,7 +380,7 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
     placed, texts = _placed(analysis, places)
     # In the order of the analysis: their vectors are on disk since then.
     statements = tools.vectors(texts)
-    tools.say(0.9, _("checking what was written"))
+    tools.say(0.9, _("checking the texts"))
     written = tools.vectors([row.text for row in known])
     own = [places[row.point_id or 0] for row in known]
     fits = fits_of(written, own, statements, np.array(placed), len(points))
@@ -409,7 +409,7 @@ def _take(analysis: Analysis, run: Run, row: WrittenPoint, actor: User | None) -
         return
     others = analysis.points.filter(state__in=FoundPoint.ALIVE, text__iexact=row.text)
     if not point.statements:
-        row.verdict, row.note = Verdict.CHANGED, _("No statement stands behind it any more.")
+        row.verdict, row.note = Verdict.CHANGED, _("It no longer has any statements.")
     elif others.exclude(pk=point.pk).exists():
         row.verdict, row.nearest = Verdict.REFUSED, row.text
     elif point.text == row.text:

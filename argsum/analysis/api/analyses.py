@@ -82,7 +82,7 @@ class WritingSerializer(serializers.Serializer):
     same = serializers.IntegerField()
     refused = serializers.IntegerField()
     unusable = serializers.IntegerField()
-    changed = serializers.IntegerField(help_text="By somebody meanwhile.")
+    changed = serializers.IntegerField(help_text="Edited in the meantime.")
     unchecked = serializers.IntegerField()
 
 
@@ -218,7 +218,7 @@ class AnalysisViews(StudyViews):
         wanted = self.read(DatasetInput)["dataset"]
         found = self.study.argument_datasets.filter(public_id=wanted).first()
         if found is None:
-            raise ValidationError({"dataset": ["None of this study."]})
+            raise ValidationError({"dataset": ["Not in this study."]})
         with conflict_on(AnalysisRefused):
             made = analyse_dataset(study=self.study, actor=request.user, dataset=found)
         told = StartedSerializer({"analyses": [each.public_id for each in made]})

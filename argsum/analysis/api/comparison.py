@@ -51,9 +51,9 @@ class InGroupSerializer(serializers.Serializer):
 
     share = ShareSerializer()
     difference = ShareDifferenceSerializer(
-        allow_null=True, help_text="To the other of two groups, or to all others together."
+        allow_null=True, help_text="From the other of two groups, or from all others combined."
     )
-    p = serializers.FloatField(allow_null=True, help_text="Of the difference, after Holm.")
+    p = serializers.FloatField(allow_null=True, help_text="Of the difference, Holm-corrected.")
 
 
 class ComparedPointSerializer(serializers.Serializer):
@@ -81,9 +81,9 @@ class GroupsSerializer(serializers.Serializer):
     attribute = serializers.CharField(allow_null=True)
     attributes = serializers.ListField(child=serializers.CharField())
     barred = BarredColumnSerializer(many=True)
-    comments = serializers.IntegerField(help_text="That were counted.")
-    waiting = serializers.IntegerField(help_text="That came later and were not placed yet.")
-    without = serializers.IntegerField(help_text="Without a value in the column.")
+    comments = serializers.IntegerField(help_text="Comments counted.")
+    waiting = serializers.IntegerField(help_text="Newer comments, not placed yet.")
+    without = serializers.IntegerField(help_text="Comments without a value in the column.")
     finding = serializers.CharField(allow_blank=True)
     groups = GroupSerializer(many=True)
     key_points = ComparedPointSerializer(many=True)
@@ -108,7 +108,7 @@ class PointTrendSerializer(serializers.Serializer):
         help_text="Along a straight line from the first period to the last.",
     )
     p_alone = serializers.FloatField(source="found.p_alone", allow_null=True)
-    p = serializers.FloatField(source="found.p", allow_null=True, help_text="After Holm.")
+    p = serializers.FloatField(source="found.p", allow_null=True, help_text="Holm-corrected.")
     test = serializers.CharField(source="found.test", allow_blank=True)
     shares = ShareSerializer(source="found.shares", many=True)
 
@@ -117,7 +117,7 @@ class TrendsSerializer(serializers.Serializer):
     """Key points over time; ``period`` is null where dates are lacking or all the same."""
 
     period = serializers.CharField(allow_null=True)
-    periods = serializers.ListField(child=serializers.CharField(), help_text="Those possible.")
+    periods = serializers.ListField(child=serializers.CharField(), help_text="Available periods.")
     undated = serializers.IntegerField()
     finding = serializers.CharField(allow_blank=True)
     times = PeriodSerializer(many=True)
@@ -158,7 +158,7 @@ class ReportSerializer(serializers.Serializer):
     facts = FactSerializer(many=True)
     key_points = ReportedPointSerializer(many=True)
     further_key_points = serializers.IntegerField()
-    rest = ShareSerializer(help_text="Statements that fit no key point, of all.")
+    rest = ShareSerializer(help_text="Share of statements that fit no key point.")
     of_the_rest = serializers.ListField(child=serializers.CharField())
     edits = EditsSerializer(many=True)
     undone = serializers.IntegerField()
@@ -168,15 +168,15 @@ class ReportSerializer(serializers.Serializer):
 # Groups of comments, key points over time, and the report of an analysis.
 
 
-ATTRIBUTE = OpenApiParameter("attribute", description="A column. Default: the first possible.")
+ATTRIBUTE = OpenApiParameter("attribute", description="Column. Default: the first available.")
 PERIOD = OpenApiParameter(
-    "period", enum=list(trends.WORDS), description="Default: what fits the span."
+    "period", enum=list(trends.WORDS), description="Default: fits the time span."
 )
 NUMBER = OpenApiParameter(
     "quotations",
     OpenApiTypes.INT,
     enum=[str(each) for each in QUOTATIONS],
-    description=f"Of each key point. Default: {USUAL}.",
+    description=f"Per key point. Default: {USUAL}.",
 )
 
 
@@ -295,7 +295,7 @@ def _column(request: Request, counts: CommentCounts) -> Column | None:
     wanted = request.query_params.get("attribute", "")
     column = groups.chosen_column(counts, wanted)
     if wanted and (column is None or column.name != wanted):
-        raise ValidationError({"attribute": ["This column forms no groups."]})
+        raise ValidationError({"attribute": ["This column cannot be compared."]})
     return column
 
 

@@ -37,8 +37,8 @@ from .analyses import AnalysisViewsBelow, PointChangeSerializer, UndoInput
 
 MOST_STATEMENTS = 5_000
 SEEN = (
-    "The revision of the analysis that you looked at. Whoever changed the same key point since "
-    "then wins: the answer is 409."
+    "The revision of the analysis that you read. If the same key point was changed since then, "
+    "the request fails with 409."
 )
 
 
@@ -166,7 +166,7 @@ class StatementFilter(filters.FilterSet):
         """What is left."""
         given = self.form.cleaned_data
         if bool(given.get("attribute")) != bool(given.get("value")):
-            raise ValidationError({"attribute": ["A column and its value come together."]})
+            raise ValidationError({"attribute": ["Give a column together with its value."]})
         narrow = Narrowing(
             given.get("search") or "",
             given.get("attribute") or "",
@@ -264,7 +264,7 @@ class FoundPointViews(AnalysisViewsBelow):
         given = self.read(UndoInput)
         change = self.analysis().changes.filter(revision=given["revision"]).first()
         if change is None:
-            raise ValidationError({"revision": ["There is no such edit."]})
+            raise ValidationError({"revision": ["This edit does not exist."]})
         with conflict_on(EditRefused):
             made = undo_change(analysis=self.analysis(), actor=request.user, change=change)
         return self._told(self.analysis(), made)
@@ -282,7 +282,7 @@ class FoundPointViews(AnalysisViewsBelow):
     def _points(self, field: str, wanted: list[uuid.UUID]) -> list[FoundPoint]:
         found = list(self.analysis().points.filter(public_id__in=wanted))
         if len(found) != len(set(wanted)):
-            raise ValidationError({field: ["None of this analysis."]})
+            raise ValidationError({field: ["Not in this analysis."]})
         return found
 
     def _point(self, field: str, wanted: uuid.UUID | None) -> FoundPoint | None:
@@ -292,7 +292,7 @@ class FoundPointViews(AnalysisViewsBelow):
         own = CellArgument.objects.filter(cell=self.analysis().cell_id, public_id__in=wanted)
         found = list(own.order_by("pk").values_list("pk", flat=True))
         if len(found) != len(set(wanted)):
-            raise ValidationError({"statements": ["None of this analysis."]})
+            raise ValidationError({"statements": ["Not in this analysis."]})
         return found
 
 

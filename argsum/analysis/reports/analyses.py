@@ -279,5 +279,5 @@ def _item(point: FoundPoint | None, asked: Asked, row: WrittenPoint | None) -> I
 
 
 POINT_CALLS = CallSubjects(
-    Titles(lazy("Key point as found"), lazy("What was written"), lazy("What became of it")), _items
+    Titles(lazy("Original key point"), lazy("Text written"), lazy("Outcome")), _items
 )

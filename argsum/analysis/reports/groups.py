@@ -76,7 +76,7 @@ def within_intervals(what: str, differences: Iterable[Difference | None]) -> str
     if not known:
         return ""
     bounds = [bound for each in known for bound in (each.low, each.high) if bound is not None]
-    text = _("%(what)s of up to %(n)s percentage points lie inside the intervals.")
+    text = _("The intervals allow %(what)s of up to %(n)s percentage points.")
     return text % {"what": what, "n": text_of(100 * max(abs(bound) for bound in bounds), 0)}
 
 
@@ -198,7 +198,7 @@ def groups_finding(found: GroupComparison) -> Finding | None:
     if not differing:
         text = _("No key point is shown to be mentioned at different rates by %(column)s.")
         every = (each.difference for row in found.rows for each in row.found.groups)
-        still = within_intervals(_("Differences"), every)
+        still = within_intervals(_("differences"), every)
         return Finding(text % {"column": short(found.column)}, f"{still} {_sure(found)}".strip())
     says = ngettext(
         "%(k)s of %(n)s key points is shown to be mentioned at different rates by %(column)s",
@@ -244,22 +244,22 @@ def groups_recipe(found: GroupComparison) -> str:
     )
     parts = [
         _(
-            "Share: comments of a group of which at least one statement stands behind the key "
-            "point, of all comments of the group; exact 95 % interval."
+            "Share: comments of a group with at least one statement at the key point, divided "
+            "by all comments of the group; exact 95 % interval."
         ),
         _(
-            "Difference: %(against)s, in percentage points; 95 %% interval by Zou and "
-            "Donner from those of both shares."
+            "Difference: %(against)s, in percentage points; 95 %% interval by the method of Zou "
+            "and Donner from the intervals of both shares."
         )
         % {"against": against},
         _(
-            "Test: that all groups mention a key point equally often, by chi-squared; where fewer "
-            "than 10 comments are expected somewhere, Fisher's exact test for two groups, or "
-            "9,999 random tables with a fixed seed for more. All p values are corrected by Holm "
-            "over all key points; those of single groups over all key points and groups."
+            "Test of the hypothesis that all groups mention a key point equally often: "
+            "chi-squared. If fewer than 10 comments are expected in a cell: Fisher's exact test "
+            "for two groups, 9,999 random tables with a fixed seed for more groups. All "
+            "p-values are Holm-corrected over all key points, those of single groups over all "
+            "key points and groups."
         ),
-        _("Small groups: those of fewer than %d comments are shown and enter no test.")
-        % counting.LEAST,
+        _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
     return "\n\n".join(parts)
 
@@ -375,8 +375,8 @@ def _sure(found: GroupComparison) -> str:
     sizes = sorted(each.n for each in found.tested or found.groups)
     low, high = f"{sizes[0]:,}", f"{sizes[-1]:,}"
     text = _(
-        "%(n)s comments in %(groups)s groups of %(sizes)s; p after Holm over all key points. A "
-        "machine placed the statements."
+        "%(n)s comments in %(groups)s groups of %(sizes)s; p-values Holm-corrected over all key "
+        "points. Statements were placed automatically."
     ) % {
         "n": f"{sum(sizes):,}",
         "groups": len(sizes),

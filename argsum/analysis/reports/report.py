@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 # Key of `Found.rule` → why that setting.
 RULES: Mapping[str, Promise] = {
-    "asked": lazy("somebody asked for it"),
+    "asked": lazy("it was requested"),
     "usual": lazy(
-        "it is the usual one, which did best on debates and comments with known key points"
+        "it is the default, which did best on debates and comments with known key points"
     ),
 }
 
@@ -255,12 +255,14 @@ def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) ->
     """What a reader has to know before using these figures."""
     made = [
         _(
-            "Machine-made: a program found the key points and decided which statement belongs to "
-            "which. Shares depend on both. Read the quotations, and check what decisions rest on."
+            "Automatic analysis: a program found the key points and decided which statement "
+            "belongs to which. Shares depend on both. Read the quotations, and check anything "
+            "that a decision rests on."
         ),
         _(
-            "Intervals say how much chance is in a share if the comments are a random sample; "
-            "they know nothing of statements at a wrong key point, nor of who did not write."
+            "Intervals show the uncertainty of a share due to chance, if the comments are a "
+            "random sample. They do not account for statements at a wrong key point, or for "
+            "people who did not comment."
         ),
         _("A comment can mention several key points, so shares do not add up to 100 %."),
     ]
@@ -268,30 +270,30 @@ def caveats(analysis: Analysis, *, is_edited: bool, is_written: bool = False) ->
         made.append(
             _(
                 "Written by a language model: it read some statements of each key point that it "
-                "put into words, and may leave out or add something. Each text was checked "
-                "against the statements by their match scores alone."
+                "worded, and may have left out or added something. Each text was checked "
+                "against the statements by match scores only."
             )
         )
     if language := foreign_language(analysis):
         made.append(
             _(
-                "Language: the comments seem to be %s. The match scorer was made from English "
-                "texts and makes more mistakes with others."
+                "Language: the comments seem to be %s. The match scorer was trained on English "
+                "texts and makes more mistakes in other languages."
             )
             % language
         )
     if not is_edited:
-        made.append(_("Nobody has edited these key points by hand."))
+        made.append(_("These key points have not been edited by hand."))
     return made
 
 
 def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
     if not points:
-        return _("No key point is shown.")
+        return _("No key points to show.")
     says = ngettext(
-        "%(n)s key point stands for %(covered)s of %(total)s statements; the most frequent, in "
+        "%(n)s key point represents %(covered)s of %(total)s statements. The most frequent, in "
         "%(share)s of the comments: %(text)s",
-        "%(n)s key points stand for %(covered)s of %(total)s statements; the most frequent, in "
+        "%(n)s key points represent %(covered)s of %(total)s statements. The most frequent, in "
         "%(share)s of the comments: %(text)s",
         number,
     )
@@ -315,16 +317,16 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
         (_("Topic"), analysis.cell.topic),
         (_("Dataset"), analysis.cell.dataset.name),
         (_("Comments"), f"{analysis.comments:,}"),
-        (_("From"), ", ".join(files) + (" …" if len(sources) > MOST_SOURCES else "")),
-        (_("Written"), f"{first} – {last}" if first and last else ""),
+        (_("Source files"), ", ".join(files) + (" …" if len(sources) > MOST_SOURCES else "")),
+        (_("Comment dates"), f"{first} – {last}" if first and last else ""),
         (_("Statements"), f"{analysis.statements:,}"),
         (_("Left out"), "; ".join(f"{reasons[name]}: {n:,}" for name, n in out)),
-        (_("At a key point"), f"{covered:,}"),
+        (_("Placed at a key point"), f"{covered:,}"),
         (_("Match scorer"), _scorer(scorer)),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
         (_("Setting"), _setting(analysis)),
-        (_("Put into words by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
-        (_("Found"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
+        (_("Worded by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
+        (_("Completed"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
     ]
     return [(name, text) for name, text in made if text]
 

@@ -88,7 +88,7 @@ def parts_of(report: Report, files: FilesOf) -> list[Part]:
         *(_groups(report.groups, files) if report.groups else ()),
         *(_time(report.time, files) if report.time else ()),
         *_edits(report),
-        Part("heading", _("To be kept in mind")),
+        Part("heading", _("Limitations")),
         *(Part("text", each) for each in report.caveats),
     ]
 
@@ -96,15 +96,15 @@ def parts_of(report: Report, files: FilesOf) -> list[Part]:
 def _points(report: Report) -> list[Part]:
     made = [Part("heading", _("Key points"))]
     note = _("In brackets: exact 95 % interval of the share of comments, in percent.")
-    made.append(Part("text", note if report.points else _("No key point is shown.")))
+    made.append(Part("text", note if report.points else _("No key points to show.")))
     for each in report.points:
         made.append(Part("point", f"{each.number}. {each.point.text}", note_of(each)))
         if each.quotations:
             made.append(Part("quotations", quotations=each.quotations))
     if report.beyond:
         text = ngettext(
-            "%s further key point is in the table of key points.",
-            "%s further key points are in the table of key points.",
+            "%s more key point is in the table of key points.",
+            "%s more key points are in the table of key points.",
             report.beyond,
         )
         made.append(Part("text", text % f"{report.beyond:,}"))
@@ -112,7 +112,7 @@ def _points(report: Report) -> list[Part]:
 
 
 def _rest(report: Report) -> list[Part]:
-    made = [Part("heading", _("What fits no key point"))]
+    made = [Part("heading", _("Unmatched statements"))]
     text = _("%(k)s of %(n)s statements (%(share)s).")
     said = {
         "k": f"{report.rest.k:,}",
@@ -190,7 +190,7 @@ def _edits(report: Report) -> list[Part]:
     ]
     made = [Part("heading", _("Edits by hand")), Part("facts", facts=facts)]
     if report.undone:
-        text = ngettext("%s edit was taken back.", "%s edits were taken back.", report.undone)
+        text = ngettext("%s edit was undone.", "%s edits were undone.", report.undone)
         made.append(Part("text", text % f"{report.undone:,}"))
     return made
 

@@ -147,7 +147,7 @@ def trends_finding(found: OverTime) -> Finding:
     moving = found.moving
     if not moving:
         text = _("No key point is shown to rise or fall from %(first)s to %(last)s.")
-        still = within_intervals(_("Changes"), (row.found.change for row in found.rows))
+        still = within_intervals(_("changes"), (row.found.change for row in found.rows))
         return Finding(text % span, f"{still} {_sure(found)}".strip())
     says = ngettext(
         "%(k)s of %(n)s key points is shown to rise or fall from %(first)s to %(last)s",
@@ -207,24 +207,24 @@ def trends_recipe(found: OverTime) -> str:
     """How the figures were made, in named paragraphs."""
     parts = [
         _(
-            "Share: comments of a %(period)s of which at least one statement stands behind the "
-            "key point, of all comments of that %(period)s; exact 95 %% interval."
+            "Share: comments of a %(period)s with at least one statement at the key point, "
+            "divided by all comments of that %(period)s; exact 95 %% interval."
         )
         % {"period": WORDS[found.period]},
         _(
             "Change: along a straight line through all comments, from the first to the last "
-            "period, in percentage points. Its 95 %% interval leaves out one comment at a time "
-            "(t, corrected for skewness); there is none where fewer than %d comments have or lack "
-            "the key point, or too few are far from the middle of the time."
+            "period, in percentage points. The 95 %% interval leaves out one comment at a time "
+            "(t, corrected for skewness). It is not computed if fewer than %d comments have or "
+            "lack the key point, or if too few are far from the middle of the time span."
         )
         % LEAST,
         _(
-            "Test: that there is no linear trend, by Cochran–Armitage (the score test of a "
-            "logistic regression on time); where fewer than 100 comments have the key point, or "
-            "lack it, by 9,999 random orders with a fixed seed. Corrected by Holm over all key "
-            "points. What rises and falls again is no linear trend."
+            "Test of the hypothesis of no linear trend: Cochran–Armitage (the score test of a "
+            "logistic regression on time). If fewer than 100 comments have or lack the key "
+            "point: 9,999 random orders with a fixed seed. Holm-corrected over all key points. "
+            "A rise followed by a fall is not a linear trend."
         ),
-        _("Small periods: those of fewer than %d comments have a * and count like all others.")
+        _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
     return "\n\n".join(parts)
@@ -318,8 +318,8 @@ def _first(row: PointTrend) -> str:
 def _sure(found: OverTime) -> str:
     n = sum(found.sizes)
     text = _(
-        "%(n)s comments in %(periods)s %(period)ss; linear trends only, p after "
-        "Holm over all key points. A machine placed the statements."
+        "%(n)s comments in %(periods)s %(period)ss; linear trends only, p-values Holm-corrected "
+        "over all key points. Statements were placed automatically."
     )
     return text % {
         "n": f"{n:,}",

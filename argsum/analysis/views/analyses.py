@@ -112,7 +112,7 @@ def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID)
         return redirect("dataset", study.public_id, found.public_id)
     if len(made) == 1:
         return redirect("analysis", study.public_id, made[0].public_id)
-    told = ngettext("%d analysis is under way.", "%d analyses are under way.", len(made))
+    told = ngettext("%d analysis is in progress.", "%d analyses are in progress.", len(made))
     messages.success(request, told % len(made))
     response = redirect("analyses", study.public_id)
     response["Location"] += f"?dataset={found.public_id}"
@@ -326,7 +326,7 @@ def named_points(found: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
     keys = {key for each in wanted if (key := id_from(each))}
     points = list(found.points.filter(public_id__in=keys))
     if len(points) != len(set(wanted)):
-        raise EditRefused(_("There is no such key point in this analysis."))
+        raise EditRefused(_("This analysis does not have that key point."))
     return points
 
 

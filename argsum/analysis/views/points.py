@@ -210,15 +210,15 @@ def _edit(
             told = ngettext("%s statement was moved.", "%s statements were moved.", len(keys))
             return told % f"{len(keys):,}", change
         change = split_point(**usual, text=data["text"])
-        return _("“%s” is a key point of its own now.") % data["text"], change
+        return _("“%s” is now a separate key point.") % data["text"], change
     if point is None:
-        raise EditRefused(_("There is no such key point in this analysis."))
+        raise EditRefused(_("This analysis does not have that key point."))
     if verb == RENAME:
         change = rename_point(**usual, point=point, text=data["text"])
         return _("The key point was renamed."), change
     if verb == SPLIT_ALL:
         ask_to_split(**usual, point=point)
-        return _("A worker looks for parts; the page of the analysis says how far it is."), None
+        return _("Looking for parts. The analysis page shows the progress."), None
     change = set_state(**usual, points=[point], verb=verb)
     return str(change.get_verb_display()), change
 
@@ -227,7 +227,7 @@ def _target(found: Analysis, wanted: str) -> FoundPoint | None:
     if wanted == NOWHERE:
         return None
     if not wanted:
-        raise EditRefused(_("Choose where they go."))
+        raise EditRefused(_("Choose where to move them."))
     return named_points(found, [wanted])[0]
 
 
@@ -242,7 +242,7 @@ def _chosen(
     own = CellArgument.objects.filter(cell=found.cell_id)
     keys = list(own.filter(public_id__in=[each for each in wanted if each]).order_by("pk"))
     if len(keys) != len(set(wanted)):
-        raise EditRefused(_("There is no such statement in this analysis."))
+        raise EditRefused(_("This analysis does not have that statement."))
     return [each.pk for each in keys]
 
 

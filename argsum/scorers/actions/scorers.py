@@ -234,7 +234,7 @@ class StoredScores:
 
 def _require(scorer: Scorer, task: str) -> None:
     if scorer.task != task:
-        raise ScorerRefused(_("“%s” scores something else.") % scorer.name)
+        raise ScorerRefused(_("“%s” is not a match scorer.") % scorer.name)
     if scorer.state != State.READY:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
 

@@ -183,7 +183,7 @@ def refuse_unfit(system_run: SystemRun, run: Run) -> None:
         raise RunRefused(_("One reply is asked for; run the system again for another one."))
     earlier = system_run.writing
     if earlier and (earlier.is_active or earlier.state == Run.State.DRAFT):
-        raise RunRefused(_("Run #%d still writes for it.") % earlier.number)
+        raise RunRefused(_("Run #%d is still writing for this analysis.") % earlier.number)
 
 
 def writable(study: Study) -> Any:

@@ -72,10 +72,10 @@ def test_key_points_stand_by_comments_with_their_first_statements(lab):
     assert all(len(row.quotes) == 3 for row in rows)
     words = flat(page)
     assert "13 comments · 11 different statements" in words
-    assert "Setting usual with 3 key points was taken: it is the usual one, " in words
+    assert "Setting usual with 3 key points was used: it is the default, " in words
     assert "Fewer key points (2)" in words
     assert "More key points (5)" in words
-    assert "2 statements fit no key point" in words
+    assert "2 unmatched statements" in words
     assert "new comment" not in words
 
 
@@ -116,7 +116,7 @@ def test_neighbours_are_one_click_away(lab, settings):
     made.save()
     fine = lab.url("analysis", analysis_id=made.public_id)
     assert f'href="{fine}"' in lab.get("analysis").text
-    assert "somebody asked for it" in flat(lab.get("analysis", analysis_id=made.public_id))
+    assert "it was requested" in flat(lab.get("analysis", analysis_id=made.public_id))
 
 
 def test_counts_are_of_what_a_page_is_narrowed_to(lab):
@@ -135,7 +135,7 @@ def test_counts_are_of_what_a_page_is_narrowed_to(lab):
     days = {"first": "2026-02-01", "last": "2026-02-28"}
     assert lab.get("analysis", days).context["total"] == 2
     nothing = lab.get("analysis", {"q": "xyz"})
-    assert "No statement matches this" in flat(nothing)
+    assert "No matching statements" in flat(nothing)
     # What is no choice narrows nothing and is said beside its field.
     wrong = lab.get("analysis", {"group": '["town", "Nowhere"]', "first": "never"})
     assert wrong.status_code == 200
@@ -197,7 +197,7 @@ def test_a_statement_shows_its_comment_and_further_ones(lab):
         "found_point" if hall.point else "analysis_rest",
         **({"point_id": hall.point.public_id} if hall.point else {}),
     )
-    assert "The comment, and 2 further ones" in flat(shown)
+    assert "The comment and 2 more" in flat(shown)
     said = lab.get("analysis_said", statement_id=hall.argument.public_id)
     assert "The hall is quiet. Nobody finds parking." in flat(said)
     town = lab.get(
@@ -237,7 +237,7 @@ def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
     assert f"<h1>{before}</h1>" in flat(undone)
     again = lab.post("analysis_undo", given, htmx=True, revision=1)
     assert again.status_code == 422
-    assert "undone before" in flat(again)
+    assert "already been undone" in flat(again)
     rest = {"verb": "split", "text": "Rest", "statement": lab.keys(None), "seen": lab.seen}
     made = lab.post("analysis_rest_edit", rest, htmx=True)
     assert 'name="from" value="rest"' in flat(made)
@@ -253,7 +253,7 @@ def test_a_conflict_is_told_and_what_was_typed_and_chosen_stays(lab):
     page = lab.edit({"verb": "merge", "point": chosen, "text": "Mine", "seen": seen}, htmx=True)
     assert page.status_code == 422
     words = flat(page)
-    assert "was changed meanwhile (renamed, Ben)" in words
+    assert "was changed in the meantime (renamed, Ben)" in words
     assert 'value="Mine"' in page.text
     assert page.text.count(" checked") == 2
     renamed = lab.edit_point({"verb": "rename", "text": "Mine", "seen": seen}, htmx=True)
@@ -286,8 +286,8 @@ def test_statements_move_and_split_by_choice_and_by_search(lab):
     for given, said in (
         ({"verb": "move", "statement": lab.keys(lab.first)}, "Choose where"),
         ({"verb": "move", "to": "none"}, "at least one statement"),
-        ({"verb": "split", "statement": lab.keys(lab.first), "text": ""}, "Write what"),
-        ({"verb": "move", "statement": ["x"], "to": "none"}, "no such statement"),
+        ({"verb": "split", "statement": lab.keys(lab.first), "text": ""}, "Enter the text"),
+        ({"verb": "move", "statement": ["x"], "to": "none"}, "does not have that statement"),
         ({"verb": "dance"}, "Select a valid choice"),
         ({"verb": "move", "statement": [], "to": "none", "seen": "x"}, "whole number"),
     ):
@@ -314,7 +314,7 @@ def test_proposed_and_hidden_ones_are_decided_on(lab):
     lab.post("analysis_undo", revision=4)
     assert lab.analysis.points.get(text="By hand").state == "removed"
     refused = lab.client.post(lab.url("analysis_undo", revision=4), follow=True)
-    assert "undone before" in flat(refused)
+    assert "already been undone" in flat(refused)
 
 
 @pytest.mark.usefixtures("word_engine")
@@ -357,7 +357,7 @@ def test_a_new_analysis_takes_one_click(lab, settings):
     # The newest comments are chosen; what has a usual value is folded away, and named.
     assert form["cell"].value() == lab.cell.pk
     match, quality = form.usual
-    assert f"Usual: {match.name}, {quality.name}, and the setting" in flat(page)
+    assert f"Default: {match.name}, {quality.name}, and the setting" in flat(page)
     lab.post("analysis_new", {field.name: field.value() or "" for field in form})
     made = lab.study.analyses.first()
     assert (made.cell, made.match_scorer, made.quality_scorer) == (lab.cell, match, quality)

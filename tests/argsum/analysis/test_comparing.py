@@ -130,8 +130,8 @@ def test_the_page_says_first_what_was_found(lab):
         "difference in these data: “The canteen is too loud”, 65 % of "
         "“Care”, 15 % of “Sales” (+50 points [28, 67])." in text
     )
-    assert "1 column form" not in text
-    assert "2 columns form no groups" in text
+    assert "1 column cannot" not in text
+    assert "2 columns cannot be compared" in text
     assert "number: more than 20 different values" in text
     point = lab.analysis.points.get(position=1)
     address = lab.url("found_point", point_id=point.public_id)
@@ -146,22 +146,22 @@ def test_more_groups_are_each_compared_with_the_others(lab):
         )
         comment.save()
     text = flat(lab.get("analysis_groups", {"attribute": "site"}))
-    assert "Furthest from the others" in text
-    assert "80 comments in 4 groups of 20 each; p after" in text
+    assert "Largest difference, points" in text
+    assert "80 comments in 4 groups of 20 each; p-values" in text
     assert "No key point is shown to be mentioned at different rates by site." in text
     page = lab.get("analysis_groups", {"attribute": "town"})
     text = flat(page)
-    assert "* Fewer than 5 comments: shown, but in no test." in text
+    assert "* Fewer than 5 comments: shown but not tested." in text
     assert "n = 3*" in text
-    assert "77 comments in 2 groups of 37 to 40; p after" in text
+    assert "77 comments in 2 groups of 37 to 40; p-values" in text
     assert "Too small for a test: Altdorf." in text
     assert page.context["found"].is_pair
 
 
 def test_without_columns_there_is_nothing_to_compare(lab):
     lab.analysis.cell.comments.update(attributes={}, written_on=None)
-    assert "came without further columns" in flat(lab.get("analysis_groups"))
-    assert "There is no time to follow" in flat(lab.get("analysis_trends"))
+    assert "have no other columns" in flat(lab.get("analysis_groups"))
+    assert "No dates to compare" in flat(lab.get("analysis_trends"))
     assert lab.get("analysis_groups_figure", figure="groups", format="csv").status_code == 404
     assert lab.get("analysis_trends_figure", figure="trends", format="csv").status_code == 404
     assert lab.get("analysis_report").status_code == 200

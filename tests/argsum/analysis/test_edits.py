@@ -81,7 +81,7 @@ def test_a_key_point_is_renamed_and_its_first_text_stays(lab):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("  ", "Write what"), ("x" * 501, "at most 500"), ("Second point.", "merge the two")],
+    [("  ", "Enter the text"), ("x" * 501, "at most 500"), ("Second point.", "Merge the two")],
 )
 def test_a_text_that_makes_no_sense_is_refused(lab, text, said):
     before = lab.state()
@@ -96,7 +96,7 @@ def test_a_text_that_makes_no_sense_is_refused(lab, text, said):
 def test_who_was_faster_wins_and_the_other_one_reads_why(lab):
     seen = lab.seen
     lab.do(rename_point, point=lab.first, text="By Ada", seen=seen)
-    with pytest.raises(EditConflict, match=r"“By Ada” was changed meanwhile \(renamed, Ada\)"):
+    with pytest.raises(EditConflict, match=r"changed in the meantime \(renamed, Ada\)"):
         lab.do(rename_point, actor=lab.other, point=lab.first, text="By Ben", seen=seen)
     with pytest.raises(EditConflict):
         lab.do(merge_points, points=[lab.first, lab.second], seen=seen)
@@ -164,12 +164,12 @@ def test_statements_move_and_what_was_moved_meanwhile_is_told(lab):
     chosen = lab.at(lab.first)[:2]
     change = lab.do(move_statements, point=lab.first, statements=chosen, to=lab.second)
     assert set(chosen) < set(lab.at(lab.second))
-    with pytest.raises(EditConflict, match="2 of the statements are elsewhere"):
+    with pytest.raises(EditConflict, match="2 of the statements were moved"):
         lab.do(move_statements, point=lab.first, statements=chosen, to=None)
     with pytest.raises(EditConflict):
         lab.do(split_point, point=lab.first, statements=chosen, text="New")
     assert not lab.analysis.points.filter(text="New").exists()
-    with pytest.raises(EditRefused, match="there already"):
+    with pytest.raises(EditRefused, match="already there"):
         lab.do(move_statements, point=lab.second, statements=chosen, to=lab.second)
     with pytest.raises(EditRefused, match="at least one"):
         lab.do(move_statements, point=lab.second, statements=[], to=lab.first)
@@ -204,7 +204,7 @@ def test_the_last_edit_is_undone_and_the_undoing_too(lab):
     assert lab.first.text == "First point."
     change.refresh_from_db()
     assert change.undone_by == again
-    with pytest.raises(EditRefused, match="undone before"):
+    with pytest.raises(EditRefused, match="already been undone"):
         lab.undo(change)
     lab.undo(again)
     lab.first.refresh_from_db()
@@ -222,7 +222,7 @@ def test_an_earlier_edit_is_undone_only_if_nothing_later_touched_it(lab):
     )
     lab.do(merge_points, points=[lab.first, lab.third], into=lab.third)
     # Back behind a key point that is merged now.
-    with pytest.raises(EditRefused, match="which is no more"):
+    with pytest.raises(EditRefused, match="still has statements"):
         lab.undo(moved)
     lab.do(rename_point, point=lab.second, text="Later")
     with pytest.raises(EditRefused, match="later edit"):
@@ -235,17 +235,17 @@ def test_a_key_point_that_got_more_statements_is_not_unmade(lab):
     part = lab.analysis.points.get(text="Part")
     lab.do(move_statements, point=None, statements=lab.at(None)[:1], to=part)
     before = lab.state()
-    with pytest.raises(EditRefused, match="left behind “Part”"):
+    with pytest.raises(EditRefused, match="“Part” would be removed"):
         lab.undo(change)
     assert lab.state() == before
 
 
 def test_only_key_points_of_an_analysis_that_is_done_are_edited(lab):
     second = write_analysis(lab.study, lab.cell, number=2)
-    with pytest.raises(EditRefused, match="no such key point"):
+    with pytest.raises(EditRefused, match="does not have that key point"):
         lab.do(rename_point, point=second.points.first(), text="Elsewhere")
     Analysis.objects.update(state="running")
-    with pytest.raises(EditRefused, match="not done yet"):
+    with pytest.raises(EditRefused, match="not finished yet"):
         lab.do(rename_point, point=lab.first, text="Early")
 
 
@@ -291,7 +291,7 @@ def test_what_cannot_be_split_says_so(lab):
     job = ask_to_split(analysis=lab.analysis, actor=lab.boss, point=lab.first, seen=lab.seen)
     work(lab.analysis)
     assert Job.objects.get(pk=job.pk).state == "failed"
-    assert "No parts were found" in Job.objects.get(pk=job.pk).error
+    assert "No separate parts were found" in Job.objects.get(pk=job.pk).error
 
 
 def test_an_edit_takes_as_many_queries_however_much_moves(lab, django_assert_max_num_queries):

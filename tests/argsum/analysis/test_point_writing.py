@@ -160,7 +160,7 @@ def test_every_text_is_an_edit_that_can_be_undone(written):
     run, before = written.run, written.before
     changes = list(written.analysis.changes.all())
     written.analysis.revision = 0
-    with pytest.raises(EditRefused, match=r"changed meanwhile \(written by a language model, Ada"):
+    with pytest.raises(EditRefused, match=r"meantime \(written by a language model, Ada"):
         written.rename(written.quiet, "Late")
     written.analysis.refresh_from_db()
     assert [(each.verb, each.actor) for each in changes] == [("written", written.boss)] * 3
@@ -284,7 +284,7 @@ def test_who_changes_a_key_point_meanwhile_wins(lab):
     assert lab.texts() == ["People speak of quiet", "By Ben", lab.catalogue.written]
     assert counts(run) == (1, 0, 2, 0)
     note = run.written_points.get(point=lab.parking).note
-    assert "“By Ben” was changed meanwhile (renamed, Ben)" in note
+    assert "“By Ben” was changed in the meantime (renamed, Ben)" in note
 
 
 def test_a_key_point_from_which_all_statements_went_is_left_alone(lab):
@@ -293,7 +293,7 @@ def test_a_key_point_from_which_all_statements_went_is_left_alone(lab):
     FoundPoint.objects.filter(pk=lab.parking.pk).update(statements=0)
     go_on(on_theme)
     row = run.written_points.get(point=lab.parking)
-    assert (row.verdict, row.note) == ("changed", "No statement stands behind it any more.")
+    assert (row.verdict, row.note) == ("changed", "It no longer has any statements.")
 
 
 def test_a_reply_of_no_use_keeps_the_key_point_and_can_be_asked_for_again(lab):
@@ -330,22 +330,22 @@ def test_a_text_of_far_more_words_than_were_asked_for_is_no_key_point(lab):
 def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
     run = lab.start()
     assert lab.start() == run
-    with pytest.raises(RunRefused, match=f"Run #{run.number} still writes"):
+    with pytest.raises(RunRefused, match=f"Run #{run.number} is still writing"):
         lab.start(seed=2)
     lab.analysis.refresh_from_db()
-    with pytest.raises(AnalysisRefused, match=f"Cancel run #{run.number} first"):
+    with pytest.raises(AnalysisRefused, match=f"Stop run #{run.number} first"):
         delete_analysis(analysis=lab.analysis, actor=lab.boss)
     cancel_run(run=run, actor=lab.boss)
     with pytest.raises(RunRefused, match="One reply"):
         lab.start(replicates=2, params={"temperature": 1, "max_tokens": 90})
     type(lab.analysis).objects.update(state="running")
-    with pytest.raises(RunRefused, match="not done yet"):
+    with pytest.raises(RunRefused, match="not finished yet"):
         lab.start()
 
 
 def test_while_a_worker_checks_nobody_else_starts(lab):
     lab.begin()
-    with pytest.raises(RunRefused, match="A worker still changes"):
+    with pytest.raises(RunRefused, match="still being updated"):
         lab.start(seed=2)
 
 

@@ -50,7 +50,7 @@ def test_only_an_analysis_that_is_done_has_the_form(lab):
 def test_the_page_says_what_was_written_and_what_stayed(lab):
     run = lab.write(never_parking)
     text = lab.text("analysis")
-    assert "stub-1 (prompt v1) wrote 2 key points. 1 stayed as it was." in text
+    assert "stub-1 (prompt v1) wrote 2 key points. 1 stayed unchanged." in text
     assert text.count(f"written by {BY}") == 2
     assert f"Written by a language model: {BY}" in lab.text(
         "found_point", point_id=lab.quiet.public_id
@@ -97,10 +97,10 @@ def test_the_report_says_who_wrote(lab):
     html = lab.text("analysis_report_file", name="report.html")
     for text in (page, html):
         assert text.count(f"written by a language model ({BY})") == 2
-        assert "Put into words by" in text
+        assert "Worded by" in text
         assert f"{BY}: 2" in text
         assert "Written by a language model: it read some statements" in text
-        assert "Nobody has edited these key points by hand." in text
+        assert "These key points have not been edited by hand." in text
         assert "Edits by hand" not in text
     document = texts_of(lab.get("analysis_report_file", name="report.docx").content)
     assert sum(f"written by a language model ({BY})" in each for each in document) == 2

@@ -86,11 +86,11 @@ def test_the_report_says_what_was_found_and_how(lab):
     Analysis.objects.update(language="de")
     text = flat(lab.get("analysis_report"))
     assert "the comments seem to be German" in text
-    assert "3 key points stand for 69 of 113 statements" in text
+    assert "3 key points represent 69 of 113 statements" in text
     for part in (
         "The canteen is too loud", "32 comments, 40 % [29, 52]", "Scorer 1 (all-MiniLM-L6-v2)",
-        "0.5 (it is the usual one, ", "2025-01-06 – 2025-03-25", "What fits no key point",
-        "Machine-made", "Nobody has edited these key points by hand.",
+        "0.5 (it is the default, ", "2025-01-06 – 2025-03-25", "Unmatched statements",
+        "Automatic analysis", "These key points have not been edited by hand.",
     ):  # fmt: skip
         assert part in text
     assert "By department" not in text
@@ -130,7 +130,7 @@ def test_edits_are_counted_without_what_was_taken_back(lab):
         (lab.researcher.email, [("Renamed", 2)])
     ]
     assert found.undone == 1
-    assert "1 edit was taken back." in flat(lab.get("analysis_report"))
+    assert "1 edit was undone." in flat(lab.get("analysis_report"))
 
 
 def test_the_report_costs_few_queries(lab, django_assert_max_num_queries):
@@ -162,7 +162,7 @@ def test_the_document_says_what_the_page_says(lab):
     assert missing == []
     assert "1. The canteen is too loud" in texts
     assert f"“{NASTY} one”".replace("\x07", "") in texts
-    assert any(text.startswith("Machine-made") for text in texts)
+    assert any(text.startswith("Automatic analysis") for text in texts)
     # Three key points by two groups, and by time.
     assert "65 % [48, 79]" in texts
     from docx import Document
@@ -239,7 +239,7 @@ def test_statements_go_out_piece_by_piece(lab, monkeypatch, django_assert_num_qu
 def test_nothing_is_said_of_an_analysis_without_key_points(lab):
     lab.analysis.points.update(state=FoundPoint.State.HIDDEN)
     for query in ({}, {"attribute": "department", "period": "month"}):
-        assert "No key point is shown." in flat(lab.get("analysis_report", query))
+        assert "No key points to show." in flat(lab.get("analysis_report", query))
         assert sent(lab, "report.docx", query)
         assert sent(lab, "report.html", query)
     assert lab.get("analysis_groups").status_code == 200
