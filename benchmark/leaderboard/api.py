@@ -101,7 +101,7 @@ class BoardViews(FreezingViews):
         known = boards_of(self.study)
         rubric = next((each for each in known if wanted in (None, each.public_id)), None)
         if rubric is None:
-            raise ValidationError({"rubric": ["No such rubric with score sheets in this study."]})
+            raise ValidationError({"rubric": ["This study has no such rubric with score sheets."]})
         job = compute_board(study=self.study, rubric=rubric, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
@@ -114,7 +114,9 @@ class BoardViews(FreezingViews):
         chosen = Filters.from_query(wanted, row.recipe)
         unknown = [name for name, value in wanted.items() if value != getattr(chosen, name)]
         if unknown:
-            raise ValidationError({name: ["This board has no such value."] for name in unknown})
+            raise ValidationError(
+                {name: ["This leaderboard has no such value."] for name in unknown}
+            )
         found = row.slices.filter(key=chosen.key, marker=row.sha256).first()
         if found is not None:
             return Response(PartSerializer(found).data)

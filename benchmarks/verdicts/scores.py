@@ -364,7 +364,7 @@ SIMULATIONS = (
         },
     ),
     *_of(
-        "With 80 % power they find a difference of …",
+        "With 80 % power, they can detect a difference of …",
         "leader",
         "found",
         {"2 systems": detected(2), "4 systems, Holm over 6 pairs": detected(4)},

@@ -35,11 +35,11 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs(study, client)
     ) in said(study)
     page = client.get(reverse("scores", args=[study.public_id]))
     assert page.context["finding"].sure == (
-        "A ranking needs 5 questions that two systems both have scores on. Questions with scores "
+        "A ranking needs 5 questions on which two systems both have scores. Questions with scores "
         "so far: Alpha 1 and Beta 1."
     )
     way = f"{reverse('study', args=[study.public_id])}?path=answers"
-    assert f'<a href="{way}">See what is missing, step by step</a>' in page.text
+    assert f'<a href="{way}">See the missing steps</a>' in page.text
     shown = [card.slug for card in page.context["cards"]]
     assert "groups" not in shown
     assert "criteria" not in shown

@@ -113,13 +113,13 @@ def choose_conditions(
 
 NO_PEOPLE = "no person has scored an answer"
 NO_DRAW = "not all answers that people scored were drawn at random with a known probability"
-SEVERAL_ROUNDS = "people's scores come from several rounds, whose draws cannot be put together"
-UNFINISHED = "not all answers that were drawn have points by people yet"
-OTHER_ANSWERS = "the answers that were drawn do not stand for the ones this judge scored"
-UNEQUAL = "answers of one system and scenario were drawn with different probabilities"
-PART = "answers were drawn for the whole board, and this is a part of it"
-EVERYTHING = "people scored every answer: take their own mean"
-NO_CELL = "too few answers of a scenario carry scores of both"
+SEVERAL_ROUNDS = "people's scores come from several rounds, whose samples cannot be combined"
+UNFINISHED = "people have not scored all sampled answers yet"
+OTHER_ANSWERS = "the sampled answers do not represent those that this judge scored"
+UNEQUAL = "answers of one system and scenario were sampled with different probabilities"
+PART = "answers were sampled for the whole leaderboard, and this is a part of it"
+EVERYTHING = "people scored every answer: use their own mean"
+NO_CELL = "too few answers of a scenario have scores by both"
 # How far the number of answers a draw stands for may lie from the number that the judge scored.
 TOLERANCE = 0.1
 

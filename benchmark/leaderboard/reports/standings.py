@@ -259,8 +259,8 @@ def board_warnings(board: Board) -> list[str]:
     several = len(conditions_of(board))
     if several:
         text = ngettext(
-            "In %d cell answers under other conditions are left out.",
-            "In %d cells answers under other conditions are left out.",
+            "In %d cell, answers under other conditions are left out.",
+            "In %d cells, answers under other conditions are left out.",
             several,
         )
         found.append(text % several)
@@ -277,8 +277,8 @@ def earlier_version(board: Board) -> str:
         return ""
     said = _(
         "These figures were frozen by version %s of the leaderboard: intervals are percentiles "
-        "of resampled questions, too narrow for few questions. Its ranges of ranks and its groups "
-        "are not shown: they said more than the tests."
+        "of resampled questions, too narrow for few questions. Its rank ranges and groups are "
+        "not shown, because they claimed more than the tests support."
     )
     return said % version
 
@@ -293,8 +293,8 @@ def _of_judge(board: Board, judge: str) -> list[str]:
     if thin:
         cells = [f"{names[each.system]} {each.scenario or '–'}" for each in thin]
         text = ngettext(
-            "%(n)d thin cell is in no mean (%(which)s).",
-            "%(n)d thin cells are in no mean (%(which)s).",
+            "%(n)d thin cell is left out of every mean (%(which)s).",
+            "%(n)d thin cells are left out of every mean (%(which)s).",
             len(thin),
         )
         found.append(text % {"n": len(thin), "which": _listed(cells)})
@@ -303,13 +303,13 @@ def _of_judge(board: Board, judge: str) -> list[str]:
         found.append(_("without mean or interval: %s.") % _listed(bare))
     if ranking.reason:
         found.append(
-            _("nobody is ranked (%s); means are over each system's own questions.")
+            _("no system is ranked (%s); means are over each system's own questions.")
             % ranking.reason
         )
         return found
     others = [names[row.system] for row in rows if row.system not in ranked]
     if others:
-        text = _("without a rank, and with a mean over their own questions at most: %s.")
+        text = _("unranked, with at most a mean over their own questions: %s.")
         found.append(text % _listed(others))
     return found
 

@@ -54,13 +54,18 @@ def ground_of(board: Board, judge: str) -> str:
     ranking = ranking_of(board, judge)
     said = []
     if ranking.reason:
-        said.append(_("Each mean is over the system's own questions and comparable with none."))
+        said.append(
+            _(
+                "Each mean is over the system's own questions and cannot be compared with the "
+                "others."
+            )
+        )
     else:
         said.append(_ground(ranking))
     own = [each for each in board.calibrated if each.judge == judge]
     if own and all(each.mean is None for each in own):
         reason = board.why_not_calibrated or own[0].reason or ""
-        said.append(_("No column calibrated to people: %s.") % reason)
+        said.append(_("No means calibrated to people: %s.") % reason)
     return " ".join(said)
 
 
@@ -76,7 +81,10 @@ def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
     says = _("No system can be ranked yet: %s.") % (ranking.reason or _("none has enough scores"))
     if not rows:
         return Finding(says, _so_far(board, judge), "warn")
-    sure = _("Each mean below is over the system's own questions and comparable with none.")
+    sure = _(
+        "Each mean below is over the system's own questions and cannot be compared with the "
+        "others."
+    )
     return Finding(says, sure, "warn")
 
 
@@ -84,8 +92,8 @@ def _so_far(board: Board, judge: str) -> str:
     """What a ranking needs, and how much of it there is of each system."""
     least = board.options.least_questions
     text = ngettext(
-        "A ranking needs %(n)s question that two systems both have scores on.",
-        "A ranking needs %(n)s questions that two systems both have scores on.",
+        "A ranking needs %(n)s question on which two systems both have scores.",
+        "A ranking needs %(n)s questions on which two systems both have scores.",
         least,
     )
     own = [each for each in board.rows if each.judge == judge]
@@ -115,12 +123,12 @@ def _sure(ranking: JudgeRanking) -> str:
 def _ground(ranking: JudgeRanking) -> str:
     n = ranking.n_common
     text = ngettext(
-        "It rests on the %(n)s question that all ranked systems share",
-        "It rests on the %(n)s questions that all ranked systems share",
+        "This is based on the %(n)s question that all ranked systems share",
+        "This is based on the %(n)s questions that all ranked systems share",
         n,
     ) % {"n": f"{n:,}"}
     if len(ranking.scenarios) > 1:
-        text += _(", in scenarios %s where a system has any") % ", ".join(
+        text += _(", in scenarios %s for systems that have scenarios") % ", ".join(
             map(str, ranking.scenarios)
         )
     return f"{text}."
@@ -140,9 +148,9 @@ def _highest(
         return _("%(name)s share the highest mean, %(points)s of %(most)s points.") % said
     text = ngettext(
         "%(name)s has the highest mean, %(points)s of %(most)s points; these data cannot tell it "
-        "from %(others)s.",
+        "apart from %(others)s.",
         "%(name)s share the highest mean, %(points)s of %(most)s points; these data cannot tell "
-        "them from %(others)s.",
+        "them apart from %(others)s.",
         len(best),
     )
     return text % said
@@ -163,8 +171,8 @@ def _not_apart(board: Board, ranking: JudgeRanking, ranked: list[Standing]) -> s
     least = least_to_differ(len(ranking.pairs.first))
     if ranking.n_common < least:
         text = _(
-            "On so few no two of %(systems)s systems can be told apart, however far apart they "
-            "lie; from %(n)s on they can."
+            "With fewer than %(n)s questions, no two of %(systems)s systems can be told apart, "
+            "however large their difference."
         )
         return f"{_ground(ranking)} {text % {'systems': len(ranked), 'n': least}}"
     return " ".join([_ground(ranking), *_detectable(board, ranking)])
@@ -177,7 +185,9 @@ def _detectable(board: Board, ranking: JudgeRanking) -> list[str]:
     """
     if board.options.version < 3 or not ranking.detectable:
         return []
-    text = _("With 80 %% power they find a difference of %s points between any two systems.")
+    text = _(
+        "With 80 %% power, they can detect a difference of %s points between any two systems."
+    )
     said = [text % text_of(ranking.detectable, 2)]
     needed = ranking.questions_needed(0)
     if needed and needed > ranking.n_common:

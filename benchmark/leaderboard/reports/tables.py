@@ -34,13 +34,12 @@ from .standings import BoardLine, board_rows, column_name, judge_name
 
 
 RECIPE = gettext_lazy(
-    "Counted: by the recipe of the CompQA paper every sheet by itself, also several of one "
-    "answer; of people's sheets the consolidated ones where an answer has them; points off the "
-    "scale as they were given; incomplete sheets are left out.\n\n"
-    "Cells: mean ± sample sd over sheets.\n\n"
-    "Rows: unweighted mean of the scenario means ± mean of their sds.\n\n"
-    "How sure: there are no intervals and no ranks. Systems have different questions and unequal "
-    "numbers of sheets, and these sds say nothing about how far a mean may be off."
+    "Counted: as in the CompQA paper, every sheet by itself, even several of one answer; "
+    "people's consolidated sheets where an answer has them; points off the scale as given. "
+    "Incomplete sheets are left out.\n\nCells: mean ± sample sd over sheets.\n\nRows: unweighted "
+    "mean of the scenario means ± mean of their sds.\n\nCertainty: no intervals and no ranks. "
+    "Systems have different questions and unequal numbers of sheets, and these sds do not say "
+    "how far a mean may be off."
 )
 
 
@@ -240,10 +239,10 @@ def _board(board: Board, judge: str, recipe: dict[str, Any]) -> TableContent:
         *with_bounds(_("Calibrated to people")),
         _("Mean over"),
         _("of scenarios"),
-        _("Questions of the mean"),
+        _("Questions in mean"),
         _("Answers n"),
         _("Questions n"),
-        _("Asked"),
+        _("Requested"),
         _("Coverage"),
         _("Unscored sheets"),
         *with_bounds(_("Length-controlled mean")),
@@ -288,48 +287,45 @@ TABLES: dict[str, BoardTableSpec] = {
         gettext_lazy("Leaderboard"),
         gettext_lazy(
             "Mean: over the questions that all ranked systems share, in the scenarios that those "
-            "with scenarios share (a system without any, such as people, stands by its own "
-            "answers), so that differences of means are those of the pairs. Means of other "
-            "systems are over their own questions and comparable with none. Replicates, people "
-            "and choices are averaged inside the question first; of a person's repeats the first "
-            "sheet counts.\n\n"
-            "Intervals: 95 %, Student's t over questions, corrected for skewness (Hall 1992), "
-            "from ten questions on.\n\n"
-            "Rank: every two systems are tested question by question (the same t; p at least that "
-            "of the exact test that flips signs; Holm over all pairs), from ten common "
-            "questions on. A range of ranks leaves out the systems shown to be above and those "
-            "shown to be below. No two systems of a group can be told apart; two of different "
-            "groups need not be separable.\n\n"
-            "Left out: unscored sheets are in no mean; coverage is the share of asked answers "
-            "with a score. Cells with too few scored questions stand apart and are in no "
-            "mean.\n\n"
-            "Without length: all scored answers, moved along the slope within systems to the "
-            "systems' mean length; Student's t with questions as clusters.\n\n"
-            "Calibrated to people: mean of the scenarios' prediction-powered means and of their "
-            "bounds, which makes the interval rather too wide."
+            "with scenarios share (a system without scenarios, such as people, counts with its "
+            "own answers), so that differences of means are those of the pairs. Means of other "
+            "systems are over their own questions and cannot be compared. Replicates, people and "
+            "choices are averaged within the question first; of a person's repeats, the first "
+            "sheet counts.\n\nIntervals: 95 %, Student's t over questions, corrected for "
+            "skewness (Hall 1992), from ten questions on.\n\nRank: every pair of systems is "
+            "tested question by question (the same t; p at least that of the exact sign-flip "
+            "test; Holm over all pairs), from ten common questions on. A range of ranks leaves "
+            "out the systems shown to be above and those shown to be below. No two systems of a "
+            "group can be told apart; two of different groups need not be separable.\n\nLeft "
+            "out: unscored sheets are in no mean; coverage is the share of requested answers "
+            "with a score. Cells with too few scored questions are listed separately and are in "
+            "no mean.\n\nWithout length: all scored answers, moved along the slope within "
+            "systems to the systems' mean length; Student's t with questions as "
+            "clusters.\n\nCalibrated to people: mean of the scenarios' prediction-powered means "
+            "and of their bounds, which makes the interval rather too wide."
         ),
         _board,
     ),
     "thin": BoardTableSpec(
-        gettext_lazy("Thin cells, in no mean"),
+        gettext_lazy("Thin cells, left out of every mean"),
         gettext_lazy(
-            "So few questions have a score here that a mean says nothing yet: these cells change "
-            "no rank, no mean and no choice of compared scenarios."
+            "Too few questions have a score here for a mean to say anything yet. These cells do "
+            "not affect ranks, means or the choice of compared scenarios."
         ),
         thin_table,
     ),
     "conditions": BoardTableSpec(
-        gettext_lazy("What the answers were written under"),
+        gettext_lazy("Conditions of the answers"),
         gettext_lazy(
-            "A cell shows answers of one condition: the one whose filters and wording do not "
-            "deviate, among several the one with most scored questions. Answers under the others "
-            "are in no figure here; choose one to see them."
+            "A cell shows answers of one condition: the plain one, or among several the one with "
+            "most scored questions. Answers under the others are left out of all figures here; "
+            "choose a condition to see them."
         ),
         condition_table,
     ),
-    "paper": BoardTableSpec(gettext_lazy("As the CompQA paper has it"), RECIPE, paper_table),
+    "paper": BoardTableSpec(gettext_lazy("As in the CompQA paper"), RECIPE, paper_table),
     "paper-cells": BoardTableSpec(
-        gettext_lazy("Every cell as the CompQA paper has it"), RECIPE, paper_cell_table
+        gettext_lazy("All cells, as in the CompQA paper"), RECIPE, paper_cell_table
     ),
     "scenarios": BoardTableSpec(
         gettext_lazy("Scores by scenario"),
@@ -342,24 +338,24 @@ TABLES: dict[str, BoardTableSpec] = {
     "groups": BoardTableSpec(
         gettext_lazy("Scores by group"),
         gettext_lazy(
-            "Over the questions and scenarios of the system's mean, answers with all points of "
-            "the group: groups of a ranked system add up to its mean."
+            "Answers with all points of the group, over the questions and scenarios of the "
+            "system's mean: groups of a ranked system add up to its mean."
         ),
         part_table("group"),
     ),
     "criteria": BoardTableSpec(
         gettext_lazy("Scores by criterion"),
         gettext_lazy(
-            "Over the questions and scenarios of the system's mean, answers with points for the "
-            "criterion."
+            "Answers with points for the criterion, over the questions and scenarios of the "
+            "system's mean."
         ),
         part_table("criterion"),
     ),
     "cells": BoardTableSpec(
-        gettext_lazy("Every cell"),
+        gettext_lazy("All cells"),
         gettext_lazy(
-            "sd: over answers, ddof 1; no basis for an interval. "
-            "Worst and best case: the mean if every unscored answer had no points, or all."
+            "sd: over answers, ddof 1; not a basis for an interval. "
+            "Worst and best case: the mean if every unscored answer had no points or all points."
         ),
         cell_table,
     ),
@@ -377,17 +373,17 @@ TABLES: dict[str, BoardTableSpec] = {
         beside_table,
     ),
     "pairs": BoardTableSpec(
-        gettext_lazy("Every two systems"),
+        gettext_lazy("Pairs of systems"),
         gettext_lazy(
             "First minus second over the common questions. Interval and p: Student's paired t, "
-            "corrected for skewness, p never below that of sign flips; both of this pair alone. "
-            "Detectable: the true difference that as many questions find with power .8, corrected "
-            "for all pairs. Interval and detectable difference from ten questions on."
+            "corrected for skewness, p never below that of sign flips; both for this pair alone. "
+            "Detectable: the true difference that this many questions detect with power .8, "
+            "corrected for all pairs. Interval and detectable difference from ten questions on."
         ),
         pair_table,
     ),
     "judges": BoardTableSpec(
-        gettext_lazy("Judges of this board"),
+        gettext_lazy("Judges"),
         gettext_lazy(
             "Points per 100 characters: among answers to the same question under the same "
             "scenario, 95 % interval over questions; within one system: system and question as "

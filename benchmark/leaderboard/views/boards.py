@@ -171,7 +171,7 @@ def pair_figures(shown: BoardView, chosen: list[str]) -> list[Figure]:
             title=_("Question by question"),
             recipe=_(
                 "Mean points over the compared scenarios of each common question; replicates, "
-                "people and choices are averaged inside the question."
+                "people and choices are averaged within the question first."
             ),
             table=system_pair_table(pair, caption),
             alt=pair_alt(pair),

@@ -142,7 +142,7 @@ def _estimate(
 def _mean(row: Row) -> BoardCell:
     notes = []
     if not row.is_common and row.mean is not None:
-        text = ngettext("its own %d question", "its own %d questions", row.n_used)
+        text = ngettext("%d own question", "%d own questions", row.n_used)
         notes.append(text % row.n_used)
     return _estimate(row, notes=notes)
 
@@ -151,8 +151,8 @@ def _calibrated(found: Calibrated | None) -> BoardCell:
     if found is None or found.mean is None:
         return BoardCell("", notes=[found.reason] if found and found.reason else [])
     more = found.to_halve
-    label = _("label %s more to halve it") % f"{more:,}" if more else ""
-    return _estimate(found, _("%d by both") % found.n_both, label)
+    label = _("score %s more to halve it") % f"{more:,}" if more else ""
+    return _estimate(found, _("%d scored by both") % found.n_both, label)
 
 
 def _scenario(one: CellView | None) -> BoardCell:
@@ -282,7 +282,7 @@ def _finding(shown: BoardView, board: Figures) -> Finding:
     if is_ranked or shown.is_public:
         return found
     address = reverse("study", args=[snapshot.study.public_id])
-    return replace(found, way=(_("See what is missing, step by step"), f"{address}?path=answers"))
+    return replace(found, way=(_("See the missing steps"), f"{address}?path=answers"))
 
 
 def board_cards(shown: BoardView) -> list[Figure]:
@@ -334,7 +334,7 @@ def figure_of(shown: BoardView, slug: str) -> Figure:
         anchor=f"board-{slug}",
         title=entry.title,
         word=WORDS.get(slug, ""),
-        about=_("of the first and the last system; the numbers have all") if is_part else "",
+        about=_("first and last system only; the table has all") if is_part else "",
         recipe=entry.recipe,
         table=table,
         files=shown.files,

@@ -75,7 +75,7 @@ def page(client, *args, **kwargs):
 
 def test_without_sheets_the_page_says_what_to_do(study, client):
     said = page(client, "scores", study)
-    assert "No score sheet yet" in said
+    assert "No score sheets yet" in said
     assert reverse("imports", args=[study.public_id]) in said
     assert page(client, "boards", study).count("No snapshot yet") == 1
 
@@ -99,9 +99,9 @@ def test_the_page_shows_everybody_in_few_queries(
     assert said.count('name="system"') == 3
     assert "Ada Annotator" not in said
     assert "Up to date" in said
-    for part in ("Scores by scenario", "Scores by group", "People and judge", "Judges of this"):
+    for part in ("Scores by scenario", "Scores by group", "People and judge", "Judges<"):
         assert part in said
-    assert "of the first and the last system; the numbers have all" in said
+    assert "first and last system only; the table has all" in said
     # Its source ends with one full stop.
     assert "UTC." in flat(said)
     assert "UTC.." not in flat(said)
@@ -174,7 +174,7 @@ def test_two_systems_side_by_side_differ_by_their_means(
     assert client.get(again).content == table.content
     # Fewer than two are no pair, and who is not ranked is not there.
     for few in ("", "?system=x"):
-        assert "Tick two systems" in page(client, "board_pair", study, 1, query=few)
+        assert "Select two ranked systems" in page(client, "board_pair", study, 1, query=few)
     unknown = address("board_pair", study, 1, query="?system=x&system=y")
     assert client.get(unknown).status_code == 404
 
@@ -188,8 +188,8 @@ def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
     live = snapshots.refresh(BOARDS, default_rubric(study))
     query = "?" + "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"])
     for said in (page(client, "scores", study), page(client, "board_pair", study, 1, query=query)):
-        assert bool(re.search(r"from\s+10\s+on\s+they\s+can", said)) is is_said
-    assert ("With 80 % power they find" in page(client, "scores", study)) is not is_said
+        assert bool(re.search(r"fewer\s+than\s+10\s+questions,\s+no\s+two", said)) is is_said
+    assert ("With 80 % power, they can detect" in page(client, "scores", study)) is not is_said
 
 
 def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, client):
@@ -213,8 +213,8 @@ def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, c
     make_sheets(study, [*machine, *Answer.objects.bulk_create(people)], [rater])
     snapshots.refresh(BOARDS, default_rubric(study))
     said = page(client, "scores", study)
-    assert "in scenarios 1, 2 where a system has any" in said
-    assert "stands by its own answers" in said
+    assert "in scenarios 1, 2 for systems that have scenarios" in said
+    assert "counts with its own answers" in said
     assert "the same questions and scenarios for all of them" not in said
 
 
@@ -291,9 +291,9 @@ def test_anybody_reads_a_public_board_and_nothing_else(study, public, researcher
         assert b"<svg" in chart.content
         table = Client().get(figure(args=[public.public_token, "board", "csv"]), {"judge": judge})
         assert b"Beta" in table.content
-    assert "As the CompQA paper" in said
+    assert "As in the CompQA paper" in said
     said = Client().get(f"{where}?recipe=paper").text
-    assert "for comparison with it, without intervals and ranks" in said
+    assert "for comparison with it: no intervals and no ranks" in said
     assert "&amp;recipe=paper" in said
     table = Client().get(figure(args=[public.public_token, "paper", "csv"]))
     assert b"Beta" in table.content
@@ -302,13 +302,13 @@ def test_anybody_reads_a_public_board_and_nothing_else(study, public, researcher
 def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, researcher):
     systems = live.figures["board"]["systems"]
     said = flat(page(client, "scores", study, query="?recipe=paper"))
-    assert "for comparison with it, without intervals and ranks" in said
+    assert "for comparison with it: no intervals and no ranks" in said
     assert 'value="paper" selected' in said
     assert 'name="recipe" value="paper"' in said
     assert "group 1" not in said
     query = f"?recipe=paper&judge=1&system={systems[0]['id']}&system={systems[1]['id']}"
     pair = page(client, "board_pair", study, 1, query=query)
-    assert "as the CompQA paper counts" in pair
+    assert "computed as in the CompQA paper" in pair
     rows = client.get(address("board_figure", study, 1, "pair", "csv", query=query))
     assert len(rows.content.splitlines()) == 4
     chart = address("board_figure", study, 1, "pair", "svg", query=query)
@@ -325,18 +325,18 @@ def test_freezing_and_publishing_say_what_is_thin(study, rubric, client):
     make_sheets(study, answers, list(study.raters.filter(kind="person")))
     snapshots.refresh(BOARDS, rubric)
     said = page(client, "board", study, 1)
-    assert "Before you freeze" in said
-    assert "1 thin cell is in no mean (Alpha &lt;b&gt; 4)" in said
+    assert "Limitations to check before you freeze" in said
+    assert "1 thin cell is left out of every mean (Alpha &lt;b&gt; 4)" in said
     assert "too few" in said
-    assert re.search(r'popovertarget="term-\d+">Thin cells, in no mean<', said)
+    assert re.search(r'popovertarget="term-\d+">Thin cells, left out of every mean<', said)
     client.post(address("board_freeze", study, 1), {"note": ""})
-    assert "Before you publish" in page(client, "board", study, 1)
+    assert "Limitations to check before you publish" in page(client, "board", study, 1)
     client.post(address("board_publish", study, 1))
     token = BoardSnapshot.objects.get(number=1).public_token
     public = Client().get(reverse("public_board", args=[token])).text
-    assert "1 thin cell is in no mean" in public
+    assert "1 thin cell is left out of every mean" in public
     file = client.get(address("board_file", study, 1, "board.html")).text
-    assert "1 thin cell is in no mean" in file
+    assert "1 thin cell is left out of every mean" in file
 
 
 def test_a_board_of_an_earlier_version_is_shown_and_says_what_it_is(
@@ -370,7 +370,7 @@ def test_cells_name_their_condition_and_another_can_be_chosen(study, rubric, cli
     make_sheets(study, answers, list(study.raters.filter(kind="person")), seed=5)
     live = snapshots.refresh(BOARDS, rubric)
     said = page(client, "scores", study, query="?judge=people")
-    assert "In 1 cell answers were written under several conditions" in said
+    assert "In 1 cell, answers were written under several conditions" in said
     assert "1 other condition" not in said
     said = page(client, "scores", study, query="?judge=people&show=scenario-1")
     assert "1 other condition" in said
@@ -393,7 +393,7 @@ def test_a_frozen_page_says_what_moved(study, public, researcher, client, rubric
     snapshots.refresh(BOARDS, rubric)
     snapshots.freeze(BOARDS, owner=study, number=2, note="", actor=researcher)
     said = page(client, "board", study, 2)
-    assert "What moved since snapshot #1" in said
-    assert "48 gone" in said
-    assert "Judge gone" in said
+    assert "Changes since snapshot #1" in said
+    assert "48 removed" in said
+    assert "Judge removed" in said
     assert page(client, "boards", study).count("Frozen</span>") == 1

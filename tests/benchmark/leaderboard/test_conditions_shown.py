@@ -170,7 +170,7 @@ def test_training_pairs_are_of_plain_answers_unless_others_are_chosen(study, pro
     assert {each["about"]["condition"] for each in records(chosen)} == {NAME}
     both = choose(rubric, rules(study, conditions=["all"]))
     assert (both.chosen.left_out, len(both.chosen.pairs)) == ({}, 8)
-    assert "Conditions of the answers: all of them." in datasheet(both)
+    assert "Conditions of the answers: all." in datasheet(both)
     empty = make_study("Empty")
     assert choose(default_rubric(empty), rules(empty)).chosen.pairs.empty
 

@@ -43,7 +43,7 @@ def test_a_clear_leader_is_named_with_its_lead():
     assert "more than Beta." in said.says
     assert "95 % interval of the lead" in said.sure
     assert said.terms == ("p after Holm",)
-    assert "It rests on the 12 questions that all ranked systems share" in said.sure
+    assert "This is based on the 12 questions that all ranked systems share" in said.sure
 
 
 def test_systems_that_are_alike_are_not_told_apart():
@@ -75,9 +75,10 @@ def test_only_what_the_tests_show_about_the_highest_mean_is_said():
     ranking = replace(ranking, standings=standings, pairs=pairs, detectable=1.0)
     said = board_finding(replace(board, rankings=(ranking,)), judge)
     assert said.says == (
-        "Alpha has the highest mean, 14.00 of 19 points; these data cannot tell it from Beta."
+        "Alpha has the highest mean, 14.00 of 19 points; these data cannot tell it apart from "
+        "Beta."
     )
-    assert "With 80 % power they find a difference of 1.00 points" in said.sure
+    assert "With 80 % power, they can detect a difference of 1.00 points" in said.sure
     assert "by 0.50, about 48 questions would show it." in said.sure
 
 
@@ -87,7 +88,7 @@ def test_too_few_questions_tell_nothing_apart_and_show_no_range():
     assert {each.rank_high for each in board.rankings[0].standings} == {None}
     said = board_finding(board, judge)
     assert said.says == "These data cannot tell Alpha and Beta apart."
-    assert said.sure.endswith("however far apart they lie; from 10 on they can.")
+    assert said.sure.endswith("however large their difference.")
 
 
 def test_one_system_alone_has_no_ranking():
