@@ -102,14 +102,14 @@ def _ground(figures: Agreement) -> str:
         )
     if people.consolidated:
         text = ngettext(
-            "%(n)s answer has a consolidated sheet, which is a mean of people and no person.",
-            "%(n)s answers have consolidated sheets, which are means of people and no persons.",
+            "%(n)s answer has a consolidated sheet, which is a mean over people, not a person.",
+            "%(n)s answers have consolidated sheets, which are means over people, not persons.",
             people.consolidated,
         )
         said.append(text % {"n": f"{people.consolidated:,}"})
     allowed = _(
-        "A judge costs less, so it counts as close as a person where the person comes closer on "
-        "up to %(share)s more of the answers (epsilon %(epsilon)s)."
+        "Because a judge costs less, it counts as close as a person even if the person comes "
+        "closer on up to %(share)s more of the answers (epsilon %(epsilon)s)."
     )
     epsilon = figures.options.epsilon
     return " ".join([*said, allowed % {"share": percent(epsilon), "epsilon": f"{epsilon:.2f}"}])
@@ -156,9 +156,9 @@ BODIES = {
 # The parts of the page about agreement: its name in the address, its title, its figures.
 PARTS = (
     ("", gettext_lazy("Summary"), ("ceiling",)),
-    ("pairs", gettext_lazy("Every two raters"), ("pairs", "criteria")),
+    ("pairs", gettext_lazy("Pairs of raters"), ("pairs", "criteria")),
     ("systems", gettext_lazy("Systems and aspects"), ("systems", "aspect", "concatenated")),
-    ("detail", gettext_lazy("One pair in detail"), ("bland-altman", "confusion", "by-code")),
+    ("detail", gettext_lazy("Pair in detail"), ("bland-altman", "confusion", "by-code")),
 )
 OF_A_PAIR = ("bland-altman", "confusion")
 ON_JUDGES = ("judges", "consistency", "replicates", "preference", "length")
@@ -256,7 +256,7 @@ def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: s
         needed=entry.needed,
         way=(entry.way[1], reverse(entry.way[0], args=[study])),
         body=BODIES.get(slug, WITH_CHART if chart else PLAIN),
-        rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
+        rows=(_("Show answers"), f"{rows}?{pair}{choice.where}"),
         table=table_of(snapshot, figures, choice, slug, entry),
         files=Files(
             view="score_agreement_figure",

@@ -109,7 +109,7 @@ def test_rows_and_columns_change_places():
 
 
 def test_instead_of_heads_alone_there_is_what_would_fill_the_table():
-    needed = "Two raters have to score the same answers."
+    needed = "Two raters must score the same answers."
     way = ("Scoring rounds", "/rounds/")
     card = replace(FIGURE, table=TableData(["Rater", "n"], []), needed=needed, way=way)
     for template in ("results/_table.html", "benchmark/agreement/_table.html"):

@@ -42,27 +42,27 @@ RULES = {
 RULE_TEXTS = {
     "alternative": gettext_lazy(
         "One person is left out at a time. Yes: against at least half of the people, the judge "
-        "comes as close to the remaining people as the left-out person does, after the person's "
-        "edge is allowed for (epsilon). No: more than half of the people come closer by more than "
-        "epsilon. Alternative annotator test; 30 answers to 10 questions and 2 people at least, 3 "
-        "are advised."
+        "comes as close to the remaining people as the left-out person does, after allowing for "
+        "the person's advantage (epsilon). No: more than half of the people come closer by more "
+        "than epsilon. Alternative annotator test; needs 30 answers to 10 questions and 2 "
+        "people, better 3."
     ),
     "agreement": gettext_lazy(
         "The judge's alpha with single people minus people's own, on the answers that "
-        "both scored. Yes: above −0.1. No: below −0.1. 30 answers to 25 questions at least."
+        "both scored. Yes: above −0.1. No: below −0.1. Needs 30 answers to 25 questions."
     ),
     "bias": gettext_lazy(
         "Mean of judge minus people. Yes: within 5 % of the maximum. No: beyond it on one side. "
-        "30 answers to 10 questions at least."
+        "Needs 30 answers to 10 questions."
     ),
     "unscored": gettext_lazy(
         "Replies without usable points. Yes: at most 5 %. No: more than 5 %. Exact test over "
         "answers."
     ),
     "consistency": gettext_lazy(
-        "The reliability of the points that count (the mean of as many sheets as the judge gave "
-        "an answer throughout). Yes: above .8. No: below .667. Replicates of 30 answers to 20 "
-        "questions at least."
+        "Reliability of the points that count (the mean of as many sheets as the judge gave "
+        "every answer). Yes: above .8. No: below .667. Needs replicates of 30 answers to 20 "
+        "questions."
     ),
 }
 SOURCES = {
@@ -107,11 +107,13 @@ SAYS = {
         "Not proven: whether at most 5 % of its replies have no usable points."
     ),
     ("consistency", "yes"): gettext_lazy(
-        "Asked again, its points have a reliability of .8 or more."
+        "When it scores again, its points have a reliability of .8 or more."
     ),
-    ("consistency", "no"): gettext_lazy("Asked again, its points have a reliability below .667."),
+    ("consistency", "no"): gettext_lazy(
+        "When it scores again, its points have a reliability below .667."
+    ),
     ("consistency", "not_shown"): gettext_lazy(
-        "Not proven: whether its points, asked again, have a reliability of .8."
+        "Not proven: whether its points, when it scores again, have a reliability of .8."
     ),
 }
 # What decides comes first: one "no" is enough, "not proven" keeps a "yes" away.
@@ -197,7 +199,7 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
     if isinstance(found, Figure):
         if rule == "agreement":
             return _("difference of alphas %s") % _estimate(found)
-        return _("bias, as a share of the most points: %s") % _estimate(found, percent=True)
+        return _("bias, as a share of the maximum: %s") % _estimate(found, percent=True)
     if isinstance(found, Unscored):
         return _("%(n)d of %(all)d") % {"n": found.unscored, "all": found.sheets}
     if isinstance(found, Winning):
@@ -205,7 +207,7 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
             return outcome.reason
         return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % vars(found)
     if found.value is None:
-        return outcome.reason or _("no answer was judged twice by it")
+        return outcome.reason or _("it judged no answer twice")
     return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % vars(found)
 
 
@@ -274,7 +276,7 @@ def _judges(figures: Agreement, choice: Choice) -> TableParts:
     columns += [_("Advantage over a person (rho)"), *with_bounds(_("Reliability of one sheet"))]
     columns += [_("Replicates"), *with_bounds(_("Unscored"))]
     columns += [*with_bounds(_("Points per 100 characters"))]
-    columns += [_("Price of 1,000"), _("Seconds for 1,000")]
+    columns += [_("Price per 1,000"), _("Seconds per 1,000")]
     rows: list[list[Cell]] = []
     for row in figures.judges:
         made: list[Cell] = [row.rank, row.rank_low, row.rank_high, row.name]
@@ -288,7 +290,7 @@ def _judges(figures: Agreement, choice: Choice) -> TableParts:
 
 def _consistency(figures: Agreement, choice: Choice) -> TableParts:
     names = rater_names(figures)
-    columns = [_("Rater"), _("Answers with several sheets"), _("Sheets each"), _("All alike")]
+    columns = [_("Rater"), _("Answers with several sheets"), _("Sheets each"), _("All the same")]
     columns += [*with_bounds(_("Reliability of one sheet")), _("Variance between answers")]
     columns += [_("Variance between sheets of one answer"), _("Remark")]
     rows: list[list[Cell]] = []
@@ -341,7 +343,7 @@ def _length(figures: Agreement, choice: Choice) -> TableParts:
     columns += [*with_bounds(_("Spearman")), *with_bounds(_("Points per 100 characters"))]
     rows: list[list[Cell]] = []
     for key, found in figures.length.items():
-        said = {_("all it scored"): found.own, _("those people scored too"): found.common}
+        said = {_("all it scored"): found.own, _("those also scored by people"): found.common}
         for text, own in said.items():
             row: list[Cell] = [names[key], text, own.n, *bounds(own.pearson)]
             rows.append([*row, *bounds(own.spearman), *bounds(own.slope)])
@@ -364,22 +366,21 @@ def _replace(figures: Agreement, choice: Choice) -> TableParts:
 
 
 TWICE = gettext_lazy(
-    "A rater has to score answers twice: ask for replicates in a run, or for blind repeats in a "
-    "round."
+    "A rater must score answers twice: set replicates in a run, or blind repeats in a round."
 )
 RUNS = ("scoring_runs", gettext_lazy("Scores by judges"))
 JUDGE_TABLES: dict[str, AgreementTableSpec] = {
     "judges": AgreementTableSpec(
-        gettext_lazy("Judges beside each other"),
+        gettext_lazy("Comparison of judges"),
         gettext_lazy(
-            "Sorted by the interval alpha of totals between each judge and single people. A "
-            "range of ranks holds every place that the tests allow: paired differences of alphas "
-            "over questions, all pairs of judges, Holm. Pearson and bias (mean "
-            "of judge minus people) are with the mean of people. rho: how often the judge comes "
-            "at least as close to the other people as the person left out. Reliability: share of "
-            "the variance of totals that lies between answers, from replicates. "
-            "Price and time cover every attempt, for 1,000 answers scored, where calls of this "
-            "site gave them. The chart shows 12 judges at most, the best ones."
+            "Sorted by the interval alpha of totals between each judge and single people. A rank "
+            "range holds every rank that the tests allow: paired differences of alphas over "
+            "questions, all pairs of judges, Holm. Pearson and bias (mean of judge minus people) "
+            "compare with the mean of people. rho: how often the judge comes at least as close "
+            "to the other people as the left-out person. Reliability: share of the variance of "
+            "totals that lies between answers, from replicates. Price and time cover every "
+            "attempt, for 1,000 scored answers, where calls of this site recorded them. The "
+            "chart shows the 12 best judges at most."
         ),
         _judges,
         gettext_lazy("No judge has scored any of these answers."),
@@ -389,34 +390,34 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
         gettext_lazy("Self-consistency"),
         gettext_lazy(
             "Several sheets by one rater for one answer: blind repeats of people, replicates of "
-            "judges. One-way random effects; intervals leave out questions, 20 at least. "
-            "Who never scored an answer twice is left out."
+            "judges. One-way random effects; intervals leave out one question at a time, from 20 "
+            "questions on. Raters who never scored an answer twice are left out."
         ),
         _consistency,
         TWICE,
         RUNS,
     ),
     "replicates": AgreementTableSpec(
-        gettext_lazy("What more sheets of each answer would buy"),
+        gettext_lazy("Gain from more sheets per answer"),
         gettext_lazy(
-            "Reliability of the mean of 1 to 10 sheets after Spearman and Brown, and the standard "
-            "error of one answer's mean: the root of the variance between its sheets by their "
-            "number."
+            "Reliability of the mean of 1 to 10 sheets after Spearman and Brown, and the "
+            "standard error of one answer's mean: the square root of the variance between its "
+            "sheets divided by their number."
         ),
         _replicates,
         TWICE,
         RUNS,
     ),
     "preference": AgreementTableSpec(
-        gettext_lazy("Does a judge favour its own family?"),
+        gettext_lazy("Preference for the own family"),
         gettext_lazy(
             "Totals of the judge minus those of people (or of judges from other families) on the "
             "same answers: the mean on answers of its family minus the mean on all others, so "
-            "that leniency alone is 0. Intervals leave out questions, 10 at least. Families come "
-            "from names."
+            "that leniency alone gives 0. Intervals leave out one question at a time, from 10 "
+            "questions on. Families are taken from names."
         ),
         _preference,
-        gettext_lazy("A judge has to score answers of its own family and of others."),
+        gettext_lazy("A judge must score answers of its own family and of others."),
         RUNS,
     ),
     "length": AgreementTableSpec(
@@ -426,13 +427,13 @@ JUDGE_TABLES: dict[str, AgreementTableSpec] = {
             "question. Intervals leave out questions."
         ),
         _length,
-        gettext_lazy("Somebody has to score two answers to one question."),
+        gettext_lazy("A rater must score two answers to the same question."),
     ),
     "replace": AgreementTableSpec(
-        gettext_lazy("Who may replace people, and where"),
+        gettext_lazy("Which judges can replace people"),
         gettext_lazy(
-            "Yes needs a yes of every rule, one no is enough for no; anything else is not proven. "
-            "The tests of no are corrected over rules and columns. The rules stand on the page."
+            "Yes if every rule says yes, no if one rule says no; anything else is not proven. "
+            "The tests of no are corrected for rules and columns. The page lists the rules."
         ),
         _replace,
     ),

@@ -130,7 +130,7 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
     rows = rows.filter(**named).select_related("rubric").order_by("-computed_at", "-number")
     found: BoardSnapshot | None = rows.first()
     if named and found is None:
-        raise NotThere(_("There is no such leaderboard."))
+        raise NotThere(_("This leaderboard does not exist."))
     return found
 
 
@@ -154,7 +154,7 @@ def _uuid(text: str | None) -> uuid.UUID:
     try:
         return uuid.UUID(text or "")
     except ValueError:
-        raise NotThere(_("There is no such leaderboard.")) from None
+        raise NotThere(_("This leaderboard does not exist.")) from None
 
 
 # The answers behind a figure of agreement, from the rows of the snapshot that shows it.

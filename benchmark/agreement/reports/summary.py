@@ -53,7 +53,7 @@ def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
     shared = figures.people.shared
     if not RULES["reliability"].allows(shared) or people.value is None:
         return Finding(
-            _("How far people agree with each other can hardly be told here."),
+            _("These data say little about how far people agree with each other."),
             f"{_few(shared)} {_by_judges(figures)}".strip(),
             "warn",
         )
@@ -67,10 +67,10 @@ def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
 
 def _few(shared: int) -> str:
     text = ngettext(
-        "%(n)d answer was scored by two or more people, or scores were consolidated before they "
-        "came here; %(least)d are needed.",
+        "%(n)d answer was scored by two or more people, or scores were consolidated before "
+        "import; %(least)d are needed.",
         "%(n)d answers were scored by two or more people, or scores were consolidated before "
-        "they came here; %(least)d are needed.",
+        "import; %(least)d are needed.",
         shared,
     )
     return text % {"n": shared, "least": RULES["reliability"].least}
@@ -124,7 +124,7 @@ def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
     """Which judge agrees with people most, and whether that is shown of all others."""
     known = [each for each in judges if each.agreement.value is not None]
     if not known:
-        needed = _("It needs answers that people and a judge have both scored.")
+        needed = _("This needs answers that both people and a judge have scored.")
         return Finding(_("No judge can be compared with people yet."), needed, "warn")
     first = known[0]
     said = {"name": short(first.name), "figure": _with_n(first.agreement)}
@@ -134,7 +134,7 @@ def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
         says = _(
             "%(name)s agrees with people more than any other judge here does: alpha %(figure)s."
         )
-        sure = _("Shown on the answers that both judges scored, corrected over all pairs (Holm).")
+        sure = _("Shown on the answers that both judges scored, corrected for all pairs (Holm).")
         return Finding(says % said, sure, "good")
     says = _("%(name)s has the highest alpha with people in these data: %(figure)s.") % said
     level = [each for each in known[1:] if each.rank_low in (1, None)]
@@ -147,15 +147,15 @@ def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> st
     names = {"first": short(first.name), "second": short(level[0].name)}
     found = level[0].to_first
     if found is None or found.p_yes is None or found.units is None:
-        text = _("A test of two judges needs %(n)d questions that both and people scored.")
+        text = _("A test of two judges needs %(n)d questions scored by both and by people.")
         return text % {"n": RULES["closest judge"].least}
     one_sided = corrected_level(LEVEL, n_judges * (n_judges - 1) // 2) / 2
     more = more_needed(found.n, found.p_yes / 2, found.units, one_sided)
     if not more:
         return ""
     text = ngettext(
-        "About %(n)s more answer by both would tell %(first)s from %(second)s.",
-        "About %(n)s more answers by both would tell %(first)s from %(second)s.",
+        "About %(n)s more answer scored by both would tell %(first)s from %(second)s.",
+        "About %(n)s more answers scored by both would tell %(first)s from %(second)s.",
         more,
     )
     return text % {"n": f"{more:,}", **names}

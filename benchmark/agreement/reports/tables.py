@@ -40,7 +40,7 @@ MEASURE_NAMES = {
 
 
 # What most tables here wait for.
-SHARED = gettext_lazy("Two raters have to score the same answers.")
+SHARED = gettext_lazy("Two raters must score the same answers.")
 
 
 @dataclass(frozen=True)
@@ -223,59 +223,59 @@ def _aspect(figures: Agreement, choice: Choice) -> TableParts:
 
 PAIR_TABLES: dict[str, AgreementTableSpec] = {
     "pairs": AgreementTableSpec(
-        gettext_lazy("Every two raters"),
+        gettext_lazy("Pairs of raters"),
         gettext_lazy(
-            "Unit: answer that both scored. Replicates of a judge are averaged; of a person's "
-            "repeats the first sheet counts. Intervals leave out one question at a time "
-            "(jackknife, t corrected for skewness): bias from 6 questions on, all others from 20, "
-            "50 where nearly all points are the same. Bias: mean of first minus second; leniency: "
-            "bias as a share of the most points; above 0 the first gives more."
+            "Unit: an answer that both scored. Replicates of a judge are averaged; of a person's "
+            "repeats, the first sheet counts. Intervals leave out one question at a time "
+            "(jackknife, t corrected for skewness): bias from 6 questions on, all others from "
+            "20, or 50 if nearly all points are the same. Bias: mean of first minus second. "
+            "Leniency: bias as a share of the maximum; above 0, the first gives more."
         ),
         _pairs,
     ),
     "criteria": AgreementTableSpec(
-        gettext_lazy("Column by column"),
+        gettext_lazy("By column"),
         gettext_lazy(
-            "One measure for the total, each group and each criterion. Intervals stand in the "
-            "table of every two raters, for the column chosen there."
+            "One measure for the total, each group and each criterion. The table of pairs of "
+            "raters has the intervals, for the column chosen there."
         ),
         _criteria,
     ),
     "ceiling": AgreementTableSpec(
-        gettext_lazy("People among themselves, and the judge with them"),
+        gettext_lazy("Agreement among people and with the judge"),
         gettext_lazy(
-            "Krippendorff's alpha at the interval level, 95 % intervals over questions. Of the "
-            "judge only pairs of one sheet of people and the judge's count. The two come from "
-            "different answers, so compare them by their difference: judge minus people on "
-            "the answers that "
-            "two people and the judge scored, leaving out one question from both. "
-            "Consolidated sheets are no person: they count beside the judge only."
+            "Krippendorff's alpha at the interval level, 95 % intervals over questions. For the "
+            "judge, only pairs of a person's sheet and the judge's sheet count. The two come "
+            "from different answers, so compare them by their difference: judge minus people on "
+            "the answers that two people and the judge scored, leaving out one question from "
+            "both. Consolidated sheets are not a person: they are compared with the judge only."
         ),
         _ceiling,
     ),
     "concatenated": AgreementTableSpec(
-        gettext_lazy("All criteria together, and what shuffling leaves"),
+        gettext_lazy("All criteria together, with shuffled sheets"),
         gettext_lazy(
-            "Interval alpha with every criterion of every sheet as an item, as papers print it. "
-            "Criteria with more points than others make any two sheets agree: beside it the mean "
-            "of the same figure after the second rater's sheets were dealt to other answers."
+            "Interval alpha with every criterion of every sheet as an item, as papers report it. "
+            "Criteria with more points than others make any two sheets agree; for comparison, "
+            "the mean of the same figure after the second rater's sheets were shuffled among the "
+            "answers."
         ),
         _concatenated,
     ),
     "systems": AgreementTableSpec(
-        gettext_lazy("Systems, and answers to one question"),
+        gettext_lazy("Across systems and within questions"),
         gettext_lazy(
             "Totals. Across: correlation of the means of systems (each with its scenario), "
             "resampling systems and questions. Within: mean over questions of the correlation "
             "over systems, resampling questions; questions with fewer than 3 systems, or without "
-            "differences, do not count. With more than 200 questions only pairs with people have "
+            "differences, are left out. With more than 200 questions only pairs with people have "
             "all three correlations. Intervals need 20 systems, or 20 questions."
         ),
         _systems,
     ),
     "aspect": AgreementTableSpec(
         gettext_lazy("With and without an aspect"),
-        gettext_lazy("Totals of answers to questions that name an aspect, and of all others."),
+        gettext_lazy("Totals of answers to questions with an aspect, and to all others."),
         _aspect,
     ),
 }
@@ -326,26 +326,26 @@ def _by_code(figures: Agreement, choice: Choice) -> TableParts:
 
 DETAIL_TABLES: dict[str, AgreementTableSpec] = {
     "bland-altman": AgreementTableSpec(
-        gettext_lazy("How far apart two raters lie"),
+        gettext_lazy("Differences between two raters"),
         gettext_lazy(
             "Totals, first minus second rater. Limits: about 95 % of differences lie between "
-            "them. Intervals leave out questions, 20 at least."
+            "them. Intervals leave out one question at a time, from 20 questions on."
         ),
         _bland_altman,
     ),
     "confusion": AgreementTableSpec(
-        gettext_lazy("Which points meet which"),
+        gettext_lazy("Cross-table of points"),
         gettext_lazy(
-            "Answers by the points of both raters; means of replicates count as the nearest half "
-            "point. Rows: the first rater."
+            "Answers by the points of both raters; means of replicates are rounded to the "
+            "nearest half point. Rows: the first rater."
         ),
         _confusion,
     ),
     "by-code": AgreementTableSpec(
-        gettext_lazy("The criterion that code can count"),
+        gettext_lazy("Automatically counted criterion"),
         gettext_lazy(
-            "Sentences counted by code and turned into points, compared with everybody who "
-            "scored the criterion. Leniency above 0: the count gives more."
+            "Sentences counted automatically and converted to points, compared with every rater "
+            "who scored the criterion. Leniency above 0: the count gives more."
         ),
         _by_code,
     ),

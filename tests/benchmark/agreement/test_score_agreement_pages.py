@@ -77,10 +77,10 @@ def test_before_there_are_sheets_the_verdict_on_labels_is_led_to(
 ):
     for name in PAGES:
         text = page(client, study, name).text
-        assert "No figures of agreement yet" in text, name
+        assert "No agreement figures yet" in text, name
     campaigns = [make_campaign(study, name=f"Round {number}") for number in range(3)]
     text = page(client, study, "score_replace").text
-    assert "Judges of labels have a page of their own" in text
+    assert "Judges of labels have their own page" in text
     addresses = [reverse("judges", args=[study.public_id, each.public_id]) for each in campaigns]
     assert not any(address in text for address in addresses)
     for campaign in campaigns[:2]:
@@ -98,7 +98,7 @@ SAID = {
         "Alternative annotator test",
         "not proven",
     ],
-    "score_judges": ["not tried", "2 sheets each", MARKS],
+    "score_judges": ["not tested", "2 sheets each", MARKS],
     "score_rows": [],
 }
 NOT_SAID = {"score_replace": "ot shown", "score_judges": "no other judge"}
