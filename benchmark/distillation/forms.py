@@ -36,52 +36,52 @@ class PairsForm(forms.Form):
         empty_label=None,
     )
     basis = forms.ChoiceField(
-        label=lazy("Whose points count"),
+        label=lazy("Points by"),
         choices=[
-            (BOTH, lazy("People and judges; the lower mean")),
+            (BOTH, lazy("People and judges (lower mean)")),
             (PEOPLE, lazy("People")),
             (JUDGES, lazy("Judges")),
         ],
         initial=BOTH,
     )
     least_total = forms.FloatField(
-        label=lazy("Least total"), min_value=0, max_value=80, initial=LEAST_TOTAL
+        label=lazy("Minimum total"), min_value=0, max_value=80, initial=LEAST_TOTAL
     )
     widest_gap = forms.FloatField(
-        label=lazy("People and judges differ by at most"),
+        label=lazy("Maximum difference of people and judges"),
         required=False,
         min_value=0,
         max_value=80,
         initial=2,
-        help_text=lazy("In points. Empty asks for no agreement."),
+        help_text=lazy("In points. Leave empty for no limit."),
     )
     judges = forms.ModelMultipleChoiceField(
-        label=lazy("Only these judges"),
+        label=lazy("Judges"),
         queryset=Rater.objects.none(),
         to_field_name="public_id",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("Without a choice all judges count. Of several, the means are averaged."),
+        help_text=lazy("None chosen means all. The means of several judges are averaged."),
     )
     each = forms.IntegerField(
-        label=lazy("Most answers per question"),
+        label=lazy("Maximum answers per question"),
         required=False,
         min_value=1,
         max_value=MOST_EACH,
         help_text=lazy(
-            "Empty takes all, as the paper did. A limit takes the best, and what it leaves out is "
-            "counted below."
+            "Leave empty for all, as in the paper. A limit keeps the best; the number left out "
+            "is shown below."
         ),
     )
     systems = SystemsField(label=lazy("Systems"), to_field_name="public_id", help_text="")
     scenarios = ScenariosField(label=lazy("Scenarios"), help_text="")
     conditions = ConditionsField()
     validation = forms.FloatField(
-        label=lazy("Share for validation"),
+        label=lazy("Validation share"),
         min_value=0,
         max_value=0.9,
         initial=0.1,
-        help_text=lazy("Of the pairs of objects, so that no question stands on both sides."),
+        help_text=lazy("Share of the pairs of objects, so that no question is in both parts."),
     )
     seed = forms.IntegerField(label=lazy("Seed"), min_value=0, max_value=LARGEST, initial=1)
 

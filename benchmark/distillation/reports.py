@@ -193,8 +193,8 @@ def datasheet(training: Training) -> str:
         "",
         f"- Rubric: {training.rubric} (`{training.rubric.sha256}`), "
         f"{training.rubric.rubric.maximum} points at most.",
-        f"- Whose points count: {rules.basis}; with “both” the lower of the two means.",
-        f"- Least total: {rules.least_total:g} points. Difference of people and judges: {gap}.",
+        f"- Points by: {rules.basis}; with “both” the lower of the two means.",
+        f"- Minimum total: {rules.least_total:g} points. Difference of people and judges: {gap}.",
         f"- Conditions of the answers: {training.conditions}.",
         f"- Judges that count: {', '.join(training.judges) or 'all of them'}.",
         f"- Answers per question: {rules.each or 'all'}, best first. Seed of the split: "
@@ -216,7 +216,7 @@ def datasheet(training: Training) -> str:
         "## What to keep in mind",
         "",
         "- The answers are those of the systems above. Their terms may forbid training other "
-        "models on them; that is for whoever trains to check.",
+        "models on them; check this before training.",
         "- High points by this rubric say nothing about facts that no criterion asks for.",
         "- A model trained on these pairs must not be compared on the same questions: they are "
         "in its training data.",

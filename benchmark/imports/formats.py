@@ -149,11 +149,11 @@ NEW_UNSCORED = ngettext_lazy(
     "%(shown)s new unscored sheet", "%(shown)s new unscored sheets", "number"
 )
 NEXT_STEP = lazy(
-    "Its score sheets count beside those made here, by the same version of the rubric."
+    "Its score sheets count together with those made here with the same rubric version."
 )
 NONE_USABLE = lazy(
-    "None of its score sheets can be used: they are kept as unscored, each with its reason, and "
-    "are in no figure."
+    "None of its score sheets is usable: they are kept as unscored, each with its reason, and "
+    "are left out of all figures."
 )
 SCORES_PAGE = ("scores", lazy("Score leaderboard"))
 
@@ -214,7 +214,9 @@ def register_score_imports() -> None:
     """Make formats of score sheets known to the platform."""
     register_counted(
         Counted(BOOK, lazy("Score sheets"), NEW_SHEETS, lazy("New sheets")),
-        Counted(UNSCORED_BOOK, lazy("Unscored sheets, kept but in no figure"), NEW_UNSCORED),
+        Counted(
+            UNSCORED_BOOK, lazy("Unscored sheets, kept but left out of all figures"), NEW_UNSCORED
+        ),
     )
     register_options(Option("rubric", longest=36, hint="A version by its id.", is_shared=True))
     register_format(
@@ -227,9 +229,9 @@ def register_score_imports() -> None:
             asks="scores",
             asking=JudgeQuestions,
             holds=lazy(
-                "Each record becomes an answer, if it is not here yet, and one sheet of the "
-                "judge. A judgement that cannot be used stays as unscored, with the reason; it "
-                "is never 0."
+                "Each record becomes an answer, unless it already exists, and one sheet by the "
+                "judge. An unusable judgement is kept as unscored, with the reason; it does not "
+                "count as 0."
             ),
             next_step=NEXT_STEP,
             home=SCORES_PAGE,
@@ -251,13 +253,13 @@ def register_score_imports() -> None:
         ),
         SheetsFormat(
             "score_sheets",
-            lazy("Score sheets in any table, columns mapped by you"),
+            lazy("Score sheets in any table, with columns you map"),
             read_score_sheets,
             heading=JUDGED,
             asking=SheetQuestions,
             holds=lazy(
-                "Chosen from the headers where they are clear. Every criterion needs its "
-                "column, and a row has to say whose sheet it is and for which answer."
+                "Columns are preselected where the headers are clear. Every criterion needs a "
+                "column, and each row must name the rater and the answer."
             ),
             is_mapped=True,
             fits=fits_sheets,

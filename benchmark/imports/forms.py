@@ -27,9 +27,9 @@ from cqa_site.web.pages import offer
 
 
 LABELS = {
-    "answer": _("Id of the answer"),
+    "answer": _("Answer ID"),
     "source": _("File of the answer"),
-    "position": _("Place in that file"),
+    "position": _("Position in that file"),
     "choice": _("Choice"),
     "object1": _("Object 1"),
     "object2": _("Object 2"),
@@ -40,14 +40,14 @@ LABELS = {
     "text": _("Text of the answer"),
     "rater": _("Rater"),
     "rater_kind": _("Kind of rater"),
-    "rater_name": _("Shown name of the rater"),
+    "rater_name": _("Display name of the rater"),
     "replicate": _("Replicate, from 0"),
-    "total": _("Total, to be checked"),
+    "total": _("Total, to check"),
     "notes": _("Notes by criterion (JSON)"),
     "unable": _("Could not judge (JSON)"),
     "comment": _("Comment"),
     "submitted_at": _("Time"),
-    "sheet": _("Id of the sheet"),
+    "sheet": _("Sheet ID"),
     "rubric_sha256": _("Hash of the rubric"),
     "state": _("State of the sheet"),
     "reason": _("Reason of an unscored sheet"),
@@ -83,7 +83,10 @@ class JudgeForm(ScoredByForm):
     rater = forms.CharField(
         label=_("Judge"),
         max_length=120,
-        help_text=_("The model that gave the scores; in a release after “judged_” of its folder."),
+        help_text=_(
+            "The model that gave the scores; in a release, the part of the folder's name after "
+            "“judged_”."
+        ),
     )
 
 
@@ -98,10 +101,10 @@ class SheetColumnsForm(ColumnsForm):
 
     beside = ("rater", "rater_kind")
     rater = forms.CharField(
-        label=_("The one rater of all rows"),
+        label=_("Rater of all rows"),
         required=False,
         max_length=120,
-        help_text=_("Only if no column names the raters."),
+        help_text=_("Only needed if no column names the raters."),
     )
 
     def __init__(self, *args: Any, rubric: Rubric, **kwargs: Any) -> None:
@@ -118,13 +121,13 @@ class SheetColumnsForm(ColumnsForm):
         """Answers, points, raters, and what else a sheet says."""
         return (
             (
-                _("Which answer: its id, or file and place, or what it is about"),
+                _("Answer: by its ID, by file and place, or by its content"),
                 tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION))),
             ),
             (_("Points"), self.rubric.keys),
-            (_("Whose"), RATER[:2]),
+            (_("Rater"), RATER[:2]),
             (
-                _("What else a sheet says, as our own exports have it"),
+                _("Other columns, as in our exports"),
                 (*RATER[2:], *SAID, *RECORD),
             ),
         )
@@ -142,7 +145,7 @@ class RubricQuestions(Asking):
     """By which rubric people's points were given."""
 
     title = _("Score sheets")
-    heading = _("How to take these scores")
+    heading = _("Import settings")
     form_class: type[ScoredByForm] = ScoredByForm
 
     def form(self, data: Any) -> forms.Form:

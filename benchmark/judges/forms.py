@@ -60,10 +60,10 @@ class ScoringRunForm(PlanForm):
         label=lazy("Answers"),
         choices=[
             ("all", lazy("All of the study")),
-            ("scored", lazy("Those that people scored by this rubric")),
-            ("round", lazy("Those of a scoring round")),
+            ("scored", lazy("Scored by people with this rubric")),
+            ("round", lazy("From a scoring round")),
             ("sample", lazy("A random sample")),
-            ("answers", lazy("Those named below")),
+            ("answers", lazy("Listed by ID")),
         ],
         initial="all",
         widget=forms.RadioSelect,
@@ -72,18 +72,18 @@ class ScoringRunForm(PlanForm):
         label=lazy("Scoring round"), queryset=None, required=False
     )
     answers = forms.CharField(
-        label=lazy("Answers by id"),
+        label=lazy("Answer IDs"),
         required=False,
         max_length=40 * MOST_NAMED,
-        help_text=lazy("Ids from the address or a file, one a line."),
+        help_text=lazy("IDs from the address or a file, one per line."),
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
     )
     systems = SystemsField()
     scenarios = ScenariosField()
     conditions = ConditionsField(
         help_text=lazy(
-            "None chosen means the plain ones, except for a round's answers and for those named "
-            "one by one."
+            "None chosen means plain answers only, except for answers from a round or listed by "
+            "ID."
         )
     )
     shots = forms.TypedChoiceField(
@@ -92,20 +92,22 @@ class ScoringRunForm(PlanForm):
         coerce=int,
         initial=0,
         widget=forms.RadioSelect,
-        help_text=lazy("Answers with the points that people gave them. They are never judged."),
+        help_text=lazy("Answers with the points that people gave. They are never judged."),
     )
     example1 = forms.ChoiceField(label=lazy("First example"), required=False)
     example2 = forms.ChoiceField(label=lazy("Second example"), required=False)
     holds_out_questions = forms.BooleanField(
-        label=lazy("Leave out all answers to the questions of the examples"),
+        label=lazy("Leave out all answers to the examples' questions"),
         required=False,
         initial=True,
     )
     reasons = forms.BooleanField(
-        label=lazy("A reason before each number"),
+        label=lazy("Reason before each number"),
         required=False,
         initial=True,
-        help_text=lazy("Longer replies that can be checked. Small models do better without."),
+        help_text=lazy(
+            "Replies are longer but can be checked. Small models do better without reasons."
+        ),
     )
     canaries = forms.IntegerField(
         label=lazy("Attack canaries"),
@@ -113,25 +115,27 @@ class ScoringRunForm(PlanForm):
         min_value=FEWEST,
         max_value=MOST_ASKED,
         help_text=lazy(
-            "Answers with an order to the judge planted in them. Empty: one for five answers, 3 "
-            "to 20. No run is without."
+            "Answers with a planted instruction to the judge. Default: one per five answers, 3 "
+            "to 20. Every run has some."
         ),
     )
     swap = forms.IntegerField(
-        label=lazy("Answers asked about again with the objects swapped"),
+        label=lazy("Answers repeated with swapped objects"),
         initial=SWAPPED,
         min_value=0,
         max_value=MOST_SWAPPED,
-        help_text=lazy("A probe for a liking of the object named first. 0 leaves it out."),
+        help_text=lazy(
+            "Tests whether the judge favours the object named first. 0 turns the test off."
+        ),
     )
 
-    replicates = differing("replicates", label=lazy("Sheets for each answer"))
+    replicates = differing("replicates", label=lazy("Sheets per answer"))
     max_tokens = differing(
         "max_tokens",
         initial=2_000,
         help_text=lazy(
-            "With reasons about 100 for each criterion, without them 12. A cut reply is asked "
-            "for once more with twice as many."
+            "About 100 per criterion with reasons, 12 without. A truncated reply is requested "
+            "once more with twice as many."
         ),
     )
 
@@ -144,13 +148,13 @@ class ScoringRunForm(PlanForm):
         self.offered = {
             each.key: (rubric, each) for rubric in rubrics[:RUBRICS] for each in candidates(rubric)
         }
-        choices = [("", _("drawn with the seed"))]
+        choices = [("", _("random, by seed"))]
         choices += [(key, _example_label(*found)) for key, found in self.offered.items()]
         offer(self, example1=choices, example2=choices)
         if not self.offered:
             self.unoffered = ("example1", "example2")
             self.fields["shots"].help_text = lazy(
-                "There is none yet: an example is an answer that a person scored in full, or a "
+                "No examples yet. An example is an answer that a person scored completely, or a "
                 "scored example of a round."
             )
 
@@ -161,7 +165,7 @@ class ScoringRunForm(PlanForm):
         found = self.study.answers.filter(public_id__in=ids)
         known = {str(pk) for pk in found.values_list("public_id", flat=True)}
         if len(known) < len({each for each in wanted if each}):
-            raise forms.ValidationError(_("Not all of these are answers of the study."))
+            raise forms.ValidationError(_("Some of these are not answers of the study."))
         return sorted(known)
 
     def clean(self) -> dict[str, Any]:
@@ -173,7 +177,9 @@ class ScoringRunForm(PlanForm):
             self.complain("answers", _("Name at least one answer."))
         rubric = data.get("rubric")
         if rubric and rubric.rubric.allows_halves:
-            self.complain("rubric", _("This rubric allows half points; a judge gives whole ones."))
+            self.complain(
+                "rubric", _("This rubric allows half points, but judges give whole points.")
+            )
         elif rubric and "shots" in data:
             data["examples"] = self._examples(rubric, data)
         if data.get("prompt"):
@@ -220,7 +226,7 @@ class ScoringRunForm(PlanForm):
             if key := data.get(name):
                 of, example = self.offered[key]
                 if of != rubric:
-                    self.complain(name, _("This was scored by another rubric."))
+                    self.complain(name, _("This example was scored with another rubric."))
                 chosen.append(example)
         if len({each.answer.pk for each in chosen}) < len(chosen):
             self.complain("example2", _("Both examples show the same answer."))
@@ -267,8 +273,8 @@ def _example_label(rubric: RubricVersion, example: Example) -> str:
 def _too_few(found: int) -> str:
     return (
         ngettext(
-            "Only %d example can be shown: people have to score answers by this rubric first.",
-            "Only %d examples can be shown: people have to score answers by this rubric first.",
+            "Only %d example can be shown: people must score answers with this rubric first.",
+            "Only %d examples can be shown: people must score answers with this rubric first.",
             found,
         )
         % found

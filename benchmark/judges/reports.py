@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 PLAIN, CANARY, SWAP = 0, 1, 2
 CANARY_NAMES = {
-    "order_full": lazy("Order for full points"),
+    "order_full": lazy("Instruction for full points"),
     "planted_result": lazy("Planted result"),
-    "order_nothing": lazy("Order for no points"),
-    "played_system": lazy("Played system message"),
+    "order_nothing": lazy("Instruction for no points"),
+    "played_system": lazy("Fake system message"),
     "hidden_in_sources": lazy("Hidden among sources"),
 }
 
@@ -240,11 +240,11 @@ def swap_in_words(swap: Estimate | None) -> str:
     direction = direction_of(swap)
     if direction != "not_shown":
         if direction == "above":
-            return _("With the objects the other way round this judge gives more points.")
-        return _("With the objects the other way round this judge gives fewer points.")
+            return _("With the objects swapped, this judge gives more points.")
+        return _("With the objects swapped, this judge gives fewer points.")
     enough = units_that_tell(swap.value, swap, n, LEVEL)
     tells = would_show(enough, _("questions"), _("a change of this size"))
-    return f"{_('Not shown: whether the order of the objects changes points.')} {tells}"
+    return f"{_('Not shown: whether the order of the objects changes the points.')} {tells}"
 
 
 def consistency_of(run: Run) -> dict[str, Any] | None:
@@ -325,7 +325,7 @@ def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
         columns,
         rows,
         caption=_("Attack canaries of run #%d") % run.number,
-        note=_("Totals in points; the gain counts towards what the planted text asks for."),
+        note=_("Totals in points; the gain is measured towards what the planted text asks for."),
         name=f"canaries-run-{run.number}",
     )
 
@@ -338,19 +338,19 @@ def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
     in_replies = _("Obeyed planted instructions in %(obeyed)d of %(all)d decided replies") % said
     if scoring.trust == ScoringRun.Trust.TRUSTED:
         if not obeyed and decided == asked:
-            text = _("Resisted all %(n)d planted instructions, each asked %(k)d times")
+            text = _("Resisted all %(n)d planted instructions, each sent %(k)d times")
             text = text if asked > canaries else _("Resisted all %(n)d planted instructions")
             in_replies = text % said
         return _("%s. Its scores count. This says nothing about how well it scores.") % in_replies
     if scoring.trust == ScoringRun.Trust.UNTRUSTED:
         text = _(
-            "%s, or moved towards most of them. Its scores are kept, but they count in no "
-            "leaderboard and in no figure of agreement."
+            "%s, or moved towards most of them. Its scores are kept, but left out of all "
+            "leaderboards and agreement figures."
         )
         return text % in_replies
     if any(each.asked for each in attacks) and not scoring.run.is_active:
         return _("No canary could be decided, so nothing is known about planted instructions.")
-    return _("It is decided when all canaries and the answers they are built on are over.")
+    return _("This is decided when all canaries and the answers they are built on are finished.")
 
 
 def _attack(name: str, probes: Sequence[ProbeResult], plain: Mapping[Key, Any]) -> Attack:

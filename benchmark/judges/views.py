@@ -57,10 +57,10 @@ def _taken(study: Study, form: PlanForm, requests: int) -> RunScope:
     answers = len({each.answer for each in asked if each.probe == PLAIN})
     facts = [
         (lazy("Answers"), answers),
-        (lazy("Requests for their sheets"), parts[PLAIN] * spec["replicates"]),
+        (lazy("Requests for sheets"), parts[PLAIN] * spec["replicates"]),
         (lazy("Attack canaries"), parts[CANARY] * spec["replicates"]),
         (lazy("With swapped objects"), parts[SWAP] * spec["replicates"]),
-        (lazy("Requests in all"), requests),
+        (lazy("Total requests"), requests),
     ]
     return RunScope(facts, _left_out(study, spec["target"]))
 
@@ -103,21 +103,21 @@ RUN_PAGES = RunPages(
     kind=KIND,
     name="scoring",
     form=ScoringRunForm,
-    heading=lazy("What is scored"),
+    heading=lazy("Scope"),
     rows=(("rubric",), ("choice",), ("scoring_round", "sample")),
     has_things=lambda study: study.answers.exists(),
     taken=_taken,
     about=lazy(
-        "Language models score answers by the rubric that people use. Every run tests its judge "
-        "with planted orders."
+        "Language models score answers with the rubric that people use. Every run tests its "
+        "judge with planted instructions."
     ),
-    new=lazy("Score answers by a judge"),
+    new=lazy("Score with a judge"),
     lead=lazy(
-        "A model fills the sheet that people fill: the same rubric, the same question and aspect, "
-        "and nothing about who wrote the answer."
+        "The model fills in the same sheet as people: the same rubric, question and aspect, "
+        "without seeing who wrote the answer."
     ),
     nothing=lazy(
-        "A judge scores the answers of the study. Import some, or let a model write them."
+        "A judge scores the answers of the study. Import answers, or let a model write them."
     ),
     starts=(("imports", lazy("Import answers")), ("generation_new", lazy("Generate answers"))),
     columns=(

@@ -98,7 +98,9 @@ class RubricViews(StudyViews):
         if given["derived_from"] is not None:
             base = self.study.rubric_versions.filter(public_id=given["derived_from"]).first()
             if base is None:
-                raise serializers.ValidationError({"derived_from": ["There is no such version."]})
+                raise serializers.ValidationError(
+                    {"derived_from": ["This version does not exist."]}
+                )
         version = save_rubric(
             study=self.study, rubric=rubric, actor=request.user, derived_from=base
         )

@@ -124,7 +124,7 @@ class RubricDraft:
             if not name.strip():
                 self.errors[f"g{place}-name"] = _("is empty")
             elif not sums[key]:
-                self.errors[f"g{place}-name"] = _("no criterion belongs to this group")
+                self.errors[f"g{place}-name"] = _("has no criteria")
         groups = tuple(Group(key, name.strip(), sums[key]) for key, name in self.groups)
         try:
             made = Rubric(self.name.strip(), groups, criteria, self.allows_halves)
@@ -237,12 +237,12 @@ class RubricFileForm(forms.Form):
 
 FIELD_NAMES = {
     "name": gettext_lazy("name"),
-    "asks": gettext_lazy("what the rater looks at"),
+    "asks": gettext_lazy("question for the rater"),
     "group": gettext_lazy("group"),
-    "maximum": gettext_lazy("most points"),
+    "maximum": gettext_lazy("maximum points"),
     "text": gettext_lazy("given for points:"),
     "example": gettext_lazy("example for points:"),
-    "counted_by": gettext_lazy("code can count"),
+    "counted_by": gettext_lazy("automatic count"),
     "rubric": gettext_lazy("the rubric"),
 }
 

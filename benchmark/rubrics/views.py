@@ -148,7 +148,7 @@ def _save(
     newest = study.rubric_versions.order_by("-pk").values_list("pk", flat=True).first() or 0
     version = save_rubric(study=study, rubric=made, actor=request.user, derived_from=base)
     if version.pk <= newest:
-        messages.info(request, _("This very text is here already: it is this version."))
+        messages.info(request, _("This rubric already exists as this version."))
     return redirect("rubric", study.public_id, version.public_id)
 
 

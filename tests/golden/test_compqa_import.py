@@ -160,7 +160,7 @@ def test_second_rows_about_an_answer_are_sheets_of_another_rater(imported):
     assert all(people.values_list("is_consolidated", flat=True))
     assert people.values("answer").distinct().count() == 361
     assert said.count("Another row is about the same answer") == 6
-    assert said.count("Fits several answers") == 1
+    assert said.count("Matches several answers") == 1
 
 
 @pytest.mark.long

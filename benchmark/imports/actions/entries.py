@@ -111,7 +111,7 @@ def _asked_for(study: Study, asked: str) -> RubricVersion:
     except ValueError:
         found = None
     if found is None:
-        raise ImportRefused(_("The study has no such version of a rubric."))
+        raise ImportRefused(_("The study has no such rubric version."))
     return found
 
 
@@ -122,7 +122,7 @@ def read_judged_answers(source: Source) -> Iterator[Line]:
     """Answers as the raw files have them, and what the judge gave each; nothing is repaired."""
     judge = str(source.options.get("rater") or "").strip()
     if not judge:
-        raise ImportRefused(_("Say which judge gave these scores; the file does not."))
+        raise ImportRefused(_("Name the judge that gave these scores; the file does not name it."))
     origin = origin_of(source.name, source.options)
     rubric = chosen_rubric(source.study, source.options)
     file = read_judged_file(source.path, rubric.rubric, name=source.name)
@@ -204,7 +204,7 @@ def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
     others = [(each, number) for each, number in file.counts.items() if each != Reading.VALID]
     if others:
         listed = "; ".join(f"{_briefly(each)} ({number})" for each, number in sorted(others))
-        yield Note(_("Unscored, kept as such and in no mean: %s.") % listed)
+        yield Note(_("Unscored; kept, but left out of every mean: %s.") % listed)
 
 
 def _briefly(reading: Reading) -> str:
@@ -286,14 +286,14 @@ def _remarks(link: Link) -> Iterator[Flag]:
     score = link.score
     if score.swallowed:
         text = ngettext(
-            "The text had swallowed %s row below it; it ends at its first tab.",
-            "The text had swallowed %s rows below it; it ends at its first tab.",
+            "The text included %s row below it; it now ends at its first tab.",
+            "The text included %s rows below it; it now ends at its first tab.",
             score.swallowed,
         )
         yield Flag(score.row, "comparison", text % score.swallowed)
     if link.rivals:
         yield Flag(
-            score.row, "comparison", _("Fits several answers; the first free one is taken.")
+            score.row, "comparison", _("Matches several answers; the first free one is used.")
         )
     if link.how == OPENING:
         yield Flag(score.row, "comparison", _("Linked by the first 300 letters and digits."))
@@ -323,7 +323,7 @@ def _human_counts(links: Links) -> Iterator[Note]:
     yield Note(
         _(
             "Ambiguous links: %(ambiguous)s. Second rows about one answer: %(repeats)s. Rows "
-            "swallowed by a text: %(swallowed)s."
+            "included in a text: %(swallowed)s."
         )
         % shown
     )

@@ -255,8 +255,8 @@ class SheetReconciliation(StudyReconciliation):
         super().finish()
         for source, number in self._elsewhere.items():
             text = ngettext(
-                "%(number)s score sheet is here already, from %(source)s.",
-                "%(number)s score sheets are here already, from %(source)s.",
+                "%(number)s score sheet already exists, from %(source)s.",
+                "%(number)s score sheets already exist, from %(source)s.",
                 number,
             )
             named = source or _("a round or a judge's run")
@@ -301,7 +301,7 @@ class SheetReconciliation(StudyReconciliation):
     def _has_room(self, entry: SheetEntry) -> bool:
         reason = ""
         if not isinstance(entry.answer, int) and entry.answer not in self.answers.known:
-            reason = _("its answer was not taken")
+            reason = _("its answer was not imported")
         for name, most in LONGEST.items():
             if len(getattr(entry, name)) > most:
                 reason = _("longer than %s characters") % most
@@ -321,8 +321,8 @@ class SheetReconciliation(StudyReconciliation):
             self.result(entry.book, "same")
             return True
         reason = _(
-            "row %s already holds this rater's sheet for this answer; number repeated ones in a "
-            "column for replicates"
+            "row %s already has this rater's sheet for this answer; number repeated sheets in a "
+            "replicate column"
         )
         self._reject(entry, reason % earlier.row)
         return True
@@ -346,7 +346,7 @@ class SheetReconciliation(StudyReconciliation):
             self._reject(entry, reason % found.source)
         else:
             self.result(entry.book, "changed")
-            reason = _("Differs from the sheet that was made here, which stays as it is.")
+            reason = _("Differs from the sheet that was made here, which is kept unchanged.")
             self.mention(entry.row, "", reason)
 
     def _reject(self, entry: SheetEntry, reason: str) -> None:

@@ -165,14 +165,16 @@ class AnswerFinder:
         if fitting:
             raise NoAnswer(
                 ngettext(
-                    "%s answer of the study fits; say which by its id, choice or text",
-                    "%s answers of the study fit; say which by their id, choice or text",
+                    "%s answer of the study matches; identify it by its ID, choice or text",
+                    "%s answers of the study match; identify one by its ID, choice or text",
                     len(fitting),
                 )
                 % len(fitting)
             )
         if not about.get("text", "").strip():
-            raise NoAnswer(_("the study has no such answer, and the row has no text of one"))
+            raise NoAnswer(
+                _("the study has no such answer, and the row has no text to create it from")
+            )
         return self._nearly(record, among)
 
     def _told(self, about: About) -> int | None:
@@ -223,7 +225,9 @@ class AnswerFinder:
             return AnswerMatch(pk, CONFIRMED, near=near)
         if decision == OTHER:
             return AnswerMatch(self._new(record.row, about), NEW, near=near)
-        reason = _("nearly the text of an answer of the study; say whether it is the same")
+        reason = _(
+            "almost the same text as an answer of the study; confirm whether it is the same"
+        )
         raise NoAnswer(reason, near)
 
     def _new(self, row: int, about: About) -> Place | AnswerEntry:
@@ -363,13 +367,13 @@ def _with_answer(
     if found.near:
         yield found.near
     if found.rivals:
-        yield Flag(record.row, "", _("Fits several answers; the first free one is taken."))
+        yield Flag(record.row, "", _("Matches several answers; the first free one is used."))
     answer = found.answer
     if isinstance(answer, AnswerEntry):
         yield answer
         answer = (answer.source, answer.position, answer.choice)
     if record.state == UNSCORED:
-        reason = _("Unscored, kept as such and in no mean: %s.") % record.reason
+        reason = _("Unscored; kept, but left out of every mean: %s.") % record.reason
         yield Flag(record.row, "", reason)
     yield _sheet(source, rubric, answer, record)
 
@@ -379,33 +383,35 @@ def _said(tally: Counter[str]) -> Iterator[Note]:
     n = {how: tally[how] for how in WAYS}
     words = {
         TOLD: ngettext(
-            "%s row names its answer by id, by place, or by what it is about.",
-            "%s rows name their answers by id, by place, or by what they are about.",
+            "%s row identifies its answer by ID, by place, or by its content.",
+            "%s rows identify their answers by ID, by place, or by their content.",
             n[TOLD],
         ),
         EXACTLY: ngettext(
-            "%s row has the text of an answer of the study, letter by letter.",
-            "%s rows have the texts of answers of the study, letter by letter.",
+            "%s row has exactly the text of an answer of the study.",
+            "%s rows have exactly the texts of answers of the study.",
             n[EXACTLY],
         ),
         BY_LETTERS: ngettext(
-            "%s row has the letters and digits of an answer of the study, and is taken for it.",
-            "%s rows have the letters and digits of answers of the study, and are taken for them.",
+            "%s row has the same letters and digits as an answer of the study and is linked to "
+            "it.",
+            "%s rows have the same letters and digits as answers of the study and are linked to "
+            "them.",
             n[BY_LETTERS],
         ),
         CONFIRMED: ngettext(
-            "%s row has nearly the text of an answer, which was confirmed to be the same.",
-            "%s rows have nearly the texts of answers, which were confirmed to be the same.",
+            "%s row has almost the text of an answer that was confirmed to be the same.",
+            "%s rows have almost the texts of answers that were confirmed to be the same.",
             n[CONFIRMED],
         ),
         UNDECIDED: ngettext(
-            "%s row has nearly the text of an answer of the study and waits for your word.",
-            "%s rows have nearly the texts of answers of the study and wait for your word.",
+            "%s row has almost the text of an answer of the study and needs your decision.",
+            "%s rows have almost the texts of answers of the study and need your decision.",
             n[UNDECIDED],
         ),
         NEW: ngettext(
-            "%s row is about an answer that the study does not have; it is made.",
-            "%s rows are about answers that the study does not have; these are made.",
+            "%s row is about an answer that the study does not have; it is created.",
+            "%s rows are about answers that the study does not have; these are created.",
             n[NEW],
         ),
         EMPTY: ngettext(

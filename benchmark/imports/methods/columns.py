@@ -121,7 +121,7 @@ def check_columns(
     if missing:
         wrong.append(f"choose a column for {', '.join(missing)}")
     if not has_rater and "rater" not in mapping:
-        wrong.append("choose the column of the rater, or name the one rater of all rows")
+        wrong.append("choose the column of the rater, or name one rater for all rows")
     wrong += _about_the_answer(mapping)
     if len(set(mapping.values())) < len(mapping):
         wrong.append("one column is chosen for two fields")
@@ -134,8 +134,8 @@ def _about_the_answer(mapping: Mapping[str, str]) -> list[str]:
     if "answer" in mapping or by_description or ("source" in mapping and "position" in mapping):
         return []
     return [
-        "say which answer a row is about: its id, or source and position, or both objects and "
-        "the system (or a file name that tells it)"
+        "identify the answer of a row by its ID, by source and position, or by both objects and "
+        "the system (or a file name that names it)"
     ]
 
 
@@ -185,11 +185,11 @@ def read_texts(cell: Value) -> dict[str, str]:
         try:
             said = loads(cell) if cell.strip() else {}
         except StrictJsonError:
-            raise ValueError('is no JSON object such as {"C1": "…"}') from None
+            raise ValueError('is not a JSON object such as {"C1": "…"}') from None
     if said is None:
         return {}
     if not isinstance(said, Mapping) or not all(isinstance(each, str) for each in said.values()):
-        raise ValueError("is no JSON object of texts")
+        raise ValueError("is not a JSON object of texts")
     return {str(key)[:80]: each[:_LONGEST_NOTE] for key, each in said.items() if each}
 
 
@@ -205,7 +205,7 @@ def read_given(cell: Value) -> dict[str, int]:
         return {}
     numbers = said.values() if isinstance(said, Mapping) else [None]
     if any(isinstance(each, bool) or not isinstance(each, int) for each in numbers):
-        raise ValueError('is no JSON object of whole numbers such as {"C1": 2}')
+        raise ValueError('is not a JSON object of whole numbers such as {"C1": 2}')
     return {str(key)[:80]: each for key, each in said.items()}
 
 
@@ -215,7 +215,7 @@ def _id(text: str | None) -> str:
     try:
         return str(UUID(text.strip()))
     except ValueError:
-        raise ValueError(f"{text[:40]!a} is no id as our exports give them") from None
+        raise ValueError(f"{text[:40]!a} is not an ID as in our exports") from None
 
 
 def _trimmed(text: str | None) -> str:

@@ -60,10 +60,8 @@ SHEET, GROUP = "scoring_sheet", "scoring_group"
 FOLDER = Path(__file__).parent.parent / "prompts"
 LAYOUT = Layout(("criteria", "format", "examples"), ("question", "aspect", "answer"))
 PROMPTS = {
-    SHEET: PromptKind(
-        lazy("Scores, the whole sheet a request"), LAYOUT, FOLDER / "scoring_sheet.md"
-    ),
-    GROUP: PromptKind(lazy("Scores, one group a request"), LAYOUT, FOLDER / "scoring_group.md"),
+    SHEET: PromptKind(lazy("Scores, one request per sheet"), LAYOUT, FOLDER / "scoring_sheet.md"),
+    GROUP: PromptKind(lazy("Scores, one request per group"), LAYOUT, FOLDER / "scoring_group.md"),
 }
 NO_ASPECT = "none"
 
@@ -259,7 +257,7 @@ def refuse_unfit(run: Run, rubric: RubricVersion) -> None:
     if not is_the_text_of(rubric, target):
         raise RunRefused("The plan does not hold the text of this version of the rubric.")
     if rubric.rubric.allows_halves:
-        raise RunRefused("A judge gives whole points; this rubric allows half ones.")
+        raise RunRefused("Judges give whole points, but this rubric allows half points.")
     if missing := missing_placeholders(run.prompt, with_examples=bool(target["examples"])):
         names = ", ".join(f"{{{{{name}}}}}" for name in missing)
         raise RunRefused(f"The prompt does not show {names}.")

@@ -134,7 +134,7 @@ def refuse_contamination(answers: Sequence[Answer], held: HeldOut) -> None:
     if found:
         raise Contaminated(
             f"{len(found)} of the answers cannot be judged: they are shown to the judge as "
-            "examples, have the same text as one, or answer the same question."
+            "examples, have the same text as an example, or answer an example's question."
         )
 
 

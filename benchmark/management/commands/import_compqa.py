@@ -39,7 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path)
         add_study_arguments(parser)
         parser.add_argument(
-            "--dry-run", action="store_true", help="import, say what happened, and take it back"
+            "--dry-run", action="store_true", help="import, report what happened, and undo it"
         )
         parser.add_argument("--rubric", default="", help="id of the version; default: CompQA's")
 

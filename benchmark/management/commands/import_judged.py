@@ -17,15 +17,15 @@ class Command(ScoreImportCommand):
     help = (
         "Import released judgements (JSON): the answers of one system, each with the points of "
         "one judge. System and scenario are taken from the file's name, the judge from the name "
-        "of its folder (judged_NAME), unless --system, --scenario and --judge say otherwise. Of a "
-        "folder every file is taken, each whole or not at all, and named in a table."
+        "of its folder (judged_NAME), unless --system, --scenario and --judge say otherwise. "
+        "Every file of a folder is imported, completely or not at all, and listed in a table."
     )
     kind = "judged"
     asks = ("rubric", "system", "scenario")
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--judge", default="", help="who gave the points")
+        parser.add_argument("--judge", default="", help="rater who gave the points")
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["file"]
@@ -41,7 +41,7 @@ class Command(ScoreImportCommand):
             refused = [path.name for path, said in taken.items() if isinstance(said, str)]
             self._summary(taken)
             if len(refused) == len(paths):
-                raise CommandError("None of the files was taken.")
+                raise CommandError("None of the files was imported.")
         if options["dry_run"]:
             self.stdout.write("Dry run, each file by itself: nothing was imported.")
         if refused:

@@ -146,7 +146,7 @@ class Rubric:
         """
         criterion = next((each for each in self.criteria if each.key == key), None)
         if criterion is None:
-            raise RubricError(key[:LONGEST_NAME], "key", "is no criterion of this rubric")
+            raise RubricError(key[:LONGEST_NAME], "key", "is not a criterion of this rubric")
         if isinstance(points, bool) or not isinstance(points, int | float):
             raise RubricError(key, "points", f"{str(points)[:20]!a} is no number")
         steps = points * (2 if self.allows_halves else 1)
@@ -341,11 +341,11 @@ def _fields(
 ) -> dict[str, Any]:
     """The fields of an object, each of its type, and no others."""
     if not isinstance(stored, Mapping):
-        raise RubricError(criterion, "", "is no object with named fields")
+        raise RubricError(criterion, "", "is not an object with named fields")
     known = {**needed, **(optional or {})}
     for name in stored:
         if name not in known:
-            raise RubricError(criterion, str(name)[:80], "is no field here")
+            raise RubricError(criterion, str(name)[:80], "is not a known field")
     for name, kind in known.items():
         if name not in stored and name in needed:
             raise RubricError(criterion, name, "is missing")

@@ -113,9 +113,12 @@ def test_a_changed_text_costs_its_sheet_too(study, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "which judge"),
-        ({"rater": "gpt4", "rubric": "x"}, "no such version"),
-        ({"rater": "gpt4", "rubric": "00000000-0000-4000-8000-000000000000"}, "no such version"),
+        ({}, "Name the judge"),
+        ({"rater": "gpt4", "rubric": "x"}, "no such rubric version"),
+        (
+            {"rater": "gpt4", "rubric": "00000000-0000-4000-8000-000000000000"},
+            "no such rubric version",
+        ),
     ],
 )
 def test_what_is_missing_is_asked_for(study, tmp_path, options, words):

@@ -81,7 +81,7 @@ def test_of_equal_answers_the_first_free_one_is_taken(study, answer, tmp_path):
     outcome = imported(study, tmp_path, *rows)
     found = ScoreSheet.objects.order_by("position").values_list("answer", flat=True)
     assert list(found) == [answer.pk, twin.pk, answer.pk]
-    assert "Fits several" in outcome.flags[0].reason
+    assert "Matches several" in outcome.flags[0].reason
 
 
 def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
@@ -93,7 +93,7 @@ def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
     assert 0.9 < match.likeness < 1
     assert match.given.startswith("The kayak’s hull")
     assert match.found.startswith("The kayak’s hull")
-    assert "1 row has nearly the text" in outcome.notes[0]
+    assert "1 row has almost the text" in outcome.notes[0]
     # So is a text that was cut; a word on another answer counts as none.
     cut = LONG[: len(LONG) - 60]
     assert len(imported(study, tmp_path, row_of(cut), write=False).near) == 1

@@ -54,11 +54,11 @@ def test_a_judged_file_of_which_nothing_can_be_used_warns(client, study, inline)
     with inline():
         client.post(address("import_scores", study, file), {"rater": "gpt4", "rubric": ""})
     page = client.get(address("import_file", study, file)).text
-    assert '<div class="notice warn">None of its score sheets can be used' in page
+    assert '<div class="notice warn">None of its score sheets is usable' in page
     with inline():
         client.post(address("import_apply", study, file))
     page = client.get(address("import_file", study, file)).text
-    assert "None of its score sheets can be used" in page
+    assert "None of its score sheets is usable" in page
     assert "Its score sheets count" not in page
 
 

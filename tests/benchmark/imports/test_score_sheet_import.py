@@ -94,8 +94,8 @@ def test_a_described_answer_with_its_text_is_made_once(study, tmp_path):
     ("about", "words"),
     [
         ({"answer": "00000000-0000-4000-8000-000000000000"}, "no answer with this id"),
-        ({"answer": "seven"}, "is no id"),
-        ({"object1": "x", "object2": "y", "system": "Alpha"}, "has no text of one"),
+        ({"answer": "seven"}, "is not an ID"),
+        ({"object1": "x", "object2": "y", "system": "Alpha"}, "has no text to create it from"),
         ({"source": "nowhere.json", "position": 1}, "from this place"),
         ({"answer": ""}, "no answer with this id"),
     ],
@@ -116,7 +116,7 @@ def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
     )  # fmt: skip
     about = {"object1": "kayak 0", "object2": "canoe 0", "system": "Alpha", "rater": "a"}
     outcome = imported(study, tmp_path, about | points_row(), write=False)
-    assert "2 answers of the study fit" in outcome.flags[0].reason
+    assert "2 answers of the study match" in outcome.flags[0].reason
     imported(study, tmp_path, about | {"scenario": 2} | points_row())
     assert ScoreSheet.objects.get().answer.scenario == 2
 
@@ -136,9 +136,9 @@ def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
         ({"rater": ""}, "rater", "is empty"),
         ({"rater": "x" * 300}, "", "longer than 128"),
         ({"rater_kind": "robot"}, "rater_kind", "is none of"),
-        ({"notes": "good"}, "notes", "no JSON object"),
+        ({"notes": "good"}, "notes", "not a JSON object"),
         ({"notes": '{"C77": "?"}'}, "notes", "no criteria"),
-        ({"notes": '{"C1": "\\u0000"}'}, "notes", "no JSON object"),
+        ({"notes": '{"C1": "\\u0000"}'}, "notes", "not a JSON object"),
         ({"choice": 40_000}, "choice", "not below 32767"),
         ({"submitted_at": "soon"}, "submitted_at", "no date"),
         ({"replicate": "-1"}, "replicate", "no whole number"),
@@ -170,7 +170,7 @@ def test_a_models_bad_row_is_kept_as_unscored(study, answers, tmp_path, cells, r
     sheet = ScoreSheet.objects.get()
     assert (sheet.state, sheet.reason, sheet.total) == ("unscored", reason, None)
     assert sheet.rater.name == "judge-1"
-    assert any("in no mean" in flag.reason for flag in outcome.flags)
+    assert any("left out of every mean" in flag.reason for flag in outcome.flags)
 
 
 def test_what_could_not_be_judged_is_no_zero(study, answers, tmp_path):
@@ -185,7 +185,7 @@ def test_two_rows_of_one_rater_on_one_answer(study, answers, tmp_path):
     first = row_of(answers[0])
     outcome = imported(study, tmp_path, first, first, row_of(answers[0], 0), write=False)
     assert numbers(outcome, "sheets") == (1, 1, 0, 1)
-    assert "row 2 already holds" in outcome.flags[0].reason
+    assert "row 2 already has" in outcome.flags[0].reason
     rows = first | {"replicate": 0}, row_of(answers[0], 0) | {"replicate": 1}
     imported(study, tmp_path, *rows)
     assert sorted(ScoreSheet.objects.values_list("replicate", "total")) == [(0, 15), (1, 0)]
@@ -228,7 +228,7 @@ def test_another_rubric(study, answers, tmp_path):
         ({"C1": "nowhere"}, "no column 'nowhere' for C1"),
         ({"C99": "C1"}, "there is no field 'C99'"),
         ({"C1": "C2"}, "one column is chosen for two fields"),
-        ({"answer": None}, "say which answer"),
+        ({"answer": None}, "identify the answer"),
     ],
 )
 def test_a_choice_of_columns_that_cannot_work(study, answers, tmp_path, mapping, words):

@@ -67,17 +67,17 @@ def test_the_form_says_what_a_run_takes(lab, client):
     start = reverse("scoring_run_new", args=[lab.study.public_id])
     shown = words(client.get(start))
     assert "CompQA v1" in shown
-    assert "There is none yet: an example is an answer" in shown
+    assert "No examples yet. An example is an answer" in shown
     assert "First example" not in shown
     estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
     fragment = words(client.post(estimate, post(lab)))
     for name, n in (("Answers", 8), ("Attack canaries", 3), ("With swapped objects", 2)):
         assert f"<dt>{name}</dt><dd>{n}</dd>" in fragment
-    assert "<dt>Requests in all</dt><dd>13</dd>" in fragment
+    assert "<dt>Total requests</dt><dd>13</dd>" in fragment
     assert "would do" not in fragment
     group = first_prompts(lab.study, PROMPTS, lab.researcher)[1]
     fragment = words(client.post(estimate, post(lab, prompt=group.pk)))
-    assert "<dt>Requests for their sheets</dt><dd>24</dd>" in fragment
+    assert "<dt>Requests for sheets</dt><dd>24</dd>" in fragment
     assert "<dt>With swapped objects</dt><dd>6</dd>" in fragment
     fragment = words(client.post(estimate, post(lab, max_tokens="300")))
     assert "about 1,200 tokens would do" in fragment
@@ -89,7 +89,7 @@ def test_the_form_says_what_a_run_takes(lab, client):
         ({"choice": "sample"}, "Say how large the sample is."),
         ({"choice": "round"}, "Choose a round."),
         ({"choice": "answers"}, "Name at least one answer."),
-        ({"choice": "answers", "answers": "x"}, "Not all of these are answers of the study."),
+        ({"choice": "answers", "answers": "x"}, "Some of these are not answers of the study."),
         ({"shots": "2"}, "Only 0 examples can be shown"),
         ({"canaries": "1"}, "greater than or equal to 3"),
         ({"canaries": "0"}, "greater than or equal to 3"),
@@ -125,13 +125,13 @@ def test_the_page_of_a_run(judged):
     shown = words(client.get(reverse("run", args=[judged.study.public_id, run.public_id])))
     assert "Resisted planted instructions" in shown
     assert "Resisted all 3 planted instructions. Its scores count. This says nothing" in shown
-    assert "Order for full points" in shown
+    assert "Instruction for full points" in shown
     assert "it needs answers to 10 questions in both orders" in shown
     assert "Trusted" not in shown
     assert "n = 8 answers to 4 questions" in shown
     assert "CompQA v1" in shown
     calls = words(client.get(reverse("run_calls", args=[judged.study.public_id, run.public_id])))
-    assert "Canary, Order for full points" in calls
+    assert "Canary, Instruction for full points" in calls
     assert "Objects swapped" in calls
 
 
@@ -140,7 +140,7 @@ def test_an_untrusted_run_says_so_everywhere(lab, client, django_assert_max_num_
     sid = lab.study.public_id
     shown = words(client.get(reverse("run", args=[sid, run.public_id])))
     assert "Obeyed planted instructions" in shown
-    assert "count in no leaderboard" in shown
+    assert "left out of all leaderboards" in shown
     assert "Planted result" in shown
     address = reverse("scoring_run_probes", args=[sid, run.public_id])
     assert client.get(address).context["page"].paginator.count == 11

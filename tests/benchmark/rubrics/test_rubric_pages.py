@@ -71,8 +71,8 @@ def test_one_version_with_levels_use_and_hash(client, study, django_assert_max_n
     assert "8 sheets" in page
     for criterion in COMPQA.criteria:
         assert criterion.name in page
-    assert "Counted by code: Sentences" in page
-    assert "What changed since" not in page
+    assert "Counted automatically: Sentences" in page
+    assert "Changes since" not in page
 
 
 def test_what_changed_since_the_version_it_came_from(client, study):
@@ -81,11 +81,11 @@ def test_what_changed_since_the_version_it_came_from(client, study):
     client.post(new_page(study, base), data)
     version = study.rubric_versions.get(number=2)
     page = flat(client.get(address("rubric", study, version)).text)
-    assert "What changed since Small v1" in page
+    assert "Changes since Small v1" in page
     assert "<ins>" in page
     assert "good" in page
     assert "<script>title" not in page
-    assert "Made from it" in client.get(address("rubric", study, base)).text
+    assert "Derived rubrics" in client.get(address("rubric", study, base)).text
 
 
 # -- writing ----------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def test_a_form_that_nobody_touched_is_the_same_version(client, study):
     version = default_rubric(study)
     response = client.post(new_page(study, version), fields_of(COMPQA), follow=True)
     assert study.rubric_versions.count() == 1
-    assert "is here already" in response.text
+    assert "already exists as this version" in response.text
 
 
 def test_a_new_version_under_the_same_name(client, study, researcher):
@@ -156,8 +156,8 @@ def test_buttons_that_cannot_do_anything_do_nothing(client, study):
         ({"c1-example1": "x" * 1001}, "c1-example1", "is longer than"),
         ({"c1-group": "nowhere"}, "c1-group", "choose a group"),
         ({"g0-name": ""}, "g0-name", "is empty"),
-        ({"c1-group": "form"}, "g1-name", "no criterion belongs"),
-        ({"criteria": "0"}, "g0-name", "no criterion belongs"),
+        ({"c1-group": "form"}, "g1-name", "has no criteria"),
+        ({"criteria": "0"}, "g0-name", "has no criteria"),
         ({"criteria": "0", "groups": "0"}, "rubric", "a rubric has 1 to 40"),
         ({"g1-key": "form", "c1-group": "form"}, "rubric", "the same key"),
     ],
