@@ -141,9 +141,13 @@ class LabelChangeSerializer(serializers.Serializer):
 class AdoptionPreviewSerializer(serializers.Serializer):
     """What adopting would change."""
 
-    labelled = serializers.IntegerField(help_text="Sentences here that the rater labelled.")
-    decided = serializers.IntegerField(help_text="Sentences decided by adopted labels then only.")
-    changed = serializers.IntegerField(help_text="Sentences with another final label then.")
+    labelled = serializers.IntegerField(
+        help_text="Sentences of this round that the rater labelled."
+    )
+    decided = serializers.IntegerField(
+        help_text="Sentences that only adopted labels would decide."
+    )
+    changed = serializers.IntegerField(help_text="Sentences whose final label would change.")
     counts = LabelChangeSerializer(many=True)
 
 
@@ -169,8 +173,9 @@ class AdjudicationInput(Input):
     known = serializers.DateTimeField(
         required=False,
         allow_null=True,
-        help_text="`created_at` of your decision in force as you know it, null for none. "
-        "409 where another one is in force. Left out, your decision is replaced unseen.",
+        help_text="`created_at` of your current decision as you know it, null for none. 409 "
+        "if another decision is current. If left out, your decision is replaced "
+        "without this check.",
     )
 
 
@@ -339,7 +344,9 @@ class ConsensusViews(CampaignViews):
         wanted = set(given["overridden_by"])
         sources = list(campaigns_of(self.study).filter(public_id__in=wanted))
         if len(sources) < len(wanted):
-            raise ValidationError({"overridden_by": ["Some are no rounds of this study."]})
+            raise ValidationError(
+                {"overridden_by": ["Some of these are not rounds of this study."]}
+            )
         return sources
 
 
@@ -380,7 +387,7 @@ class AdoptionViews(CampaignViews):
         self.read(NothingInput)
         row = get_object_or_404(self.get_queryset(), public_id=public_id)
         if not adjudication.withdraw_adoption(adoption=row, actor=request.user):
-            raise Conflict("This adoption was withdrawn already.")
+            raise Conflict("This adoption has already been withdrawn.")
         return self.shown(self.get_queryset().get(pk=row.pk))
 
     def _asked(self) -> dict[str, Any]:

@@ -51,10 +51,14 @@ class ConsensusForm(forms.ModelForm):
         model = Campaign
         fields = ["aggregator", "overridden_by"]
         labels = {
-            "aggregator": _("Votes become a label by"),
-            "overridden_by": _("Experts' rounds that overrule the votes"),
+            "aggregator": _("Aggregation method"),
+            "overridden_by": _("Expert rounds that overrule the votes"),
         }
-        help_texts = {"overridden_by": _("Several experts: most frequent label, higher on a tie.")}
+        help_texts = {
+            "overridden_by": _(
+                "With several experts: the most frequent label, the higher one on a tie."
+            )
+        }
         widgets = {"overridden_by": forms.CheckboxSelectMultiple}
 
     def __init__(self, *args, **kwargs) -> None:
@@ -66,9 +70,9 @@ class ConsensusForm(forms.ModelForm):
 class AdoptForm(forms.Form):
     """Whose labels of another campaign become decisions here."""
 
-    source = forms.ChoiceField(label=_("Labels of"))
+    source = forms.ChoiceField(label=_("Labels from"))
     only_tied = forms.BooleanField(
-        label=_("Only where the votes are tied"), required=False, initial=True
+        label=_("Only where votes are tied"), required=False, initial=True
     )
 
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:

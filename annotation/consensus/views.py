@@ -96,7 +96,7 @@ def _move(request: StudyRequest, study: Study, campaign: Campaign) -> HttpRespon
         rater, known = rater_for(membership=request.membership), form.cleaned_data["known"]
         undone = actions.undo_last(campaign=campaign, rater=rater, known=known)
         if undone is None:
-            messages.info(request, _("There is no decision of yours to take back."))
+            messages.info(request, _("You have no decision to undo."))
         else:
             messages.success(request, _taken_back(undone))
             address = f"{address.partition('?')[0]}?unit={undone.argument.public_id}"
@@ -115,8 +115,8 @@ def _taken_back(undone: Adjudication) -> str:
     # The one in force comes first.
     before = _decisions_about(undone.campaign, undone.rater, undone.argument)[0]
     if before.superseded_at is not None:
-        return _("Taken back: %d. Decide again, or go on.") % undone.label
-    text = _("Taken back: %(last)d. Your decision before it, %(before)d, counts again.")
+        return _("Undone: %d. Decide again or continue.") % undone.label
+    text = _("Undone: %(last)d. Your previous decision, %(before)d, counts again.")
     return text % {"last": undone.label, "before": before.label}
 
 
@@ -310,7 +310,7 @@ def labels_preferred(request: StudyRequest, study: Study, campaign_id: uuid.UUID
     campaign = _labelled_campaign(study, campaign_id)
     chosen = campaign if request.POST.get("use") == "this" else None
     prefer_labels(study=study, campaign=chosen, actor=request.user)
-    messages.success(request, _("Chosen. Figures made from other labels are out of date now."))
+    messages.success(request, _("Saved. Figures computed from other labels are now out of date."))
     return redirect("final_labels", study.public_id, campaign.public_id)
 
 

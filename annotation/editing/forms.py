@@ -58,62 +58,62 @@ class RoundForm(PlanForm):
         label=_("Experts"),
         queryset=User.objects.none(),
         to_field_name="public_id",
-        help_text=_("Members of the study with the role of an expert."),
+        help_text=_("Study members with the expert role."),
     )
     calibration = forms.IntegerField(
-        label=_("Answers that everybody edits"),
+        label=_("Answers for everyone"),
         min_value=0,
         max_value=MOST_ANSWERS,
         initial=10,
         help_text=_("For calibration. 0 means none."),
     )
     individual = forms.IntegerField(
-        label=_("Answers for each expert alone"),
+        label=_("Answers per expert"),
         min_value=0,
         max_value=MOST_ANSWERS,
         initial=10,
         help_text=_(
-            "To discuss the calibration answers first, make one round without these, close it, "
-            "and make a second round."
+            "To discuss calibration answers first, create a round without these, close it, "
+            "then create a second round."
         ),
     )
     system = forms.ModelChoiceField(
-        label=_("Only answers of"),
+        label=_("System"),
         queryset=System.objects.none(),
         required=False,
         to_field_name="public_id",
         empty_label=_("Any system"),
     )
     scenario = forms.TypedChoiceField(
-        label=_("Only scenario"),
+        label=_("Scenario"),
         choices=[("", _("Any")), *Answer.Scenario.choices],
         coerce=int,
         empty_value=None,
         required=False,
     )
     condition = ConditionField(
-        help_text=_("Answers from filtered arguments are edited when somebody asks for them.")
+        help_text=_("By default, answers written from filtered arguments are left out.")
     )
     choice = forms.IntegerField(
-        label=_("Only choice number"),
+        label=_("Choice number"),
         required=False,
         min_value=1,
         max_value=32_767,
-        help_text=_("Where a system answered several times. Empty means any."),
+        help_text=_("For systems that answered several times. Leave empty for any."),
     )
     leave = forms.ChoiceField(
-        label=_("Leave out"),
+        label=_("Exclude"),
         choices=LEAVE,
         initial=LEAVE_QUESTIONS,
         required=False,
     )
     makes_answers = forms.BooleanField(
-        label=_("When the round closes, make what was submitted answers to be scored"),
+        label=_("Add submitted texts as answers when the round closes"),
         required=False,
         initial=True,
         help_text=_(
-            "As answers of a system of people, each with the revision and the answer it came "
-            "from. They can also be made later, by hand."
+            "They belong to a system of people, each linked to its revision and original "
+            "answer. You can also add them later by hand."
         ),
     )
 

@@ -22,7 +22,7 @@ class EditingRound(Round):
 
     # Whether closing makes what was submitted answers of the experts, to be scored like others.
     makes_answers = models.BooleanField(
-        _("When the round closes, make what was submitted answers to be scored"), default=True
+        _("Add submitted texts as answers when the round closes"), default=True
     )
     # From here on experts may have seen each other's versions, whatever happens to the round.
     first_closed_at = models.DateTimeField(null=True)
@@ -116,15 +116,15 @@ class Revision(SheetEvent):
         """What the changes of a revision were for."""
 
         CITATION = "citation", _("Citation corrected")
-        UNFAITHFUL = "unfaithful", _("Claim that no argument supports taken out or corrected")
+        UNFAITHFUL = "unfaithful", _("Unsupported claim removed or corrected")
         ADDED = "added", _("Argument or aspect added")
         REPETITION = "repetition", _("Repetition removed")
         WORDING = "wording", _("Wording, grammar or style")
-        STRUCTURE = "structure", _("Structure or order of the parts")
+        STRUCTURE = "structure", _("Structure or order")
         LENGTH = "length", _("Length")
-        CHOICE = "choice", _("Final choice changed or made clear")
-        UNCHANGED = "unchanged", _("Nothing had to be changed")
-        OTHER = "other", _("Something else (see the comment)")
+        CHOICE = "choice", _("Final choice changed or clarified")
+        UNCHANGED = "unchanged", _("No change needed")
+        OTHER = "other", _("Other reason (see the comment)")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     sheet = models.ForeignKey(EditingSheet, models.PROTECT, related_name="events", db_index=False)

@@ -215,7 +215,9 @@ class ItemViews(CampaignViews):
         wanted = list(dict.fromkeys(self.read(ItemsInput)["arguments"]))
         known = keys_of(wanted, self.study.arguments.all())
         if len(known) < len(wanted):
-            raise ValidationError({"arguments": ["Some are no arguments of this study."]})
+            raise ValidationError(
+                {"arguments": ["Some of these are not arguments of this study."]}
+            )
         with conflict_on(RoundNotReady):
             added = actions.add_items(
                 campaign=self.campaign, argument_ids=[known[each] for each in wanted]

@@ -34,9 +34,9 @@ from cqa_site.web.pages import offer
 ROWS_OF_LEVELS = 10
 MOST_CONTROLS = 1_000
 WHICH = [
-    (EVERY, lazy("All arguments of the study")),
-    (NEW, lazy("Those that no round holds yet")),
-    (LATER, lazy("I pick them on the next page")),
+    (EVERY, lazy("All arguments in the study")),
+    (NEW, lazy("Arguments not in any round yet")),
+    (LATER, lazy("Choose on the next page")),
 ]
 
 
@@ -66,7 +66,7 @@ class CampaignForm(PlanForm):
     planned = staticmethod(plan_campaign)
     groups: ClassVar[Groups] = (
         (
-            lazy("What is asked, and of how many"),
+            lazy("Task and votes"),
             (
                 ("guideline",),
                 ("votes_per_item", "share_cap"),
@@ -98,21 +98,21 @@ class CampaignForm(PlanForm):
         help_text=lazy("How many different people label each ordinary item."),
     )
     block_size = forms.IntegerField(
-        label=lazy("Items in a block"),
+        label=lazy("Items per block"),
         min_value=2,
         max_value=50,
         initial=5,
         help_text=lazy(
-            "Items are handed out in blocks; a block mixes in control items. One in a block of "
-            "five is what the relevance paper took."
+            "Items are assigned in blocks that include control items. The relevance paper "
+            "used one control item per block of five."
         ),
     )
     controls_per_block = forms.IntegerField(
-        label=lazy("Control items in each block"),
+        label=lazy("Control items per block"),
         min_value=0,
         max_value=10,
         initial=1,
-        help_text=lazy("At random places of the block. 0 switches controls off."),
+        help_text=lazy("At random positions in the block. 0 means no control items."),
     )
     min_control_accuracy = forms.FloatField(
         label=lazy("Minimum control accuracy"),
@@ -120,18 +120,18 @@ class CampaignForm(PlanForm):
         max_value=1,
         initial=0.5,
         help_text=lazy(
-            "Between 0 and 1. Looked at after every block, and acted on only when the answers "
-            "show a lower accuracy: of annotators exactly at the mark at most 5 % are ever "
-            "paused or excluded. At 0.5 it takes 7 wrong answers of 7."
+            "Between 0 and 1. Checked after every block; the rule applies only when the "
+            "answers show a lower accuracy. Of annotators exactly at the minimum, at most 5 "
+            "% are ever paused or excluded. At 0.5 it takes 7 wrong answers out of 7."
         ),
     )
     low_accuracy = forms.ChoiceField(
-        label=lazy("Below it"),
+        label=lazy("Action below the minimum"),
         choices=Campaign.LowAccuracy,
         initial=Campaign.LowAccuracy.WARN,
     )
     share_cap = forms.FloatField(
-        label=lazy("Largest share of all items per annotator"),
+        label=lazy("Maximum share of items per annotator"),
         min_value=0.001,
         max_value=1,
         initial=1,
@@ -145,27 +145,29 @@ class CampaignForm(PlanForm):
         help_text=lazy("Shown to annotators and used for estimates."),
     )
     lease_minutes = forms.IntegerField(
-        label=lazy("Minutes an item stays reserved"),
+        label=lazy("Reservation time in minutes"),
         min_value=1,
         # A page in view renews its items long before.
         max_value=240,
         initial=Campaign.USUAL["lease_minutes"],
-        help_text=lazy("Renewed while the page is in view; then others get the item."),
+        help_text=lazy(
+            "Renewed while the page is visible. When it runs out, others get the item."
+        ),
     )
     skip_share = skip_share_field()
     seed = forms.IntegerField(
-        label=lazy("Seed of every random order"),
+        label=lazy("Random seed"),
         min_value=0,
         max_value=2**63 - 1,
         initial=Campaign.USUAL["seed"],
-        help_text=lazy("The same seed gives the same order again."),
+        help_text=lazy("The same seed gives the same order."),
     )
     orders_by_uncertainty = forms.BooleanField(
-        label=lazy("Serve first what the trained judge is least sure of"),
+        label=lazy("Start with items the trained judge is least sure of"),
         required=False,
         help_text=lazy(
-            "Uses the newest trained judge of the study when the round opens. What it does not "
-            "know comes after, in the random order. Annotators see nothing of it."
+            "Uses the newest trained judge of the study when the round opens. Items without "
+            "a prediction follow in random order. Annotators do not see this."
         ),
     )
 
@@ -173,7 +175,7 @@ class CampaignForm(PlanForm):
         super().__init__(*args, **kwargs)
         offer(self, guideline=self.study.guidelines.all())
         if not self.study.guidelines.exists():
-            usual = _("Our default for 0–3 relevance (becomes version 1)")
+            usual = _("Default for 0–3 relevance (becomes version 1)")
             vars(self.fields["guideline"]).update(required=False, empty_label=usual)
 
     @classmethod
@@ -219,17 +221,17 @@ class NewCampaignForm(CampaignForm):
     """A campaign with the items it begins with; a program and a draft name them one by one."""
 
     groups: ClassVar[Groups] = (
-        (lazy("Which arguments"), (("which", "sample"), ("known",))),
+        (lazy("Arguments to label"), (("which", "sample"), ("known",))),
         *CampaignForm.groups,
     )
 
     which = forms.ChoiceField(label=lazy("Arguments"), choices=WHICH, initial=EVERY)
     sample = forms.IntegerField(
-        label=lazy("Only so many of them, drawn at random"),
+        label=lazy("Random sample"),
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text=lazy("Empty takes all of them."),
+        help_text=lazy("Leave empty for all."),
     )
     known = forms.IntegerField(
         label=lazy("Control items from agreed labels"),
@@ -237,8 +239,9 @@ class NewCampaignForm(CampaignForm):
         max_value=MOST_CONTROLS,
         initial=0,
         help_text=lazy(
-            "Arguments that two people or more of this study gave the same label, and nobody "
-            "another one. So many of them come as control items with that label."
+            "How many control items to draw from arguments that at least two people in this "
+            "study gave the same label and no one another. That label becomes the known "
+            "label."
         ),
     )
 
@@ -251,7 +254,9 @@ class NewCampaignForm(CampaignForm):
         """No more control items than there are agreed labels."""
         data = super().clean()
         if data.get("known", 0) > len(self.agreed):
-            found = _("People agreed on %d arguments under this guideline; no more can be taken.")
+            found = _(
+                "People agreed on %d arguments under this guideline. Enter that number or less."
+            )
             self.add_error("known", found % len(self.agreed))
         return data
 
@@ -284,19 +289,19 @@ class PickForm(forms.Form):
         label=lazy("Comparisons"),
         queryset=Comparison.objects.none(),
         required=False,
-        help_text=lazy("None chosen means all of them."),
+        help_text=lazy("Leave empty for all."),
         widget=forms.SelectMultiple(attrs={"size": 8}),
     )
     search = forms.CharField(label=lazy("Sentence contains"), required=False, max_length=200)
     only_new = forms.BooleanField(
-        label=lazy("Only arguments that no round holds yet"), required=False
+        label=lazy("Only arguments not in any round yet"), required=False
     )
     sample = forms.IntegerField(
-        label=lazy("Random sample of"),
+        label=lazy("Random sample"),
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text=lazy("Empty means every argument that matches."),
+        help_text=lazy("Leave empty for all matching arguments."),
     )
 
     def __init__(self, *args, study, **kwargs) -> None:

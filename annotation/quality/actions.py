@@ -88,7 +88,7 @@ def replace_control_label(
     # Not its key: serving it, which refers to it, must not wait for us while we wait for raters.
     item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, campaign=campaign)
     if not item.is_control or (label is not None and label not in campaign.guideline.values):
-        raise ControlNotValid(_("Choose a label of the scale for a control item."))
+        raise ControlNotValid(_("Choose a label from the scale for a control item."))
     before = {"label": item.control_label, "is_retired": item.is_retired}
     item.is_retired = label is None
     item.control_label = item.control_label if label is None else label
@@ -181,7 +181,7 @@ def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
         return None
     campaign = exclusion.campaign
     raters = Rater.objects.filter(places__exclusions=exclusion).order_by("pk")
-    reason = _("The exclusion of everybody below %s was undone.") % f"{exclusion.below:g}"
+    reason = _("The exclusion of all annotators below %s was undone.") % f"{exclusion.below:g}"
     count = len(raters)
     for rater in raters:
         decide_one(

@@ -77,7 +77,7 @@ class AnnotatorSerializer(SkipsSerializer):
     control_interval = serializers.ListField(
         child=serializers.FloatField(), source="controls.interval", allow_null=True
     )
-    is_low = serializers.BooleanField(help_text="The whole interval is below the mark.")
+    is_low = serializers.BooleanField(help_text="The whole interval is below the minimum.")
     agreement = serializers.FloatField(allow_null=True, help_text="With the other raters.")
     median_seconds = serializers.FloatField(allow_null=True)
     is_hasty = serializers.BooleanField()
@@ -173,8 +173,8 @@ class RemainingSerializer(serializers.Serializer):
     votes = serializers.IntegerField()
     without = serializers.IntegerField(help_text="Ordinary items without a vote.")
     ties = serializers.IntegerField()
-    alpha = serializers.FloatField(allow_null=True, help_text="Krippendorff's, ordinal.")
-    pairable = serializers.IntegerField(help_text="Items with two votes or more, behind alpha.")
+    alpha = serializers.FloatField(allow_null=True, help_text="Krippendorff's alpha, ordinal.")
+    pairable = serializers.IntegerField(help_text="Items with at least two votes, used for alpha.")
     labels = serializers.ListField(child=serializers.IntegerField())
 
 
@@ -291,7 +291,7 @@ class AnnotatorViews(CampaignViews):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("below", float, description="Default: the round's mark."),
+            OpenApiParameter("below", float, description="Default: the round's minimum."),
             OpenApiParameter("rule", str, enum=Exclusion.Rule.values),
         ],
         responses=ExclusionPreviewSerializer,
@@ -342,7 +342,7 @@ class ExclusionViews(CampaignViews):
         self.read(NothingInput)
         row = get_object_or_404(self.get_queryset(), public_id=public_id)
         if actions.undo_exclusion(exclusion=row, actor=request.user) is None:
-            raise Conflict("This exclusion was undone already.")
+            raise Conflict("This exclusion has already been undone.")
         return self.shown(self.get_queryset().get(pk=row.pk))
 
 

@@ -13,7 +13,7 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         label=_("Reason"),
         max_length=300,
-        help_text=_("Kept in the log with your name and the time."),
+        help_text=_("Recorded in the log with your name and the time."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
@@ -22,7 +22,7 @@ class BelowForm(forms.Form):
     """Below which control accuracy everybody is left out, and what that is measured by."""
 
     below = forms.FloatField(label=_("Control accuracy below"), min_value=0, max_value=1)
-    rule = forms.ChoiceField(label=_("What has to be below"), choices=Exclusion.Rule.choices)
+    rule = forms.ChoiceField(label=_("Rule"), choices=Exclusion.Rule.choices)
 
 
 class ControlChangeForm(ReasonForm):

@@ -374,7 +374,7 @@ SIMULATIONS = (
     ),
     *(
         Simulation(
-            says=f"95 % interval below the mark of {mark}",
+            says=f"95 % interval below the minimum of {mark}",
             rule="below a mark",
             truth="accuracy exactly at the mark",
             counts="false", sizes=(6, 20, 60), unit="control answers", study=_low(mark),

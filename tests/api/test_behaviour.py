@@ -132,7 +132,7 @@ def test_a_draft_opens_with_its_defaults(world, researcher):
     arguments = [str(row.public_id) for row in make_arguments(world.study, 4)]
     post(researcher, f"{here}items/", 201, arguments=arguments)
     wrong = post(researcher, f"{here}items/control/", 409, item_id=arguments[0], label=3)
-    assert "mixes no control items" in wrong["detail"]
+    assert "no control items per block" in wrong["detail"]
     assert post(researcher, f"{here}open/", 200)["state"] == "open"
 
 

@@ -169,7 +169,7 @@ def test_a_decision_made_offline_waits_and_is_sent_by_itself(desk):
     # A second thought knows of the first one; a skip would contradict both.
     page.locator(".level").nth(2).click()
     heard = page.locator("#announce")
-    expect(heard).to_have_text("2. It waits in this browser until the connection is back.")
+    expect(heard).to_have_text("2. It stays in this browser until the connection is back.")
     expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "2")
     page.locator("#skip").click()
     expect(page.locator("#toasts")).to_contain_text("not saved yet")
@@ -205,10 +205,10 @@ def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
     expect(page.locator("#saved")).to_have_text("1 to be sent")
     page.keyboard.press("u")
     expect(page.locator("#saved")).to_have_text("2 to be sent")
-    expect(heard).to_contain_text("Taken back. It waits in this browser")
+    expect(heard).to_contain_text("Undone. It stays in this browser")
     assert stored() == {first: (1, "")}
     desk.context.set_offline(False)
-    expect(page.locator("#toasts")).to_contain_text("Taken back: 2.")
+    expect(page.locator("#toasts")).to_contain_text("Undone: 2.")
     expect(page.locator("#saved")).to_have_text("All decisions saved")
     assert sentence(page) == third
     assert stored() == {first: (1, "")}
@@ -223,11 +223,11 @@ def test_an_undo_says_which_decision_counts_again(desk):
     for label in "12":
         page.keyboard.press(label)
     page.keyboard.press("u")
-    expect(heard).to_contain_text("Taken back. Your decision before it, 1, counts again.")
+    expect(heard).to_contain_text("Undone. Your previous decision, 1, counts again.")
     expect(page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "1")
     desk.context.set_offline(False)
     expect(page.locator("#toasts")).to_contain_text(
-        "Taken back: 2. Your decision before it, 1, counts again."
+        "Undone: 2. Your previous decision, 1, counts again."
     )
     expect(heard).not_to_contain_text("Next sentence")
     assert sentence(page) == first
@@ -313,7 +313,7 @@ def test_a_stale_tab_shows_both_decisions_and_lets_the_expert_choose(desk, world
     expect(card).to_contain_text("from the old tab")
     assert stored() == {first: (2, "from the other")}
     wait_until_read(page)
-    card.get_by_role("button", name="Store the new one").click()
+    card.get_by_role("button", name="Use the new one").click()
     expect(card).to_have_count(0)
     expect(page.locator("#saved")).to_have_text("All decisions saved")
     assert stored() == {first: (3, "from the old tab")}
@@ -326,7 +326,7 @@ def test_the_decision_of_the_other_tab_can_be_kept(desk, world, expert):
     wait_until_read(page)
     decide_elsewhere(world, expert, first, 2)
     page.keyboard.press("3")
-    keep = page.locator("#conflicts").get_by_role("link", name="Keep it as it is")
+    keep = page.locator("#conflicts").get_by_role("link", name="Keep the stored one")
     expect(keep).to_be_visible()
     wait_until_read(page)
     keep.click()
@@ -382,7 +382,7 @@ def test_without_script_both_decisions_are_shown(visit, world, expert):
     expect(page.locator("#work")).to_contain_text("plain form")
     assert stored() == {first: (2, "")}
     assert visitor.has_no_sideways_scroll()
-    page.get_by_role("button", name="Store the new one").click()
+    page.get_by_role("button", name="Use the new one").click()
     expect(page.locator("#adjudicate .sentence")).not_to_have_text(first)
     assert stored() == {first: (3, "plain form")}
     page.get_by_role("button", name="Undo").click()

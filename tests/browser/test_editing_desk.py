@@ -128,7 +128,7 @@ def write(page, text):
 
 def test_what_is_typed_is_saved_by_itself(desk, sheet):
     page = desk.page
-    expect(page.locator("#saved")).to_contain_text("Nothing changed yet")
+    expect(page.locator("#saved")).to_contain_text("No changes yet")
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" and kinder")
     expect(page.locator("#saved")).to_contain_text("Not saved yet")
@@ -212,7 +212,7 @@ def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, sheet):
 @pytest.mark.long
 def test_without_a_caret_an_argument_asks_for_one(desk, sheet):
     desk.page.locator("#argument-1").click()
-    expect(desk.page.locator("#toasts")).to_contain_text("Put the caret")
+    expect(desk.page.locator("#toasts")).to_contain_text("Put the cursor")
     assert stored(sheet) == sheet.machine_text
 
 
@@ -312,14 +312,14 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     expect_saved(page)
     assert stored(sheet).endswith("Tea!")
     assert not Revision.objects.exists()
-    page.get_by_label("Final choice changed or made clear").check()
+    page.get_by_label("Final choice changed or clarified").check()
     page.locator("#comment").fill("Louder.")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#toasts")).to_contain_text("Submitted as revision 1.")
     revision = Revision.objects.get()
     assert (revision.text, revision.reasons) == (stored(sheet), ["choice"])
     assert revision.comment == "Louder."
-    page.get_by_role("link", name="Go on with the next one").click()
+    page.get_by_role("link", name="Continue with the next one").click()
     expect(page.locator(".topbar")).to_contain_text("2 of 3")
     desk.console.clear()  # the browser logs the 422
 
@@ -394,10 +394,10 @@ def test_two_tabs_meet_side_by_side_and_nothing_is_overwritten(desk, sheet):
     assert "in the second tab" in KeptText.objects.get().content["text"]
     faults = desk.axe()
     assert faults == []
-    conflict.get_by_text("Merge them by hand").click()
+    conflict.get_by_text("Merge by hand").click()
     merged = stored(sheet).replace("at once", "at once in the second tab")
     conflict.locator("textarea").fill(merged)
-    conflict.get_by_role("button", name="Go on with the merged text").click()
+    conflict.get_by_role("button", name="Use the merged text").click()
     expect(two.locator(".conflict")).to_have_count(0)
     assert stored(sheet) == merged
     put_caret(one, "Tea is calmer")
@@ -446,7 +446,7 @@ def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, sheet,
     page = open_desk(desk, sheet)
     expect(page.locator(".conflict")).to_contain_text("on the train")
     assert "at home" in stored(sheet)
-    page.get_by_role("button", name="Go on with the text that arrived").click()
+    page.get_by_role("button", name="Use the text that arrived").click()
     expect(editor(page)).to_have_value(re.compile("on the train"))
     assert "at home" in EarlierDraft.objects.get().text
     desk.console.clear()
@@ -527,7 +527,7 @@ def test_everything_works_without_script(visit, sheet):
     assert stored(sheet) == "First line\nsecond line [2]"
     page.locator("#submit").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose at least one reason")
-    page.get_by_label("Structure or order of the parts").check()
+    page.get_by_label("Structure or order").check()
     page.locator("#submit").click()
     expect(page.locator("main")).to_contain_text("This answer is submitted")
     assert Revision.objects.get().text == "First line\nsecond line [2]"

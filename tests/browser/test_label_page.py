@@ -76,7 +76,7 @@ def stored():
 
 def test_ten_labels_by_keyboard(desk):
     desk.page.keyboard.press("u")
-    expect(desk.page.locator("#toasts")).to_contain_text("nothing earlier")
+    expect(desk.page.locator("#toasts")).to_contain_text("no earlier answers")
     given = {press(desk.page, key): int(key) for key in "2103321012"}
     expect_saved(desk.page)
     assert stored() == given
@@ -322,7 +322,7 @@ def test_a_token_gone_stale_says_so_and_keeps_the_answer(desk):
     desk.context.clear_cookies(name="csrftoken")
     first = press(desk.page, "2")
     trouble = desk.page.locator("#trouble")
-    expect(trouble).to_contain_text("no longer accepts this page")
+    expect(trouble).to_contain_text("This page is out of date")
     trouble.get_by_role("link", name="Reload").click()
     expect_saved(desk.page)
     assert stored() == {first: 2}
@@ -510,7 +510,7 @@ def test_the_whole_job_without_script(visit, person, short):
     page.get_by_role("button", name="Skip this sentence").click()
     page.get_by_text("Skip, flag or comment").click()
     page.get_by_role("textbox", name="Comment").fill("odd")
-    page.get_by_label("Flag (goes with your label)").select_option("on")
+    page.get_by_label("Flag (sent with your label)").select_option("on")
     page.locator(".level").nth(3).click()
     page.get_by_role("link", name="Undo").click()
     expect(page.get_by_text("Your earlier answer:")).to_be_visible()
@@ -532,7 +532,7 @@ def test_enter_in_a_field_never_labels_without_script(visit, person, short):
     visitor = visit(person, java_script_enabled=False)
     page = visitor.go("label", short.study.public_id, short.public_id)
     page.get_by_text("Skip, flag or comment").click()
-    for name in ("Flag (goes with your label)", "Reason to skip"):
+    for name in ("Flag (sent with your label)", "Reason to skip"):
         page.get_by_label(name).focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Escape")

@@ -82,7 +82,7 @@ def test_figures_of_a_plan_follow_what_is_written(visit, study, boss):
     expect(figures).to_contain_text("60")
     page.get_by_label("Pay for an hour").fill("9")
     expect(figures).to_contain_text("3.00")
-    page.get_by_label("Only so many of them").fill("2")
+    page.get_by_label("Random sample").fill("2")
     expect(figures).to_contain_text("10")
 
 

@@ -485,14 +485,14 @@ def test_finished_work_shows_the_completed_code(secret, study):
     label_items(Participant.objects.get(), 1)
     assert "3 items to go" in client.get(DONE).text
     assert "You still have items to do" in client.post(DONE).text
-    assert "Go on labelling" in client.get(home).text
+    assert "Continue labelling" in client.get(home).text
     label_items(Participant.objects.get(), 3)
     assert not codes_in(client.get(DONE).text)
     for _state in ("all done", "code shown"):
         text = client.get(home).text
         assert "Show your completion code" in text
         assert DONE in text
-        assert "Go on labelling" not in text
+        assert "Continue labelling" not in text
         assert "report a fault" not in text
         assert finish(client) == ["CODE-COMPLETED"]
     assert codes_in(client.get(DONE).text) == ["CODE-COMPLETED"]

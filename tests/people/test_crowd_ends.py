@@ -148,7 +148,7 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
     page = reverse("quality", args=[labels.study.public_id, labels.round.public_id])
     text = sign_in(labels.researcher).get(page).text
     assert "Many skips</span>" in text
-    assert "more than 20 % of what somebody did" in text
+    assert "more than 20 % of what an annotator did" in text
     assert f"below {labels.round.expected_seconds * HASTY_SHARE:.1f} s" in text
     assert "Only skipped so far" not in text
     VoteEvent.objects.filter(kind="answer").delete()
@@ -369,7 +369,7 @@ def test_where_all_is_held_by_others_nothing_is_to_go(world):
     assert "to go" not in text
     world.kind.Slot.objects.update(state="done", lease_until=None)
     text = client.get(work_page(world.round), follow=True).text
-    assert "Nothing is left in this round" in text
+    assert "Nothing left in this round" in text
     assert "You have" not in text
 
 

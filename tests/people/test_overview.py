@@ -266,13 +266,13 @@ def test_annotator_goes_on_where_they_stopped_until_everything_is_labelled(study
         turn += 1
         if turn == 2:
             text = overview(client, study)
-            assert "Go on labelling" in text
+            assert "Continue labelling" in text
             assert "2 labelled by you" in text
             assert reverse("label", args=[study.public_id, campaign.public_id]) in text
     text = overview(client, study)
     assert turn == 4
     assert "Nothing is left for you here at present." in text
-    assert "Go on labelling" not in text
+    assert "Continue labelling" not in text
 
 
 def test_annotator_sees_nothing_of_others(study, people):

@@ -110,7 +110,7 @@ def test_a_draft_says_which_setting_is_its_own(own, admin):
     type(draft).objects.filter(pk=draft.pk).update(lease_minutes=60)
     assert "seed" in in_sight(form())
     said = flat(form().xpath(".//details[@class='advanced ']/summary")[0].text_content()).strip()
-    assert said.endswith("Changed from the default: Minutes an item stays reserved")
+    assert said.endswith("Changed from the default: Reservation time in minutes")
 
 
 def test_an_endpoint_with_limits_of_its_own_shows_them(own, admin):

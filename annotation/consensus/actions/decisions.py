@@ -36,7 +36,7 @@ class DecidedMeanwhile(Exception):
 
     def __init__(self, stored: Adjudication | None, label: int) -> None:
         self.stored = stored
-        text = _("You took your decision back meanwhile. %(label)d was not stored.")
+        text = _("You have since undone your decision. %(label)d was not stored.")
         facts: dict[str, Any] = {"label": label}
         if stored:
             text = _(
@@ -65,7 +65,7 @@ def adjudicate(
     The argument's final label follows at once, everything else in the background.
     """
     if label not in campaign.guideline.values:
-        raise DecisionNotValid(_("Choose a label of the scale."))
+        raise DecisionNotValid(_("Choose a label from the scale."))
     if not campaign.items.filter(argument=argument).exists():
         raise DecisionNotValid(_("This sentence is not part of the round."))
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert

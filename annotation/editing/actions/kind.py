@@ -98,8 +98,8 @@ class Editing(Desk):
     words = Words(
         rounds=lazy("Editing rounds"),
         about=lazy(
-            "Experts turn machine answers into gold ones: some answers go to everybody for "
-            "calibration, the others to one expert each."
+            "Experts edit machine answers into gold answers: some go to everyone for "
+            "calibration, the rest to one expert each."
         ),
         things=lazy("Answers"),
         results=lazy("Agreement of experts"),
@@ -159,11 +159,11 @@ class Editing(Desk):
         if content != before and not set(content.reasons) - {Revision.Reason.UNCHANGED}:
             return _("Choose at least one reason for the changes.")
         if not content.reasons:
-            return _("The text is as it was. Choose “%s” if that is so.") % (
+            return _("The text is unchanged. Choose “%s” if it needs no change.") % (
                 Revision.Reason.UNCHANGED.label
             )
         if Revision.Reason.OTHER in content.reasons and not content.comment:
-            return _("Say in the comment what the other reason is.")
+            return _("Describe the other reason in the comment.")
         return ""
 
     def settle(self, sheet: EditingSheet, content: EditContent) -> None:
@@ -205,7 +205,7 @@ class Editing(Desk):
         places = round_.places.select_related("rater__user").order_by("pk")
         gone = places.exclude(rater__user__in=experts.values("user"))
         if names := ", ".join(str(place.rater.user) for place in gone):
-            raise RoundNotReady(_("No longer an expert of this study: %s.") % names)
+            raise RoundNotReady(_("No longer an expert in this study: %s.") % names)
 
     def closed(self, round_: EditingRound, actor: User) -> None:
         """What was submitted becomes answers to be scored, where the round was made so."""
@@ -218,8 +218,8 @@ class Editing(Desk):
     def card(self, done: int) -> Card:
         """Words for an expert's first page; ``done`` is what is to do."""
         return Card(
-            text=_("Turn machine answers into good ones. Every save is kept."),
-            button=_("To the desk"),
+            text=_("Improve machine-written answers. Every save is kept."),
+            button=_("Open the desk"),
             badge=ngettext("%d to do", "%d to do", done) % done,
         )
 

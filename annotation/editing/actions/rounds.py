@@ -36,8 +36,8 @@ CHUNK = 1_000
 # What another round holds and this one leaves alone.
 LEAVE_QUESTIONS, LEAVE_ANSWERS, LEAVE_NOTHING = "questions", "answers", "nothing"
 LEAVE = [
-    (LEAVE_QUESTIONS, gettext_lazy("questions that another round holds")),
-    (LEAVE_ANSWERS, gettext_lazy("answers that another round holds")),
+    (LEAVE_QUESTIONS, gettext_lazy("questions in another round")),
+    (LEAVE_ANSWERS, gettext_lazy("answers in another round")),
     (LEAVE_NOTHING, gettext_lazy("nothing")),
 ]
 SETTINGS = ("name", "seed", "instructions", "makes_answers")
@@ -167,7 +167,7 @@ def _split(plan: Plan, pairs: list[tuple[int, int]]) -> Split:
         )
     except TooFewAnswers as error:
         raise RoundNotReady(
-            _("The sets need %(needed)d answers, and %(found)d match.")
+            _("The sets need %(needed)d answers, but %(found)d match.")
             % {"needed": error.needed, "found": error.found}
         ) from error
 
@@ -194,7 +194,7 @@ def _sheets(
 
 
 class NotDiscussed(Exception):
-    """Only calibration answers of an opened round are discussed."""
+    """Only calibration answers of an opened round can be discussed."""
 
 
 def add_comment(
@@ -203,7 +203,7 @@ def add_comment(
     """Add a word to the discussion of one calibration answer."""
     is_shared = editing_round.sheets.filter(answer=answer, is_calibration=True).exists()
     if not is_shared or editing_round.state == EditingRound.State.DRAFT:
-        raise NotDiscussed(_("Only calibration answers of an opened round are discussed."))
+        raise NotDiscussed(_("Only calibration answers of an opened round can be discussed."))
     return RoundComment.objects.create(
         editing_round=editing_round, answer=answer, author=author, text=text
     )

@@ -6,12 +6,12 @@ from django.utils.translation import gettext_lazy as _
 TITLES = {
     "summary_length": _("Length of the summary"),
     "body_length": _("Length of the main part"),
-    "aspects_named": _("Aspects with names"),
-    "choice": _("Choice in one word"),
-    "length": _("Length of everything"),
+    "aspects_named": _("Named aspects"),
+    "choice": _("One-word choice"),
+    "length": _("Total length"),
     "argument_count": _("Number of arguments"),
-    "citations_exist": _("Citations that exist"),
-    "generated_marked": _("Every aspect has its source"),
-    "not_copied": _("Nothing copied whole"),
+    "citations_exist": _("Valid citations"),
+    "generated_marked": _("Source for every aspect"),
+    "not_copied": _("No argument copied whole"),
     "repetition": _("No repetition"),
 }

@@ -274,7 +274,7 @@ def _unsubmitted(sheet: EditingSheet, latest: str) -> list[Version]:
 
 
 def _aside(key: uuid.UUID, text: str, at: datetime) -> Version:
-    return Version(str(key), _("Text kept aside"), text, at)
+    return Version(str(key), _("Text set aside"), text, at)
 
 
 def _of_expert(sheet: EditingSheet, number: int, reader: User, sees_names: bool) -> ExpertVersion:

@@ -205,7 +205,7 @@ def _settle(request: HttpRequest, sheet: EditingSheet, kept: KeptText) -> HttpRe
             merged=given["text"],
         )
     except StaleDraft:
-        messages.error(request, _("The stored text changed once more. Choose again, please."))
+        messages.error(request, _("The stored text changed again. Please choose again."))
     except RoundNotOpen:
         return closed_reply(request, address_of(sheet))
     return see_other(address_of(sheet))

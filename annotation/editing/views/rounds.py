@@ -130,7 +130,7 @@ FACE = RoundPages(
     listed=_sheets,
     more=_more,
     is_ready=lambda study: study.answers.exists() and experts_of(study).exists(),
-    needs=lazy("A round needs answers, and experts of the study who edit them."),
+    needs=lazy("A round needs answers, and experts of the study to edit them."),
     related=("created_by",),
     decisions=(),
 )
@@ -145,11 +145,13 @@ def editing_round_answers(
     row = round_in(FACE, study, round_id)
     added = make_expert_answers(editing_round=row, actor=request.user)
     text = ngettext(
-        "%d submitted text is an answer now; people and judges can score it.",
-        "%d submitted texts are answers now; people and judges can score them.",
+        "%d submitted text is now an answer that people and judges can score.",
+        "%d submitted texts are now answers that people and judges can score.",
         added,
     )
-    messages.success(request, text % added if added else _("All of them are answers already."))
+    messages.success(
+        request, text % added if added else _("All submitted texts are already answers.")
+    )
     return to_round(row)
 
 

@@ -54,8 +54,8 @@ class AnsweredMeanwhile(Exception):
 
     def __init__(self, row: Assignment, given: Answer) -> None:
         text = _(
-            "You answered this in another tab or on another device: %(stored)s. "
-            "That stays; %(late)s came later and was not stored."
+            "You already answered this in another tab or on another device: %(stored)s. "
+            "That answer was kept; %(late)s was not stored."
         )
         super().__init__(text % {"stored": _value(row.label), "late": _value(given.label)})
 

@@ -203,12 +203,12 @@ def check_correction(campaign: Campaign, after: dict[str, Any]) -> None:
         require_live(campaign)
     if after.get("votes_per_item", campaign.votes_per_item) < campaign.votes_per_item:
         raise RoundNotReady(
-            _("Votes per item can only be raised: people may have given all %d already.")
+            _("Votes per item can only be raised: some items may already have all %d.")
             % campaign.votes_per_item
         )
     if after.get("guideline", campaign.guideline).values != campaign.guideline.values:
         raise RoundNotReady(
-            _("Only the wording can change: labels given so far are on the scale of this round.")
+            _("Only the wording can change: labels given so far use this round's scale.")
         )
 
 
@@ -239,7 +239,7 @@ def retire_item(*, campaign: Campaign, item: Item, is_retired: bool, actor: User
     campaign = locked_round(campaign, *RUNNING)
     item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, campaign=campaign)
     if item.is_control:
-        raise RoundNotReady(_("Control items are retired on the page Quality."))
+        raise RoundNotReady(_("Retire control items on the Quality page."))
     if item.is_retired == is_retired:
         return
     item.is_retired = is_retired
@@ -329,26 +329,28 @@ class Labelling(Blocks):
     def check_removal(self, round_: Campaign) -> None:
         """Not if a judge labelled its sentences, or anything else was made of it."""
         if any(getattr(round_, name).exists() for name in MADE_OF_IT):
-            raise RoundNotReady(_("Something was made of this round already; it stays."))
+            raise RoundNotReady(_("This round is already in use, so it cannot be deleted."))
 
     def card(self, done: int) -> Card:
         """Words for a person's first page."""
         if not done:
             text = _(
-                "One sentence at a time, one key for each label. Every answer is saved at once."
+                "One sentence at a time, one key for each label. Every answer is saved "
+                "immediately."
             )
             return Card(text=text, button=_("Start labelling"), badge="")
         return Card(
-            text=_("Go on where you stopped. Every answer is saved at once."),
-            button=_("Go on labelling"),
+            text=_("Continue where you stopped. Every answer is saved immediately."),
+            button=_("Continue labelling"),
             badge=ngettext("%d labelled by you", "%d labelled by you", done) % done,
         )
 
     def asks(self, items: int) -> str:
         """How many sentences."""
         text = ngettext(
-            "You will read %(items)s sentence and label it. Every answer is saved at once.",
-            "You will read %(items)s sentences and label each one. Every answer is saved at once.",
+            "You will read %(items)s sentence and label it. Every answer is saved immediately.",
+            "You will read %(items)s sentences and label each one. Every answer is saved "
+            "immediately.",
             items,
         )
         return text % {"items": items}

@@ -268,7 +268,10 @@ def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
         raise RoundNotReady(_("The label is not on the scale."))
     if label is not None and not campaign.controls_per_block:
         raise RoundNotReady(
-            _("The plan mixes no control items into a block. Change that first, then mark some.")
+            _(
+                "This round has no control items per block. Change that first, then mark "
+                "control items."
+            )
         )
     Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)
 
@@ -286,7 +289,7 @@ def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None
 def require_live(campaign: Campaign) -> None:
     """Raise RoundNotReady for a campaign that came in a file."""
     if not campaign.is_live:
-        raise RoundNotReady(_("An imported round only holds the labels of its files."))
+        raise RoundNotReady(_("An imported round holds only the labels from its files."))
 
 
 def _check_complete(campaign: Campaign) -> None:
@@ -302,7 +305,7 @@ def _check_complete(campaign: Campaign) -> None:
         )
     if keyed.exclude(control_label__in=campaign.guideline.values).exists():
         raise RoundNotReady(
-            _("A control item has a known label that the guideline's scale does not hold.")
+            _("A control item has a known label that is not on the guideline's scale.")
         )
 
 
@@ -341,9 +344,8 @@ def _places(campaign: Campaign, least_sure_first: Order | None) -> Iterable[tupl
         if not doubtful:
             raise RoundNotReady(
                 _(
-                    "Items are to come in the order of the trained judge's uncertainty, and no "
-                    "judge was trained for this round. Train one on its page Judges, or change "
-                    "the order."
+                    "The item order needs a trained judge, but none was trained for this "
+                    "round. Train one on the Judges page, or change the order."
                 )
             )
         return ((pk, place) for place, pk in enumerate(doubtful))

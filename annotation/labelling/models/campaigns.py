@@ -84,10 +84,10 @@ class Campaign(Round):
         _("votes per item"), default=3, validators=[MinValueValidator(1), MaxValueValidator(60)]
     )
     block_size = models.PositiveSmallIntegerField(
-        _("items in a block"), default=5, validators=[MinValueValidator(2), MaxValueValidator(50)]
+        _("items per block"), default=5, validators=[MinValueValidator(2), MaxValueValidator(50)]
     )
     controls_per_block = models.PositiveSmallIntegerField(
-        _("of them control items"), default=1, validators=[MaxValueValidator(10)]
+        _("control items per block"), default=1, validators=[MaxValueValidator(10)]
     )
     min_control_accuracy = models.FloatField(
         _("minimum control accuracy"),
@@ -95,17 +95,17 @@ class Campaign(Round):
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
     low_accuracy = models.CharField(
-        _("below it"), max_length=8, choices=LowAccuracy, default=LowAccuracy.WARN
+        _("action below the minimum"), max_length=8, choices=LowAccuracy, default=LowAccuracy.WARN
     )
     share_cap = models.FloatField(
-        _("largest share of all items per annotator"),
+        _("maximum share of items per annotator"),
         default=1.0,
         validators=[MinValueValidator(0.001), MaxValueValidator(1)],
     )
     expected_seconds = models.PositiveSmallIntegerField(_("expected seconds per item"), default=20)
     # Decides the order of slots when the campaign opens; nothing an annotator gets shows it.
     orders_by_uncertainty = models.BooleanField(
-        _("serve first what the trained judge is least sure of"), default=False
+        _("start with items the trained judge is least sure of"), default=False
     )
     aggregator = models.CharField(max_length=12, choices=Aggregator, default=Aggregator.MAJORITY)
     # Labels of these campaigns overrule the majority (expert batches beside a crowd).

@@ -71,8 +71,7 @@ FACE = RoundPages(
     picks_page="campaign_items",
     is_ready=lambda study: study.arguments.exists(),
     needs=lazy(
-        "Import arguments first, or import the votes of a finished crowd project. Then open a "
-        "round here."
+        "Import arguments, or the votes of a finished crowd project. Then open a round here."
     ),
     columns=(
         Column(lazy("Origin"), lambda row: row.get_origin_display()),
@@ -150,7 +149,11 @@ def campaign_item_retire(
     except RoundNotReady as reason:
         messages.error(request, str(reason))
     else:
-        done = _("Nobody gets the item any more.") if is_retired else _("People get it again.")
+        done = (
+            _("The item is retired: it is no longer served.")
+            if is_retired
+            else _("The item is served again.")
+        )
         messages.success(request, done)
     back = redirect("campaign_items", study.public_id, campaign.public_id)
     back.headers["Location"] += "?only=skipped" if "skipped" in request.POST else ""

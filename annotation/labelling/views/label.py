@@ -327,9 +327,9 @@ def _refuse(
     texts = {
         "answered_meanwhile": detail,
         "not_valid": _("This answer was not stored: choose a label, or skip with a reason."),
-        "key_reused": _("You had answered this already. Here it is; change it if you want to."),
+        "key_reused": _("You already answered this. Here is your answer; you can change it."),
         "unread": unread_notice(),
-        "round_closed": _("This round is closed, so your earlier answer stays as it was."),
+        "round_closed": _("This round is closed, so your earlier answer was kept."),
     }
     shown = own_row(place, str(item)) if item else None
     if wants_json(request):

@@ -166,13 +166,12 @@ def _whole(label: Any) -> int | None:
 
 
 RECIPE = gettext_lazy(
-    "Left out: annotators whose share of right answers on control items is below the threshold; "
-    "who answered no control item stays. A threshold chosen because alpha is highest there "
-    "flatters alpha.\n\n"
-    "Counted: votes on ordinary items; an item is a task, also where two hold the same "
-    "sentence.\n\n"
-    "Alpha: Krippendorff's, ordinal.\n\nCoverage: items with a vote.\n\n"
-    "Tie: two labels equally frequent at the top; the higher one is the majority label."
+    "Left out: annotators whose share of correct answers on control items is below the "
+    "threshold. Annotators without answers on control items stay. A threshold chosen for "
+    "the highest alpha overstates alpha.\n\nCounted: votes on ordinary items; two items "
+    "with the same sentence count separately.\n\nAlpha: Krippendorff's, "
+    "ordinal.\n\nCoverage: items with a vote.\n\nTie: the most frequent labels have equally "
+    "many votes; the higher one is the majority label."
 )
 
 
@@ -239,8 +238,8 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
     if name != "labels":
         columns |= {"raters": _("Annotators left"), "votes": _("Votes")}
         columns |= {"without": _("Items without a vote"), "ties": _("Ties")}
-        columns |= {"alpha": _("Ordinal alpha"), "pairable": _("of items with two votes or more")}
-    caption = _("What remains of round “%s” without annotators below a control accuracy.")
+        columns |= {"alpha": _("Ordinal alpha"), "pairable": _("of items with at least two votes")}
+    caption = _("Round “%s” without annotators below a control accuracy.")
     return TableData.of_rows(
         [row | dict(zip(labels, row["labels"], strict=True)) for row in rows],
         columns | labels,

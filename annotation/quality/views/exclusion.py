@@ -29,8 +29,8 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
 
 TITLES = {
-    "figures": gettext_lazy("Agreement, coverage and ties against the threshold"),
-    "labels": gettext_lazy("Labels against the threshold"),
+    "figures": gettext_lazy("Agreement, coverage and ties by threshold"),
+    "labels": gettext_lazy("Labels by threshold"),
 }
 
 

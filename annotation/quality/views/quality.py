@@ -52,7 +52,7 @@ HEADS = {
 }
 FILTERS: dict[str, tuple[Any, Key]] = {
     "": (gettext_lazy("All"), lambda each: True),
-    "low": (gettext_lazy("95 % interval below the mark"), lambda each: each.is_low),
+    "low": (gettext_lazy("95 % interval below the minimum"), lambda each: each.is_low),
     "one_value": (gettext_lazy("One label only"), lambda each: each.is_one_value),
     "hasty": (gettext_lazy("Very fast"), lambda each: each.is_hasty),
     "stopped": (gettext_lazy("Paused"), lambda each: each.is_stopped),

@@ -228,7 +228,7 @@ def test_an_old_tab_replaces_nothing_and_shows_both_decisions(campaign, expert):
     for _press in range(3):
         client.post(here(campaign), UNDO)
     page = client.post(here(campaign), post | {"label": 3})
-    assert (page.status_code, "took your decision back" in page.text) == (409, True)
+    assert (page.status_code, "have since undone your decision" in page.text) == (409, True)
     assert client.post(here(campaign), post | {"label": 3, "known": ""}).status_code == 302
     assert client.post(here(campaign), post | {"label": 3}).status_code == 302
     assert Adjudication.objects.filter(superseded_at=None).count() == 1
@@ -337,8 +337,8 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, ex
     reply = client.post(here(campaign), UNDO)
     assert reply.url.endswith(f"?unit={first.public_id}")
     page = client.get(reply.url).text
-    assert "taken back" in page
-    assert "Taken back: 3." in page
+    assert "undone" in page
+    assert "Undone: 3." in page
     # What it had replaced counts again; then the one before it goes, too.
     rows = Adjudication.objects.order_by("pk")
     shown = rows.values_list("label", "is_undone", "superseded_at")
@@ -353,7 +353,7 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, ex
     lines = AuditEvent.objects.filter(verb="decision_undone").order_by("pk")
     again = [(each.details["label"], each.details["again"]) for each in lines]
     assert again == [(3, 1), (2, None), (1, None)]
-    assert "no decision of yours" in client.post(here(campaign), UNDO, follow=True).text
+    assert "no decision to undo" in client.post(here(campaign), UNDO, follow=True).text
     # Somebody else's decisions are out of reach.
     client.post(here(campaign), {"argument": first.public_id, "label": 1})
     sign_in(make_member(campaign.study, "expert")).post(here(campaign), UNDO)
@@ -416,7 +416,7 @@ def test_closing_a_round_fills_the_queue(tied, django_capture_on_commit_callback
 
 def test_while_labels_are_being_computed_once_the_queue_says_so(tied):
     page = sign_in(tied.expert).get(here(tied.round)).content.decode()
-    assert "The labels are being brought together" in page
+    assert "Labels are being aggregated" in page
     assert "Nothing to decide" not in page
     assert consensus.keep_current(tied.round) == consensus.keep_current(tied.round)
     job = consensus.active_job(tied.round)

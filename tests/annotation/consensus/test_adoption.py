@@ -272,7 +272,7 @@ def test_it_says_when_a_label_was_changed_since(sixty, client, django_capture_on
     changed = sixty.campaign.assignments.filter(label=0).first()
     sixty.campaign.assignments.filter(pk=changed.pk).update(label=3)
     VoteEvent.objects.create(assignment=changed, client_key="k", kind="change", label=3)
-    assert "Labels came in, changed or dropped out" in client.get(here(sixty.campaign)).text
+    assert "Labels were added, changed or removed" in client.get(here(sixty.campaign)).text
     recompute()
     assert not consensus.is_stale(sixty.campaign)
 

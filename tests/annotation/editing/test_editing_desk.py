@@ -197,7 +197,7 @@ def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
     assert EditingSheet.objects.get(pk=sheet.pk).text == "Both\nwords."
     assert "Two versions" not in page(client, sheet)
     history = client.get(address("editing_history", sheet)).content.decode()
-    assert "Text kept aside" in history
+    assert "Text set aside" in history
     assert "Earlier draft, version 1" in history
 
 

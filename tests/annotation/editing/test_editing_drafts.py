@@ -153,7 +153,7 @@ def test_submitting_makes_numbered_revisions_with_checks_and_time(sheet):
     [
         ("changed", (), "Choose at least one reason"),
         ("changed", ("unchanged",), "Choose at least one reason"),
-        ("changed", ("other",), "Say in the comment"),
+        ("changed", ("other",), "Describe the other reason"),
         ("  \n", ("length",), "The text is empty"),
     ],
 )
@@ -165,7 +165,7 @@ def test_what_is_no_revision_is_still_a_draft(sheet, text, reasons, message):
 
 
 def test_an_unchanged_answer_is_submitted_once_by_somebody_who_says_that_it_is_good(sheet):
-    with pytest.raises(SheetNotValid, match="Nothing had to be changed"):
+    with pytest.raises(SheetNotValid, match="No change needed"):
         hand_in(sheet, sheet.machine_text, 0, reasons=())
     assert not Revision.objects.exists()
     hand_in(sheet, sheet.machine_text, 0, sequence=2, reasons=("unchanged",))

@@ -92,7 +92,7 @@ def test_what_makes_no_round_is_refused_and_nothing_is_stored(study, draw):
     strangers = [make_member(study, "annotator"), make_member(make_study("B"), "expert")]
     one = {"calibration": 1, "individual": 0}
     for chosen, change, message in (
-        (people, {}, "The sets need 6 answers, and 3 match."),
+        (people, {}, "The sets need 6 answers, but 3 match."),
         (people, {"calibration": 0, "individual": 0}, "at least one answer"),
         ([], one, "required"),
         *(([user], one, "not one of the available choices") for user in strangers),
@@ -132,7 +132,7 @@ def test_a_round_does_not_open_with_somebody_who_left(study, client):
     gone = row.sheets.first().rater.user
     gone.memberships.update(is_active=False)
     reply = client.post(address("editing_round_open", row), follow=True)
-    assert "No longer an expert of this study" in reply.text
+    assert "No longer an expert in this study" in reply.text
     row.refresh_from_db()
     assert row.state == "draft"
 
@@ -269,7 +269,7 @@ def test_opening_again_hides_what_others_wrote_and_marks_what_comes_later(lab, s
     for sheet, is_marked in ((shared[0], False), (late, True)):
         history = reverse("editing_history", args=[row.study.public_id, sheet.public_id])
         html = sign_in(lab.researcher).get(history).content.decode()
-        assert ("After the round had been closed" in html) == is_marked
+        assert ("After the round closed" in html) == is_marked
 
 
 def test_only_those_who_edit_the_answer_discuss_it(lab, shared):

@@ -68,7 +68,7 @@ def test_a_draft_whose_sentences_a_judge_labelled_stays(study, client):
     TrainedJudge.objects.create(campaign=draft, rater=judge, number=1, kind="cold")
     address = reverse("campaign_delete", args=[study.public_id, draft.public_id])
     page = client.post(address, follow=True)
-    assert "Something was made of this round already" in page.text
+    assert "This round is already in use" in page.text
     assert draft.trained_judges.count() == 1
 
 

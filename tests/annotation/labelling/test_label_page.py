@@ -191,7 +191,7 @@ def test_a_late_answer_of_another_device_changes_nothing_and_both_are_named(desk
     assert late.status_code == 409
     body = late.json()
     assert body["error"] == "answered_meanwhile"
-    assert "another device: 3. That stays; 1 came later" in body["detail"]
+    assert "another device: 3. That answer was kept; 1 was" in body["detail"]
     assert (body["stored"]["known"], body["stored"]["answer"]["label"]) == ("phone", 3)
     assert kept(item).label == 3
     # The same again is saved, and so is a change by who knows; a skip is named in words.

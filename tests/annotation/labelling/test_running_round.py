@@ -194,11 +194,11 @@ class TestPages:
             give(place, row, None)
         assert list(skipped_by_all(campaign)) == [item]
         page = client.get(self.address("campaign_items", campaign), {"only": "skipped"}).text
-        assert "1 item was skipped by everybody who had it." in " ".join(page.split())
+        assert "1 item was skipped by everyone who got it." in " ".join(page.split())
         assert item.argument.text in page
         retire = self.address("campaign_item_retire", campaign, item.external_id)
         reply = client.post(retire, {"is_retired": "on", "skipped": ""}, follow=True)
-        assert "Nobody gets the item any more." in reply.text
+        assert "The item is retired: it is no longer served." in reply.text
         assert not skipped_by_all(campaign)
         client.post(retire)
         item.refresh_from_db()

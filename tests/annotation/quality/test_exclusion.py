@@ -150,7 +150,7 @@ def test_the_page_previews_excludes_and_undoes(campaign, client, django_assert_m
     assert names(campaign) == []
     client.post(here(campaign), asked | {"reason": "The paper's rule"})
     assert len(names(campaign)) == 2
-    assert "Let 2 annotators in again" in client.get(here(campaign)).content.decode()
+    assert "Reinstate 2 annotators" in client.get(here(campaign)).content.decode()
     made = Exclusion.objects.get()
     client.post(here(campaign, f"{made.public_id}/undo/"))
     assert names(campaign) == []
