@@ -24,7 +24,9 @@ FINDERS = (
 
 def study_entries() -> Iterator[Entry]:
     """From arguments to faithful answers."""
-    tour = _("What was retrieved for each comparison: what people label, and systems write from.")
+    tour = _(
+        "Sentences retrieved for each comparison. People label them, and systems write from them."
+    )
     yield Entry("data", _("Arguments"), "arguments", place=20, tour=tour)
     yield Entry("data", _("Find arguments"), "find_start", place=30, under=("comparisons/",))
     yield Entry("data", _("Corpora"), "corpora", place=40)
@@ -33,6 +35,6 @@ def study_entries() -> Iterator[Entry]:
     yield Entry("answers", _("Questions"), "questions", 10, EXPERTS, answers)
     yield Entry("answers", _("Systems"), "systems", place=20)
     yield Entry("answers", _("Editing"), "editing", 25, frozenset({"expert"}))
-    tour = _("How closely written answers keep to the arguments that they cite.")
+    tour = _("How closely answers follow the arguments they cite.")
     yield Entry("answers", _("Faithfulness"), "faithfulness", place=60, tour=tour)
     yield Entry("answers", _("Before and after"), "edited_texts", place=70)

@@ -48,7 +48,7 @@ class Answers(AnswersKind, RunKind):
 
     name = "answers"
     title = lazy("Generated answers")
-    unusable = lazy("Not usable")
+    unusable = lazy("Unusable")
     home = Home("answers", "generations", lazy("Generated answers"))
     prompts = answer_prompts.PROMPTS
     tried_on = ANSWERS_PREVIEW

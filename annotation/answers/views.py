@@ -108,7 +108,7 @@ def question_new(request: StudyRequest, study: Study) -> HttpResponse:
         try:
             made = add_question(actor=request.user, **form.cleaned_data)
         except AlreadyThere:
-            form.add_error(None, _("This question is in the study already."))
+            form.add_error(None, _("This question is already in the study."))
         else:
             return redirect("question", study.public_id, made.public_id)
     context = {"study": study, "form": form, "unasked": count_unasked(study)}
@@ -199,8 +199,8 @@ def system_learned(request: StudyRequest, study: Study, system_id: uuid.UUID) ->
         messages.error(request, str(reason))
     else:
         text = ngettext(
-            "%d pair of objects more is no test of it.",
-            "%d pairs of objects more are no test of it.",
+            "%d more pair of objects no longer tests it.",
+            "%d more pairs of objects no longer test it.",
             new,
         )
         messages.success(request, text % new)

@@ -120,6 +120,6 @@ def check_labels(campaign: Campaign, snapshot: Snapshot, contents: list[str]) ->
         raise ExportNotPossible(
             _(
                 "The votes have changed since this snapshot was frozen, so its final labels "
-                "can no longer be told. Export them from the live snapshot."
+                "can no longer be determined. Export them from the live snapshot."
             )
         )

@@ -135,5 +135,5 @@ class ExportViews(CampaignViews):
     def _finished(self, public_id: uuid.UUID) -> ExportFile:
         found = get_object_or_404(self.get_queryset(), public_id=public_id)
         if not found.finished_at:
-            raise Conflict("The file is not finished.")
+            raise Conflict("The file is not ready yet.")
         return found

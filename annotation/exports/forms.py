@@ -26,15 +26,15 @@ class ExportForm(forms.Form):
         queryset=None,
         to_field_name="public_id",
         required=False,
-        empty_label=_("As things stand now"),
+        empty_label=_("Current state"),
         help_text=_("A frozen snapshot gives the same rows whenever you export it."),
     )
     contents = forms.MultipleChoiceField(
-        label=_("What"),
+        label=_("Content"),
         choices=ExportFile.Content.choices,
         initial=[ExportFile.Content.VOTES],
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Files made together share the pseudonyms of their annotators."),
+        help_text=_("Files created together share the pseudonyms of annotators."),
     )
     format = forms.ChoiceField(
         label=_("Format"),
@@ -43,7 +43,7 @@ class ExportForm(forms.Form):
         widget=forms.RadioSelect,
     )
     with_comments = forms.BooleanField(
-        label=_("With annotators' comments"),
+        label=_("Include annotators' comments"),
         required=False,
         help_text=_("Free text may say who wrote it. Read it before you publish the file."),
     )
@@ -52,7 +52,8 @@ class ExportForm(forms.Form):
         required=False,
         help_text=_(
             "Warning: a sentence that begins with = or + can run as a formula when a "
-            "spreadsheet program opens the file. Without the tick such text gets an apostrophe."
+            "spreadsheet program opens the file. If this is off, such text gets an "
+            "apostrophe."
         ),
     )
 
@@ -70,7 +71,7 @@ class ExportForm(forms.Form):
 class AnswersFileForm(forms.Form):
     """What is in a file, and in which format."""
 
-    content = forms.ChoiceField(label=_("What"), choices=CONTENTS)
+    content = forms.ChoiceField(label=_("Content"), choices=CONTENTS)
     format = forms.ChoiceField(label=_("Format"), choices=FORMATS)
     with_comments = forms.BooleanField(label=_("With comments"), required=False)
     is_raw = forms.BooleanField(label=_("CSV for programs, not for spreadsheets"), required=False)

@@ -85,7 +85,7 @@ def _request(
     except actions.ExportNotPossible as reason:
         messages.error(request, str(reason))
     else:
-        messages.success(request, _("The files are being made."))
+        messages.success(request, _("The files are being created."))
     return redirect("exports", study.public_id, campaign.public_id)
 
 
@@ -141,7 +141,7 @@ def answers_file(request: StudyRequest, study: Study) -> HttpResponse | FileResp
     """One table, made anew."""
     form = AnswersFileForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Choose what is in the file, and its format."))
+        messages.error(request, _("Choose the content and format of the file."))
         return redirect("questions", study.public_id)
     asked = form.cleaned_data
     wish = ExportRequest(study, with_comments=asked["with_comments"])

@@ -28,7 +28,7 @@ class FiguresForm(forms.Form):
     embedding = forms.ChoiceField(
         label=lazy("Sentence embeddings"),
         required=False,
-        help_text=lazy("For similarities of meaning. The operator can offer other models."),
+        help_text=lazy("Used for similarity of meaning. The operator can offer other models."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -48,24 +48,24 @@ class CoherenceForm(PlanForm):
     scenarios = ScenariosField()
     conditions = ConditionsField()
     texts = forms.ChoiceField(
-        label=lazy("Which texts"),
+        label=lazy("Texts"),
         choices=[
-            ("answers", lazy("Answers as they were written or imported")),
-            ("edited", lazy("Experts' newest versions of them")),
+            ("answers", lazy("Answers as written or imported")),
+            ("edited", lazy("Experts' newest versions")),
             ("both", lazy("Both")),
         ],
         initial="answers",
         widget=forms.RadioSelect,
     )
     sample = forms.IntegerField(
-        label=lazy("Only so many texts, drawn at random"),
+        label=lazy("Random sample of texts"),
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text=lazy("Empty judges all of them. Every citation of a drawn text is judged."),
+        help_text=lazy("Leave empty for all texts. Every citation of a sampled text is judged."),
     )
 
-    replicates = differing("replicates", label=lazy("Verdicts on each citation"))
+    replicates = differing("replicates", label=lazy("Verdicts per citation"))
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)

@@ -30,7 +30,7 @@ from cqa_site.web.pages import offer
 
 
 BY_RELEVANCE = [
-    ("any", lazy("All, also those without a label")),
+    ("any", lazy("All, including unlabelled ones")),
     ("3", lazy("Only label 3")),
     ("2-3", lazy("Labels 2 and 3")),
     ("0-1", lazy("Labels 0 and 1, a probe with useless arguments")),
@@ -51,10 +51,10 @@ class GenerationForm(PlanForm):
     advanced = ("wordings", "replicates", "labels", "most_arguments", *PlanForm.advanced)
 
     questions = forms.ChoiceField(
-        label=lazy("Which questions"),
+        label=lazy("Questions"),
         choices=[
             ("all", lazy("All of the study")),
-            ("comparisons", lazy("Those of the comparisons chosen below")),
+            ("comparisons", lazy("Those of the comparisons selected below")),
             ("sample", lazy("A random sample")),
         ],
         initial="all",
@@ -67,10 +67,10 @@ class GenerationForm(PlanForm):
         widget=forms.CheckboxSelectMultiple,
     )
     uses_aspect: forms.Field | None = forms.BooleanField(
-        label=lazy("Name the aspect of a question that has one"), required=False, initial=True
+        label=lazy("Include the aspect, if the question has one"), required=False, initial=True
     )
     uses_wording: forms.Field | None = forms.BooleanField(
-        label=lazy("Show a question's own wording where it has one"),
+        label=lazy("Include the own wording, if the question has one"),
         required=False,
         initial=True,
         help_text=lazy(
@@ -84,51 +84,52 @@ class GenerationForm(PlanForm):
         initial="any",
     )
     labels = LabelsField(
-        help_text=lazy("Counts where arguments are filtered by label; the run keeps whose it was.")
+        help_text=lazy("Applies if arguments are filtered by label; the run records the source.")
     )
     favoured = forms.ChoiceField(
         label=lazy("Arguments by the object they favour"),
         choices=BY_FAVOUR,
         initial="any",
         help_text=lazy(
-            "A probe for bias. A rule decides by the wording; where it cannot tell, the argument "
-            "is left out and counted."
+            "A probe for bias. A rule decides by the wording; if it cannot tell, the "
+            "argument is left out and counted."
         ),
     )
     most_arguments = forms.IntegerField(
-        label=lazy("Most arguments for a question"),
+        label=lazy("Maximum arguments per question"),
         initial=ARGUMENTS,
         min_value=1,
         max_value=MOST_ARGUMENTS,
-        help_text=lazy("If there are more, the seed draws which. It also draws their order."),
+        help_text=lazy("If there are more, the seed selects which. It also sets their order."),
     )
     prompt = differing("prompt", label=lazy("Scenario"))
     temperature = differing(
         "temperature",
         initial=None,
-        help_text=lazy("Empty leaves it to the endpoint, as the paper did."),
+        help_text=lazy("Leave empty for the endpoint's default, as in the paper."),
     )
     max_tokens = differing(
         "max_tokens",
         initial=1_500,
         help_text=lazy(
-            "300 words and a list of arguments take about 900; models that think aloud need far "
-            "more. A cut reply is asked for once more with twice as many, and is never an answer."
+            "300 words and a list of arguments take about 900; reasoning models need far "
+            "more. A truncated reply is requested once more with twice the limit, and is "
+            "never an answer."
         ),
     )
     seed = differing(
         "seed",
         help_text=lazy(
-            "Draws the sample, the arguments with their order, and the requests of the pre-flight."
+            "Sets the sample, the arguments and their order, and the requests of the pre-flight."
         ),
     )
-    reuse = differing("reuse", help_text=lazy("Costs nothing. Leave it out to get fresh texts."))
+    reuse = differing("reuse", help_text=lazy("Costs nothing. Turn off to get fresh texts."))
     replicates = forms.IntegerField(
-        label=lazy("Answers to each question"),
+        label=lazy("Answers per question"),
         initial=3,
         min_value=1,
         max_value=MOST_CHOICES,
-        help_text=lazy("Each is a request of its own over the same arguments."),
+        help_text=lazy("Each is a separate request with the same arguments."),
     )
 
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
@@ -203,7 +204,7 @@ class MatrixForm(GenerationForm):
         help_text=GenerationForm.base_fields["favoured"].help_text,
     )
     wordings = forms.MultipleChoiceField(
-        label=lazy("What of a question is shown"),
+        label=lazy("Question content"),
         choices=[
             ("both", lazy("Aspect and own wording, where it has them")),
             ("aspect", lazy("Its aspect, not its own wording")),
@@ -235,13 +236,13 @@ class MatrixForm(GenerationForm):
                 first = (rows if has_all else rows.exclude(kind__in=WITH_ARGUMENTS)).first()
                 field.initial = [first.pk] if first else []
         if not has_arguments:
-            prompt.help_text += " " + _("No arguments about its questions are here yet.")
+            prompt.help_text += " " + _("The study has no arguments for its questions yet.")
 
     def clean(self) -> dict[str, Any]:
         """Several combinations, and no more than anybody can look at."""
         data = super().clean()
         if not self.errors and self._count(data) > MOST_RUNS:
-            text = _("These are %(found)d combinations; one launch takes %(most)d at most.")
+            text = _("These are %(found)d combinations; one launch can have at most %(most)d.")
             self.complain("prompt", text % {"found": self._count(data), "most": MOST_RUNS})
         return data
 

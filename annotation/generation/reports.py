@@ -35,9 +35,9 @@ LEFT_OUT: dict[str, Promise] = {
     "relevance": lazy("arguments with another label"),
     "unclear": lazy("arguments that favour neither object clearly"),
     "other_object": lazy("arguments for the other object"),
-    "too_many": lazy("arguments beyond the most for a question"),
+    "too_many": lazy("arguments above the maximum per question"),
     "learned": lazy("questions that the model was trained on"),
-    "questions": lazy("questions for which no argument is left, so they are not asked"),
+    "questions": lazy("questions left without arguments, so they are not asked"),
 }
 
 

@@ -178,7 +178,7 @@ def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
         (_("Words, mean"), floatformat(one.words_mean, 0), floatformat(other.words_mean, 0)),
     ]
     if any(spread.read < spread.answers for spread in pair):
-        rows.insert(1, (_("The first ones, counted here"), one.read, other.read))
+        rows.insert(1, (_("First answers, counted here"), one.read, other.read))
     for name, title in CHOICES.items():
         first, second = (spread.choices.get(name, 0) for spread in pair)
         if first or second:
@@ -238,9 +238,9 @@ def generation_launch_move(
     """Go on with, pause, resume or cancel all runs that can be."""
     launch = _launch(study, launch_id)
     done, refused = steer(launch=launch, actor=request.user, move=move)
-    text = ngettext("Done with %d run.", "Done with %d runs.", done) % done
+    text = ngettext("Done for %d run.", "Done for %d runs.", done) % done
     if refused:
-        text = f"{text} {_('It was refused for %d.') % refused}"
+        text = f"{text} {_('Not possible for %d.') % refused}"
     messages.success(request, text)
     return redirect("generation_launch", study.public_id, launch.public_id)
 
@@ -284,7 +284,7 @@ def _context(study: Study, launch: GenerationLaunch) -> dict[str, Any]:
 
 
 MOVE_NAMES = {
-    "go": lazy("Go on with all that wait"),
+    "go": lazy("Continue all waiting runs"),
     "pause": lazy("Pause all"),
     "resume": lazy("Resume all"),
     "cancel": lazy("Cancel all"),

@@ -44,7 +44,7 @@ NEW_ANSWERS = ngettext_lazy("%(shown)s new answer", "%(shown)s new answers", "nu
 NEW_VOTES = ngettext_lazy("%(shown)s new vote", "%(shown)s new votes", "number")
 TO_LABEL = _("Its arguments can be labelled in a round.")
 TO_A_ROUND = _("Label them in a new round")
-SIDE_BY_SIDE = _("Its answers stand side by side with those of other systems.")
+SIDE_BY_SIDE = _("Its answers appear side by side with those of other systems.")
 WHO_WROTE = _("Who wrote the answers")
 
 
@@ -73,7 +73,7 @@ class StudyFormat(Format):
             return gettext("Its labels are in %s rounds; this is the first.") % number
         if file.round:
             return gettext(
-                "Its labels are in a round of their own; look at agreement and final labels there."
+                "Its labels are in a separate round; see agreement and final labels there."
             )
         return super().follow(file)
 
@@ -109,7 +109,8 @@ class AnswersFormat(StudyFormat):
         if len(systems[:2]) > 1:
             return super().follow(file)
         return gettext(
-            "No other system has answered yet: answers of a second one will stand beside these."
+            "No other system has answered yet. Answers from a second system will appear "
+            "beside these."
         )
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
@@ -162,7 +163,7 @@ def register_study_imports() -> None:
             "rater",
             longest=120,
             label=_("Judge or rater who gave its scores"),
-            help_text=_("Of judged answers, and of score sheets without a column for it."),
+            help_text=_("For judged answers, and for score sheets without such a column."),
             hint="Whose scores or counts they are, where no column says.",
             is_shared=True,
         ),
@@ -170,8 +171,10 @@ def register_study_imports() -> None:
             "label_round",
             longest=100,
             label=_("Name of the round for its labels"),
-            help_text=_("Empty: the file's name. Of no use for files without labels."),
-            hint="Where its labels go; by default the file's name.",
+            help_text=_(
+                "Optional. The file name if left empty. Ignored for files without labels."
+            ),
+            hint="Where its labels go; by default the file name.",
             is_shared=True,
             tells=UUID,
             flag="round",
@@ -182,9 +185,10 @@ def register_study_imports() -> None:
             label=_("System that wrote its answers"),
             title=_("System"),
             help_text=_(
-                "Empty: as kind and name of the file say. Of no use for files without answers."
+                "Optional. Taken from the kind and name of the file if left empty. Ignored "
+                "for files without answers."
             ),
-            hint="Who wrote the answers; by default as the file's name says.",
+            hint="Who wrote the answers; by default taken from the file name.",
             is_shared=True,
             tells=str,
         ),
@@ -267,8 +271,8 @@ def register_study_imports() -> None:
             asks="mapping",
             asking=AskingTable,
             holds=_(
-                "Chosen from the headers where they are clear. Object 1, object 2 and the "
-                "sentence are needed; with label and rater the rows are votes as well."
+                "Set from the headers where they are clear. Object 1, object 2 and the "
+                "sentence are required; with label and rater, rows are also votes."
             ),
             is_mapped=True,
             is_many=True,

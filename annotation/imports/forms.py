@@ -50,13 +50,13 @@ class MappingForm(ColumnsForm):
 
     beside = ("label_round", "rater", "rater_kind")
     label_columns = forms.MultipleChoiceField(
-        label=_("Or columns with the labels of one rater each"),
+        label=_("Or one label column per rater"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Each column's name is its rater."),
+        help_text=_("The column name is the rater."),
     )
     rater = forms.CharField(
-        label=_("The one rater of all rows"),
+        label=_("Rater of all rows"),
         required=False,
         max_length=120,
         help_text=_("Only if no column names the raters."),
@@ -65,7 +65,7 @@ class MappingForm(ColumnsForm):
         label=_("Round for the labels"),
         required=False,
         max_length=100,
-        help_text=_("Found by name, or made. Empty: the file's name."),
+        help_text=_("Existing or new round. The file name if left empty."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -90,7 +90,7 @@ class MappingForm(ColumnsForm):
         return (
             (_("Arguments"), ARGUMENT_FIELDS),
             (_("Labels (both label and rater, or neither)"), VOTE_FIELDS),
-            (_("Details of a label, as our own exports have them"), DETAIL_FIELDS),
+            (_("Label details, as in our own exports"), DETAIL_FIELDS),
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
@@ -110,16 +110,15 @@ class AskingTable(AskingColumns):
         columns, rows = self.preview.columns, self.preview.rows
         if is_own_export(columns):
             return _(
-                "These are the columns of a votes export of this site: everything is chosen "
-                "already."
+                "These are the columns of this site's votes export, so everything is already set."
             )
         labels = unread_labels(columns, rows, self.initial()["mapping"])
         if not labels:
             return ""
         text = _(
-            "The column “%s” may hold labels, and no column names their raters. To import them "
-            "as votes, choose it as the label and name the one rater; or choose the columns of "
-            "single raters."
+            "The column “%s” may hold labels, but no column names the raters. To import "
+            "votes, choose it as the label and name the rater, or choose one label column "
+            "per rater."
         )
         return text % labels[0]
 

@@ -403,7 +403,7 @@ class LabelComparisonViews(CampaignViews):
         offered = [{"key": each, "name": name} for each, name in choices(self.study)]
         found = said_by(self.study, key) if key else None
         if key and found is None:
-            raise ValidationError({"with": ["Nobody in this study has this key."]})
+            raise ValidationError({"with": ["No rater in this study has this key."]})
         sets = compare_sets(self.campaign, found[1]) if found else []
         shown = {"choices": offered, "name": found[0] if found else "", "sets": sets}
         return Response(LabelComparisonSerializer(shown).data)

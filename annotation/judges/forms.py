@@ -27,22 +27,22 @@ class RunForm(PlanForm):
     advanced = ("replicates", "batch_size", *PlanForm.advanced)
 
     choice = forms.ChoiceField(
-        label=_("Which sentences"),
+        label=_("Sentences"),
         choices=[
-            ("all", _("All of the round")),
-            ("final", _("Those with a final label")),
-            ("undecided", _("Those without a final label")),
+            ("all", _("All in the round")),
+            ("final", _("With a final label")),
+            ("undecided", _("Without a final label")),
             ("sample", _("A random sample")),
         ],
         initial="all",
         widget=forms.RadioSelect,
     )
     batch_size = forms.IntegerField(
-        label=_("Most sentences in one request"),
+        label=_("Maximum sentences per request"),
         initial=BATCH_SIZE,
         min_value=1,
         max_value=LARGEST_BATCH,
-        help_text=_("Only for prompts with several sentences a request."),
+        help_text=_("Only for prompts with several sentences per request."),
     )
 
     def __init__(self, *args: Any, campaign: Campaign, actor: User, **kwargs: Any) -> None:
@@ -77,13 +77,13 @@ class TrainingForm(forms.Form):
     """The campaign itself, or another one of its study with the same label scale."""
 
     source = forms.ModelChoiceField(
-        label=_("Final labels of"),
+        label=_("Final labels from"),
         queryset=Campaign.objects.none(),
         to_field_name="public_id",
         required=False,
         help_text=_(
-            "Other rounds of the study with the same scale can lend their final labels, for "
-            "instance a pilot round."
+            "You can use the final labels of another round with the same scale, such as a "
+            "pilot round."
         ),
     )
 

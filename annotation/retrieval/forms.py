@@ -39,7 +39,7 @@ class CorpusForm(forms.Form):
     def refuse_size(self) -> None:
         """Say that the file is too large."""
         limit = filesizeformat(settings.MAX_UPLOAD_BYTES)
-        self.add_error("file", _("Files up to %s are taken; split this one.") % limit)
+        self.add_error("file", _("The limit is %s. Split this file.") % limit)
 
 
 class ColumnsForm(forms.Form):
@@ -81,9 +81,9 @@ class ServiceForm(forms.Form):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["address"].help_text = _(
-            "What stands before the question mark, for example https://cam.example/cam-api. "
-            "If the objects belong into the path, write %s there. Plain http works only on "
-            "this machine, or if the operator lists the server in EGRESS_ALLOW."
+            "The part before the question mark, for example https://cam.example/cam-api. If "
+            "the objects belong in the path, write %s there. Plain http works only on this "
+            "machine, or if the operator lists the server in EGRESS_ALLOW."
         ) % ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
 
     def clean_address(self) -> str:
@@ -95,11 +95,11 @@ class ServiceForm(forms.Form):
             parts = urlsplit(address)
             host, _port = parts.hostname, parts.port
         except ValueError:
-            raise ValidationError(_("This is no address.")) from None
+            raise ValidationError(_("This is not an address.")) from None
         if parts.scheme not in ("https", "http") or not host or len(address.split()) != 1:
             raise ValidationError(_("An address begins with https:// and names a host."))
         if parts.username is not None or parts.password is not None or "{" in parts.netloc:
-            raise ValidationError(_("Before the path there is a host, and nothing else."))
+            raise ValidationError(_("Only a host can precede the path."))
         if parts.query or parts.fragment:
             raise ValidationError(_("Leave out everything from ? or # on."))
         if unknown := unknown_placeholders(parts.path):
@@ -118,7 +118,7 @@ class ComparisonForm(forms.ModelForm):
         """Two different objects, without white space around them."""
         data = super().clean() or {}
         if data.get("object1") and data.get("object1") == data.get("object2"):
-            self.add_error("object2", _("These are not two objects."))
+            self.add_error("object2", _("Enter two different objects."))
         return data
 
 
@@ -133,15 +133,15 @@ class SearchForm(forms.Form):
         empty_label=lazy("All"),
     )
     words = forms.ChoiceField(
-        label=lazy("A sentence has of each object"),
+        label=lazy("Sentences contain, for each object,"),
         required=False,
         choices=[("", lazy("the whole name")), ("any", lazy("any word of its name"))],
     )
     aspect = forms.CharField(
-        label=lazy("And a word of the aspect"), required=False, max_length=LONGEST_ASPECT
+        label=lazy("Also a word of the aspect"), required=False, max_length=LONGEST_ASPECT
     )
     most = forms.IntegerField(
-        label=lazy("At most"), required=False, min_value=1, max_value=actions.MOST_HITS
+        label=lazy("Maximum results"), required=False, min_value=1, max_value=actions.MOST_HITS
     )
 
     def __init__(self, *args, study: Study, comparison: Comparison, **kwargs) -> None:
@@ -155,7 +155,7 @@ class SearchForm(forms.Form):
         """An aspect has a word, if it is there at all."""
         aspect = self.cleaned_data["aspect"]
         if aspect and not words_of(aspect):
-            raise ValidationError(_("There is no letter or digit in it."))
+            raise ValidationError(_("Enter at least one letter or digit."))
         return aspect
 
     def clean_most(self) -> int:
@@ -191,7 +191,7 @@ class CamForm(forms.Form):
         label=lazy("Aspects"),
         required=False,
         max_length=MOST_ASPECTS * (LONGEST_ASPECT + 1),
-        help_text=lazy("Up to five, with commas between them; sentences about them score higher."),
+        help_text=lazy("Up to five, separated by commas. Sentences about them score higher."),
     )
     weight = forms.IntegerField(
         label=lazy("Weight of the aspects"), min_value=1, max_value=5, initial=3

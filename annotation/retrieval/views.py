@@ -185,7 +185,7 @@ def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> 
     except actions.CorpusBusy as reason:
         messages.error(request, str(reason))
     else:
-        messages.success(request, _("“%s” was deleted; arguments taken from it stay.") % row.name)
+        messages.success(request, _("“%s” was deleted. Arguments added from it stay.") % row.name)
     return redirect("corpora", study.public_id)
 
 
@@ -310,7 +310,7 @@ def tell(request: StudyRequest, taken: AddedArguments) -> None:
         return
     said = ngettext("%s new argument.", "%s new arguments.", taken.new) % taken.new
     if taken.same:
-        said += " " + _("Here before: %s.") % taken.same
+        said += " " + _("Already in the study: %s.") % taken.same
     messages.success(request, said)
 
 

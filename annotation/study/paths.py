@@ -38,8 +38,8 @@ def relevance_steps(study: Study) -> list[Step]:
 
 def _arguments(study: Study) -> Step:
     count = study.arguments.count()
-    found = ngettext("%(count)s argument is here.", "%(count)s arguments are here.", count)
-    asked = _("Upload a table, JSON or workbook; you see what is in it before anything is stored.")
+    found = ngettext("%(count)s argument imported.", "%(count)s arguments imported.", count)
+    asked = _("Upload a table, JSON or workbook. You see its content before anything is stored.")
     return step(
         study,
         title=_("Import arguments"),
@@ -55,14 +55,14 @@ def _round(study: Study, rounds: list[Any], opened: Any | None) -> Step:
     draft = next((each for each in rounds if each.state == Campaign.State.DRAFT), None)
     if draft and not opened:
         text = _("“%s” is a draft: choose its items and control items, then open it.") % draft
-        button = _("Go on with the draft")
+        button = _("Continue the draft")
         return step(
             study, title=title, text=text, button=button, page="campaign", is_done=False, of=draft
         )
     return step(
         study,
         title=title,
-        text=_("A round says which arguments get how many labels, under which guideline."),
+        text=_("A round sets which arguments get how many labels under which guideline."),
         button=_("New label round"),
         page="campaign_new",
         is_done=opened is not None,
@@ -76,19 +76,19 @@ def _annotators_step(study: Study, about: Any) -> Step:
     found = ngettext("%(count)s person can label", "%(count)s people can label", members)
     text = found % {"count": f"{members:,}"}
     if wanted > 1:
-        text += _("; each argument asks for %(wanted)s labels") % {"wanted": wanted}
+        text += _("; each argument needs %(wanted)s labels") % {"wanted": wanted}
     asked = _(
-        "On the round's page an admin invites people, one link each; its crowd links bring in "
-        "people of a platform."
+        "On the round's page, an admin invites people with one link each; crowd links bring "
+        "in people from a platform."
     )
     said = [f"{text}."] if members else []
     if members < wanted:
         said.append(asked)
     return step(
         study,
-        title=_("Bring in annotators"),
+        title=_("Add annotators"),
         text=" ".join(said),
-        button=_("The round") if about.pk else _("Label rounds"),
+        button=_("View round") if about.pk else _("Label rounds"),
         page="campaign" if about.pk else "campaigns",
         other=(_("People"), "members"),
         is_done=members >= wanted or not about.is_live,
@@ -103,16 +103,16 @@ def _members(study: Study) -> int:
 
 
 def _labels(study: Study, opened: Any | None) -> Step:
-    title = _("Let people label")
+    title = _("Collect labels")
     if opened is None:
         text = _(
-            "They get one argument after another; control items, where the round has any, are "
-            "hidden among them."
+            "Annotators get one argument after another. Control items, if any, are hidden "
+            "among them."
         )
         return _later(study, title, text)
     text = ngettext(
-        "%(done)s of %(wanted)s vote on ordinary items is in.",
-        "%(done)s of %(wanted)s votes on ordinary items are in.",
+        "%(done)s of %(wanted)s vote on ordinary items received.",
+        "%(done)s of %(wanted)s votes on ordinary items received.",
         opened.wanted,
     ) % {
         "done": f"{opened.done:,}",
@@ -121,8 +121,8 @@ def _labels(study: Study, opened: Any | None) -> Step:
     return step(
         study,
         title=title,
-        text=text if opened.is_live else _("Labels came in a file."),
-        button=_("The round"),
+        text=text if opened.is_live else _("Labels were imported from a file."),
+        button=_("View round"),
         page="campaign",
         is_done=_has_all(opened),
         of=opened,
@@ -135,9 +135,9 @@ def _has_all(round_: Any) -> bool:
 
 
 def _figures(study: Study, voted: Any | None) -> Step:
-    title = _("Read the figures")
+    title = _("View the figures")
     if voted is None:
-        text = _("Agreement, accuracy on control items and final labels, once labels come in.")
+        text = _("Agreement, accuracy on control items and final labels, once there are labels.")
         return _later(study, title, text)
     text = _("Agreement, accuracy on control items and final labels of “%s”.") % voted
     return step(
@@ -167,7 +167,7 @@ def _later(study: Study, title: str, text: str) -> Step:
 RELEVANCE = Path(
     "relevance",
     lazy("Are these arguments relevant?"),
-    lazy("People label arguments from 0 to 3; several labels each give a final one."),
+    lazy("People label arguments from 0 to 3. Several labels per argument give a final label."),
     relevance_steps,
     groups=frozenset(("data", "label", "study")),
     place=10,
@@ -201,7 +201,7 @@ def judge_steps(study: Study) -> list[Step]:
         step(
             study,
             title=_("Let it label the same arguments"),
-            text=_("You see what it will cost and try a few before the run goes on by itself."),
+            text=_("You see the cost and try a few calls before the run continues on its own."),
             button=_("New run"),
             page="run_new" if campaign else "runs",
             is_done=finished is not None,
@@ -209,9 +209,9 @@ def judge_steps(study: Study) -> list[Step]:
         ),
         step(
             study,
-            title=_("Read the verdict"),
+            title=_("View the verdict"),
             text=_("Whether the judge agrees with people as well as they agree with each other."),
-            button=_("Judges compared"),
+            button=_("Compare judges"),
             page="judges" if campaign else "runs",
             is_done=finished is not None and is_enough,
             of=campaign,
@@ -227,10 +227,12 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> Step:
         button, page = _("New label round"), "campaign_new"
     found = ngettext("%(count)s person labelled", "%(count)s people labelled", raters)
     text = found % {"count": raters}
-    asked = _("Three people at least on the same arguments: label here, or import their votes.")
+    asked = _(
+        "At least three people must label the same arguments. Label here or import their votes."
+    )
     return step(
         study,
-        title=_("Have labels of people"),
+        title=_("Get labels from people"),
         text=f"{text}." if is_enough else f"{text}. {asked}",
         button=button,
         page=page,
@@ -240,8 +242,8 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> Step:
 
 def _model(study: Study) -> Step:
     count = Endpoint.objects.filter(study=study, is_archived=False).count()
-    found = ngettext("%(count)s model can be asked.", "%(count)s models can be asked.", count)
-    asked = _("Any endpoint that speaks like OpenAI's, or the small model in the box.")
+    found = ngettext("%(count)s model is available.", "%(count)s models are available.", count)
+    asked = _("Any OpenAI-compatible endpoint, or the small built-in model.")
     return step(
         study,
         title=_("Connect a model"),
@@ -255,7 +257,7 @@ def _model(study: Study) -> Step:
 JUDGE = Path(
     "judge",
     lazy("Can a judge replace my annotators?"),
-    lazy("A language model labels what people labelled, and is compared with each of them."),
+    lazy("A language model labels what people labelled and is compared with each of them."),
     judge_steps,
     groups=frozenset(("data", "label", "judges", "study")),
     place=30,

@@ -262,7 +262,7 @@ def test_one_rater_however_the_name_is_written(ways):
     )
     file = ways.page("votes.csv", content)
     assert (new(file)["raters"], new(file)["votes"]) == (2, 4)
-    assert "“ann” and “Ann” are taken as one rater, “Ann”." in notes(file)
+    assert "“ann” and “Ann” are treated as one rater, “Ann”." in notes(file)
     assert "2 cells of “rater” had spaces" in notes(file)
     ways.apply(file)
     again = ways.interface(

@@ -308,5 +308,5 @@ def test_a_mapping_of_our_own_export_is_ready(client, study, tmp_path):
     path = table_file(tmp_path, row)
     file = uploaded(client, study, path.read_bytes())
     page = client.get(address("import_mapping", study, file)).text
-    assert "columns of a votes export" in page
+    assert "columns of this site&#x27;s votes export" in page
     assert page.count(" selected>") >= len(EXPORT_COLUMNS)

@@ -369,7 +369,7 @@ def test_where_all_is_held_by_others_nothing_is_to_go(world):
     assert "to go" not in text
     world.kind.Slot.objects.update(state="done", lease_until=None)
     text = client.get(work_page(world.round), follow=True).text
-    assert "Nothing left in this round" in text
+    assert "Nothing is left in this round" in text
     assert "You have" not in text
 
 

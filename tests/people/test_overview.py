@@ -72,7 +72,7 @@ def test_empty_study_begins_with_an_import_then_comes_a_round(researcher, study)
     assert reverse("imports", args=[study.public_id]) in card
     cast.make_arguments(study, 3)
     text = overview(researcher, study)
-    assert "3 arguments are here" in text
+    assert "3 arguments imported" in text
     assert reverse("campaign_new", args=[study.public_id]) in next_card(text)
     # A draft is finished first.
     campaign = cast.make_campaign(study, name="Draft one")
@@ -86,14 +86,14 @@ def test_then_come_as_many_annotators_as_an_argument_asks_for(db, study):
     open_round(round_=cast.make_campaign(study), actor=admin)
     client = cast.sign_in(admin)
     card = next_card(overview(client, study))
-    assert "Bring in annotators" in card
+    assert "Add annotators" in card
     assert reverse("members", args=[study.public_id]) in card
     for _number in range(2):
         cast.make_member(study, Role.ANNOTATOR)
     card = next_card(overview(client, study))
-    assert "2 people can label; each argument asks for 3 labels." in card
+    assert "2 people can label; each argument needs 3 labels." in card
     cast.make_member(study, Role.EXPERT)
-    assert "Let people label" in next_card(overview(client, study))
+    assert "Collect labels" in next_card(overview(client, study))
 
 
 def test_a_crowd_counts_for_its_own_round(db, study):
@@ -104,20 +104,20 @@ def test_a_crowd_counts_for_its_own_round(db, study):
         open_round(round_=round_, actor=admin)
     client = cast.sign_in(admin)
     crowd(other, admin, 3)
-    assert "Bring in annotators" in next_card(overview(client, study))
+    assert "Add annotators" in next_card(overview(client, study))
     crowd(mine, admin, 2)
     cast.make_member(study, Role.ANNOTATOR)
-    assert "Let people label" in next_card(overview(client, study))
+    assert "Collect labels" in next_card(overview(client, study))
 
 
 def test_labels_are_in_when_all_of_them_are(researcher, study, people):
     campaign = opened(study, people, votes_per_item=2)
     vote(campaign, people["annotator"], 1)
     text = overview(researcher, study)
-    assert "Let people label" in next_card(text)
+    assert "Collect labels" in next_card(text)
     assert reverse("figures", args=[study.public_id, campaign.public_id]) in text
     campaign.slots.update(state="done")
-    assert "Read the figures" in next_card(overview(researcher, study))
+    assert "View the figures" in next_card(overview(researcher, study))
     campaign.refresh_from_db()
     snapshots.refresh(CAMPAIGNS, campaign)
     assert 'aria-current="step"' not in overview(researcher, study)
@@ -134,7 +134,7 @@ def test_votes_are_counted_alike_by_the_path_and_by_the_round(researcher, study,
         row = next_work(campaign=campaign, place=place).assignments[0]
         answer(rater=place.rater, assignment=row, given=Answer(client_key=f"k{turn}", label=2))
     said = "3 of 8 votes on ordinary items"
-    assert f"{said} are in." in overview(researcher, study)
+    assert f"{said} received." in overview(researcher, study)
     page = reverse("campaign", args=[study.public_id, campaign.public_id])
     assert said in flat(researcher.get(page).text)
 
@@ -143,7 +143,7 @@ def test_imported_votes_need_no_annotators(db, study):
     admin = cast.make_member(study, Role.ADMIN)
     campaign = cast.make_campaign(study, origin=Campaign.Origin.IMPORTED, state="closed")
     vote(campaign, admin, 2)
-    assert "Read the figures" in next_card(overview(cast.sign_in(admin), study))
+    assert "View the figures" in next_card(overview(cast.sign_in(admin), study))
 
 
 def test_each_question_has_its_own_way(researcher, study):
@@ -161,7 +161,7 @@ def test_each_question_has_its_own_way(researcher, study):
 
 def test_a_study_leads_to_what_it_was_opened_for(researcher, study):
     Study.objects.filter(pk=study.pk).update(goal="judge")
-    assert "Have labels of people" in next_card(overview(researcher, study))
+    assert "Get labels from people" in next_card(overview(researcher, study))
     assert "Import arguments" in next_card(overview(researcher, study, "?path=relevance"))
     # A paper that was taken out leaves its goal behind.
     Study.objects.filter(pk=study.pk).update(goal="gone")
@@ -173,7 +173,7 @@ def test_a_judge_is_compared_with_three_people_at_least(researcher, study, peopl
     campaign = opened(study, people)
     vote(campaign, people["annotator"], 2)
     vote(campaign, people["expert"], 2)
-    assert "2 people labelled. Three people at least" in overview(researcher, study)
+    assert "2 people labelled. At least three people" in overview(researcher, study)
     vote(campaign, people["admin"], 2)
     assert "Connect a model" in next_card(overview(researcher, study))
 
@@ -196,7 +196,7 @@ def test_what_is_under_way_says_when_it_ends(researcher, study, people):
     # Twelve labels in the first minutes tell nothing.
     assert "at this pace" not in overview(researcher, study)
     Campaign.objects.filter(pk=campaign.pk).update(opened_at=timezone.now() - timedelta(hours=4.5))
-    assert "at this pace done 4 hours from now" in flat(overview(researcher, study)).replace(
+    assert "done 4 hours from now at this pace" in flat(overview(researcher, study)).replace(
         "\xa0", " "
     )
 
@@ -211,11 +211,11 @@ def test_a_run_is_under_way_from_its_start(researcher, study, people, state, sai
     part = under_way(researcher, study)
     assert reverse("run", args=[study.public_id, run.public_id]) in part
     assert re.search(r"<p[^>]*>([^<]+)</p>", part)[1].strip() == said
-    assert "no judge is at work" not in part
+    assert "no judge is running" not in part
     # One that could not be planned is not under way.
     Run.objects.filter(pk=run.pk).update(state="draft")
     Job.objects.filter(key=f"plan_run:{run.public_id}").update(state="failed")
-    assert "no judge is at work" in under_way(researcher, study)
+    assert "no judge is running" in under_way(researcher, study)
 
 
 def started(study, actor):
@@ -233,7 +233,7 @@ def test_researcher_sees_waiting_imports_progress_and_disputes(researcher, study
     campaign = opened(study, people, ordinary=8, controls=2)
     dispute(campaign)
     text = flat(overview(researcher, study))
-    assert "1 upload waits for your yes" in text
+    assert "1 upload to review" in text
     assert "1 label in dispute" in text
     assert "24 / 24" in text
     assert reverse("adjudication", args=[study.public_id, campaign.public_id]) in text
@@ -241,7 +241,7 @@ def test_researcher_sees_waiting_imports_progress_and_disputes(researcher, study
 
 def test_expert_is_led_to_the_queue_then_to_labelling(study, people):
     client = cast.sign_in(people["expert"])
-    assert "Nothing waits for you" in overview(client, study)
+    assert "Nothing to do now" in overview(client, study)
     campaign = opened(study, people)
     assert "Start labelling" in overview(client, study)
     dispute(campaign)
@@ -330,7 +330,7 @@ def test_figures_that_nobody_opened_are_named_until_somebody_does(researcher, st
         study, name="From a file", origin=Campaign.Origin.IMPORTED, state="closed"
     )
     cast.make_campaign(study, name="Empty one", origin=Campaign.Origin.IMPORTED, state="closed")
-    assert "once labels, scores or key points are in" in overview(researcher, study)
+    assert "once there are labels, scores or key points" in overview(researcher, study)
     vote(campaign, people["annotator"], 2)
     page = reverse("figures", args=[study.public_id, campaign.public_id])
     part = newest_results(researcher, study)

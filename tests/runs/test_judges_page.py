@@ -259,7 +259,7 @@ def test_the_finding_begins_with_the_answer(judged, bounds, said):
         finding = judges_finding(replace(figures, judges=[row], best=best))
         assert "corrected for the choice among 4 judges" in finding.sure
         assert finding.says.startswith(said)
-        assert ("the model in the box answers at chance level" in finding.sure) == is_there
+        assert ("the built-in model answers at chance level" in finding.sure) == is_there
 
 
 def test_every_table_goes_away_as_a_file(judged, subtests):

@@ -19,7 +19,7 @@ class LabelsField(forms.ChoiceField):
     sent = "The id of a round, or newest; empty for the study's choice."
 
     def __init__(self, **kwargs) -> None:
-        usual: dict[str, Any] = {"label": lazy("Whose labels"), "required": False}
+        usual: dict[str, Any] = {"label": lazy("Labels from"), "required": False}
         super().__init__(**usual | kwargs)
 
 

@@ -16,9 +16,9 @@ from cqa_site.web.pages import offer
 # Choosing systems, scenarios and conditions; without a choice, all, but plain conditions only.
 
 
-ALL_MEANT = _("None chosen means all.")
-PLAIN_ONLY = _("Plain ones only")
-MIXED = _("All, mixed with each other")
+ALL_MEANT = _("Leave empty for all.")
+PLAIN_ONLY = _("Plain only")
+MIXED = _("All, mixed")
 
 
 class SystemsField(forms.ModelMultipleChoiceField):
@@ -58,9 +58,9 @@ class ConditionsField(forms.MultipleChoiceField):
             "label": _("Only conditions"),
             "required": False,
             "help_text": _(
-                "None chosen means the plain ones: answers written with filters of arguments or "
-                "with less of the question are left out, because mixed they say nothing about "
-                "either."
+                "Leave empty for plain answers only. Answers written with argument filters "
+                "or with less of the question are left out, because mixed they say nothing "
+                "about either."
             ),
         }
         super().__init__(**usual | kwargs)
@@ -168,7 +168,7 @@ class AnswerFilterForm(forms.Form):
         empty_label=_("All"),
     )
     choice = forms.IntegerField(label=_("Choice"), required=False, min_value=1, max_value=32_767)
-    blind = forms.BooleanField(label=_("Hide who wrote them"), required=False)
+    blind = forms.BooleanField(label=_("Hide authors"), required=False)
 
     def __init__(self, *args, question: Question, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -188,13 +188,13 @@ class QuestionForm(forms.Form):
         label=_("Aspect"),
         required=False,
         max_length=300,
-        help_text=_("What the objects are compared for, such as “price”. May stay empty."),
+        help_text=_("Optional. What to compare the objects by, such as “price”."),
     )
     wording = forms.CharField(
         label=_("Own wording"),
         required=False,
         max_length=500,
-        help_text=_("Empty: which is better, one object or the other?"),
+        help_text=_("If empty: which is better, one object or the other?"),
     )
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
@@ -207,14 +207,14 @@ class QuestionListForm(forms.Form):
 
     file = forms.FileField(label=_("File"), required=False, max_length=255)
     pasted = forms.CharField(
-        label=_("Or paste them here"),
+        label=_("Or paste questions"),
         required=False,
         max_length=200_000,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
         help_text=_(
-            "One question a line: “tea vs coffee”, or objects, aspect and wording as copied from "
-            "a spreadsheet, with or without headers."
+            "One question per line: “tea vs coffee”, or objects, aspect and wording as "
+            "copied from a spreadsheet, with or without headers."
         ),
     )
 
@@ -230,7 +230,7 @@ class QuestionListForm(forms.Form):
         """Either a file or a text."""
         data = super().clean() or {}
         if not self.errors and bool(data.get("file")) == bool(data["pasted"].strip()):
-            self.add_error(None, _("Choose a file or paste a list: one of the two."))
+            self.add_error(None, _("Choose a file or paste a list, not both."))
         return data
 
 
@@ -241,5 +241,5 @@ class SystemForm(forms.Form):
     kind = forms.ChoiceField(
         label=_("Kind"),
         choices=System.Kind.choices,
-        help_text=_("Experts never see texts by people beside those that they edit."),
+        help_text=_("Experts never see texts by people beside those they edit."),
     )

@@ -118,7 +118,7 @@ def _one_of(
         word = given.lower() if given else None
         word = (words or {}).get(word or "", word)
         if word is not None and word not in offered:
-            raise ValueError(f"{str(given)[:40]!a} is none of {', '.join(offered)}")
+            raise ValueError(f"{str(given)[:40]!a} is not one of {', '.join(offered)}")
         return word
 
     return read
@@ -130,7 +130,7 @@ def _count(value: Value) -> int | None:
     except ValueError:
         number = -1
     if number is not None and not 0 <= number <= _LARGEST_NUMBER:
-        raise ValueError(f"{str(value)[:40]!a} is no whole number of zero or more")
+        raise ValueError(f"{str(value)[:40]!a} is not a whole number of zero or more")
     return number
 
 
@@ -352,7 +352,7 @@ class _Asked:
 
 
 def _of_trimmed(column: str, cells: int) -> str:
-    return f"{counted(cells, 'cell', 'cells')} of “{column}” had spaces at the ends: taken off."
+    return f"Removed spaces at the ends of {counted(cells, 'cell', 'cells')} of “{column}”."
 
 
 def _read_row(row: Row, asked: _Asked) -> Iterator[GenericRecord | Problem | Remark]:

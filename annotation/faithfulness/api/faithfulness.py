@@ -61,8 +61,8 @@ CONDITION = OpenApiParameter(
 LABELS = OpenApiParameter(
     "labels",
     str,
-    description="Whose final labels precision, recall and F1 are by: a round's id, or newest "
-    "(of each sentence); by default the study's choice.",
+    description="Source of the final labels for precision, recall and F1: a round's id, or "
+    "newest (of each sentence); by default the study's choice.",
 )
 RUN = OpenApiParameter("run", str, description="Whose verdicts; by default the newest.")
 

@@ -62,7 +62,7 @@ class FaithfulnessSerializer(serializers.Serializer):
 
     mode = serializers.ChoiceField(FaithfulnessFigures.Mode.choices)
     labels = serializers.CharField(
-        help_text="Whose labels precision, recall and F1 are by: a round's id, or newest."
+        help_text="Source of the labels for precision, recall and F1: a round's id, or newest."
     )
     embedding = serializers.CharField(allow_blank=True)
     run = serializers.UUIDField(allow_null=True, help_text="Whose verdicts these are.")

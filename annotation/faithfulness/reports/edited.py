@@ -118,10 +118,10 @@ def _pair(row: EditedText, found: dict[Place, dict[str, float | None]]) -> Pair:
 
 RECIPE = lazy(
     "Every text counts once: figures of segments are means of the text's own segments. The "
-    "difference is after minus before, averaged over texts that have both, with a 95 % interval "
-    "over whole questions, of this measure alone: t, corrected for skewness, from 10 "
-    "questions on. An imported gold text is held against the machine answer to the same question "
-    "from which it is the fewest words away."
+    "difference is after minus before, averaged over texts that have both, with a 95 % "
+    "interval over whole questions, of this measure alone: t, corrected for skewness, from "
+    "10 questions on. An imported gold text is compared with the machine answer to the same "
+    "question that differs from it by the fewest words."
 )
 
 

@@ -244,20 +244,21 @@ def _mean(values: Sequence[float]) -> float | None:
 
 RECIPES = {
     "sound": lazy(
-        "Cosine of two versions of the same answer, averaged over the calibration answers that "
-        "both have handed in; n says how many. The vector of a version is the mean of the "
-        "sentence embeddings of its statements, so its end counts as much as its beginning."
+        "Cosine of two versions of the same answer, averaged over the calibration answers "
+        "that both have submitted; n is their number. The vector of a version is the mean "
+        "of the sentence embeddings of its statements, so its end counts as much as its "
+        "beginning."
     ),
     "paper": lazy(
-        "As in the paper: the vector of a version is the embedding of the whole text, of which "
-        "the model reads the first 256 tokens only. Averaged over the calibration answers that "
-        "both have handed in; n says how many."
+        "As in the paper: the vector of a version is the embedding of the whole text, of "
+        "which the model reads the first 256 tokens only. Averaged over the calibration "
+        "answers that both have submitted; n is their number."
     ),
 }
 WORK = lazy(
-    "Means over the newest versions of all answers that an expert handed in. Words changed: put "
-    "in, taken out or replaced, against the machine's text. Time: median of the seconds in which "
-    "the editing page was in use."
+    "Means over the newest versions of all answers that an expert submitted. Words changed: "
+    "inserted, deleted or replaced relative to the machine's text. Time: median of the "
+    "seconds that the editing page was in use."
 )
 
 

@@ -94,7 +94,7 @@ COHERENCE_OF_TEXTS = Measure(
 SKIPPED = {
     "uncited": lazy("segments without a citation"),
     "generated": lazy("segments with arguments of the writer's own"),
-    "nonexistent": lazy("segments that cite only numbers which no argument has"),
+    "nonexistent": lazy("segments that cite only numbers without an argument"),
     "unlabelled": lazy("cited arguments without a label"),
     "no_arguments": lazy("answers without arguments"),
     "no_labels": lazy("answers none of whose arguments has a label"),
@@ -103,13 +103,13 @@ SKIPPED = {
 }
 MODES = {
     "sound": lazy(
-        "Sound: statements and citations as a reader sees them; each statement is held against "
-        "the arguments that it cites, by words without case and punctuation."
+        "Sound: statements and citations as a reader sees them; each statement is compared "
+        "with the arguments it cites, by words, ignoring case and punctuation."
     ),
     "paper": lazy(
-        "As in the paper: segments run from a capital letter to the next bracket, each is held "
-        "against all arguments, and some forms of citations and labels are missed; for comparison "
-        "with the published figures only."
+        "As in the paper: segments run from a capital letter to the next bracket, each is "
+        "compared with all arguments, and some forms of citations and labels are missed; "
+        "for comparison with the published figures only."
     ),
 }
 INTERVALS = lazy(

@@ -165,7 +165,7 @@ def _figures(
         ),
         Figure(
             slug="work",
-            title=_("What each expert changed"),
+            title=_("Changes by expert"),
             recipe=WORK,
             table=work_table(editing_round, shown),
             body="annotation/faithfulness/_expert_work.html",

@@ -110,7 +110,7 @@ class FaithfulnessPageState:
         measures = Figure(
             slug="measures",
             title=_("By system and condition"),
-            recipe=f"{_('A figure leads to the texts behind it.')} {INTERVALS}",
+            recipe=f"{_('Each figure links to the texts behind it.')} {INTERVALS}",
             table=faithfulness_table(self.study, self.groups, self.choice, self.state),
             body="annotation/faithfulness/_measures.html",
             data=[_shown(group, names) for group in self.groups],
@@ -180,7 +180,7 @@ def faithfulness_compute(request: StudyRequest, study: Study) -> HttpResponse:
         embedding = form.cleaned_data["embedding"]
         actions.request_figures(study=study, embedding=embedding, actor=request.user)
     else:
-        messages.error(request, _("Choose one of the embedding models on offer."))
+        messages.error(request, _("Choose one of the available embedding models."))
     return redirect("faithfulness", study.public_id)
 
 
@@ -246,19 +246,21 @@ FACE = RunPages(
     kind=KIND,
     name="coherence",
     form=CoherenceForm,
-    heading=lazy("Whose citations"),
+    heading=lazy("Scope"),
     rows=(("texts",), ("systems",), ("sample",)),
     has_things=has_citations,
     left_out=_left_out,
     taken=_taken,
-    about=lazy("Language models judge citations; faithfulness shows the shares that they find."),
+    about=lazy(
+        "Language models judge citations. The Faithfulness page shows the resulting shares."
+    ),
     new=lazy("Judge coherence"),
     lead=lazy(
-        "A model says for each citation whether the citing segment follows from the cited "
-        "argument and speaks for the same object."
+        "For each citation, a model says whether the citing segment follows from the cited "
+        "argument and favours the same object."
     ),
-    nothing=lazy("A judge reads texts with figures that cite an argument."),
-    starts=(("faithfulness", lazy("Bring the figures up to date first")),),
+    nothing=lazy("A judge needs texts with figures that cite an argument."),
+    starts=(("faithfulness", lazy("Update the figures first")),),
 )
 
 

@@ -178,7 +178,7 @@ def figures_finding(figures: Figures, guideline: Guideline) -> Finding:
     labels = _majority(figures, guideline)
     alpha = figures.agreement["all"][0]
     if alpha.value is None:
-        says = _("How far annotators agree cannot be said yet: %s.") % alpha.reason
+        says = _("Agreement between annotators cannot be computed yet: %s.") % alpha.reason
         return Finding(f"{says} {labels}".strip(), _so_far(figures), "warn")
     # Snapshots of earlier versions hold intervals of fewer items than a verdict needs.
     is_enough = RULES["reliability"].allows(alpha.n_pairable_items)

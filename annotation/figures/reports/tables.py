@@ -277,7 +277,7 @@ TABLES: dict[str, Entry] = {
         _majority,
     ),
     "confusion": Entry(
-        gettext_lazy("Which labels meet"),
+        gettext_lazy("Label pairs"),
         gettext_lazy(
             "Pairs of votes on one item, all items. A pair weighs 1 / (votes of the item − 1), so "
             "a row sums to the votes with that label on items with two or more."
@@ -287,8 +287,8 @@ TABLES: dict[str, Entry] = {
     "per-label": Entry(
         gettext_lazy("Agreement by label"),
         gettext_lazy(
-            "Somebody gave this label: how often did another vote on the item agree? By chance: "
-            "the same if the votes were dealt at random."
+            "When someone gave this label, how often did another vote on the item agree? By "
+            "chance: the same if votes were assigned at random."
         ),
         _per_label,
     ),

@@ -128,7 +128,7 @@ def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[st
             # The same run was started by itself and is under way.
             joined.append(run.number)
     if not started:
-        raise RunRefused(refused[0] if refused else "All of these runs are under way already.")
+        raise RunRefused(refused[0] if refused else "All of these runs are already in progress.")
     return {"folded": matrix.folded, "joined": joined, "refused": refused}
 
 

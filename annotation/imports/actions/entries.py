@@ -293,8 +293,8 @@ def read_system_answers(source: Source) -> Iterator[Line]:
 
 def _repeated(number: int) -> str:
     text = ngettext(
-        "%s text repeats an earlier one of the file on the same question; every copy is kept.",
-        "%s texts repeat earlier ones of the file on the same question; every copy is kept.",
+        "%s text repeats an earlier one in the file on the same question; every copy is kept.",
+        "%s texts repeat earlier ones in the file on the same question; every copy is kept.",
         number,
     )
     return text % number

@@ -117,8 +117,8 @@ def _workbook(source: Source) -> Iterator[Line]:
         elif sheet.rows:
             yield Note(
                 ngettext(
-                    "%(sheet)s holds no label in %(rows)s row; no round was made for it.",
-                    "%(sheet)s holds no label in %(rows)s rows; no round was made for it.",
+                    "%(sheet)s has no label in %(rows)s row; no round was created for it.",
+                    "%(sheet)s has no label in %(rows)s rows; no round was created for it.",
                     len(sheet.rows),
                 )
                 % {"sheet": _sheet_name(sheet), "rows": len(sheet.rows)}
@@ -197,7 +197,7 @@ def read_released(source: Source) -> Iterator[Line]:
         if isinstance(record, Problem):
             yield rejected(record, of="votes")
         elif record.text is None:
-            reason = _("The sentence is null; its labels stand for nothing and were left out.")
+            reason = _("The sentence is null, so its labels were left out.")
             yield Flag(record.row, "argument", reason)
         else:
             yield _released_entry(record, record.text, campaign)

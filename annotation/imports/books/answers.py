@@ -320,8 +320,8 @@ class AnswerBook:
         """Say about the file as a whole what would be tiresome row by row."""
         for source, number in self._twins.items():
             text = ngettext(
-                "%(number)s answer is here already, from %(source)s.",
-                "%(number)s answers are here already, from %(source)s.",
+                "%(number)s answer already exists, from %(source)s.",
+                "%(number)s answers already exist, from %(source)s.",
                 number,
             )
             self.work.outcome.notes.append(text % {"number": number, "source": source})
@@ -338,8 +338,8 @@ class AnswerBook:
     def _compare(self, entry: AnswerEntry, found: Answer) -> None:
         if found.text_sha256 != text_key(entry.text):
             reason = _(
-                "another text came from this place of a file of this name; answers are never "
-                "changed, so give the file another name"
+                "a different text was imported from this position of a file with this name; "
+                "answers never change, so rename the file"
             )
             self.reject(entry, entry.column, reason)
             return

@@ -150,8 +150,10 @@ class ArgumentBook:
         if not self._repeated:
             return
         text = ngettext(
-            "%(number)s row repeats an argument of the file, which is taken once: row %(rows)s.",
-            "%(number)s rows repeat arguments of the file, which are taken once: rows %(rows)s.",
+            "%(number)s row repeats an argument in the file, which is imported once: row "
+            "%(rows)s.",
+            "%(number)s rows repeat arguments in the file, which are imported once: rows "
+            "%(rows)s.",
             len(self._repeated),
         )
         shown = ", ".join(map(str, list(self._repeated)[:REPEATED_SHOWN]))
@@ -203,7 +205,7 @@ def _matched(study: Study, chunk: list[Line]) -> Iterator[Line]:
     for line in chunk:
         stored = _stored_text(line, spellings) if isinstance(line, ArgumentEntry) else None
         if isinstance(line, ArgumentEntry) and stored is not None:
-            reason = _("Matched a sentence of the study that differs in damaged characters only.")
+            reason = _("Matched a sentence of the study that differs only in damaged characters.")
             yield Flag(line.row, line.place, reason)
             yield replace(line, text=stored)
         else:
@@ -261,7 +263,8 @@ class CampaignBook:
         found = Campaign.objects.filter(study=self.work.study, name=name).first()
         if found is not None and found.is_live:
             raise ImportRefused(
-                _("“%s” is a round run here. Choose another name for the imported votes.") % name
+                _("“%s” is a round run on this site. Choose another name for the imported votes.")
+                % name
             )
         self.work.result("label_rounds", "same" if found else "new")
         if found is not None or not self.work.write:

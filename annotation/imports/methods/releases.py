@@ -51,7 +51,7 @@ def texts_of(row: Row, column: str) -> list[str]:
         raise BadValue(column, "is no list")
     texts = [each for each in value if isinstance(each, str)]
     if len(texts) < len(value):
-        raise BadValue(column, "holds something that is not text")
+        raise BadValue(column, "contains something that is not text")
     return texts
 
 
@@ -369,7 +369,7 @@ def _read_entry(
     entry: Value, position: int, objects: list[Value], scale: Collection[int], file: str
 ) -> FinalLabel | Problem:
     if not isinstance(entry, dict):
-        return Problem(file, position, "arguments", "this argument is no object")
+        return Problem(file, position, "arguments", "this argument is not an object")
     index, text = entry.get("index"), entry.get("argument")
     if isinstance(index, bool) or not isinstance(index, int):
         return Problem(file, position, "index", "is no whole number")
@@ -421,7 +421,7 @@ class RaterNames:
     def notes(self) -> list[str]:
         """Which spellings were taken as one."""
         return [
-            f"“{'”, “'.join(sorted(others))}” and “{first}” are taken as one rater, “{first}”."
+            f"“{'”, “'.join(sorted(others))}” and “{first}” are treated as one rater, “{first}”."
             for first, others in self._joined.items()
         ]
 

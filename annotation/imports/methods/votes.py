@@ -145,7 +145,7 @@ def _find_columns(
     assignment = {part: f"ASSIGNMENT:{part}" for part in _ASSIGNMENT}
     missing = [column for column in assignment.values() if column not in names]
     if missing:
-        raise UnreadableFile(file, f"is no Toloka export: no column {', '.join(missing)}")
+        raise UnreadableFile(file, f"is not a Toloka export: no column {', '.join(missing)}")
     return _Columns(
         shown=_one_column(names, "INPUT", input_field, file),
         vote=vote,
@@ -162,7 +162,7 @@ def _one_column(names: list[str], prefix: str, field: str | None, file: str) -> 
         return found[0]
     if found:
         raise UnreadableFile(file, f"has several {prefix} columns: {', '.join(found)}; choose one")
-    raise UnreadableFile(file, f"is no Toloka export: no column {prefix}:{field or '…'}")
+    raise UnreadableFile(file, f"is not a Toloka export: no column {prefix}:{field or '…'}")
 
 
 def _read_vote(row: Row, columns: _Columns, scale: Collection[int]) -> CrowdVote:
@@ -215,7 +215,7 @@ def _utc(text: str, column: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise _BadCell(column, f"{text[:40]!a} is no date and time") from None
+        raise _BadCell(column, f"{text[:40]!a} is not a date and time") from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

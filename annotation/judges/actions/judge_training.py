@@ -188,7 +188,7 @@ def _cold(task: Task) -> TrainingResult:
     `annotation.judges.methods.probabilities`. Other scales have similarity only.
     """
     if task.units.empty:
-        raise JobRefused(_("The round has no sentence to look at."))
+        raise JobRefused(_("The round has no sentences."))
     has_rule = task.levels == list(RELEVANCE_SCALE)
     probabilities = _by_rule(task) if has_rule else _by_similarity(task)
     predicted = _predicted(task, task.units, probabilities, is_out_of_fold=False)

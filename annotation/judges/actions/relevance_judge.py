@@ -54,12 +54,12 @@ KIND = "relevance"
 SINGLE, BATCH = "relevance_single", "relevance_batch"
 PROMPTS = {
     SINGLE: PromptKind(
-        lazy("One sentence a request"),
+        lazy("One sentence per request"),
         Layout(("levels",), ("object1", "object2", "sentence")),
         FOLDER / "relevance_single.md",
     ),
     BATCH: PromptKind(
-        lazy("Several sentences a request"),
+        lazy("Several sentences per request"),
         Layout(("levels",), ("object1", "object2", "sentences")),
         FOLDER / "relevance_batch.md",
     ),

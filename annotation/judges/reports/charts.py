@@ -213,8 +213,8 @@ def judges_finding(figures: Figures) -> Finding | None:
     if best is None or judge is None:
         says = _("No judge can be ranked yet.")
         needed = _(
-            "Agreement needs arguments with a final label and a judge's label, and a judge has to "
-            "label at least 95 % of what it was asked."
+            "Agreement needs arguments with a final label and a judge's label, and a judge "
+            "must label at least 95 % of the arguments it was asked about."
         )
         return Finding(says, needed, "warn")
     says, mark = {
@@ -238,7 +238,7 @@ def judges_finding(figures: Figures) -> Finding | None:
 def _demonstrated(judge: JudgeFigures) -> str:
     if not judge.is_demonstration:
         return ""
-    return _("Demonstration: the model in the box answers at chance level.")
+    return _("Demonstration: the built-in model answers at chance level.")
 
 
 def _difference(best: BestJudge) -> str:
@@ -279,7 +279,7 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
     """How far a version of the trained judge agrees with labels it had not seen."""
     alpha = figures.ordinal
     if alpha.value is None:
-        says = _("How far version %(n)d agrees with people cannot be said.") % {"n": number}
+        says = _("The agreement of version %(n)d with people cannot be computed.") % {"n": number}
         return Finding(says, f"{capfirst(alpha.reason or '')}.", "warn")
     level, mark = level_of(_("version %d agrees with final labels") % number, alpha)
     says = f"{level}: {_('ordinal alpha %s.') % text_of(alpha.value, 2)}"

@@ -27,7 +27,7 @@ STEPS: dict[str, Any] = {
     "votes": gettext_lazy("Votes alone"),
     "expert": gettext_lazy("… with expert overrides"),
     "adopted": gettext_lazy("… with adopted labels"),
-    "final": gettext_lazy("… with the queue's decisions: final labels"),
+    "final": gettext_lazy("… with adjudication decisions: final labels"),
 }
 METHODS: dict[str, Any] = {
     "majority": gettext_lazy("Majority of the votes"),
@@ -44,10 +44,11 @@ COLUMNS = (
     "label",
 )
 RECIPE = gettext_lazy(
-    "Unit: argument with a label of both. Equal: the rater gave this label; where a file holds "
-    "copies of a sentence with different labels, each of them counts. Of several labels of the "
-    "rater the most frequent one enters alpha, the higher one on a tie. Krippendorff's alpha with "
-    "95 % intervals (item jackknife), each alone. Difference: mean of rater minus label set."
+    "Unit: argument with a label from both. Equal: the rater gave this label; if a file has "
+    "copies of a sentence with different labels, each counts. If the rater gave several "
+    "labels, alpha uses the most frequent one, the higher one on a tie. Krippendorff's "
+    "alpha with 95 % intervals (item jackknife), each alone. Difference: mean of rater "
+    "minus label set."
 )
 
 
@@ -254,7 +255,7 @@ def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableDat
         ]
         for row in rows
     ]
-    caption = _("Label sets of round “%(campaign)s” beside %(rater)s.") % {
+    caption = _("Label sets of round “%(campaign)s” compared with %(rater)s.") % {
         "campaign": campaign.name,
         "rater": name,
     }

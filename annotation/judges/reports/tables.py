@@ -247,15 +247,16 @@ def _hardest(figures: Figures) -> tuple[list[str], Rows]:
 
 TABLES: dict[str, Entry] = {
     "judges": Entry(
-        gettext_lazy("Judges beside people"),
+        gettext_lazy("Judges compared with people"),
         gettext_lazy(
-            "Unit: argument; alphas with votes have an n of their own. Of several replicates the "
-            "most frequent label counts, the higher one on a tie. Krippendorff's alpha with 95 % "
-            "intervals, each alone: item jackknife, t corrected for skewness, from 20 arguments "
-            "on (the difference from 100). With people's votes: only pairs of one vote and the "
-            "judge's label. Bias: mean of judge minus final label, without an interval; above 0 "
-            "the judge's labels are higher. Cost per 1,000 arguments labelled, re-asked ones "
-            "included and reused replies at their price, in the units of the endpoint's price."
+            "Unit: argument; alphas with votes have their own n. With several replicates, "
+            "the most frequent label counts, the higher one on a tie. Krippendorff's alpha "
+            "with 95 % intervals, each alone: item jackknife, t corrected for skewness, "
+            "from 20 arguments on (the difference from 100). With people's votes: only "
+            "pairs of one vote and the judge's label. Bias: mean of judge minus final "
+            "label, without an interval; above 0 the judge's labels are higher. Cost per "
+            "1,000 labelled arguments, including repeated requests and reused replies at "
+            "their price, in the endpoint's price units."
         ),
         _judges,
     ),

@@ -246,7 +246,7 @@ def _compared(campaign: Campaign, key: str, chosen: str) -> dict[str, Any]:
     files = Files(view="label_compare_figure", ids=place, query=urlencode({"with": key}))
     sets = Figure(
         slug="sets",
-        title=_("Step by step beside %s") % name,
+        title=_("Step by step, compared with %s") % name,
         recipe=RECIPE,
         table=steps_table(campaign, name, rows),
         body="annotation/judges/_label_sets.html",
@@ -256,7 +256,7 @@ def _compared(campaign: Campaign, key: str, chosen: str) -> dict[str, Any]:
     matrix = Figure(
         slug="confusion",
         title=SETS[chosen],
-        about=_("beside %s") % name,
+        about=_("compared with %s") % name,
         recipe=_("Rows: the label set; columns: %s. Shares are of the row.") % name,
         table=confusion_table(name, chosen, confusion),
         body="annotation/judges/_label_confusion.html",

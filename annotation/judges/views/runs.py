@@ -46,11 +46,11 @@ FACE = RunListPages(
     kind=KIND,
     has_things=lambda study: campaigns_of(study).exists(),
     about=lazy(
-        "Language models label the sentences of a round in the background; people's votes "
-        "stay apart."
+        "Language models label the sentences of a round in the background. People's votes "
+        "stay separate."
     ),
     lead=lazy("Choose a round and start the first run."),
-    nothing=lazy("A judge labels the items of a round. Make a round first."),
+    nothing=lazy("A judge labels the items of a round. Create a round first."),
     starts=(("campaigns", lazy("Rounds")),),
     columns=(RunColumn(lazy("Round"), "annotation/judges/_run_campaign.html"),),
     filters=(

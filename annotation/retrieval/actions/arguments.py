@@ -152,7 +152,7 @@ def ask(
     """Ask in the background; raises NoService."""
     address = address_of(comparison.study)
     if not address:
-        raise NoService(_("This study names no CAM service."))
+        raise NoService(_("This study has no CAM service."))
     asked = CamRequest.objects.create(
         study=comparison.study,
         comparison=comparison,
@@ -195,7 +195,7 @@ def ask_cam(work: Work) -> None:
     except ServiceFailed as failure:
         raise JobRefused(in_words(failure.kind, str(failure))) from None
     except NotACamReply as reason:
-        raise JobRefused(_("This is no reply of a CAM service: %s.") % reason) from None
+        raise JobRefused(_("This is not a reply of a CAM service: %s.") % reason) from None
     found = [asdict(sentence) for sentence in best(reply.sentences, asked.most)]
     with transaction.atomic():
         CamRequest.objects.filter(pk=asked.pk).update(found=found)
@@ -207,14 +207,14 @@ def in_words(kind: Failure, message: str) -> str:
     if kind == Failure.BLOCKED:
         return (
             _(
-                "This site may not ask that address: %s. It has to be public and begin with "
+                "This site may not call that address: %s. It must be public and begin with "
                 "https://, be on this machine, or be listed by the operator in EGRESS_ALLOW."
             )
             % message
         )
     if kind == Failure.TOO_LARGE:
-        return _("The service's answer cannot be taken: %s.") % message
-    return _("The service did not help: %s. Ask again, or check its address.") % message
+        return _("The service's reply cannot be used: %s.") % message
+    return _("The service failed: %s. Try again, or check its address.") % message
 
 
 # Found sentences become arguments of a comparison, each once, with where they came from.

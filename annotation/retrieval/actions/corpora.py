@@ -65,7 +65,7 @@ def add_corpus(
     except BaseException as error:
         path_of(FOLDER, stored.stored_as).unlink(missing_ok=True)
         if isinstance(error, IntegrityError):
-            raise NameTaken(_("There is a corpus of this name already.")) from error
+            raise NameTaken(_("A corpus with this name already exists.")) from error
         raise
     return corpus
 
@@ -89,7 +89,7 @@ def request_deletion(*, corpus: Corpus, actor: User | None) -> None:
     """Take a corpus out of sight at once, and out of the database in the background."""
     gone = Corpus.objects.filter(pk=corpus.pk, deleted_at__isnull=True)
     if gone.update(deleted_at=timezone.now()) != 1:
-        raise CorpusBusy(_("Somebody else deleted it just now."))
+        raise CorpusBusy(_("Someone else has just deleted it."))
     record(study=corpus.study, actor=actor, verb="corpus_deleted", subject=corpus.name)
     _enqueue(corpus, DELETE_JOB, actor)
 
@@ -129,7 +129,7 @@ def _move(
         allowed = allowed | {state}
     found = Corpus.objects.filter(pk=corpus.pk, state__in=allowed, deleted_at__isnull=True)
     if found.update(state=state, refusal="", **changes) != 1:
-        raise CorpusBusy(_("This corpus is being worked on, or it is loaded already."))
+        raise CorpusBusy(_("This corpus is being processed or is already loaded."))
 
 
 def _enqueue(corpus: Corpus, kind: str, actor: User | None) -> None:

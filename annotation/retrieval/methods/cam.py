@@ -181,7 +181,7 @@ def best(sentences: Iterable[FoundSentence], most: int) -> list[FoundSentence]:
 
 def _sides(document: Any) -> tuple[list[Any], list[Any]]:
     if not isinstance(document, Mapping):
-        raise NotACamReply("it is no JSON object")
+        raise NotACamReply("it is not a JSON object")
     for first, second in _SIDES:
         one, two = _at(document, first), _at(document, second)
         if isinstance(one, list) and isinstance(two, list):

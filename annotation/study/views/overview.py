@@ -84,12 +84,10 @@ def things_waiting(study: Study) -> list[Waiting]:
 
 def _files(study: Study) -> Iterator[Waiting]:
     if count := files_waiting(study):
-        title = ngettext(
-            "%(count)s upload waits for your yes", "%(count)s uploads wait for your yes", count
-        )
+        title = ngettext("%(count)s upload to review", "%(count)s uploads to review", count)
         yield Waiting(
             title % {"count": count},
-            _("The dry run is done; nothing is stored before you confirm it."),
+            _("The dry run is done. Nothing is stored until you confirm."),
             _("Imports"),
             reverse("imports", args=[study.public_id]),
         )
@@ -100,7 +98,7 @@ def _runs(study: Study) -> Iterator[Waiting]:
     for run in waiting[:SHOWN]:
         told = {"number": run.number, "name": about(run)}
         yield Waiting(
-            _("Run #%(number)s waits for you: %(name)s") % told,
+            _("Run #%(number)s to review: %(name)s") % told,
             state_in_words(run),
             _("Open the run"),
             reverse("run", args=[study.public_id, run.public_id]),
@@ -113,9 +111,9 @@ def _people(study: Study) -> Iterator[Waiting]:
     for round_, group in groupby(places[:LISTED], key=lambda place: place.round):
         names = [str(place.rater) for place in group]
         yield Waiting(
-            _("%(people)s cannot go on: %(name)s")
+            _("%(people)s cannot continue: %(name)s")
             % {"people": ", ".join(names), "name": round_.name},
-            _("The practice agreed too little with the key. Let them in, or leave it at that."),
+            _("Their practice agreed too little with the key. Let them in or keep them out."),
             _("Decide"),
             reverse(kind_of(round_).audit.round, args=[study.public_id, round_.public_id]),
         )
@@ -129,7 +127,7 @@ def _disputes(study: Study) -> Iterator[Waiting]:
         )
         yield Waiting(
             title % {"count": f"{count:,}", "name": campaign.name},
-            _("Votes tie or lie at both ends of the scale. An expert's word settles them."),
+            _("Votes tie or lie at both ends of the scale. An expert decides."),
             _("Open the queue"),
             reverse("adjudication", args=[study.public_id, campaign.public_id]),
         )

@@ -251,7 +251,7 @@ def test_a_question_is_added_once(client, study):
     assert response.url == reverse("question", args=[study.public_id, made.public_id])
     again = client.post(address, asked)
     assert again.status_code == 422
-    assert "in the study already" in again.content.decode()
+    assert "already in the study" in again.content.decode()
     assert AuditEvent.objects.filter(study=study, verb="question_added").count() == 1
 
 

@@ -415,7 +415,7 @@ def test_waiting_files_show_progress_and_are_no_download(campaign, researcher):
     files = requested(campaign, researcher, ["votes"], "csv")
     browser = sign_in(researcher)
     text = browser.get(page("export_list", campaign)).content.decode()
-    assert "Being made" in text
+    assert "In progress" in text
     assert f"job-{files[0].job.public_id}" in text
     for name in ("export_download", "export_manifest"):
         assert browser.get(page(name, campaign, files[0].public_id)).status_code == 404

@@ -278,7 +278,7 @@ def test_a_study_without_citations_is_sent_to_the_figures(lab, client):
     figures.update(citations=[])
     shown = client.get(start)
     assert not shown.context["has_things"]
-    assert "Bring the figures up to date first" in shown.content.decode()
+    assert "Update the figures first" in shown.content.decode()
 
 
 def test_the_page_of_a_run(lab, client):

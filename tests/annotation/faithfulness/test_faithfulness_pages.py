@@ -75,7 +75,7 @@ def test_figures_are_made_by_one_click(study, client, page):
     assert "The figures are up to date" in shown
     assert "Model A" in shown
     assert "Scenario 4" in shown
-    assert "3 cited numbers that no argument has" in shown
+    assert "3 cited numbers without an argument" in shown
     assert "Segments without a citation: 3" in shown
 
 
@@ -191,7 +191,7 @@ def test_a_text_without_figures_or_arguments_has_its_page(study, page):
     for answer in (answers[0], lone):
         shown = text_of(page("faithfulness_answer", answer.public_id))
         assert "has no figures yet" in shown
-    assert "without numbered arguments" in shown
+    assert "no numbered arguments" in shown
 
 
 def test_a_revision_and_its_verdicts(study, researcher, page):

@@ -129,7 +129,7 @@ def test_all_runs_that_wait_go_on_at_one_click(lab, client):
     Run.objects.update(state=Run.State.CHECKED)
     place = [lab.study.public_id, made.public_id]
     page = client.get(reverse("generation_launch", args=place)).content.decode()
-    assert "Go on with all that wait" in page
+    assert "Continue all waiting runs" in page
     client.post(reverse("generation_launch_go", args=place))
     assert set(Run.objects.values_list("state", flat=True)) == {"running"}
     assert steer(launch=made, actor=lab.researcher, move="pause") == (4, 0)
@@ -145,7 +145,7 @@ def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab, client)
     place = [lab.study.public_id]
     shown = client.post(reverse("generation_estimate", args=place), data).content.decode()
     assert "Runs, one for each combination" in shown
-    assert "2 combinations ask the same as others" in shown
+    assert "2 combinations duplicate others" in shown
     reply = client.post(reverse("generation_new", args=place), data)
     made = GenerationLaunch.objects.get()
     assert reply["Location"] == reverse("generation_launch", args=[*place, made.public_id])

@@ -66,13 +66,13 @@ def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
     assert dict(response.context["left_out"]) == {
         "arguments with another label": 16,
         "arguments for the other object": 16,
-        "questions for which no argument is left, so they are not asked": 4,
+        "questions left without arguments, so they are not asked": 4,
     }
     values = form(lab, relevance="2-3", most_arguments="3", cap="0.001")
     shown = client.post(url(lab, "generation_estimate"), values)
     assert shown.context["estimate"].requests == 12
     assert shown.context["passes_cap"] is True
-    assert "4 arguments beyond the most for a question" in shown.text
+    assert "4 arguments above the maximum per question" in shown.text
     assert not Run.objects.exists()
 
 
@@ -119,7 +119,7 @@ def test_a_wrong_value_is_said_and_a_run_that_waits_speaks_of_lengths(client, la
     shown = client.get(url(lab, "run", run.public_id)).text
     assert "Lengths in words:" in shown
     assert "Labels given" not in shown
-    waits = f"Run #{run.number} waits for you: Generated answers"
+    waits = f"Run #{run.number} to review: Generated answers"
     assert waits in client.get(url(lab, "study")).text
 
 
@@ -183,7 +183,7 @@ def test_texts_of_a_model_are_no_markup_and_without_one_nothing_is_called_unscor
     run = wrote(lab, write)
     call = run.calls.filter(state="unscored").first()
     pages = {
-        url(lab, "generations"): ">Not usable</th>",
+        url(lab, "generations"): ">Unusable</th>",
         url(lab, "run", run.public_id): "Not usable, by reason",
         url(lab, "run_calls", run.public_id): "Not usable because",
         url(lab, "run_call", run.public_id, call.public_id): ">Not usable</span>",
@@ -207,7 +207,7 @@ def test_lengths_and_choices_of_a_run(client, lab):
     assert sum(spread.choices.values()) == 3
     assert spread.choices["neither"] == spread.choices["none"] == 1
     judged = client.get(url(lab, "generation_figures", lab.start(number=1).public_id))
-    assert "There is no answer yet." in judged.text
+    assert "No answers yet." in judged.text
 
 
 def choosing(first: bool):

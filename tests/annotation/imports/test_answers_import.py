@@ -100,7 +100,7 @@ def test_who_wrote_them_can_be_said_and_what_another_file_brought_is_here_alread
     part = json_file(tmp_path, [silver()], "part.json")
     outcome = take(study, "silver", part, system="Another model", scenario=2)
     assert numbers(outcome, "answers") == (0, 2, 0, 0)
-    assert "2 answers are here already, from silver.json." in outcome.notes
+    assert "2 answers already exist, from silver.json." in outcome.notes
     assert outcome.added == 0
 
 
@@ -109,7 +109,7 @@ def test_another_text_at_the_same_place_is_never_taken(study, silver_file, tmp_p
     changed = json_file(tmp_path, [silver(gpt_answers=["Tea [1].", "Milk."])], "silver.json")
     looked = take(study, "silver", changed, write=False)
     (reason,) = reasons(looked)
-    assert "answers are never changed" in reason
+    assert "answers never change" in reason
     assert looked.flags[0].column == "gpt_answers · 2"
     with pytest.raises(ImportRefused, match="1 row is rejected"):
         take(study, "silver", changed, update_changed=True)
@@ -237,6 +237,9 @@ def test_a_question_asked_here_meets_the_file(study, silver_file):
 def test_answers_stand_beside_others_only_where_there_are_some(study):
     file = ImportFile(study=study, kind="answers", counts={})
     question = make_question(study)
-    for name, says in (("First", "No other system has answered yet"), ("Second", "stand side by")):
+    for name, says in (
+        ("First", "No other system has answered yet"),
+        ("Second", "appear side by"),
+    ):
         make_answer(question, make_system(study, name))
         assert says in str(FORMATS["answers"].follow(file))

@@ -304,7 +304,7 @@ def test_pasted_lists(study, tmp_path, text):
 
 def test_the_page_takes_a_pasted_list(study, client, inline):
     address = reverse("question_list", args=[study.public_id])
-    assert "Or paste them here" in client.get(address).content.decode()
+    assert "Or paste questions" in client.get(address).content.decode()
     assert client.post(address, {"pasted": " "}).status_code == 422
     lines = "\n".join(f"a{n} vs b{n}" for n in range(432))
     with inline():

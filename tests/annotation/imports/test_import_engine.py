@@ -168,7 +168,7 @@ def test_votes_never_go_into_a_campaign_that_is_run_here(study, tmp_path):
     cast.make_campaign(study, name="Round 1")
     path = crowd_file(tmp_path, crowd_row())
     for write in (True, False):
-        with pytest.raises(ImportRefused, match="run here"):
+        with pytest.raises(ImportRefused, match="run on this site"):
             take(study, "toloka", path, label_round="Round 1", write=write)
 
 

@@ -82,7 +82,7 @@ def test_each_rated_sheet_becomes_a_campaign_without_its_title_and_retires_what_
     outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
     assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
-    assert outcome.notes == ["Batch 2 holds no label in 1 row; no round was made for it."]
+    assert outcome.notes == ["Batch 2 has no label in 1 row; no round was created for it."]
     first = Campaign.objects.get(name=names[0])
     assert (first.items.count(), first.assignments.count()) == (2, 1)
     # Titles are names of people.
@@ -166,7 +166,7 @@ def test_rows_that_repeat_an_argument_are_counted_and_named(study, tmp_path):
     rows = [{"a": "tea", "b": "coffee", "text": text} for text in texts]
     outcome = take(study, "table", table_file(tmp_path, *rows), mapping=MAPPING)
     assert numbers(outcome, "arguments") == (3, 0, 0, 0)
-    said = "2 rows repeat arguments of the file, which are taken once: rows 4, 6."
+    said = "2 rows repeat arguments in the file, which are imported once: rows 4, 6."
     assert outcome.notes == [said]
 
 

@@ -191,14 +191,14 @@ def test_a_late_answer_of_another_device_changes_nothing_and_both_are_named(desk
     assert late.status_code == 409
     body = late.json()
     assert body["error"] == "answered_meanwhile"
-    assert "another device: 3. That answer was kept; 1 was" in body["detail"]
+    assert "another device: 3. That answer was kept; 1 was not" in body["detail"]
     assert (body["stored"]["known"], body["stored"]["answer"]["label"]) == ("phone", 3)
     assert kept(item).label == 3
     # The same again is saved, and so is a change by who knows; a skip is named in words.
     assert desk.send(item, 3, client_key="phone", known="").status_code == 200
     assert desk.send(item, 0, client_key="phone 2", known="phone").status_code == 200
     late = desk.send(item, "", skip_reason="unclear", client_key="laptop 2", known="phone")
-    assert "0. That stays; skipped came later" in late.json()["detail"]
+    assert "0. That answer was kept; skipped was not" in late.json()["detail"]
     assert kept(item).label == 0
     # The same value is no contradiction; an old page that says nothing changes as ever.
     assert desk.send(item, 0, client_key="laptop 3", known="").status_code == 200

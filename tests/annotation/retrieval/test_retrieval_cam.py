@@ -83,7 +83,7 @@ def test_the_path_of_a_service_can_hold_the_objects(ask, study, researcher):
         stub.address += "/{objectA},{objectB}/{aspects}/{most}/false"
         _asked, page = ask(stub)
         assert stub.asked == [("/cam/tea,coffee/price,taste%20of%20it/2/false", {})]
-    assert "The service knows no such sentence" in page
+    assert "The service has no such sentences" in page
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_went_wrong_is_said(ask, stub, words):
         asked, page = ask(server)
     assert (asked.found, asked.job.state) == (None, "failed")
     assert words in asked.job.error
-    assert "No sentences came" in page
+    assert "No sentences received" in page
     assert words in page
 
 
@@ -110,17 +110,17 @@ def test_an_address_nobody_listed_is_not_asked(ask):
     with JsonStub(REPLY) as stub:
         asked, page = ask(stub, allow="")
         assert stub.asked == []
-    assert "This site may not ask that address" in page
+    assert "This site may not call that address" in page
     assert "EGRESS_ALLOW" in page
     assert "127.0.0.1" not in asked.job.error
 
 
 def test_nobody_is_asked_without_an_address(client, study, comparison):
     url = reverse("find_cam", args=[study.public_id, comparison.public_id])
-    assert "This study asks no CAM service" in client.get(url).content.decode()
+    assert "No CAM service yet" in client.get(url).content.decode()
     response = client.post(url, ASKED)
     assert response.status_code == 422
-    assert "names no CAM service" in response.content.decode()
+    assert "has no CAM service" in response.content.decode()
     assert not Job.objects.exists()
 
 
@@ -146,12 +146,14 @@ def test_while_it_waits_the_page_says_so(client, study, comparison, researcher):
         comparison=comparison, aspects=[], weight=1, most=5, actor=researcher
     )
     page = client.get(page_of(study, comparison, asked)).content.decode()
-    assert "The service was asked" in page
+    assert "Request sent" in page
     assert "hx-get" in page
     url = reverse("find_cam", args=[study.public_id, comparison.public_id])
     assert "Waiting" in client.get(url).content.decode()
     Job.objects.update(state="failed")
-    assert "No sentences came" in client.get(page_of(study, comparison, asked)).content.decode()
+    assert (
+        "No sentences received" in client.get(page_of(study, comparison, asked)).content.decode()
+    )
     assert "Failed" in client.get(url).content.decode()
 
 
@@ -169,7 +171,7 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison, resea
     assert (origin.kind, origin.source) == ("cam", "https://cam.example/cam")
     assert (origin.favours, origin.score, origin.added_by) == (2, 9.5, researcher)
     page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
-    assert "there it speaks for coffee" in page.content.decode()
+    assert "there it supports coffee" in page.content.decode()
     verbs = AuditEvent.objects.filter(verb="arguments_found").values_list("details", flat=True)
     assert sorted(one["new"] for one in verbs) == [1, 2]
 
@@ -181,7 +183,7 @@ def test_a_sentence_that_was_imported_before_keeps_what_it_has(
     asked = make_cam_request(comparison, researcher, texts=[known.text, "Tea beats all."])
     url = page_of(study, comparison, asked, "cam_take")
     response = client.post(url, {"everything": "1", "all": ["1", "2"]}, follow=True)
-    assert "1 new argument. Here before: 1." in response.content.decode()
+    assert "1 new argument. Already in the study: 1." in response.content.decode()
     known.refresh_from_db()
     assert known.source_url == ""
     assert not hasattr(known, "origin")

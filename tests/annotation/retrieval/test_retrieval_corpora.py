@@ -108,7 +108,7 @@ def test_a_name_is_taken_once(client, study, inline, stored):
     corpus = checked(client, study, inline)
     response = upload(client, study)
     assert response.status_code == 422
-    assert "There is a corpus of this name already." in response.content.decode()
+    assert "A corpus with this name already exists." in response.content.decode()
     assert len(stored()) == 1
     with inline():
         client.post(address("corpus_delete", study, corpus))
@@ -119,7 +119,7 @@ def test_uploads_above_the_limit_are_refused(client, study, settings, stored):
     settings.MAX_UPLOAD_BYTES = 50
     response = upload(client, study, "x" * 51)
     assert response.status_code == 413
-    assert "split this one" in response.content.decode()
+    assert "Split this file" in response.content.decode()
     settings.MAX_UPLOAD_BYTES = -1024 * 1024
     assert upload(client, study).status_code == 413
     assert (stored(), study.corpora.count()) == ([], 0)
@@ -148,7 +148,7 @@ def test_loading_goes_in_pieces_and_can_begin_again(client, study, inline, press
     assert (corpus.state, corpus.sentences.count()) == ("loading", 6)
     assert actions.is_stranded(corpus)
     page = text_of(client, address("corpus", study, corpus))
-    assert "Go on loading" in page
+    assert "Continue loading" in page
     assert (press("corpus_load", corpus), corpus.sentence_count) == ("ready", 10)
     assert work.job.state == "failed"
 
@@ -174,7 +174,7 @@ def test_a_stranded_look_can_be_repeated_but_not_skipped(client, study, inline, 
     corpus = checked(client, study, inline)
     Corpus.objects.filter(pk=corpus.pk).update(state="checking")
     page = text_of(client, address("corpus", study, corpus))
-    assert "The work on this file broke off" in page
+    assert "Processing of this file stopped" in page
     assert press("corpus_load", corpus) == "checking"
     assert press("corpus_check", corpus) == "checked"
 
@@ -187,7 +187,7 @@ def test_a_deleted_corpus_is_gone_at_once_and_its_arguments_stay(client, study, 
     assert "was deleted" in response.content.decode()
     assert client.get(address("corpus", study, corpus)).status_code == 404
     assert "No corpus yet" in text_of(client, address("corpora", study))
-    assert "no corpus to search" in text_of(client, address("find_arguments", study, comparison))
+    assert "No corpus to search" in text_of(client, address("find_arguments", study, comparison))
     jobs.drain()
     assert not Corpus.objects.exists()
     assert not CorpusSentence.objects.exists()
@@ -267,7 +267,7 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison):
     assert response.content.decode().count("Already an argument") == 2
     everything = {"everything": "1", "all": keys, "chosen": keys[:1]}
     response = client.post(take, everything, follow=True)
-    assert "1 new argument. Here before: 2." in response.content.decode()
+    assert "1 new argument. Already in the study: 2." in response.content.decode()
     assert comparison.arguments.count() == 4
     argument = comparison.arguments.get(text=SENTENCES[0])
     assert argument.source_url == "https://forum.example/0"
@@ -291,7 +291,7 @@ def test_nothing_chosen_is_said_and_sentences_of_other_studies_cannot_be_taken(
     client.post(url, {"chosen": [text_key("Their tea beats coffee."), text_key(SENTENCES[0])]})
     assert Argument.objects.count() == 1
     page = text_of(client, address("find_arguments", study, comparison))
-    assert "no corpus to search" in page
+    assert "No corpus to search" in page
 
 
 def test_one_corpus_can_be_searched_alone(client, study, comparison):
@@ -324,7 +324,7 @@ def test_two_objects_make_a_comparison_once(client, study):
     assert str(made) == "rain vs snow"
     assert client.post(url, {"object1": "rain", "object2": "rain"}).status_code == 422
     assert "rain vs snow" in text_of(client, url + "?q=SNO")
-    assert "No comparison has such an object" in text_of(client, url + "?q=fog")
+    assert "No comparison has this object" in text_of(client, url + "?q=fog")
     assert AuditEvent.objects.filter(verb="comparison_created").count() == 1
 
 

@@ -87,7 +87,7 @@ def test_numbers_in_sheets_become_their_digits(tmp_path):
         ("label", "9", "not a label"),
         ("rater", "", "without its rater"),
         ("control_label", "x", "not a label"),
-        ("rater_kind", "robot", "none of"),
+        ("rater_kind", "robot", "not one of"),
         ("state", "skipped", "although the vote is skipped"),
         ("is_extra", "perhaps", "neither true nor false"),
         ("object2", " oak ", "the same as the other object"),

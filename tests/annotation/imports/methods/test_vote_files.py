@@ -106,7 +106,7 @@ def test_sentences_may_hold_line_ends_and_bold_runs_and_times_a_zone(tmp_path):
         (record(shown("x"), golden="9"), "GOLDEN:R-4", "not a label"),
         (record(shown("x"), vote=""), "OUTPUT:R-4", "without a vote"),
         (record(shown("x"), status=""), "ASSIGNMENT:status", "is empty"),
-        (record(shown("x"), started="yesterday"), "ASSIGNMENT:started", "no date"),
+        (record(shown("x"), started="yesterday"), "ASSIGNMENT:started", "not a date"),
     ],
 )
 def test_a_bad_row_is_named_and_the_others_stay(tmp_path, bad, column, words):
@@ -147,7 +147,7 @@ def test_pools_without_control_items(tmp_path):
 @pytest.mark.parametrize("lost", ["INPUT:input", "OUTPUT:R-4", "ASSIGNMENT:worker_id"])
 def test_a_table_of_another_kind_is_refused(tmp_path, lost):
     columns = tuple(name.replace(lost, "something") for name in COLUMNS)
-    with pytest.raises(UnreadableFile, match="is no Toloka export: no column"):
+    with pytest.raises(UnreadableFile, match="is not a Toloka export: no column"):
         list(read_toloka(export(tmp_path, record(shown("x")), columns=columns)))
 
 

@@ -283,8 +283,8 @@ def test_scores_that_are_no_finite_number(score):
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ([], "no JSON object"),
-        ("text", "no JSON object"),
+        ([], "not a JSON object"),
+        ("text", "not a JSON object"),
         ({}, "no lists"),
         ({"object1": [], "object2": []}, "no lists"),
         ({"object1": {"sentences": {}}, "object2": {"sentences": []}}, "no lists"),
