@@ -184,9 +184,9 @@ def test_texts_of_a_model_are_no_markup_and_without_one_nothing_is_called_unscor
     call = run.calls.filter(state="unscored").first()
     pages = {
         url(lab, "generations"): ">Unusable</th>",
-        url(lab, "run", run.public_id): "Not usable, by reason",
-        url(lab, "run_calls", run.public_id): "Not usable because",
-        url(lab, "run_call", run.public_id, call.public_id): ">Not usable</span>",
+        url(lab, "run", run.public_id): "Unusable, by reason",
+        url(lab, "run_calls", run.public_id): "Unusable because",
+        url(lab, "run_call", run.public_id, call.public_id): ">Unusable</span>",
         url(lab, "answer", run.answers.first().public_id): "One two.",
         url(lab, "generation_figures", run.public_id): "",
     }
