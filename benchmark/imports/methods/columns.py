@@ -174,7 +174,7 @@ def read_total(cell: Value) -> float | None:
     """A number, None for an empty cell."""
     number = read_points(cell)
     if isinstance(number, str):
-        raise ValueError(f"{number!a} is no number")
+        raise ValueError(f"{number!a} is not a number")
     return None if number is None else float(number)
 
 
@@ -229,7 +229,7 @@ def _verbatim(text: str | None) -> str:
 def _scenario(text: str | None) -> int | None:
     given = _trimmed(text)
     if given and given not in ("0", "1", "2", "3", "4"):
-        raise ValueError(f"{given[:40]!a} is none of 0 to 4")
+        raise ValueError(f"{given[:40]!a} is not one of 0 to 4")
     return int(given) if given else None
 
 
@@ -251,7 +251,7 @@ def _below(text: str | None, most: int) -> int | None:
 def _one_of(text: str | None, offered: tuple[str, ...]) -> str:
     given = _trimmed(text).lower()
     if given and given not in offered:
-        raise ValueError(f"{given[:40]!a} is none of {', '.join(offered)}")
+        raise ValueError(f"{given[:40]!a} is not one of {', '.join(offered)}")
     return given
 
 

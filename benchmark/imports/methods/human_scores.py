@@ -153,7 +153,7 @@ def _number(cell: str, column: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise _BadCell(column, f"{cell[:20]!a} is no number")
+        raise _BadCell(column, f"{cell[:20]!a} is not a number")
     return number
 
 

@@ -99,7 +99,7 @@ def _points(cell: str, file: str, row: int, key: str) -> float:
     try:
         return float(cell)
     except ValueError as problem:
-        message = f"row {row}, {key}: {cell[:20]!a} is no number"
+        message = f"row {row}, {key}: {cell[:20]!a} is not a number"
         raise UnreadableFile(file, message) from problem
 
 

@@ -142,7 +142,7 @@ def _read_fields(row: Row, mapping: Mapping[str, str], rubric: Rubric) -> dict[s
     for name in ("notes", "unable", "given"):
         unknown = [key for key in read.get(name, {}) if key not in rubric.keys]
         if unknown:
-            problems.append((name, f"{', '.join(unknown)[:60]}: no criteria of this rubric"))
+            problems.append((name, f"{', '.join(unknown)[:60]}: not criteria of this rubric"))
     if problems:
         raise _Bad(problems)
     return read

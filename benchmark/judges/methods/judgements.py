@@ -360,7 +360,7 @@ def _parts_of(entry: object, key: str) -> tuple[object, str]:
         raise Unusable(Reading.NOT_SCHEMA, f"{key} is neither points nor points with a reason")
     rationale = entry.get("reason", "")
     if not isinstance(rationale, str):
-        raise Unusable(Reading.NOT_SCHEMA, f"the reason of {key} is no text")
+        raise Unusable(Reading.NOT_SCHEMA, f"the reason of {key} is not text")
     return entry["points"], rationale
 
 

@@ -109,7 +109,7 @@ class Command(BaseCommand):
             name=name,
             defaults={"kind": System.Kind.MODEL, "model": (options["served_as"] or model)[:200]},
         )
-        self.stdout.write(f"System {system.name}: {'made' if is_new else 'was there already'}.")
+        self.stdout.write(f"System {system.name}: {'created' if is_new else 'already existed'}.")
         self._mark(system, options)
         if not options["answers"]:
             return
@@ -117,7 +117,7 @@ class Command(BaseCommand):
         open_ones = study.questions.exclude(pk__in=learned.values("pk"))
         questions = list(open_ones.select_related("comparison")[: options["answers"]])
         if left_out := learned.count():
-            self.stdout.write(f"{left_out} questions are not asked: it was trained on them.")
+            self.stdout.write(f"{left_out} questions are left out: it was trained on them.")
         if not questions:
             return
         texts = write_answers(
@@ -150,7 +150,7 @@ class Command(BaseCommand):
             except NotPairs as reason:
                 self.stderr.write(f"{reason} Nothing keeps it from being asked what it learned.")
             else:
-                self.stdout.write(f"{path.name}: {new} pairs of objects are no test of it.")
+                self.stdout.write(f"{path.name}: {new} pairs of objects are not a test of it.")
 
     def _import(self, study: Study, system: System, entries: list[dict[str, str]]):
         """Answers come in by the same way as any file of answers."""

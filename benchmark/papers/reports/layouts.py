@@ -113,7 +113,10 @@ llama3-70b 0.61 0.76 0.47 0.72
 Rows = Sequence[tuple[str, int]]
 SCENARIOS = range(1, 5)
 MEANS = "Mean ± sample sd of the points over answers."
-MEANS_OF_MEANS = "Mean of the scenario means ± mean of their sds, which is no sd of anything."
+MEANS_OF_MEANS = (
+    "Mean of the scenario means ± mean of their sds, which is not a standard deviation of "
+    "anything."
+)
 PAPER_ROWS = [(line.split()[0], int(line.split()[1])) for line in CELLS.strip().splitlines()]
 PAPER_SYSTEMS = [line.split()[0] for line in ROWS.strip().splitlines()]
 PAPER_JUDGES_2 = [line.split()[0] for line in AGREEMENT.strip().splitlines()]

@@ -32,7 +32,7 @@ _CRITERIA = (
         "Does a brief introduction come before the details?",
         (
             "The details start at once, or the introduction rambles.",
-            "“Speed: kayaks win. Load: canoes win.” with nothing in front of it.",
+            "“Speed: kayaks win. Load: canoes win.” with nothing before it.",
         ),
         (
             "A few sentences at the start say what is compared.",
@@ -43,13 +43,13 @@ _CRITERIA = (
         2,
         STRUCTURE,
         "Comparison by aspects",
-        "Are definite aspects what the whole answer compares the two objects by?",
+        "Does the answer compare the objects by named aspects throughout?",
         (
-            "Remarks come as they occur to the writer; no aspect holds them together.",
+            "Remarks in no particular order; no aspect connects them.",
             "“My uncle has a canoe. Kayaks can be red. Lakes are lovely.”",
         ),
         (
-            "Both objects are held against the same definite aspects throughout.",
+            "Both objects are compared by the same named aspects throughout.",
             "Speed, load and price are each discussed for canoe and kayak.",
         ),
     ),
@@ -63,7 +63,7 @@ _CRITERIA = (
             "“Here is a comparison of canoes and kayaks.”",
         ),
         (
-            "It names several of the aspects that decide the matter.",
+            "It names several of the aspects that decide the choice.",
             "“What decides is how much you carry, how fast you go and how dry you stay.”",
         ),
     ),
@@ -71,9 +71,9 @@ _CRITERIA = (
         4,
         STRUCTURE,
         "Order of the main part",
-        "Is each aspect dealt with in a place of its own?",
+        "Is each aspect discussed in its own place?",
         (
-            "Aspects run into each other, and the reader has to sort them.",
+            "Aspects are mixed up, and the reader has to sort them.",
             "One paragraph goes from price to speed, back to price and on to storage.",
         ),
         (
@@ -85,13 +85,13 @@ _CRITERIA = (
         5,
         STRUCTURE,
         "Aspects named",
-        "Do the aspects of the main part carry names?",
+        "Are the aspects of the main part named?",
         (
-            "They have to be guessed from what is said.",
+            "They have to be guessed from the text.",
             "“- One of them turns faster. - The other holds more.”",
         ),
         (
-            "Each aspect is called by a name that tells it from the others.",
+            "Each aspect has a name that distinguishes it from the others.",
             "“- Turning: … - Load: …”",
         ),
     ),
@@ -99,7 +99,7 @@ _CRITERIA = (
         6,
         STRUCTURE,
         "Aspects described",
-        "Is it explained what each aspect means for the two objects?",
+        "Does the answer explain what each aspect means for the two objects?",
         (
             "Bare names or verdicts, with nothing concrete behind them.",
             "“Load: canoe. Speed: kayak.”",
@@ -113,36 +113,36 @@ _CRITERIA = (
         7,
         STRUCTURE,
         "Final choice",
-        "Is the outcome stated plainly, in few words?",
+        "Is the outcome stated plainly, in a few words?",
         (
             "No outcome, or one that has to be dug out of a long justification.",
             "“All in all there are many things one could still say about boats …”",
         ),
         (
-            "The outcome stands by itself and is short; that neither wins is an outcome, too.",
+            "The outcome stands by itself and is short. That neither wins is also an outcome.",
             "“Better option: kayak.”",
         ),
     ),
     _criterion(
         8,
         RELEVANCE,
-        "General before special",
+        "General before specific",
         "Do the aspects that concern most people come first in the main part?",
         (
-            "No order can be seen.",
+            "There is no recognizable order.",
             "Paint, then safety, then cup holders, then price.",
         ),
         (
-            "What matters widely comes early, special cases come late.",
+            "Aspects that matter to most people come early, special cases come late.",
             "Safety and price first, storage racks for two boats last.",
         ),
     ),
     _criterion(
         9,
         RELEVANCE,
-        "Arguments to the point",
-        "Does each argument bear on the aspect asked about? If none was asked about, arguments "
-        "should be general and lean towards no single aspect.",
+        "Relevant arguments",
+        "Does each argument address the aspect in the question? If the question has none, "
+        "arguments should be general and not focus on a single aspect.",
         (
             "Most of them do not.",
             "Asked about speed, nearly all of the answer is about price and colour.",
@@ -160,17 +160,17 @@ _CRITERIA = (
         10,
         RELEVANCE,
         "Both objects in each argument",
-        "Taken one by one: does an argument set the two objects against each other?",
+        "Does each argument, taken by itself, compare the two objects?",
         (
-            "There are arguments that compare nothing.",
+            "Some arguments compare nothing.",
             "“Water is healthy.” “Boats are fun.”",
         ),
         (
-            "There are arguments that tell something about one of the objects only.",
+            "Some arguments say something about only one of the objects.",
             "“A kayak can be rolled back upright.”",
         ),
         (
-            "All arguments speak of both.",
+            "All arguments are about both objects.",
             "“A kayak can be rolled back upright, a canoe has to be emptied first.”",
         ),
     ),
@@ -178,13 +178,13 @@ _CRITERIA = (
         11,
         QUALITY,
         "Facts",
-        "Is what it says true, as far as general knowledge goes?",
+        "Is the content true, as far as general knowledge goes?",
         (
-            "Much is made up, or something important is plainly wrong.",
+            "Much is made up, or something important is clearly wrong.",
             "“Canoes have engines, kayaks fly.”",
         ),
         (
-            "A slip here and there; on the whole it is right.",
+            "A few slips; on the whole it is correct.",
             "“Every kayak seats exactly one.” among otherwise correct statements.",
         ),
         (
@@ -198,15 +198,15 @@ _CRITERIA = (
         "Language and flow",
         "Is the language correct and the text easy to follow?",
         (
-            "Hard to make out, offensive, or without any logic.",
+            "Hard to understand, offensive, or without any logic.",
             "“Kayak fast because therefore canoe also, but the opposite same.”",
         ),
         (
-            "Some mistakes of grammar, or a step in the reasoning is missing.",
+            "Some grammar mistakes, or a step in the reasoning is missing.",
             "“A canoe are wider, so it is slower and cheaper.”",
         ),
         (
-            "Free of mistakes, well built, one thought leads to the next.",
+            "No mistakes, well structured, and one thought leads to the next.",
             "“A canoe is wider. That makes it steadier but slower.”",
         ),
     ),
@@ -216,12 +216,12 @@ _CRITERIA = (
         "No repetition",
         "Is everything said only once?",
         (
-            "A statement comes back in the same or nearly the same words.",
+            "A statement is repeated in the same or nearly the same words.",
             "“Kayaks are quicker.” and below “In terms of pace, the kayak is the quicker one.”",
         ),
         (
-            "No two statements say the same.",
-            "Speed is dealt with once and not taken up again.",
+            "No two statements say the same thing.",
+            "Speed is discussed once and not again.",
         ),
         counted_by="repeats",
     ),
@@ -229,8 +229,8 @@ _CRITERIA = (
         14,
         QUALITY,
         "Choice follows from the arguments",
-        "Do the arguments, and the aspect asked about if there is one, lead to this outcome? "
-        "Where they balance, naming no winner is right.",
+        "Do the arguments, and the aspect in the question if it has one, lead to this outcome? "
+        "If they balance, naming no winner is correct.",
         (
             "The outcome contradicts them or ignores the aspect, or there is none.",
             "Asked about luggage, all arguments favour the canoe; the choice is the kayak.",
@@ -244,7 +244,8 @@ _CRITERIA = (
         15,
         QUALITY,
         "Length",
-        f"Does it have {FEWEST_SENTENCES} to {MOST_SENTENCES} sentences? Bullets count as such.",
+        f"Does the answer have {FEWEST_SENTENCES} to {MOST_SENTENCES} sentences? "
+        "Bullets count as sentences.",
         (
             f"Fewer than {FEWEST_SENTENCES}, or more than {MOST_SENTENCES}.",
             "Four sentences on canoes and kayaks, or forty.",

@@ -148,7 +148,7 @@ class Rubric:
         if criterion is None:
             raise RubricError(key[:LONGEST_NAME], "key", "is not a criterion of this rubric")
         if isinstance(points, bool) or not isinstance(points, int | float):
-            raise RubricError(key, "points", f"{str(points)[:20]!a} is no number")
+            raise RubricError(key, "points", f"{str(points)[:20]!a} is not a number")
         steps = points * (2 if self.allows_halves else 1)
         if not (math.isfinite(points) and 0 <= points <= criterion.maximum and steps % 1 == 0):
             unit = "whole or half" if self.allows_halves else "whole"
@@ -205,7 +205,7 @@ def _check_criterion(criterion: Criterion) -> None:
         if len(level.example) > LONGEST_TEXT:
             raise RubricError(key, f"example {level.points}", _too_long(LONGEST_TEXT))
     if criterion.counted_by not in (None, *HINTS):
-        raise RubricError(key, "counted_by", f"is none of {', '.join(HINTS)}")
+        raise RubricError(key, "counted_by", f"is not one of {', '.join(HINTS)}")
 
 
 def _check_groups(rubric: Rubric) -> None:

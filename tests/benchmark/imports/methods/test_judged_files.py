@@ -148,7 +148,7 @@ def test_nobody_in_common_is_an_empty_table(tmp_path):
 
 def test_a_cell_that_is_no_number_is_named(tmp_path):
     path = write(tmp_path / "one.tsv", ["A", "cam", *ONES], ["B", "cam", "good", *ONES[1:]])
-    with pytest.raises(UnreadableFile, match=r"one\.tsv.*row 3, C1: 'good' is no number"):
+    with pytest.raises(UnreadableFile, match=r"one\.tsv.*row 3, C1: 'good' is not a number"):
         read_own_sheets(path, COMPQA)
     assert is_own_sheets(path)
     path.write_text("object1\tscore_dict.1\ntea\t1\n")
