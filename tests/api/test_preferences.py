@@ -66,7 +66,7 @@ def test_controls_that_nothing_is_known_of_are_a_409(world, researcher):
     sent = plan(world, control_share=0.5, control_gap=100)
     reply = researcher.post(address(world, "preference-rounds/"), sent, format="json")
     assert reply.status_code == 409
-    assert "control pairs are wanted" in reply.data["detail"]
+    assert "control pairs were requested" in reply.data["detail"]
 
 
 def test_a_round_moves_and_an_open_one_stays_as_it_is(world, researcher):

@@ -113,7 +113,7 @@ def released(folder):
     return sheets[is_kept]
 
 
-UNSCORED = "unscored sheets, kept but in no figure"
+UNSCORED = "unscored sheets, kept but left out of all figures"
 
 
 def count_of(said: str, kind: str, name: str) -> list[str]:

@@ -243,7 +243,7 @@ def test_who_does_not_qualify_is_screened_out(db):
     practice = client.get(address("score_form", round_, sheet.public_id)).text
     for text in (practice, client.get(work_page(round_)).text):
         assert "participation ends here" in " ".join(text.split())
-        assert "can let you go on" not in text
+        assert "can let you continue" not in text
     assert "items to go" not in client.get(DONE).text
     first = client.get(home).text
     assert work_page(round_) not in first
